@@ -1,0 +1,87 @@
+// Answers one question: what leaves a route, and who may make it.
+// An answer and a reply have private fields: only the route that declares them makes one (`route.ts`).
+
+import type { Why } from '../evidence/reasons.ts';
+import {
+  distinct,
+  oldestObservation,
+  type ShownSource,
+  type Source,
+  shown,
+} from '../evidence/source.ts';
+
+/** The states of the envelope that carry no data. */
+export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed'] as const;
+export type Absence = (typeof ABSENCES)[number];
+
+/** What an absence says; `null` for an answer that carries data. */
+export type Absent = { readonly state: Absence; readonly why: Why } | null;
+
+/** Makes an answer. For `route.ts` only (`tidy.test.ts` holds that). */
+export let makeAnswer: <N extends string>(
+  subject: string,
+  sources: readonly Source[],
+  data: unknown,
+  absent: Absent,
+) => Answer<N>;
+
+/** Makes a reply. For `route.ts` only. */
+export let makeReply: <N extends string>(status: number, body: unknown) => Reply<N>;
+
+/** The common envelope as the client sees it. */
+export type Envelope<D = unknown> = {
+  state: 'ok' | Absence;
+  subject: string;
+  sources: ShownSource[];
+  as_of: number;
+  data: D | null;
+  reason?: string;
+};
+
+/** An answer that its route made. Only `ok` and the declared absences make one. */
+export class Answer<in out Name extends string> {
+  declare protected readonly of: Name;
+  readonly state: 'ok' | Absence;
+  readonly why: Why | null;
+  readonly #subject: string;
+  readonly #sources: readonly Source[];
+  readonly #data: unknown;
+  private constructor(subject: string, sources: readonly Source[], data: unknown, absent: Absent) {
+    this.#subject = subject;
+    this.#sources = sources;
+    this.#data = data;
+    this.state = absent === null ? 'ok' : absent.state;
+    this.why = absent === null ? null : absent.why;
+  }
+  /** The wire form. `now` (Unix seconds) dates an answer that rests on no observation. */
+  envelope(now: number): Envelope {
+    const sources = distinct(this.#sources);
+    const observed = oldestObservation(sources);
+    const envelope: Envelope = {
+      state: this.state,
+      subject: this.#subject,
+      sources: sources.map(shown),
+      as_of: observed === null ? now : observed,
+      data: this.#data,
+    };
+    if (this.why !== null) envelope.reason = this.why.reason;
+    return envelope;
+  }
+  static {
+    makeAnswer = (subject, sources, data, absent) => new Answer(subject, sources, data, absent);
+  }
+}
+
+/** A reply of a plain route: one of its declared statuses with the body declared for it. */
+export class Reply<in out Name extends string> {
+  declare protected readonly of: Name;
+  readonly status: number;
+  readonly body: unknown;
+  private constructor(status: number, body: unknown) {
+    this.status = status;
+    this.body = body;
+  }
+  static {
+    makeReply = (status, body) => new Reply(status, body);
+  }
+}

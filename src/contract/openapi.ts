@@ -1,0 +1,168 @@
+// Answers one question: what does the service's OpenAPI 3.1 document say.
+// Everything in it comes from the declarations; nothing is written twice.
+
+import { z } from 'zod';
+import { REFUSALS, type RefusalCode } from './refusals.ts';
+import { type AnyRoute, envelopeSchema } from './route.ts';
+import { CLAIM_META } from './wire.ts';
+
+type Json = { [key: string]: unknown };
+
+/** What the document says about the service itself. */
+export type DocumentFacts = {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly serverUrl: string;
+};
+
+const QUOTA_HEADERS: Json = {
+  'X-RateLimit-Limit': { $ref: '#/components/headers/X-RateLimit-Limit' },
+  'X-RateLimit-Remaining': { $ref: '#/components/headers/X-RateLimit-Remaining' },
+  'X-RateLimit-Reset': { $ref: '#/components/headers/X-RateLimit-Reset' },
+  'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+};
+const PLAIN_HEADERS: Json = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+
+/** The OpenAPI 3.1 document of the declared routes. */
+export function openapiDocument(routes: readonly AnyRoute[], facts: DocumentFacts): Json {
+  const paths: { [path: string]: Json } = {};
+  for (const route of routes) {
+    const at = paths[route.path];
+    const operations = at === undefined ? {} : at;
+    operations[route.method.toLowerCase()] = operation(route);
+    paths[route.path] = operations;
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: facts.title, version: facts.version, description: facts.description },
+    servers: [{ url: facts.serverUrl }],
+    tags: [...new Set(routes.map((route) => route.surface))].map((name) => ({ name })),
+    paths,
+    components: components(),
+  };
+}
+
+function components(): Json {
+  const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
+  return {
+    securitySchemes: {
+      key: { type: 'http', scheme: 'bearer', description: 'A hosted API key (prefix `sc_`).' },
+      membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
+      token: { type: 'http', scheme: 'bearer', description: 'An intelligence access token.' },
+    },
+    headers: {
+      'X-RateLimit-Limit': count('The allowance of the period.'),
+      'X-RateLimit-Remaining': count('What is left of it.'),
+      'X-RateLimit-Reset': count('Whole seconds until it resets.'),
+      'X-Request-Id': { description: 'The id of this request.', schema: { type: 'string' } },
+    },
+  };
+}
+
+function operation(route: AnyRoute): Json {
+  const parameters = [
+    ...('params' in route ? fields(route.params, 'path') : []),
+    ...fields(route.query, 'query'),
+  ];
+  const hosted = route.surface === 'hosted';
+  return {
+    operationId: route.name,
+    summary: route.summary,
+    tags: [route.surface],
+    ...securityOf(route),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...bodyOf(route),
+    responses: { ...answers(route, hosted), ...refusals(route, hosted) },
+  };
+}
+
+function securityOf(route: AnyRoute): Json {
+  if (route.access === 'open') return { security: [] };
+  if (route.access === 'bearer') return { security: [{ token: [] }] };
+  return { security: [{ key: [] }, { membership: [] }] };
+}
+
+function bodyOf(route: AnyRoute): Json {
+  if (!('body' in route) || route.body === null) return {};
+  const schema = jsonSchema(route.body, 'input');
+  return { requestBody: { required: true, content: { 'application/json': { schema } } } };
+}
+
+function fields(object: z.ZodObject, where: 'path' | 'query'): Json[] {
+  return Object.entries<z.ZodType>(object.shape).map(([name, schema]) => ({
+    name,
+    in: where,
+    required: where === 'path' || !schema.safeParse(undefined).success,
+    schema: jsonSchema(schema, 'input'),
+  }));
+}
+
+function answers(route: AnyRoute, hosted: boolean): Json {
+  const headers = hosted ? QUOTA_HEADERS : PLAIN_HEADERS;
+  if (route.kind === 'evidence') {
+    const schema = jsonSchema(envelopeSchema(route), 'output');
+    const { anyOf, ...rest } = schema;
+    const content = { 'application/json': { schema: { oneOf: anyOf, ...rest } } };
+    return { 200: { description: statesSentence(route.absences), headers, content } };
+  }
+  const declared = route.kind === 'plain' ? route.responses : route.refused;
+  const said = Object.entries<z.ZodType>(declared).map(([status, schema]) => [
+    status,
+    {
+      description: schema.description === undefined ? route.summary : schema.description,
+      headers,
+      content: { 'application/json': { schema: jsonSchema(schema, 'output') } },
+    },
+  ]);
+  return Object.fromEntries(said);
+}
+
+function statesSentence(absences: readonly string[]): string {
+  if (absences.length === 0) return 'The envelope, state `ok`.';
+  return `The envelope: \`ok\`, or an absence (\`${absences.join('`, `')}\`), which is never a negative.`;
+}
+
+function refusals(route: AnyRoute, hosted: boolean): Json {
+  const codes = new Set<RefusalCode>(['bad_input', 'wrong_method', 'fault']);
+  if (hosted) {
+    codes.add('credential');
+    codes.add('quota');
+  }
+  if (route.access === 'bearer') codes.add('unauthorized');
+  if ('body' in route && route.body !== null) {
+    codes.add('body_too_large');
+    codes.add('wrong_content_type');
+  }
+  for (const own of route.refusals === undefined ? [] : route.refusals) codes.add(own);
+  const said = [...codes].map((code) => {
+    const row = REFUSALS[code];
+    return [
+      row.status,
+      {
+        description: row.means,
+        headers: hosted ? QUOTA_HEADERS : PLAIN_HEADERS,
+        content: { 'application/json': { schema: jsonSchema(row.body, 'output') } },
+      },
+    ];
+  });
+  return Object.fromEntries(said);
+}
+
+/** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const made: Json = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    override: ({ jsonSchema: node }) => {
+      if (io === 'output') delete node.additionalProperties;
+      if (CLAIM_META in node) {
+        node['x-exhibit-claim'] = node[CLAIM_META];
+        delete node[CLAIM_META];
+      }
+    },
+  });
+  delete made['$schema'];
+  return made;
+}

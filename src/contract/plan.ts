@@ -1,0 +1,143 @@
+// Answers one question: where in an answer do claims stand, and are they what the contract asks.
+// Compiled once for each schema: walking metadata for each request costs more than parsing.
+
+import type { z } from 'zod';
+import { Claim } from '../evidence/claim.ts';
+import type { Source } from '../evidence/source.ts';
+import { CLAIM_META, type ClaimMeta } from './wire.ts';
+
+/** A schema reduced to the places where claims stand. */
+export type Plan =
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'claim'; readonly meta: ClaimMeta }
+  | { readonly kind: 'object'; readonly fields: readonly (readonly [string, Plan])[] }
+  | { readonly kind: 'list'; readonly item: Plan }
+  | { readonly kind: 'maybe'; readonly inner: Plan };
+
+const PLAIN: Plan = { kind: 'plain' };
+/** Schemas nest no deeper than this; a cycle is a mistake in a declaration. */
+const DEPTH_MAX = 12;
+
+type Def = {
+  readonly type: string;
+  readonly shape?: { readonly [field: string]: z.ZodType };
+  readonly element?: z.ZodType;
+  readonly innerType?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly valueType?: z.ZodType;
+};
+
+const LEAVES: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'int',
+  'boolean',
+  'bigint',
+  'null',
+  'literal',
+  'enum',
+  'unknown',
+  'any',
+]);
+
+/** Reads a schema's claims. A kind of schema that it does not know is an error in the contract. */
+export function planOf(schema: z.ZodType, depth = 0): Plan {
+  if (depth > DEPTH_MAX) throw new Error('plan: schema nests too deep');
+  const meta = claimMeta(schema);
+  if (meta !== null) return { kind: 'claim', meta };
+  const def = defOf(schema);
+  if (LEAVES.has(def.type)) return PLAIN;
+  if (def.type === 'object' && def.shape !== undefined) {
+    const fields = Object.entries(def.shape)
+      .map(([name, field]) => [name, planOf(field, depth + 1)] as const)
+      .filter(([, plan]) => plan.kind !== 'plain');
+    return fields.length > 0 ? { kind: 'object', fields } : PLAIN;
+  }
+  if (def.type === 'array' && def.element !== undefined) {
+    const item = planOf(def.element, depth + 1);
+    return item.kind === 'plain' ? PLAIN : { kind: 'list', item };
+  }
+  if (['nullable', 'optional', 'readonly'].includes(def.type) && def.innerType !== undefined) {
+    const inner = planOf(def.innerType, depth + 1);
+    return inner.kind === 'plain' ? PLAIN : { kind: 'maybe', inner };
+  }
+  if (def.type === 'record' && def.valueType !== undefined) {
+    return onlyPlain(planOf(def.valueType, depth + 1), 'a record');
+  }
+  if (def.type === 'union' && def.options !== undefined) {
+    for (const option of def.options) onlyPlain(planOf(option, depth + 1), 'a union');
+    return PLAIN;
+  }
+  throw new Error(`plan: a contract uses the schema kind "${def.type}", which no plan knows`);
+}
+
+function onlyPlain(plan: Plan, where: string): Plan {
+  if (plan.kind !== 'plain') throw new Error(`plan: a claim stands inside ${where}`);
+  return plan;
+}
+
+/** The definition of a zod schema: its kind and its parts. */
+export function defOf(schema: z.ZodType): Def {
+  return schema._zod.def as unknown as Def;
+}
+
+/** The claim that a schema was marked with, or `null`. */
+export function claimMeta(schema: z.ZodType): ClaimMeta | null {
+  const meta = schema.meta();
+  const found = meta?.[CLAIM_META];
+  return found === undefined ? null : (found as ClaimMeta);
+}
+
+/** Replaces each claim by its plain value, refuses one that is missing or too weak, collects sources. */
+export function unwrap(plan: Plan, value: unknown, sources: Set<Source>, at: string): unknown {
+  switch (plan.kind) {
+    case 'plain':
+      return value;
+    case 'maybe':
+      return value === null || value === undefined ? value : unwrap(plan.inner, value, sources, at);
+    case 'list':
+      if (!Array.isArray(value)) throw new Error(`answer: ${at} is not a list`);
+      return value.map((item) => unwrap(plan.item, item, sources, `${at}[]`));
+    case 'object': {
+      if (typeof value !== 'object' || value === null) throw new Error(`answer: ${at} is missing`);
+      const plain: { [field: string]: unknown } = { ...value };
+      for (const [name, inner] of plan.fields) {
+        if (name in plain) plain[name] = unwrap(inner, plain[name], sources, `${at}.${name}`);
+      }
+      return plain;
+    }
+    case 'claim':
+      return unwrapClaim(plan.meta, value, sources, at);
+  }
+}
+
+function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: string): unknown {
+  if (value instanceof Claim) {
+    for (const port of meta.rests_on) {
+      if (!value.ports.has(port)) throw new Error(`answer: ${at} does not rest on ${port}`);
+    }
+    if (!value.looked && denies(meta, value.shown)) {
+      throw new Error(`answer: ${at} denies something that was not read to its end`);
+    }
+    for (const source of value.sources) sources.add(source);
+    return value.shown;
+  }
+  const free =
+    meta.rule === 'checked'
+      ? value === false || value === null
+      : meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
+  if (!free) throw new Error(`answer: ${at} is said without the reading that it rests on`);
+  return value;
+}
+
+/** Whether a plain value is the form that denies something under a claim's rule. */
+export function denies(meta: ClaimMeta, value: unknown): boolean {
+  if (meta.rule === 'checked') return value === true;
+  if (meta.rule === 'literals') return typeof value === 'string' && isClaimedWord(meta, value);
+  if (Array.isArray(value)) return value.length === 0;
+  return value === false || value === 0 || value === '';
+}
+
+function isClaimedWord(meta: ClaimMeta, word: string): boolean {
+  return meta.claimed?.includes(word) === true;
+}

@@ -1,0 +1,85 @@
+// Answers one question: in which words and with which status is a request refused.
+// A refusal is about the request or the caller; it never says anything about an address.
+
+import { z } from 'zod';
+
+/** How many problems of a body are named; the rest are counted. */
+export const PROBLEMS_SHOWN_MAX = 20;
+/** The longest text of one problem, so that a body can never be echoed back at length. */
+const PROBLEM_CHARS_MAX = 200;
+
+/** Why a credential opened nothing. */
+export const CREDENTIAL_REASONS = [
+  'no_credential',
+  'unknown_membership',
+  'tier_too_low',
+  'store_unavailable',
+] as const;
+export type CredentialReason = (typeof CREDENTIAL_REASONS)[number];
+
+const plain = z.strictObject({ error: z.string() });
+
+/** Every refusal that the service can give. `docs/reference/errors.md` is made from this table. */
+export const REFUSALS = {
+  bad_input: { status: 400, body: plain, means: 'A field was not what was expected; it is named.' },
+  unauthorized: {
+    status: 401,
+    body: z.strictObject({ error: z.literal('unauthorized'), reason: z.string() }),
+    means: 'The bearer token is missing or not known.',
+  },
+  credential: {
+    status: 402,
+    body: z.strictObject({
+      error: z.string(),
+      reason: z.enum(CREDENTIAL_REASONS),
+      entitlements_durable: z.boolean(),
+    }),
+    means: 'The key opened nothing. Do not retry in a loop.',
+  },
+  not_found: { status: 404, body: plain, means: 'No such route.' },
+  wrong_method: { status: 405, body: plain, means: 'The route takes another method; see Allow.' },
+  body_too_large: { status: 413, body: plain, means: 'The body is over the published size.' },
+  wrong_content_type: { status: 415, body: plain, means: 'The body must be application/json.' },
+  quota: {
+    status: 429,
+    body: z.strictObject({
+      error: z.string(),
+      reason: z.literal('quota_exhausted'),
+      reset: z.int().nonnegative(),
+    }),
+    means: 'The allowance is spent; wait for its reset.',
+  },
+  fault: {
+    status: 500,
+    body: z.strictObject({ error: z.string(), request_id: z.string() }),
+    means: 'A fault of the service. The id stands in its log.',
+  },
+  overloaded: { status: 503, body: plain, means: 'Too many requests at once; try again.' },
+} as const;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** A refused request: which row of the table, its body, and headers that go with it. */
+export class Refusal {
+  readonly code: RefusalCode;
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: { readonly [name: string]: string };
+  constructor(code: RefusalCode, body: unknown, headers: { readonly [name: string]: string } = {}) {
+    this.code = code;
+    this.status = REFUSALS[code].status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** Refuses an input by naming each field and what was expected; the input is never echoed. */
+export function badInput(problems: readonly string[]): Refusal {
+  return new Refusal('bad_input', { error: listed(problems) });
+}
+
+function listed(problems: readonly string[]): string {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((p) => p.slice(0, PROBLEM_CHARS_MAX));
+  const rest = problems.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}

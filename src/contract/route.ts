@@ -1,0 +1,341 @@
+// Answers one question: how is a route declared, once, for the server, its documents and its clients.
+// It holds no logic of any route; an answer can only be made through the route that declares it.
+
+import { z } from 'zod';
+import type { Claim } from '../evidence/claim.ts';
+import { basis, type Read, type Silent } from '../evidence/reading.ts';
+import type { Why } from '../evidence/reasons.ts';
+import type { Source } from '../evidence/source.ts';
+import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
+import { type Plan, planOf, unwrap } from './plan.ts';
+import type { Refusal, RefusalCode } from './refusals.ts';
+import { sourceShown, unixSeconds } from './wire.ts';
+
+export type Surface = 'hosted' | 'intelligence' | 'signals' | 'edge' | 'integrations' | 'web';
+export type Method = 'GET' | 'POST' | 'DELETE';
+/** What a caller must hold: a plan or better, a partner key, a bearer token, or nothing. */
+export type AccessRule = 'analyst' | 'desk' | 'enterprise' | 'partner' | 'bearer' | 'open';
+/** Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. */
+export type Tool = { readonly name: string; readonly description: string } | null;
+
+type Fields = z.ZodObject;
+type Nothing = z.ZodObject<Record<never, never>>;
+
+/** What every declaration says, whatever its kind. */
+export type RouteFacts = {
+  readonly name: string;
+  readonly surface: Surface;
+  readonly method: Method;
+  /** With `{param}` for each path parameter, as OpenAPI writes it. */
+  readonly path: string;
+  readonly summary: string;
+  readonly access: AccessRule;
+  /** Refusals of its own, beside those every route of its surface can give. */
+  readonly refusals?: readonly RefusalCode[];
+  /** The largest body that is read, in bytes. */
+  readonly bodyBytesMax?: number;
+};
+
+type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B | null;
+};
+
+/** True where some field of the data is a claim whatever the handler says. */
+type AlwaysClaims<D> = D extends object
+  ? true extends { [K in keyof D]: undefined extends D[K] ? false : IsClaim<D[K]> }[keyof D]
+    ? true
+    : false
+  : false;
+type IsClaim<V> = [V] extends [Claim<unknown, unknown, never>] ? true : AlwaysClaimsList<V>;
+type AlwaysClaimsList<V> = V extends readonly unknown[]
+  ? false
+  : V extends object
+    ? AlwaysClaims<V>
+    : false;
+
+type NonEmptyReads = readonly [Read<unknown, never>, ...Read<unknown, never>[]];
+type Rests<D> =
+  AlwaysClaims<D> extends true
+    ? { readonly rests?: readonly Read<unknown, never>[] }
+    : { readonly rests: NonEmptyReads };
+
+type AbsentMakers<N extends string> = {
+  readonly insufficient_evidence: (say: {
+    readonly subject: string;
+    readonly why: Why;
+    readonly consulted: NonEmptyReads;
+  }) => Answer<N>;
+  readonly not_supported: (say: { readonly subject: string; readonly why: Why }) => Answer<N>;
+  readonly not_deployed: (say: {
+    readonly subject: string;
+    readonly silent: Silent<never>;
+    readonly why?: Why;
+    readonly consulted?: readonly Read<unknown, never>[];
+  }) => Answer<N>;
+};
+
+/** A declared route that answers with the common envelope. */
+export type EvidenceRoute<
+  N extends string,
+  P extends Fields,
+  Q extends Fields,
+  B extends z.ZodType,
+  D extends z.ZodObject,
+  A extends Absence,
+> = RouteFacts &
+  Inputs<P, Q, B> & {
+    readonly kind: 'evidence';
+    readonly name: N;
+    readonly data: D;
+    readonly absences: readonly A[];
+    readonly tool: Tool;
+    readonly plan: Plan;
+    /** The answer that the data makes; its sources come from the claims inside, and from `rests`. */
+    readonly ok: (
+      say: { readonly subject: string; readonly data: z.input<D> } & Rests<z.input<D>>,
+    ) => Answer<N>;
+    readonly absent: Pick<AbsentMakers<N>, A>;
+  };
+
+type EvidenceSpec<
+  N extends string,
+  P extends Fields,
+  Q extends Fields,
+  B extends z.ZodType,
+  D extends z.ZodObject,
+  A extends Absence,
+> = Omit<RouteFacts, 'name'> & {
+  readonly name: N;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly data: D;
+  readonly absences: readonly A[];
+  readonly tool: Tool;
+};
+
+const NO_FIELDS = z.strictObject({});
+
+/** Declares a route that answers with the common envelope. */
+export function evidenceRoute<
+  const N extends string,
+  D extends z.ZodObject,
+  const A extends Absence,
+  P extends Fields = Nothing,
+  Q extends Fields = Nothing,
+  B extends z.ZodType = z.ZodNever,
+>(spec: EvidenceSpec<N, P, Q, B, D, A>): EvidenceRoute<N, P, Q, B, D, A> {
+  const plan = planOf(spec.data);
+  const absent: AbsentMakers<N> = {
+    insufficient_evidence: ({ subject, why, consulted }) =>
+      makeAnswer(subject, sourcesOf(consulted), null, { state: 'insufficient_evidence', why }),
+    not_supported: ({ subject, why }) =>
+      makeAnswer(subject, [], null, { state: 'not_supported', why }),
+    not_deployed: ({ subject, silent, why, consulted }) =>
+      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), null, {
+        state: 'not_deployed',
+        why: why === undefined ? silent.why : why,
+      }),
+  };
+  return {
+    ...spec,
+    ...inputsOf<P, Q, B>(spec),
+    kind: 'evidence',
+    plan,
+    absent: onlyDeclared(absent, spec.absences),
+    ok: ({ subject, data, rests }) => {
+      const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
+      const plain = unwrap(plan, data, sources, spec.name);
+      if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
+      return makeAnswer(subject, [...sources], labelled(spec.data, plain, sources), null);
+    },
+  };
+}
+
+function onlyDeclared<N extends string, A extends Absence>(
+  makers: AbsentMakers<N>,
+  declared: readonly A[],
+): Pick<AbsentMakers<N>, A> {
+  const kept = Object.entries(makers).filter(([state]) => declared.some((one) => one === state));
+  return Object.fromEntries(kept) as Pick<AbsentMakers<N>, A>;
+}
+
+function inputsOf<P extends Fields, Q extends Fields, B extends z.ZodType>(spec: {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+}): Inputs<P, Q, B> {
+  const none = NO_FIELDS as unknown;
+  return {
+    params: spec.params === undefined ? (none as P) : spec.params,
+    query: spec.query === undefined ? (none as Q) : spec.query,
+    body: spec.body === undefined ? null : spec.body,
+  };
+}
+
+function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
+  return reads.flatMap((one) => [...basis(one).sources]);
+}
+
+/** What every simulated caveat begins with. */
+export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
+
+// An answer that rests on anything simulated says so in its caveat, and is checked against its
+// declaration last, so that what leaves is what the contract says.
+function labelled(schema: z.ZodObject, plain: unknown, sources: ReadonlySet<Source>): unknown {
+  const parsed = schema.safeParse(plain);
+  if (!parsed.success) {
+    const [first] = parsed.error.issues;
+    const where = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
+    throw new Error(`answer: not as the contract declares it: ${where}`);
+  }
+  const data: { [field: string]: unknown } = parsed.data;
+  const simulated = [...sources].some((source) => source.simulated);
+  if (!simulated || typeof data['caveat'] !== 'string') return data;
+  return { ...data, caveat: SIMULATED_CAVEAT + data['caveat'] };
+}
+
+/** What a handler is told beside its input. `now` is Unix seconds. */
+export type Asked = { readonly now: () => number; readonly signal: AbortSignal };
+
+/** The parsed input of a declared route. */
+export type InputOf<R> =
+  R extends Inputs<infer P, infer Q, infer B>
+    ? { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
+    : never;
+
+/** A handler of an evidence route: it answers through its route, or refuses the input. */
+export type Handler<R extends AnyEvidenceRoute> = (
+  input: InputOf<R>,
+  asked: Asked,
+) => Promise<Answer<R['name']> | Refusal>;
+
+/** Any evidence route, for those who serve, document or test all of them. */
+export type AnyEvidenceRoute = RouteFacts & {
+  readonly kind: 'evidence';
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly body: z.ZodType | null;
+  readonly data: z.ZodObject;
+  readonly absences: readonly Absence[];
+  readonly tool: Tool;
+  readonly plan: Plan;
+};
+
+type Responses = { readonly [status: number]: z.ZodType };
+
+/** A declared route that answers with bodies of its own. */
+export type PlainRoute<
+  N extends string,
+  P extends Fields,
+  Q extends Fields,
+  B extends z.ZodType,
+  R extends Responses,
+> = RouteFacts &
+  Inputs<P, Q, B> & {
+    readonly kind: 'plain';
+    readonly name: N;
+    readonly responses: R;
+    readonly reply: <S extends keyof R & number>(status: S, body: z.input<R[S]>) => Reply<N>;
+  };
+
+/** Declares a route that answers with bodies of its own. */
+export function plainRoute<
+  const N extends string,
+  R extends Responses,
+  P extends Fields = Nothing,
+  Q extends Fields = Nothing,
+  B extends z.ZodType = z.ZodNever,
+>(
+  spec: Omit<RouteFacts, 'name'> & {
+    readonly name: N;
+    readonly params?: P;
+    readonly query?: Q;
+    readonly body?: B;
+    readonly responses: R;
+  },
+): PlainRoute<N, P, Q, B, R> {
+  const plans = new Map<number, Plan>();
+  for (const [status, schema] of Object.entries<z.ZodType>(spec.responses)) {
+    plans.set(Number(status), planOf(schema));
+  }
+  return {
+    ...spec,
+    ...inputsOf<P, Q, B>(spec),
+    kind: 'plain',
+    reply: (status, body) => {
+      const plan = plans.get(status);
+      const schema = spec.responses[status];
+      if (plan === undefined || schema === undefined) throw new Error(`${spec.name}: ${status}?`);
+      return makeReply(status, schema.parse(unwrap(plan, body, new Set(), spec.name)));
+    },
+  };
+}
+
+/** Any plain route. */
+export type AnyPlainRoute = RouteFacts & {
+  readonly kind: 'plain';
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly body: z.ZodType | null;
+  readonly responses: Responses;
+};
+
+/** A handler of a plain route. */
+export type PlainHandler<R extends AnyPlainRoute> = (
+  input: InputOf<R>,
+  asked: Asked,
+) => Promise<Reply<R['name']> | Refusal>;
+
+/** Declares a route that upgrades to a stream: its messages, and what it refuses before the upgrade. */
+export function streamRoute<const N extends string, Q extends Fields, M extends z.ZodType>(
+  spec: Omit<RouteFacts, 'name'> & {
+    readonly name: N;
+    readonly query: Q;
+    readonly messages: M;
+    readonly refused: Responses;
+  },
+): RouteFacts & {
+  readonly kind: 'stream';
+  readonly name: N;
+  readonly query: Q;
+  readonly messages: M;
+  readonly refused: Responses;
+} {
+  return { ...spec, kind: 'stream' };
+}
+
+/** Any stream route. */
+export type AnyStreamRoute = RouteFacts & {
+  readonly kind: 'stream';
+  readonly query: Fields;
+  readonly messages: z.ZodType;
+  readonly refused: Responses;
+};
+
+/** Any declared route. */
+export type AnyRoute = AnyEvidenceRoute | AnyPlainRoute | AnyStreamRoute;
+
+/** The envelope of an evidence route as a schema: `ok` and exactly the declared absences. */
+export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
+  const ok = z.strictObject({
+    state: z.literal('ok'),
+    subject: z.string(),
+    sources: z.array(sourceShown).min(1),
+    as_of: unixSeconds,
+    data: route.data,
+  });
+  const absences = route.absences.map((state) =>
+    z.strictObject({
+      state: z.literal(state),
+      subject: z.string(),
+      sources: state === 'not_supported' ? z.array(sourceShown).length(0) : z.array(sourceShown),
+      as_of: unixSeconds,
+      data: z.null(),
+      reason: z.string().min(1),
+    }),
+  );
+  return z.union([ok, ...absences]);
+}

@@ -1,0 +1,95 @@
+// Answers one question: which shapes does the wire use everywhere, and which fields deny something.
+// A field that could be read as "nothing there" is declared here as a claim; the types do the rest.
+
+import { z } from 'zod';
+import type { Claim } from '../evidence/claim.ts';
+
+/** How a claimed field is marked in a schema's metadata (read by `plan.ts` and `silence.test.ts`). */
+export type ClaimMeta = {
+  readonly rests_on: readonly string[];
+  readonly rule: 'negative' | 'checked' | 'literals';
+  readonly claimed?: readonly string[];
+};
+
+/** The metadata key under which a claimed field carries its ports. */
+export const CLAIM_META = 'exhibit_claim';
+
+/** What may be said without having looked: everything but the empty form of the type. */
+export type Free<I> = I extends boolean
+  ? Exclude<I, false>
+  : I extends readonly (infer E)[]
+    ? readonly [E, ...E[]]
+    : I extends number
+      ? never
+      : I extends string
+        ? never
+        : I;
+
+type Claimed<S extends z.ZodType, In> = z.ZodType<z.output<S>, In>;
+
+/**
+ * A field whose empty form (`false`, `[]`, `0`, `''`) denies something. A handler fills it with a
+ * claim that rests on at least these ports; unread, it can say no more than the free forms.
+ */
+export function negative<S extends z.ZodType, const P extends string>(
+  schema: S,
+  rests: { readonly restsOn: readonly P[] },
+): Claimed<S, Claim<z.input<S>, Free<z.input<S>>, P>> {
+  return mark(schema, { rests_on: rests.restsOn, rule: 'negative' });
+}
+
+/** A flag that says "this was looked at": `true` is claimed, `false` is free. */
+export function checked<const P extends string>(rests: {
+  readonly restsOn: readonly P[];
+}): Claimed<z.ZodBoolean, false | Claim<boolean, false, P>> {
+  return mark(z.boolean(), { rests_on: rests.restsOn, rule: 'checked' });
+}
+
+/** A flag that may also be `null`, where the question does not apply to the subject. */
+export function checkedOrNull<const P extends string>(rests: {
+  readonly restsOn: readonly P[];
+}): Claimed<z.ZodNullable<z.ZodBoolean>, false | null | Claim<boolean, false, P>> {
+  return mark(z.boolean().nullable(), { rests_on: rests.restsOn, rule: 'checked' });
+}
+
+/** A closed set of words of which some mean "looked, nothing there": those are claimed. */
+export function claimedWords<
+  const W extends readonly [string, ...string[]],
+  const C extends W[number],
+  const P extends string,
+>(
+  words: W,
+  claimed: readonly C[],
+  rests: { readonly restsOn: readonly P[] },
+): Claimed<
+  z.ZodType<W[number]>,
+  Exclude<W[number], C> | Claim<W[number], Exclude<W[number], C>, P>
+> {
+  return mark(z.enum(words), { rests_on: rests.restsOn, rule: 'literals', claimed });
+}
+
+// The one cast that gives a plain schema the input type of its claim. The value is unwrapped and
+// checked against this very metadata before the plain schema sees it (`plan.ts`).
+function mark<Out>(schema: z.ZodType, meta: ClaimMeta): Out {
+  return schema.meta({ [CLAIM_META]: meta }) as unknown as Out;
+}
+
+/** Unix time in whole seconds. */
+export const unixSeconds = z.int().nonnegative();
+/** A day, `YYYY-MM-DD`, in UTC. */
+export const isoDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+/** ISO 8601 date-time in UTC. */
+export const isoTime = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
+
+/** One source of an answer, as the interface shows it. */
+export const sourceShown = z.strictObject({
+  name: z.string().min(1),
+  url: z.string().min(1),
+  as_of: unixSeconds,
+});
+
+/** The longest text that can name an address of any form. */
+export const ADDRESS_CHARS_MAX = 128;
+
+/** Any address as it is written: the route that takes it says which forms it knows. */
+export const addressText = z.string().min(1).max(ADDRESS_CHARS_MAX);

@@ -1,0 +1,116 @@
+// Answers one question: why was something not checked, or not answered.
+// Every reason is a row here with a stable code; docs/reference/reasons.md is made from this table.
+
+/** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
+export type Why = { readonly code: ReasonCode; readonly reason: string };
+
+type Row = { readonly sentence: string; readonly means: string; readonly next: string };
+
+/** The reasons. `{name}` marks what the sentence is filled with. */
+export const REASONS = {
+  list_never_loaded: {
+    sentence: 'No sanctions list has been loaded on this deployment{detail}; nothing was checked.',
+    means: 'The published list was never read to its end here.',
+    next: 'The operator runs `exhibit sanctions refresh` and reads `exhibit sanctions status`.',
+  },
+  list_too_old: {
+    sentence:
+      'The sanctions list was last checked against its publisher {age} ago; past {limit} ' +
+      'it can show a listing but not the absence of one.',
+    means: 'The list in force is past its maximum age. Hits stay, misses are no answer.',
+    next: 'The operator restores the refresh, or lifts the age on purpose.',
+  },
+  list_date_not_covered: {
+    sentence:
+      'No held publication is known to have been the newest on {on}. Held before: {before}; ' +
+      'held after: {after}.{both}',
+    means: 'A question about a past day needs a publication that a later check still found newest.',
+    next: 'Ask for a day between two checks of one held publication.',
+  },
+  store_unreadable: {
+    sentence: '{what} could not be read: {fault}.',
+    means: 'A store of this deployment did not answer.',
+    next: 'Try again later; the operator looks at `exhibit doctor`.',
+  },
+  table_never_imported: {
+    sentence: 'No import of {what} has completed on this deployment; nothing was checked.',
+    means: 'The table exists but has never held rows from a completed import.',
+    next: 'The operator imports one.',
+  },
+  no_history: {
+    sentence:
+      'This deployment holds no transfer history and reads none live, so no path was looked for.',
+    means: 'No transfer warehouse holds this address and no live source is configured.',
+    next: 'The operator imports history, follows a chain, or configures an explorer.',
+  },
+  not_walked_kind: {
+    sentence: 'Transfer history of this kind of address ({kind}) is not read by this deployment.',
+    means: 'The walk needs history on a chain of the address’s own kind.',
+    next: 'Nothing: only the direct check was made.',
+  },
+  timed_out: {
+    sentence: '{what} did not answer within {limit}.',
+    means: 'The time for a reading ran out.',
+    next: 'Try again later.',
+  },
+  provider_failed: {
+    sentence: '{provider} failed: {fault}.',
+    means: 'An outside source was asked and did not give a usable answer.',
+    next: 'Try again later; the fault names what the source did.',
+  },
+  not_configured: {
+    sentence: '{what} is not configured on this deployment; nothing was checked.',
+    means: 'The operator has named no source for this.',
+    next: 'The operator sets the source.',
+  },
+  simulated: {
+    sentence: 'Simulated: the history served here is made up, so nothing can be said to be absent.',
+    means: 'The deployment serves the simulated world.',
+    next: 'Configure a real source.',
+  },
+  no_record_held: {
+    sentence: 'None of the tables that were read holds a record of this address: {tables}.',
+    means: 'Every table that applies was read, and none holds the address.',
+    next: 'This is not a statement about the address. Ask the score route for its full record.',
+  },
+  tables_unread: {
+    sentence: 'Could not be read: {tables}. Nothing was found in the rest, which is no negative.',
+    means: 'At least one table that applies was not read, so a miss cannot be said.',
+    next: 'Try again later; the operator looks at `exhibit doctor`.',
+  },
+  form_not_recognised: {
+    sentence: 'address: form not recognised; nothing was checked',
+    means: 'The text is no address of a known form and does not stand on the list.',
+    next: 'Send an EVM, Solana, Bitcoin or Tron address.',
+  },
+  solana_letter_case: {
+    sentence: 'address: not a 32-byte key; check its letter case',
+    means: 'The text looks like base58 but does not decode to a Solana key.',
+    next: 'Send the address exactly as its owner shows it.',
+  },
+} as const satisfies { readonly [code: string]: Row };
+
+/** A stable name of a reason. */
+export type ReasonCode = keyof typeof REASONS;
+
+type Holes<S extends string> = S extends `${string}{${infer Hole}}${infer Rest}`
+  ? Hole | Holes<Rest>
+  : never;
+type Filling<C extends ReasonCode> = {
+  readonly [H in Holes<(typeof REASONS)[C]['sentence']>]: string;
+};
+
+/** Fills a reason's sentence. Fillings name sources by scheme and host at most. */
+export function why<C extends ReasonCode>(
+  code: C,
+  ...filling: [Holes<(typeof REASONS)[C]['sentence']>] extends [never] ? [] : [Filling<C>]
+): Why {
+  const sentence: string = REASONS[code].sentence;
+  const [holes] = filling;
+  if (holes === undefined) return { code, reason: sentence };
+  const filled = Object.entries<string>(holes).reduce(
+    (text, [hole, value]) => text.replaceAll(`{${hole}}`, value),
+    sentence,
+  );
+  return { code, reason: filled };
+}

@@ -1,0 +1,49 @@
+// Answers one question: where does a reading come from, and how old is it.
+// It refuses to hold anything that could carry a credential: urls are public pages or scheme and host.
+
+/**
+ * The origin of a reading. `as_of` is Unix seconds: when the source was observed.
+ * An `observation` ages the answer that rests on it; a `table` has a date and does not expire.
+ */
+export type Source = {
+  readonly name: string;
+  readonly url: string;
+  readonly as_of: number;
+  readonly kind: 'observation' | 'table';
+  readonly simulated: boolean;
+};
+
+/** A source as the interface shows it: `{name, url, as_of}`. */
+export type ShownSource = { name: string; url: string; as_of: number };
+
+/** The label that every simulated source carries at the end of its name. */
+export const SIMULATED_SUFFIX = ' (simulated)';
+
+/** Turns a source into its wire form; a simulated one says so in its name. */
+export function shown(source: Source): ShownSource {
+  const name = source.simulated ? source.name + SIMULATED_SUFFIX : source.name;
+  return { name, url: source.url, as_of: source.as_of };
+}
+
+/** Each source once (by name, url and date), in the order in which they were first met. */
+export function distinct(sources: Iterable<Source>): Source[] {
+  const byKey = new Map<string, Source>();
+  for (const source of sources) {
+    const key = `${source.name} ${source.url} ${source.as_of}`;
+    if (!byKey.has(key)) byKey.set(key, source);
+  }
+  return [...byKey.values()];
+}
+
+/**
+ * The age of an answer: the oldest observation that it rests on, in Unix seconds.
+ * `null` where it rests on tables or on nothing; the time of the answer stands in then.
+ */
+export function oldestObservation(sources: readonly Source[]): number | null {
+  let oldest: number | null = null;
+  for (const source of sources) {
+    if (source.kind !== 'observation') continue;
+    if (oldest === null || source.as_of < oldest) oldest = source.as_of;
+  }
+  return oldest;
+}

@@ -1,0 +1,78 @@
+// Declares POST /api/v1/bulk/wallet-screen: up to 500 addresses against the tables held, no outside call.
+
+import { z } from 'zod';
+import { evidenceRoute } from '../../contract/route.ts';
+import { addressText, checkedOrNull, claimedWords, isoDay, negative } from '../../contract/wire.ts';
+
+/** The most addresses that one screen takes. */
+export const BULK_ADDRESSES_MAX = 500;
+/** The largest body that is read. */
+export const BULK_BODY_BYTES_MAX = 256 * 1024;
+
+const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
+const CORPUS = { restsOn: ['launch_corpus'] } as const;
+const LIST = { restsOn: ['sanctions_list'] } as const;
+const NOTHING_HELD = { restsOn: ['sanctions_list', 'exchange_labels'] } as const;
+
+const exchange = z.strictObject({
+  label: z.string(),
+  entity: z.string(),
+  role: z.string(),
+  confidence: z.string(),
+  clusterable: z.boolean(),
+});
+
+const launches = z.strictObject({
+  answer: z.enum(['flagged', 'record']),
+  launches_settled: z.int().positive(),
+  died: z.int().nonnegative(),
+});
+
+const sanctions = z.strictObject({
+  listed: negative(z.boolean(), LIST),
+  programs: negative(z.array(z.string()), LIST),
+  list_published: isoDay,
+});
+
+/** One screen result: what the tables that were read hold of one address. */
+export const screenResult = z.strictObject({
+  address: z.string(),
+  kind: z.enum(['evm', 'solana', 'bitcoin', 'tron', 'other']),
+  state: claimedWords(
+    ['ok', 'insufficient_evidence', 'not_deployed'],
+    ['insufficient_evidence'],
+    NOTHING_HELD,
+  ),
+  exchange: exchange.nullable(),
+  launches: launches.nullable(),
+  sanctions: sanctions.nullable(),
+  checked: z.strictObject({
+    exchange_table: checkedOrNull(EXCHANGE),
+    launch_corpus: checkedOrNull(CORPUS),
+    sanctions_list: checkedOrNull(LIST),
+  }),
+  reason: z.string().optional(),
+});
+
+export const bulkWalletScreen = evidenceRoute({
+  name: 'bulk_wallet_screen',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/bulk/wallet-screen',
+  summary: 'One result for each of up to 500 addresses, from the tables held. No outside call.',
+  access: 'desk',
+  bodyBytesMax: BULK_BODY_BYTES_MAX,
+  body: z.strictObject({ addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX) }),
+  data: z.strictObject({
+    results: z.array(screenResult).min(1),
+    requested: z.int().positive(),
+    counts: z.strictObject({
+      ok: z.int().nonnegative(),
+      insufficient_evidence: z.int().nonnegative(),
+      not_deployed: z.int().nonnegative(),
+    }),
+    caveat: z.string().min(1),
+  }),
+  absences: ['not_deployed'],
+  tool: null,
+});

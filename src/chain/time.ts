@@ -1,0 +1,63 @@
+// Which second is meant, and which day? All days are UTC days.
+// It refuses dates that no calendar has, and reads no clock: the caller says what time it is.
+
+/** Seconds since 1970-01-01T00:00:00Z, whole unless a source measures finer. */
+export type UnixSeconds = number;
+
+/** Seconds of a UTC day. */
+export const DAY_S = 86_400;
+
+const MILLISECONDS = 1_000;
+const ISO_DATE_PATTERN = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
+const PUBLISHER_DATE_PATTERN = /^([0-9]{2})\/([0-9]{2})\/([0-9]{4})$/;
+const ISO_DATE_CHARS = 10;
+const FIRST_SECOND = Date.UTC(1000, 0, 1) / MILLISECONDS;
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999) / MILLISECONDS;
+
+/**
+ * The first second of a calendar day written `YYYY-MM-DD`, years 1000 to 9999. Null for any other
+ * text and for a day that does not exist, such as `2023-02-29`.
+ */
+export function parseIsoDate(text: string): UnixSeconds | null {
+  const match = ISO_DATE_PATTERN.exec(text);
+  if (match === null) return null;
+  const [, year, month, day] = match;
+  const seconds = Date.UTC(Number(year), Number(month) - 1, Number(day)) / MILLISECONDS;
+  // Date.UTC rolls an impossible day over into the next month; writing it back shows that.
+  if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return null;
+  return formatIsoDate(seconds) === text ? seconds : null;
+}
+
+/**
+ * The UTC day of a time, as `YYYY-MM-DD`. Throws a RangeError outside the years 1000 to 9999,
+ * which milliseconds taken for seconds are.
+ */
+export function formatIsoDate(seconds: UnixSeconds): string {
+  if (!(seconds >= FIRST_SECOND && seconds <= LAST_SECOND)) {
+    throw new RangeError('a time outside the years 1000 to 9999');
+  }
+  return new Date(seconds * MILLISECONDS).toISOString().slice(0, ISO_DATE_CHARS);
+}
+
+/** The first midnight UTC after a time; at midnight itself, the next one. */
+export function nextUtcMidnight(now: UnixSeconds): UnixSeconds {
+  return (Math.floor(now / DAY_S) + 1) * DAY_S;
+}
+
+/** The first second, UTC, of the month after the one a time lies in. */
+export function nextUtcMonth(now: UnixSeconds): UnixSeconds {
+  const date = new Date(now * MILLISECONDS);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / MILLISECONDS;
+}
+
+/**
+ * The sanctions publisher's `MM/DD/YYYY` as `YYYY-MM-DD`; null for any other text and for a day
+ * that does not exist.
+ */
+export function isoFromPublisherDate(text: string): string | null {
+  const match = PUBLISHER_DATE_PATTERN.exec(text);
+  if (match === null) return null;
+  const [, month, day, year] = match;
+  const iso = `${year}-${month}-${day}`;
+  return parseIsoDate(iso) === null ? null : iso;
+}

@@ -1,0 +1,72 @@
+// What is a transfer, and when are two rows of two sources the same one?
+// It refuses a transfer that names neither a transaction nor a block: such a row has no identity.
+
+import type { ChainName } from './chain.ts';
+import type { UnixSeconds } from './time.ts';
+
+/** A coin moved by a transaction, by a contract's call (or the chain itself), or a token moved. */
+export type TransferKind = 'native' | 'internal' | 'token';
+
+/**
+ * Where a transfer stands. `position` is a log index, or the path of a trace such as `0_2`: kept
+ * where a source gives it, never required. What belongs to no transaction (a withdrawal, a block
+ * reward) has its block's hash and its index there instead.
+ */
+export type TransferPlace =
+  | { tx_hash: string; block_hash: string | null; position: number | string | null }
+  | { tx_hash: null; block_hash: string; position: number | string };
+
+/**
+ * One movement of value, addresses in the form that `parseAddress` gives. What a chain creates
+ * (a mint, a reward, a withdrawal) comes from its null address, as in token logs. `token` is the
+ * contract or mint, null for the chain's coin; `raw_amount` is exact, in the smallest unit.
+ * `success` is null where the source tells neither status nor trace; `usd` is a decimal string,
+ * null where it was not priced, and `price_basis` says whence and of when the price is.
+ */
+export type Transfer = TransferPlace & {
+  chain: ChainName;
+  block: number;
+  block_time: UnixSeconds;
+  kind: TransferKind;
+  token: string | null;
+  from: string;
+  to: string;
+  raw_amount: bigint;
+  success: boolean | null;
+  usd: string | null;
+  price_basis: string | null;
+};
+
+/**
+ * What makes a transfer the one it is, but for `n`: two rows with the same identity are equal
+ * rows. Block, time and position are no part of it, because sources and re-orgs differ in them;
+ * where there is no transaction, the block's hash and the index in it stand for it.
+ */
+export function transferIdentity(transfer: Transfer): string {
+  const place =
+    transfer.tx_hash === null
+      ? { block_hash: transfer.block_hash, index: String(transfer.position) }
+      : transfer.tx_hash;
+  const { chain, kind, token, from, to, raw_amount } = transfer;
+  return JSON.stringify([chain, place, kind, token, from, to, raw_amount.toString()]);
+}
+
+/** A transfer with its number among the equal rows of its transaction, from 0. */
+export type NumberedTransfer = { transfer: Transfer; identity: string; n: number };
+
+/**
+ * Gives each row its `n`. Equal rows are interchangeable, so their order does not matter, but all
+ * rows of a transaction must be there: a page that ends inside one is read on before this.
+ */
+export function numberTransfers(transfers: Iterable<Transfer>): NumberedTransfer[] {
+  const nextByIdentity = new Map<string, number>();
+  const numbered: NumberedTransfer[] = [];
+  for (const transfer of transfers) {
+    const identity = transferIdentity(transfer);
+    const next = nextByIdentity.get(identity);
+    const n = next === undefined ? 0 : next;
+    nextByIdentity.set(identity, n + 1);
+    numbered.push({ transfer, identity, n });
+  }
+  return numbered;
+}

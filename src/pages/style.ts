@@ -1,0 +1,64 @@
+// Answers one question: how do the pages look. One sheet, served from our own address.
+
+/** The style sheet of every page: light and dark, contrast of AA or better, no outside font. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ink: #17202a; --quiet: #566270; --paper: #fbfaf7; --card: #ffffff; --line: #d9dce1;
+  --accent: #0b5c8a; --warn-ink: #6b3f00; --warn: #fff1d6; --code: #f1f3f5;
+  --good: #1c6b3c; --bad: #9c2f2f;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ink: #e8eaed; --quiet: #a3adb8; --paper: #14181d; --card: #1b2027; --line: #343c46;
+    --accent: #7cc4ee; --warn-ink: #ffd9a0; --warn: #40300f; --code: #232a33;
+    --good: #7fd6a0; --bad: #f0a0a0;
+  }
+}
+* { box-sizing: border-box; }
+html { font: 16px/1.55 ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+body { margin: 0; background: var(--paper); color: var(--ink); }
+main, .top, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
+.top { display: flex; gap: 1.5rem; align-items: baseline; padding-top: 1rem; padding-bottom: 1rem;
+  border-bottom: 1px solid var(--line); }
+.mark { font: 600 1.25rem/1 Georgia, "Times New Roman", serif; letter-spacing: .01em;
+  color: var(--ink); text-decoration: none; }
+nav a { margin-right: 1rem; }
+a { color: var(--accent); }
+a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
+a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid var(--accent);
+  outline-offset: 2px; }
+.skip { position: absolute; left: -99rem; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; }
+.simulated { margin: 0; padding: .6rem 1.25rem; background: var(--warn); color: var(--warn-ink);
+  text-align: center; }
+h1 { font: 600 2rem/1.2 Georgia, "Times New Roman", serif; margin: 2rem 0 .75rem; }
+h2 { font-size: 1.15rem; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+.lead { font-size: 1.1rem; max-width: 46rem; }
+.quiet, footer { color: var(--quiet); }
+footer { margin-top: 3rem; padding-bottom: 2rem; border-top: 1px solid var(--line); font-size: .9rem; }
+code { font: .92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+pre { background: var(--code); padding: .8rem 1rem; border-radius: .4rem; overflow-x: auto; }
+.contents ul { list-style: none; padding: 0; }
+.contents a { display: inline-block; padding: .15rem 0; text-decoration: none; }
+.contents a:hover { text-decoration: underline; }
+.verb { font: 600 .8rem/1 ui-monospace, Menlo, Consolas, monospace; display: inline-block;
+  min-width: 3.2rem; color: var(--quiet); }
+.route { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1.25rem; margin: 1.5rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .92rem; }
+caption { text-align: left; font-weight: 600; padding: .25rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
+  border-bottom: 1px solid var(--line); }
+th { color: var(--quiet); font-weight: 600; }
+td { overflow-wrap: anywhere; min-width: 5.5rem; }
+td:first-child { min-width: 12rem; }
+details { border-top: 1px solid var(--line); padding: .6rem 0; }
+summary { cursor: pointer; }
+.status { font-weight: 600; display: inline-block; min-width: 2.6rem; }
+.state { font-weight: 600; }
+.state.fresh { color: var(--good); }
+.state.stale, .state.never_loaded, .state.unreadable { color: var(--bad); }
+@media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
+`;

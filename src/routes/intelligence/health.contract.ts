@@ -1,0 +1,44 @@
+// Declares GET /health: whether the service runs, what it serves, and how old its sources are.
+
+import { z } from 'zod';
+import { plainRoute } from '../../contract/route.ts';
+import { isoDay, unixSeconds } from '../../contract/wire.ts';
+
+/** One source's age. A source that was never loaded has no age; that is not an age of zero. */
+export const sourceFreshness = z.strictObject({
+  state: z.enum(['fresh', 'stale', 'never_loaded', 'unreadable']),
+  as_of: unixSeconds.nullable(),
+  published: isoDay.nullable(),
+  age_s: z.int().nonnegative().nullable(),
+  max_age_s: z.int().positive().nullable(),
+  reason: z.string().nullable(),
+});
+
+const served = z.strictObject({ access: z.string(), summary: z.string() });
+
+export const health = plainRoute({
+  name: 'health',
+  surface: 'intelligence',
+  method: 'GET',
+  path: '/health',
+  summary: 'Whether the service runs, its route table, and the age of each source.',
+  access: 'open',
+  responses: {
+    200: z
+      .strictObject({
+        status: z.literal('ok'),
+        service: z.literal('exhibit'),
+        version: z.string(),
+        simulated: z.boolean(),
+        auth: z.enum(['bearer', 'anonymous']),
+        model: z.strictObject({
+          published: z.boolean(),
+          version: z.string().nullable(),
+          reason: z.string().nullable(),
+        }),
+        routes: z.record(z.string(), served),
+        data_freshness: z.record(z.string(), sourceFreshness),
+      })
+      .describe('The service answers. The age of a source says whether it can carry a negative.'),
+  },
+});

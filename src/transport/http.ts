@@ -1,0 +1,391 @@
+// Answers one question: how does a declared route become an HTTP answer.
+// It knows the web framework and no route: what a route says is in its declaration and its handler.
+
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Admitted, Allowance, Gate } from '../access/gate.ts';
+import { Answer, Reply } from '../contract/answer.ts';
+import { badInput, Refusal } from '../contract/refusals.ts';
+import type { AnyEvidenceRoute, AnyPlainRoute, Asked, Method } from '../contract/route.ts';
+import { parseInput } from './input.ts';
+import type { Meters } from './metrics.ts';
+import { API_HEADERS } from './security-headers.ts';
+
+/** The largest body of a route that names no bound of its own. */
+const BODY_BYTES_MAX = 256 * 1024;
+/** How long a client may take to send a request. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than any load balancer keeps an idle connection, so that it is never the one to close. */
+const KEEP_ALIVE_MS = 72_000;
+/** Requests of open routes that run at once; more are shed. */
+const OPEN_REQUESTS_MAX = 256;
+
+/** A handler as the transport calls it: the declaration's types were checked where it was made. */
+export type AnyHandler = (
+  input: { params: unknown; query: unknown; body: unknown },
+  asked: Asked,
+) => Promise<unknown>;
+
+/** A declared route with its handler. */
+export type Mounted = {
+  readonly route: AnyEvidenceRoute | AnyPlainRoute;
+  readonly handle: AnyHandler;
+};
+
+/** A fixed document: text with its content type, made on each request. */
+export type Document = {
+  readonly path: string;
+  readonly contentType: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly text: () => Promise<string | null>;
+  /** Bearer token that opens it; `null`: open to all. */
+  readonly token: ((authorization: string | null) => boolean) | null;
+};
+
+/** What the log is told. Messages carry no address, key or query. */
+export type Log = {
+  readonly info: (facts: object, message: string) => void;
+  readonly warn: (facts: object, message: string) => void;
+  readonly error: (facts: object, message: string) => void;
+};
+
+export type HttpOptions = {
+  readonly mounted: readonly Mounted[];
+  readonly documents: readonly Document[];
+  readonly gate: Gate | null;
+  readonly meters: Meters;
+  readonly log: Log;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Time for reading history inside one request. */
+  readonly budgetMs: number;
+  /** Whether `X-Forwarded-*` are believed. */
+  readonly trustProxy: boolean;
+};
+
+type Pass = { admitted: Admitted | null; allowance: Allowance | null; startedMs: number };
+const passes = new WeakMap<FastifyRequest, Pass>();
+
+/** Builds the server. It listens when the composition says so. */
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    trustProxy: options.trustProxy,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    genReqId: requestIds(),
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
+  });
+  acceptJsonOnly(app);
+  app.addHook('onRequest', async (request, reply) => {
+    passes.set(request, { admitted: null, allowance: null, startedMs: performance.now() });
+    reply.headers(API_HEADERS).header('x-request-id', request.id);
+  });
+  for (const one of options.mounted) mount(app, one, options);
+  for (const one of options.documents) serveDocument(app, one, options);
+  refuseTheRest(app, options);
+  return app;
+}
+
+function requestIds(): () => string {
+  const process = crypto.randomUUID().slice(0, 8);
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${process}-${count.toString(36)}`;
+  };
+}
+
+function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      const parsed: unknown = JSON.parse(String(text));
+      done(null, parsed);
+    } catch {
+      done(new BrokenJson());
+    }
+  });
+}
+
+class BrokenJson extends Error {}
+
+function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): void {
+  const { route } = mounted;
+  const hosted = route.surface === 'hosted';
+  const answer = hosted ? answerHosted : answerOpen();
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
+    ...(hosted ? { onRequest: (request, reply) => admit(request, reply, mounted, options) } : {}),
+    handler: (request, reply) => answer(request, reply, mounted, options),
+  });
+}
+
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { route }: Mounted,
+  { gate, meters }: HttpOptions,
+): Promise<unknown> {
+  const pass = passes.get(request);
+  if (gate === null || pass === undefined) throw new Error('a hosted route needs a gate');
+  const { authorization, 'x-service-membership': membership } = request.headers;
+  const said = await gate.admit(
+    {
+      authorization: authorization === undefined ? null : authorization,
+      membershipHeader: typeof membership === 'string' ? membership : null,
+      credentialInQuery: hasCredentialName(request.query),
+    },
+    route.access,
+  );
+  pass.allowance = said.allowance;
+  reply.header('cache-control', 'no-store').header('vary', 'Authorization, x-service-membership');
+  if (said.kind === 'admitted') {
+    pass.admitted = said;
+    return undefined;
+  }
+  meters.refused(route.name, reasonOf(said.refusal));
+  return sendRefusal(reply, said.refusal, said.allowance);
+}
+
+const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
+  'key',
+  'api_key',
+  'apikey',
+  'token',
+  'access_token',
+  'authorization',
+  'membership',
+  'x-service-membership',
+]);
+
+function hasCredentialName(query: unknown): boolean {
+  if (typeof query !== 'object' || query === null) return false;
+  for (const name in query) if (CREDENTIAL_NAMES.has(name.toLowerCase())) return true;
+  return false;
+}
+
+async function answerHosted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mounted: Mounted,
+  options: HttpOptions,
+): Promise<unknown> {
+  const { route } = mounted;
+  const { gate, meters, now } = options;
+  const pass = passes.get(request);
+  if (gate === null || pass === undefined || pass.admitted === null) throw new Error('no gate');
+  const said = await ask(request, reply, mounted, options);
+  if (said instanceof Refusal) {
+    meters.refused(route.name, reasonOf(said));
+    return sendRefusal(reply, said, pass.allowance);
+  }
+  if (!(said instanceof Answer)) throw new Error(`${route.name}: not an answer`);
+  // Serialised before it is charged, so that a fault in the answer is never paid for.
+  const text = JSON.stringify(said.envelope(now()));
+  const charged = await gate.charge(pass.admitted);
+  if (charged.kind === 'refused') {
+    meters.refused(route.name, reasonOf(charged.refusal));
+    return sendRefusal(reply, charged.refusal, charged.allowance);
+  }
+  meters.answered(route.name, said.state, (performance.now() - pass.startedMs) / 1000);
+  quotaHeaders(reply, charged.allowance);
+  return reply.header('content-type', 'application/json; charset=utf-8').send(text);
+}
+
+/** Open routes have no quota, so they are bounded by how many run at once. */
+function answerOpen(): typeof answerHosted {
+  let running = 0;
+  return async (request, reply, mounted, options) => {
+    const { route } = mounted;
+    if (running >= OPEN_REQUESTS_MAX) {
+      options.meters.refused(route.name, 'overloaded');
+      const busy = { error: 'Too many requests at once; try again in a second.' };
+      return sendRefusal(reply, new Refusal('overloaded', busy, { 'retry-after': '1' }), null);
+    }
+    running += 1;
+    try {
+      const said = await ask(request, reply, mounted, options);
+      if (said instanceof Refusal) {
+        options.meters.refused(route.name, reasonOf(said));
+        return sendRefusal(reply, said, null);
+      }
+      if (!(said instanceof Reply)) throw new Error(`${route.name}: not a reply`);
+      const pass = passes.get(request);
+      const elapsedMs = pass === undefined ? 0 : performance.now() - pass.startedMs;
+      options.meters.answered(route.name, String(said.status), elapsedMs / 1000);
+      return reply.code(said.status).send(said.body);
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+async function ask(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { route, handle }: Mounted,
+  { now, budgetMs }: HttpOptions,
+): Promise<unknown> {
+  const input = parseInput(route, request);
+  if (input instanceof Refusal) return input;
+  const asking = askedOf(reply, now, budgetMs);
+  try {
+    return await handle(input, asking.asked);
+  } finally {
+    asking.done();
+  }
+}
+
+// The signal ends when the client hangs up or the time is spent. Most answers come from memory and
+// never look at it, so it is made when it is first asked for.
+function askedOf(
+  reply: FastifyReply,
+  now: () => number,
+  budgetMs: number,
+): { asked: Asked; done: () => void } {
+  let controller: AbortController | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const hungUp = () => controller?.abort();
+  const asked = {
+    now,
+    get signal(): AbortSignal {
+      if (controller === null) {
+        controller = new AbortController();
+        if (reply.raw.destroyed) controller.abort();
+        reply.raw.once('close', hungUp);
+        timer = setTimeout(hungUp, budgetMs);
+      }
+      return controller.signal;
+    },
+  };
+  const done = () => {
+    clearTimeout(timer);
+    if (controller !== null) reply.raw.off('close', hungUp);
+  };
+  return { asked, done };
+}
+
+function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
+  app.get(document.path, async (request, reply) => {
+    const { authorization } = request.headers;
+    const shown = authorization === undefined ? null : authorization;
+    if (document.token !== null && !document.token(shown)) {
+      const body = { error: 'unauthorized', reason: 'An operator token opens this.' };
+      return sendRefusal(reply, new Refusal('unauthorized', body), null);
+    }
+    const query = Object.keys(request.query === null ? {} : Object(request.query));
+    if (query.length > 0) return sendRefusal(reply, badInput(['query: expected none']), null);
+    const text = await document.text();
+    options.meters.answered(document.path, text === null ? '503' : '200', 0);
+    if (text === null) return reply.code(503).send({ error: 'Not to be had just now.' });
+    return reply.headers(document.headers).header('content-type', document.contentType).send(text);
+  });
+}
+
+function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    const allowed = methodsAt(options, pathOf(request.url));
+    if (allowed.length === 0) {
+      const body = { error: 'No such route. The routes stand in /openapi.json and /docs.' };
+      return sendRefusal(reply, new Refusal('not_found', body), null);
+    }
+    const allow = allowed.join(', ');
+    const body = { error: `Method not allowed here; expected ${allow}.` };
+    return sendRefusal(reply, new Refusal('wrong_method', body, { allow }), null);
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    const pass = passes.get(request);
+    const allowance = pass === undefined ? null : pass.allowance;
+    const refusal = refusalOf(error);
+    if (refusal !== null) {
+      const url = request.routeOptions.url;
+      options.meters.refused(url === undefined ? 'unknown' : url, refusal.code);
+      return sendRefusal(reply, refusal, allowance);
+    }
+    const route = request.routeOptions.url;
+    options.log.error({ request_id: request.id, route, fault: describe(error) }, 'fault');
+    const body = { error: 'A fault of the service; its log has this id.', request_id: request.id };
+    return sendRefusal(reply, new Refusal('fault', body), allowance);
+  });
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+function methodsAt({ mounted, documents }: HttpOptions, path: string): string[] {
+  const methods = new Set<Method>();
+  for (const { route } of mounted) if (matches(route.path, path)) methods.add(route.method);
+  for (const document of documents) if (document.path === path) methods.add('GET');
+  return [...methods];
+}
+
+function matches(template: string, path: string): boolean {
+  const wanted = template.split('/');
+  const given = path.split('/');
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, i) => part === given[i] || (part.startsWith('{') && given[i] !== ''))
+  );
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof BrokenJson) return badInput(['body: expected valid JSON']);
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('body_too_large', { error: 'body: larger than this route reads' });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Refusal('wrong_content_type', {
+        error: 'content-type: expected application/json',
+      });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return badInput(['body: expected valid JSON']);
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badInput(['content-length: expected the length of the body']);
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return badInput(['path: expected a decodable path of at most 256 characters a field']);
+    default:
+      return null;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error && error.stack !== undefined ? error.stack : String(error);
+}
+
+/** The reason under which a refusal is counted. */
+export function reasonOf(refusal: Refusal): string {
+  const { body } = refusal;
+  if (typeof body === 'object' && body !== null && 'reason' in body) return String(body.reason);
+  return refusal.code;
+}
+
+function sendRefusal(
+  reply: FastifyReply,
+  refusal: Refusal,
+  allowance: Allowance | null,
+): FastifyReply {
+  if (allowance !== null) quotaHeaders(reply, allowance);
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(refusal.body));
+}
+
+function quotaHeaders(reply: FastifyReply, allowance: Allowance): void {
+  reply
+    .header('x-ratelimit-limit', allowance.limit)
+    .header('x-ratelimit-remaining', allowance.remaining)
+    .header('x-ratelimit-reset', allowance.resetS);
+}

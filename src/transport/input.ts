@@ -1,0 +1,55 @@
+// Answers one question: is what was sent what the route declares.
+// Problems name the field and what was expected; what was sent is never echoed.
+
+import type { z } from 'zod';
+import { badInput, type Refusal } from '../contract/refusals.ts';
+
+type Declared = {
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodType | null;
+};
+type Sent = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+type Parsed = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+
+/** The declared input, or the refusal that names every field that was wrong. */
+export function parseInput(route: Declared, sent: Sent): Parsed | Refusal {
+  const problems: string[] = [];
+  const params = take(route.params, sent.params, '', problems);
+  const query = take(route.query, sent.query, '', problems);
+  const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
+  return problems.length > 0 ? badInput(problems) : { params, query, body };
+}
+
+function take(schema: z.ZodType, value: unknown, whole: string, problems: string[]): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
+  return undefined;
+}
+
+function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): string {
+  const at = fieldName(issue.path);
+  const where = at === '' ? whole : at;
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(shapeOf(schema));
+    const names = issue.keys.map((key) => JSON.stringify(key)).join(', ');
+    const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
+    return `${where === '' ? '' : `${where}: `}unknown name ${names}; expected ${expected}`;
+  }
+  const expected = issue.message.replace(/^Invalid input: /, '');
+  return `${where === '' ? 'request' : where}: ${expected}`;
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((name, step) => {
+    if (typeof step === 'number') return `${name}[${step}]`;
+    return name === '' ? String(step) : `${name}.${String(step)}`;
+  }, '');
+}
+
+function shapeOf(schema: z.ZodType): object {
+  return 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
+    ? schema.shape
+    : {};
+}

@@ -1,48 +1,75 @@
 // Answers one question: may this caller ask, and is the asking paid for.
 // It decides on credentials and allowance only; it never sees what is asked about.
 
+import type { UnixSeconds } from '../chain/time.ts';
 import type { Refusal } from '../contract/refusals.ts';
-import type { AccessRule } from '../contract/route.ts';
-
-/** What a request shows of itself. Header values as they came, `null` where absent. */
-export type Shown = {
-  readonly authorization: string | null;
-  readonly membershipHeader: string | null;
-  /** True where the query string carries something that looks like a credential. */
-  readonly credentialInQuery: boolean;
-};
-
-/** The caller's allowance of the period: counts of requests, and whole seconds to its reset. */
-export type Allowance = {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetS: number;
-};
+import { Unread } from '../evidence/reading.ts';
+import type { QuotaStore } from '../ports/quota-store.ts';
+import {
+  admit,
+  type Admitted as Credential,
+  type CredentialStores,
+  credentialRefusal,
+  type Denied,
+  type HostedRule,
+  type Presented,
+  storeUnavailable,
+} from './credential.ts';
+import { type QuotaFigures, quotaSpent } from './quota.ts';
 
 /** An admitted caller, to be charged when its answer is ready. */
 export type Admitted = {
   readonly kind: 'admitted';
-  /** Whose allowance it is: a membership or a partner key. */
-  readonly subject: string;
-  readonly limit: number;
-  /** `2026-11-21` for a daily allowance, `2026-11` for a monthly one. */
-  readonly period: string;
-  readonly allowance: Allowance;
+  readonly credential: Credential;
+  readonly figures: QuotaFigures;
 };
 
-/** Turned away, with the allowance to show beside it. */
-export type TurnedAway = {
-  readonly kind: 'refused';
-  readonly refusal: Refusal;
-  readonly allowance: Allowance;
-};
+/** Turned away. The refusal carries the quota headers. */
+export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** The gate in front of every hosted route. */
 export type Gate = {
   /** Credential first, then allowance; nothing is charged yet. */
-  readonly admit: (shown: Shown, rule: AccessRule) => Promise<Admitted | TurnedAway>;
+  readonly admit: (presented: Presented, rule: HostedRule) => Promise<Admitted | TurnedAway>;
   /** Stores one charge before the answer leaves; never past the limit, whichever process asks. */
   readonly charge: (
     admitted: Admitted,
-  ) => Promise<{ readonly kind: 'charged'; readonly allowance: Allowance } | TurnedAway>;
+  ) => Promise<{ readonly kind: 'charged'; readonly figures: QuotaFigures } | TurnedAway>;
 };
+
+/** What the gate rests on. */
+export type GateStores = CredentialStores & { readonly quota: QuotaStore };
+
+/** Makes the gate. `now` gives Unix seconds. */
+export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
+  const { quota, durable } = stores;
+
+  const turnAway = async (denied: Denied): Promise<TurnedAway> => {
+    const known = denied.reason === 'tier_too_low' ? denied.allowance : null;
+    const left = known === null ? null : await quota.remaining(known.allowance);
+    const remaining = left === null || left instanceof Unread ? null : left.value.remaining;
+    return { kind: 'refused', refusal: credentialRefusal(denied, durable, remaining, now()) };
+  };
+
+  return {
+    admit: async (presented, rule) => {
+      const credential = await admit(presented, rule, stores, now());
+      if (!credential.admitted) return await turnAway(credential);
+      const { allowance, reset_s } = credential.allowance;
+      const left = await quota.remaining(allowance);
+      if (left instanceof Unread) return await turnAway(storeUnavailable(credential.allowance));
+      const { limit, remaining } = left.value;
+      if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(credential.allowance) };
+      return { kind: 'admitted', credential, figures: { limit, remaining, reset_s } };
+    },
+    charge: async ({ credential, figures }) => {
+      const { allowance, reset_s } = credential.allowance;
+      const charged = await quota.charge(allowance);
+      if (charged instanceof Unread) return await turnAway(storeUnavailable(credential.allowance));
+      const { granted, used, limit } = charged.value;
+      if (!granted) return { kind: 'refused', refusal: quotaSpent(credential.allowance) };
+      const remaining = Math.max(limit - used, 0);
+      return { kind: 'charged', figures: { ...figures, limit, remaining, reset_s } };
+    },
+  };
+}

@@ -56,7 +56,7 @@ export class Answer<in out Name extends string> {
   /** The wire form. `now` (Unix seconds) dates an answer that rests on no observation. */
   envelope(now: number): Envelope {
     const sources = distinct(this.#sources);
-    const observed = oldestObservation(sources);
+    const observed = oldestObservation(this.#sources);
     const envelope: Envelope = {
       state: this.state,
       subject: this.#subject,

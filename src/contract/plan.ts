@@ -21,6 +21,7 @@ const DEPTH_MAX = 12;
 type Def = {
   readonly type: string;
   readonly shape?: { readonly [field: string]: z.ZodType };
+  readonly catchall?: z.ZodType;
   readonly element?: z.ZodType;
   readonly innerType?: z.ZodType;
   readonly options?: readonly z.ZodType[];
@@ -43,11 +44,20 @@ const LEAVES: ReadonlySet<string> = new Set([
 /** Reads a schema's claims. A kind of schema that it does not know is an error in the contract. */
 export function planOf(schema: z.ZodType, depth = 0): Plan {
   if (depth > DEPTH_MAX) throw new Error('plan: schema nests too deep');
+  const inside = planInside(schema, depth);
   const meta = claimMeta(schema);
-  if (meta !== null) return { kind: 'claim', meta };
+  if (meta === null) return inside;
+  onlyPlain(inside, 'a claim');
+  return { kind: 'claim', meta };
+}
+
+function planInside(schema: z.ZodType, depth: number): Plan {
   const def = defOf(schema);
   if (LEAVES.has(def.type)) return PLAIN;
   if (def.type === 'object' && def.shape !== undefined) {
+    if (def.catchall !== undefined && defOf(def.catchall).type !== 'never') {
+      throw new Error('plan: an object of a contract takes fields that it does not declare');
+    }
     const fields = Object.entries(def.shape)
       .map(([name, field]) => [name, planOf(field, depth + 1)] as const)
       .filter(([, plan]) => plan.kind !== 'plain');
@@ -119,6 +129,7 @@ function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: 
     if (!value.looked && denies(meta, value.shown)) {
       throw new Error(`answer: ${at} denies something that was not read to its end`);
     }
+    if (value.looked && value.sources.length === 0) throw new Error(`answer: ${at} has no source`);
     for (const source of value.sources) sources.add(source);
     return value.shown;
   }
@@ -134,9 +145,13 @@ function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: 
 export function denies(meta: ClaimMeta, value: unknown): boolean {
   if (meta.rule === 'checked') return value === true;
   if (meta.rule === 'literals') return typeof value === 'string' && isClaimedWord(meta, value);
-  if (Array.isArray(value)) return value.length === 0;
-  return value === false || value === 0 || value === '';
+  if (typeof value === 'string') return ZERO_OR_EMPTY.test(value);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === false || value === 0 || value === 0n;
 }
+
+/** No text, or an exact amount of nothing. */
+const ZERO_OR_EMPTY = /^-?0*(?:\.0*)?$/;
 
 function isClaimedWord(meta: ClaimMeta, word: string): boolean {
   return meta.claimed?.includes(word) === true;

@@ -42,18 +42,22 @@ type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {
   readonly body: B | null;
 };
 
-/** True where some field of the data is a claim whatever the handler says. */
-type AlwaysClaims<D> = D extends object
-  ? true extends { [K in keyof D]: undefined extends D[K] ? false : IsClaim<D[K]> }[keyof D]
+/**
+ * True where some field of the data is a claim whatever the handler says: not one inside a list, and
+ * not one inside what may be null or left out. The tuples keep a union from being taken apart.
+ */
+type AlwaysClaims<D> = [D] extends [object]
+  ? true extends { [K in keyof D]-?: IsClaim<D[K]> }[keyof D]
     ? true
     : false
   : false;
-type IsClaim<V> = [V] extends [Claim<unknown, unknown, never>] ? true : AlwaysClaimsList<V>;
-type AlwaysClaimsList<V> = V extends readonly unknown[]
+type IsClaim<V> = 0 extends 1 & V
   ? false
-  : V extends object
-    ? AlwaysClaims<V>
-    : false;
+  : [V] extends [Claim<unknown, unknown, never>]
+    ? true
+    : [V] extends [readonly unknown[]]
+      ? false
+      : AlwaysClaims<V>;
 
 type NonEmptyReads = readonly [Read<unknown, never>, ...Read<unknown, never>[]];
 type Rests<D> =

@@ -19,36 +19,41 @@ export type Free<I> = I extends boolean
   ? Exclude<I, false>
   : I extends readonly (infer E)[]
     ? readonly [E, ...E[]]
-    : I extends number
+    : I extends number | bigint | string
       ? never
-      : I extends string
-        ? never
+      : I extends { readonly [key: string]: unknown }
+        ? FreeObject<I>
         : I;
+// A record may be empty, which denies; an object with named fields is a thing that is there.
+type FreeObject<I> = string extends keyof I ? never : I;
+
+/** The ports that a field rests on: at least one. */
+export type RestsOn<P extends string> = { readonly restsOn: readonly [P, ...P[]] };
 
 type Claimed<S extends z.ZodType, In> = z.ZodType<z.output<S>, In>;
 
 /**
- * A field whose empty form (`false`, `[]`, `0`, `''`) denies something. A handler fills it with a
+ * A field whose empty form (`false`, `[]`, `{}`, `0`, `'0'`, `''`) denies something. A handler fills it with a
  * claim that rests on at least these ports; unread, it can say no more than the free forms.
  */
 export function negative<S extends z.ZodType, const P extends string>(
   schema: S,
-  rests: { readonly restsOn: readonly P[] },
+  rests: RestsOn<P>,
 ): Claimed<S, Claim<z.input<S>, Free<z.input<S>>, P>> {
   return mark(schema, { rests_on: rests.restsOn, rule: 'negative' });
 }
 
 /** A flag that says "this was looked at": `true` is claimed, `false` is free. */
-export function checked<const P extends string>(rests: {
-  readonly restsOn: readonly P[];
-}): Claimed<z.ZodBoolean, false | Claim<boolean, false, P>> {
+export function checked<const P extends string>(
+  rests: RestsOn<P>,
+): Claimed<z.ZodBoolean, false | Claim<boolean, false, P>> {
   return mark(z.boolean(), { rests_on: rests.restsOn, rule: 'checked' });
 }
 
 /** A flag that may also be `null`, where the question does not apply to the subject. */
-export function checkedOrNull<const P extends string>(rests: {
-  readonly restsOn: readonly P[];
-}): Claimed<z.ZodNullable<z.ZodBoolean>, false | null | Claim<boolean, false, P>> {
+export function checkedOrNull<const P extends string>(
+  rests: RestsOn<P>,
+): Claimed<z.ZodNullable<z.ZodBoolean>, false | null | Claim<boolean, false, P>> {
   return mark(z.boolean().nullable(), { rests_on: rests.restsOn, rule: 'checked' });
 }
 
@@ -59,8 +64,8 @@ export function claimedWords<
   const P extends string,
 >(
   words: W,
-  claimed: readonly C[],
-  rests: { readonly restsOn: readonly P[] },
+  claimed: readonly [C, ...C[]],
+  rests: RestsOn<P>,
 ): Claimed<
   z.ZodType<W[number]>,
   Exclude<W[number], C> | Claim<W[number], Exclude<W[number], C>, P>

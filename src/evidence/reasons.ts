@@ -15,15 +15,13 @@ export const REASONS = {
   },
   list_too_old: {
     sentence:
-      'The sanctions list was last checked against its publisher {age} ago; past {limit} ' +
-      'it can show a listing but not the absence of one.',
+      'The list was last checked {age} ago; past {limit} it can show a listing, not an absence.',
     means: 'The list in force is past its maximum age. Hits stay, misses are no answer.',
     next: 'The operator restores the refresh, or lifts the age on purpose.',
   },
   list_date_not_covered: {
     sentence:
-      'No held publication is known to have been the newest on {on}. Held before: {before}; ' +
-      'held after: {after}.{both}',
+      'No held publication is known newest on {on}. Before it: {before}; after: {after}.{both}',
     means: 'A question about a past day needs a publication that a later check still found newest.',
     next: 'Ask for a day between two checks of one held publication.',
   },
@@ -88,10 +86,54 @@ export const REASONS = {
     means: 'The text looks like base58 but does not decode to a Solana key.',
     next: 'Send the address exactly as its owner shows it.',
   },
+  no_table_read: {
+    sentence: 'None of the tables gave an answer: {tables}; nothing was checked.',
+    means: 'Every table that applies was unread, or too old to show the absence of a listing.',
+    next: 'Try again later; the operator looks at `exhibit doctor`.',
+  },
+  file_unreadable: {
+    sentence: 'The file could not be read: {fault}.',
+    means: 'A file that an operator named was missing, damaged, too large or of no known format.',
+    next: 'The operator corrects the file and imports it again; nothing of it was kept.',
+  },
+  partial_history: {
+    sentence: 'partial_history: transfers are held only in part: {gaps}.',
+    means: 'A negative needs native, token and internal transfers from the first block to a fresh tip.',
+    next: 'The operator imports the missing blocks, or lets the follower reach the tip.',
+  },
+  node_budget: {
+    sentence: 'node_budget: the walk met {met} addresses, more than the {limit} it may hold.',
+    means: 'The walk was larger than it may be, so it is not taken as complete.',
+    next: 'Nothing: the direct check is complete, and any path that was found is shown.',
+  },
+  row_cap: {
+    sentence: 'row_cap: the transfers of {address} were cut after {limit} rows.',
+    means: 'An address has more transfers than one reading takes, so some were not seen.',
+    next: 'Nothing: the direct check is complete, and any path that was found is shown.',
+  },
+  time_budget: {
+    sentence: 'time_budget: the walk was stopped after {limit}, before it came to its end.',
+    means: 'The time that a request may spend on reading history ran out.',
+    next: 'Ask again: what was read live by then is stored, and is not read a second time.',
+  },
+  high_degree: {
+    sentence:
+      'high_degree: the address has {degree} counterparties; past {limit} one links nobody, so no ' +
+      'walk starts from it.',
+    means: 'The address is a hub, such as an exchange wallet. Only the direct check was made.',
+    next: 'Nothing: the direct check is complete.',
+  },
+  walk_is_of_today: {
+    sentence: 'The walk reads transfer history as it is today, so it was not made for a past day.',
+    means: 'The question named a day; the list of that day was searched, and nothing else.',
+    next: 'Ask without `on` for the walk of today.',
+  },
 } as const satisfies { readonly [code: string]: Row };
 
 /** A stable name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
+
+const HOLE = /\{([a-z_]+)\}/g;
 
 type Holes<S extends string> = S extends `${string}{${infer Hole}}${infer Rest}`
   ? Hole | Holes<Rest>
@@ -108,9 +150,11 @@ export function why<C extends ReasonCode>(
   const sentence: string = REASONS[code].sentence;
   const [holes] = filling;
   if (holes === undefined) return { code, reason: sentence };
-  const filled = Object.entries<string>(holes).reduce(
-    (text, [hole, value]) => text.replaceAll(`{${hole}}`, value),
-    sentence,
-  );
+  // In one pass and by function: a filling may come from outside, and is never a pattern itself.
+  const fillings = new Map(Object.entries<string>(holes));
+  const filled = sentence.replace(HOLE, (hole, name: string) => {
+    const value = fillings.get(name);
+    return value === undefined ? hole : value;
+  });
   return { code, reason: filled };
 }

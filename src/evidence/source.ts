@@ -25,11 +25,11 @@ export function shown(source: Source): ShownSource {
   return { name, url: source.url, as_of: source.as_of };
 }
 
-/** Each source once (by name, url and date), in the order in which they were first met. */
+/** Each source once, as the interface shows it, in the order in which they were first met. */
 export function distinct(sources: Iterable<Source>): Source[] {
   const byKey = new Map<string, Source>();
   for (const source of sources) {
-    const key = `${source.name} ${source.url} ${source.as_of}`;
+    const key = `${source.simulated} ${source.as_of} ${source.url} ${source.name}`;
     if (!byKey.has(key)) byKey.set(key, source);
   }
   return [...byKey.values()];

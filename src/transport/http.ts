@@ -2,10 +2,18 @@
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Admitted, Allowance, Gate } from '../access/gate.ts';
+import type { HostedRule } from '../access/credential.ts';
+import type { Admitted, Gate } from '../access/gate.ts';
+import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
 import { Answer, Reply } from '../contract/answer.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import type { AnyEvidenceRoute, AnyPlainRoute, Asked, Method } from '../contract/route.ts';
+import type {
+  AccessRule,
+  AnyEvidenceRoute,
+  AnyPlainRoute,
+  Asked,
+  Method,
+} from '../contract/route.ts';
 import { parseInput } from './input.ts';
 import type { Meters } from './metrics.ts';
 import { API_HEADERS } from './security-headers.ts';
@@ -62,7 +70,7 @@ export type HttpOptions = {
   readonly trustProxy: boolean;
 };
 
-type Pass = { admitted: Admitted | null; allowance: Allowance | null; startedMs: number };
+type Pass = { admitted: Admitted | null; figures: QuotaFigures | null; startedMs: number };
 const passes = new WeakMap<FastifyRequest, Pass>();
 
 /** Builds the server. It listens when the composition says so. */
@@ -81,7 +89,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   });
   acceptJsonOnly(app);
   app.addHook('onRequest', async (request, reply) => {
-    passes.set(request, { admitted: null, allowance: null, startedMs: performance.now() });
+    passes.set(request, { admitted: null, figures: null, startedMs: performance.now() });
     reply.headers(API_HEADERS).header('x-request-id', request.id);
   });
   for (const one of options.mounted) mount(app, one, options);
@@ -137,37 +145,30 @@ async function admit(
   const { authorization, 'x-service-membership': membership } = request.headers;
   const said = await gate.admit(
     {
-      authorization: authorization === undefined ? null : authorization,
-      membershipHeader: typeof membership === 'string' ? membership : null,
-      credentialInQuery: hasCredentialName(request.query),
+      authorization,
+      serviceMembership: typeof membership === 'string' ? membership : undefined,
+      search: searchOf(request.url),
     },
-    route.access,
+    hostedRule(route.access),
   );
-  pass.allowance = said.allowance;
   reply.header('cache-control', 'no-store').header('vary', 'Authorization, x-service-membership');
   if (said.kind === 'admitted') {
     pass.admitted = said;
+    pass.figures = said.figures;
     return undefined;
   }
   meters.refused(route.name, reasonOf(said.refusal));
-  return sendRefusal(reply, said.refusal, said.allowance);
+  return sendRefusal(reply, said.refusal, null);
 }
 
-const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
-  'key',
-  'api_key',
-  'apikey',
-  'token',
-  'access_token',
-  'authorization',
-  'membership',
-  'x-service-membership',
-]);
+function hostedRule(access: AccessRule): HostedRule {
+  if (access === 'open' || access === 'bearer') throw new Error('a hosted route needs a plan');
+  return access;
+}
 
-function hasCredentialName(query: unknown): boolean {
-  if (typeof query !== 'object' || query === null) return false;
-  for (const name in query) if (CREDENTIAL_NAMES.has(name.toLowerCase())) return true;
-  return false;
+function searchOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }
 
 async function answerHosted(
@@ -183,7 +184,7 @@ async function answerHosted(
   const said = await ask(request, reply, mounted, options);
   if (said instanceof Refusal) {
     meters.refused(route.name, reasonOf(said));
-    return sendRefusal(reply, said, pass.allowance);
+    return sendRefusal(reply, said, pass.figures);
   }
   if (!(said instanceof Answer)) throw new Error(`${route.name}: not an answer`);
   // Serialised before it is charged, so that a fault in the answer is never paid for.
@@ -191,11 +192,13 @@ async function answerHosted(
   const charged = await gate.charge(pass.admitted);
   if (charged.kind === 'refused') {
     meters.refused(route.name, reasonOf(charged.refusal));
-    return sendRefusal(reply, charged.refusal, charged.allowance);
+    return sendRefusal(reply, charged.refusal, null);
   }
   meters.answered(route.name, said.state, (performance.now() - pass.startedMs) / 1000);
-  quotaHeaders(reply, charged.allowance);
-  return reply.header('content-type', 'application/json; charset=utf-8').send(text);
+  return reply
+    .headers(quotaHeaders(charged.figures))
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(text);
 }
 
 /** Open routes have no quota, so they are bounded by how many run at once. */
@@ -301,17 +304,17 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
   });
   app.setErrorHandler(async (error, request, reply) => {
     const pass = passes.get(request);
-    const allowance = pass === undefined ? null : pass.allowance;
+    const figures = pass === undefined ? null : pass.figures;
     const refusal = refusalOf(error);
     if (refusal !== null) {
       const url = request.routeOptions.url;
       options.meters.refused(url === undefined ? 'unknown' : url, refusal.code);
-      return sendRefusal(reply, refusal, allowance);
+      return sendRefusal(reply, refusal, figures);
     }
     const route = request.routeOptions.url;
     options.log.error({ request_id: request.id, route, fault: describe(error) }, 'fault');
     const body = { error: 'A fault of the service; its log has this id.', request_id: request.id };
-    return sendRefusal(reply, new Refusal('fault', body), allowance);
+    return sendRefusal(reply, new Refusal('fault', body), figures);
   });
 }
 
@@ -373,19 +376,12 @@ export function reasonOf(refusal: Refusal): string {
 function sendRefusal(
   reply: FastifyReply,
   refusal: Refusal,
-  allowance: Allowance | null,
+  figures: QuotaFigures | null,
 ): FastifyReply {
-  if (allowance !== null) quotaHeaders(reply, allowance);
+  if (figures !== null) reply.headers(quotaHeaders(figures));
   return reply
     .code(refusal.status)
     .headers(refusal.headers)
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(refusal.body));
-}
-
-function quotaHeaders(reply: FastifyReply, allowance: Allowance): void {
-  reply
-    .header('x-ratelimit-limit', allowance.limit)
-    .header('x-ratelimit-remaining', allowance.remaining)
-    .header('x-ratelimit-reset', allowance.resetS);
 }

@@ -1,0 +1,56 @@
+// Answers one question: what does each plan hold.
+// The only table of plans: quota, key limits, route access and the pricing page read it.
+
+import { PLAN_NAMES, type PlanName } from '../ports/membership-store.ts';
+
+/** A plan. Only `daily_requests` and `active_keys` are enforced, and the routes by their rule. */
+export type Plan = {
+  readonly name: PlanName;
+  /** As the pricing page writes it. */
+  readonly title: string;
+  /** Requests in a UTC day, for each membership. */
+  readonly daily_requests: number;
+  readonly active_keys: number;
+  /** Published as fair use, not enforced. */
+  readonly per_minute_ceiling: number;
+  readonly bulk_screen: boolean;
+};
+
+/** The plans by name, lowest first. */
+export const PLANS: { readonly [name in PlanName]: Plan } = {
+  analyst: {
+    name: 'analyst',
+    title: 'Analyst',
+    daily_requests: 1_000,
+    active_keys: 5,
+    per_minute_ceiling: 60,
+    bulk_screen: false,
+  },
+  desk: {
+    name: 'desk',
+    title: 'Desk',
+    daily_requests: 10_000,
+    active_keys: 25,
+    per_minute_ceiling: 300,
+    bulk_screen: true,
+  },
+  enterprise: {
+    name: 'enterprise',
+    title: 'Enterprise',
+    daily_requests: 100_000,
+    active_keys: 250,
+    per_minute_ceiling: 1_200,
+    bulk_screen: true,
+  },
+};
+
+/** Whether a plan opens what a route asks for at least. */
+export function planReaches(plan: PlanName, needed: PlanName): boolean {
+  return PLAN_NAMES.indexOf(plan) >= PLAN_NAMES.indexOf(needed);
+}
+
+/** The plan of that name, or `null`. */
+export function planNamed(text: string): Plan | null {
+  const name = PLAN_NAMES.find((known) => known === text);
+  return name === undefined ? null : PLANS[name];
+}

@@ -1,0 +1,354 @@
+// What a document must say to be read, and what refuses it: both formats, from recordings.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readDocument } from './document.ts';
+import { type Document, type Refusal, Refused } from './publication.ts';
+
+const legacy = readFileSync(new URL('./recordings/sdn.xml', import.meta.url), 'utf8');
+const advanced = readFileSync(new URL('./recordings/sdn-advanced.xml', import.meta.url), 'utf8');
+
+async function readText(text: string, chunkBytes = 1000): Promise<Document | Refusal> {
+  return readBytes(Buffer.from(text, 'utf8'), chunkBytes);
+}
+
+async function readBytes(bytes: Uint8Array, chunkBytes: number): Promise<Document | Refusal> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
+      yield bytes.subarray(at, at + chunkBytes);
+    }
+  }
+  try {
+    return await readDocument(chunks());
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
+/** The text with one part replaced; it throws where the part is not there, so no test is idle. */
+function altered(text: string, part: string | RegExp, by: string): string {
+  const changed = text.replace(part, by);
+  if (changed === text) throw new Error(`the recording holds no ${part}`);
+  return changed;
+}
+
+const EVM = '0x00000000000000000000000000000000000Dec0A';
+const SONS = 'HOLLOW LANTERN EXCHANGE & SONS, LTD.';
+
+describe('says', () => {
+  test('the legacy file: each address with its entry, stripped of outer white space', async () => {
+    const person = {
+      entity: 'MARSHFIELD, Oberon Quill',
+      type: 'Individual',
+      programs: ['CYBER2', 'RUSSIA-EO14024'],
+      uid: '90001',
+      remarks: '(Linked To: HOLLOW LANTERN EXCHANGE)',
+      listed_on: null,
+    };
+    const firm = {
+      entity: SONS,
+      type: 'Entity',
+      programs: ['DPRK3'],
+      uid: '90002',
+      remarks: null,
+      listed_on: null,
+    };
+    expect(await readText(legacy)).toEqual({
+      format: 'sdn_xml',
+      published: '2026-10-07',
+      record_count: 4,
+      parties: 4,
+      addresses: [
+        { address: EVM, currency: 'ETH', ...person },
+        { address: '1MadeUpAddressForTestsOnly11111111', currency: 'XBT', ...person },
+        { address: 'made-up-address-of-no-known-form', currency: 'QQQ', ...firm },
+        { address: EVM, currency: 'USDT', ...firm },
+      ],
+    });
+  });
+
+  test('the advanced file: primary Latin name, SDN programmes only, earliest day', async () => {
+    const person = {
+      entity: 'MARSHFIELD, Oberon, Quill',
+      type: 'Individual',
+      programs: ['CYBER2', 'RUSSIA-EO14024'],
+      uid: '90001',
+      listed_on: '2024-11-30',
+    };
+    const firm = {
+      entity: SONS,
+      type: 'Entity',
+      programs: ['DPRK3'],
+      uid: '90002',
+      remarks: null,
+      listed_on: '2026-10-06',
+    };
+    const note = 'Keeper of the lantern.';
+    expect(await readText(advanced)).toEqual({
+      format: 'sdn_advanced_xml',
+      published: '2026-10-07',
+      record_count: 4,
+      parties: 4,
+      addresses: [
+        { address: EVM, currency: 'ETH', ...person, remarks: note },
+        {
+          address: '1MadeUpAddressForTestsOnly11111111',
+          currency: 'XBT',
+          ...person,
+          remarks: `No forks.; ${note}`,
+        },
+        { address: 'made-up-address-of-no-known-form', currency: 'QQQ', ...firm },
+        { address: EVM, currency: 'USDT', ...firm },
+      ],
+    });
+  });
+
+  test.each([1, 2, 3, 7, 511, 512, 513])('the same whatever the chunks: %i bytes', async (size) => {
+    expect(await readText(advanced, size)).toEqual(await readText(advanced));
+    expect(await readText(legacy, size)).toEqual(await readText(legacy));
+  });
+
+  test('the same with the namespace that either format had before', async () => {
+    const old = altered(legacy, /xmlns="https[^"]*"/, 'xmlns="http://tempuri.org/sdnList.xsd"');
+    expect(await readText(old)).toEqual(await readText(legacy));
+    const older = altered(
+      advanced,
+      /xmlns="https[^"]*"/,
+      'xmlns="http://www.un.org/sanctions/1.0"',
+    );
+    expect(await readText(older)).toEqual(await readText(advanced));
+  });
+
+  test('the same with a byte order mark, other line ends, a prefixed namespace', async () => {
+    expect(await readText(`\uFEFF${advanced}`)).toEqual(await readText(advanced));
+    expect(await readText(advanced.replaceAll('\n', '\r\n'))).toEqual(await readText(advanced));
+    const prefixed = legacy
+      .replaceAll(/<(\/?)([A-Za-z])/g, '<$1p:$2')
+      .replace('xmlns=', 'xmlns:p=');
+    expect(await readText(prefixed)).toEqual(await readText(legacy));
+  });
+
+  test('an address in a CDATA section whole, and none from a comment', async () => {
+    const parted = altered(legacy, 'made-up-address-of-', 'made-up<![CDATA[-address]]>-of-');
+    const noted = altered(parted, '<idList />', '<!-- <idList><id/></idList> -->');
+    expect(await readText(noted)).toEqual(await readText(legacy));
+  });
+
+  test('last names first, whatever the order of the parts', async () => {
+    const swapped = altered(
+      altered(advanced, 'ID="65450" NamePartTypeID="1520"', 'ID="65450" NamePartTypeID="1521"'),
+      'ID="65451" NamePartTypeID="1521"',
+      'ID="65451" NamePartTypeID="1520"',
+    );
+    const read = await readText(swapped);
+    expect(read).toMatchObject({
+      addresses: [{ entity: 'Oberon, MARSHFIELD, Quill' }, {}, {}, {}],
+    });
+  });
+
+  test('the type of ships and aircraft from the sub-type', async () => {
+    const ship = altered(
+      advanced,
+      'ID="90001" PartySubTypeID="4"',
+      'ID="90001" PartySubTypeID="1"',
+    );
+    expect(await readText(ship)).toMatchObject({ addresses: [{ type: 'Vessel' }, {}, {}, {}] });
+  });
+});
+
+const CSV_ROW =
+  '36,"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n';
+const EXPORTS = 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports';
+const ENHANCED = `<sanctionsData xmlns="${EXPORTS}/ENHANCED_XML"><entities/></sanctionsData>`;
+
+describe('refuses what is not one of the two formats, by name', () => {
+  test.each([
+    ['enhanced_file', ENHANCED],
+    ['delimited_file', CSV_ROW],
+    ['delimited_file', '36@"AEROCARIBBEAN AIRLINES"@-0- @"CUBA"@\n'],
+    ['delimited_file', '36|"AEROCARIBBEAN AIRLINES"|-0- |"CUBA"|\n'],
+    ['not_xml', '<!DOCTYPE html><html><body>403 Forbidden</body></html>'],
+    ['not_xml', '<html><body>Request blocked</body></html>'],
+    ['not_xml', '{"error":"no such publication"}'],
+    ['not_xml', 'Service unavailable'],
+    ['not_xml', ''],
+    ['not_xml', '   \r\n'],
+    ['not_xml', '<?xml version="1.0"?>'],
+    ['not_xml', '<!DOCTYPE sdnList [<!ENTITY a "b">]><sdnList/>'],
+    ['not_xml', '<?xml version="1.0" encoding="utf-16"?><sdnList/>'],
+    ['unknown_root', '<rss version="2.0"/>'],
+    ['unknown_root', altered(advanced, /(<\/?)Sanctions(?=[ >])/, '$1SanctionsData')],
+    ['unknown_namespace', altered(legacy, '/exports/XML"', '/exports/XML2"')],
+    ['unknown_namespace', altered(legacy, '/exports/XML"', '/exports/ADVANCED_XML"')],
+    ['unknown_namespace', altered(advanced, /xmlns="https[^"]*"/, '')],
+  ])('%s, case %#', async (code, text) => {
+    expect(await readText(text)).toMatchObject({ refused: true, code });
+    expect(await readText(text, 5)).toMatchObject({ refused: true, code });
+  });
+
+  test('a file in another encoding', async () => {
+    const utf16 = Buffer.from(`\uFEFF${legacy}`, 'utf16le');
+    expect(await readBytes(utf16, 1000)).toMatchObject({ refused: true, code: 'not_xml' });
+  });
+});
+
+describe('refuses a file that does not come to its end', () => {
+  test.each([
+    ['legacy', legacy],
+    ['advanced', advanced],
+  ])('cut anywhere: %s', async (_name, text) => {
+    const whole = text.trimEnd();
+    for (let at = 400; at < whole.length; at += 97) {
+      const outcome = await readText(whole.slice(0, at));
+      expect(outcome, `cut at ${at}`).toHaveProperty('refused', true);
+    }
+    expect(await readText(whole.slice(0, -1))).toMatchObject({ code: 'truncated' });
+  });
+
+  test('cut and continued as an HTML page, or inside a letter', async () => {
+    const half = advanced.slice(0, advanced.indexOf('<SanctionsEntries>'));
+    expect(await readText(`${half}<html><body>504</body></html>`)).toMatchObject({
+      code: 'truncated',
+    });
+    const letter = Buffer.from(advanced, 'utf8').indexOf('沼') + 1;
+    const bytes = Buffer.from(advanced, 'utf8').subarray(0, letter);
+    expect(await readBytes(bytes, 1000)).toMatchObject({ code: 'truncated' });
+  });
+
+  test('an endless text, and endless nesting', async () => {
+    const endless = altered(legacy, 'PAPER ALBATROSS', 'A'.repeat(1_300_000));
+    expect(await readText(endless, 65_536)).toMatchObject({ code: 'too_large' });
+    const deep = altered(legacy, '<vesselInfo>', '<vesselInfo>'.repeat(100));
+    expect(await readText(deep)).toMatchObject({ code: 'too_large' });
+  });
+});
+
+describe('refuses a legacy file that is not whole in itself', () => {
+  test.each([
+    ['no_publication_date', /<Publish_Date>.*<\/Publish_Date>/, ''],
+    ['no_publication_date', '10/07/2026', ''],
+    ['no_publication_date', '10/07/2026', '13/32/2026'],
+    ['no_publication_date', '10/07/2026', '2026-10-07'],
+    ['record_count_mismatch', '<Record_Count>4<', '<Record_Count>5<'],
+    ['record_count_mismatch', '<Record_Count>4</Record_Count>', ''],
+    ['record_count_mismatch', '<Record_Count>4<', '<Record_Count>four<'],
+    ['record_count_mismatch', /<sdnEntry>\s*<uid>90003[\s\S]*?<\/sdnEntry>/, ''],
+    ['no_addresses', /<idType>Digital/g, '<idType>Paper'],
+    ['dangling_reference', '<uid>90003</uid>', '<uid>90001</uid>'],
+    ['dangling_reference', '<uid>90003</uid>', ''],
+    ['dangling_reference', '<lastName>MARSHFIELD</lastName>', ''],
+    ['dangling_reference', '<sdnType>Individual</sdnType>', '<sdnType>Ghost</sdnType>'],
+    ['dangling_reference', '<program>DPRK3</program>', ''],
+    ['dangling_reference', '<program>DPRK3</program>', '<program />'],
+    ['dangling_reference', `<idNumber>${EVM}</idNumber>`, '<idNumber> </idNumber>'],
+    ['dangling_reference', `<idNumber>${EVM}</idNumber>`, ''],
+    ['dangling_reference', 'Digital Currency Address - ETH', 'Digital Currency Address -'],
+    ['dangling_reference', 'Digital Currency Address - ETH', 'Digital currency address: ETH'],
+    ['dangling_reference', '<idType>Passport</idType>', ''],
+  ])('%s: %s → %s', async (code, part, by) => {
+    expect(await readText(altered(legacy, part, by))).toMatchObject({ refused: true, code });
+  });
+});
+
+const NEW_PARTY =
+  '<DistinctParty FixedRef="5"><Profile ID="5" PartySubTypeID="4"/></DistinctParty>';
+const PARTY_90003 = /FixedRef="90003">\s*<Comment \/>\s*<Profile ID="90003"/;
+const NO_ENTRY = (uid: string) => `profile ${uid} has no entry on the list "SDN List"`;
+const UNHELD = (who: string, id: string) =>
+  `${who} refers to "${id}", which the reference tables do not hold`;
+const EMPTY = 'an address of party 90001 under ETH is empty';
+const NO_PROGRAMME = 'party 90002 lists an address and its entry names no programme';
+const LISTS = 'party 90001 lists an address and has';
+
+describe('refuses an advanced file that is not whole in itself', () => {
+  test.each([
+    ['no_publication_date', /<DateOfIssue[\s\S]*?<\/DateOfIssue>/, ''],
+    ['no_publication_date', '<Month>10</Month>', '<Month>14</Month>'],
+    ['no_publication_date', '<Day>7</Day>', ''],
+    ['no_addresses', /<Feature ID="317[\s\S]*?<\/Feature>/g, ''],
+  ])('%s: %s', async (code, part, by) => {
+    expect(await readText(altered(advanced, part, by))).toMatchObject({ refused: true, code });
+  });
+
+  test.each([
+    [NO_ENTRY('5'), '</DistinctParties>', `${NEW_PARTY}</DistinctParties>`],
+    [NO_ENTRY('90003'), /<SanctionsEntry ID="90003"[\s\S]*?<\/SanctionsEntry>/, ''],
+    [NO_ENTRY('90001'), /<SanctionsEntries>[\s\S]*<\/SanctionsEntries>/, ''],
+    [NO_ENTRY('90001'), '>SDN List<', '>Some Other List<'],
+    [NO_ENTRY('90003'), 'ProfileID="90003" ListID="1550"', 'ProfileID="90003" ListID="91512"'],
+    [
+      'a sanctions entry names profile 90004, which the file does not hold',
+      /<DistinctParty FixedRef="90004"[\s\S]*?<\/DistinctParty>/,
+      '',
+    ],
+    [
+      'a sanctions entry names profile 90009, which the file does not hold',
+      'ProfileID="90003"',
+      'ProfileID="90009"',
+    ],
+    [
+      'a sanctions entry names profile 90009, which the file does not hold',
+      'ProfileID="90002" ListID="91512"',
+      'ProfileID="90009" ListID="91512"',
+    ],
+    [
+      'profile 90002 has two entries on the list "SDN List"',
+      'ProfileID="90002" ListID="91512"',
+      'ProfileID="90002" ListID="1550"',
+    ],
+    [
+      UNHELD('the sanctions entry of profile 90003', '9'),
+      'ProfileID="90003" ListID="1550"',
+      'ProfileID="90003" ListID="9"',
+    ],
+    ['a SanctionsEntry has no ProfileID', 'ProfileID="90003" ', ''],
+    ['party 90003 has the profile "90002"', 'Profile ID="90003"', 'Profile ID="90002"'],
+    ['a DistinctParty has no FixedRef', 'DistinctParty FixedRef="90003"', 'DistinctParty'],
+    ['the profile 90002 stands twice', PARTY_90003, 'FixedRef="90002"><Profile ID="90002"'],
+    ['party 90003 has 0 profiles, not one', /<Profile ID="90003"[\s\S]*?<\/Profile>/, ''],
+    [UNHELD('a Feature of party 90001', '345'), 'ID="345" FeatureType', 'ID="346" FeatureType'],
+    ['FeatureType 344 stands twice', 'ID="345" FeatureType', 'ID="344" FeatureType'],
+    [UNHELD('a Feature of party 90003', '3'), 'FeatureTypeID="2"', 'FeatureTypeID="3"'],
+    ['names no currency code', 'Digital Currency Address - ETH', 'DIGITAL CURRENCY ADDRESS - ETH'],
+    [EMPTY, `>${EVM}</VersionDetail>`, '></VersionDetail>'],
+    [EMPTY, `<VersionDetail DetailTypeID="1432">${EVM}</VersionDetail>`, ''],
+    [EMPTY, /<FeatureVersion ID="29462"[\s\S]*?<\/FeatureVersion>/, ''],
+    [NO_PROGRAMME, '<Comment>DPRK3</Comment>', '<Comment />'],
+    [NO_PROGRAMME, '<Comment>DPRK3</Comment>', ''],
+    [NO_PROGRAMME, 'ID="151746" SanctionsTypeID="1"', 'ID="151746" SanctionsTypeID="1706"'],
+    [
+      UNHELD('a measure on profile 90002', '7'),
+      'ID="151746" SanctionsTypeID="1"',
+      'ID="151746" SanctionsTypeID="7"',
+    ],
+    [`${LISTS} 0 primary names`, 'ID="1403" Primary="true"', 'ID="1403" Primary="false"'],
+    [`${LISTS} 2 primary names`, 'ID="1400" Primary="false"', 'ID="1400" Primary="true"'],
+    [`${LISTS} 0 names in Latin letters`, 'DocNameStatusID="1"', 'DocNameStatusID="2"'],
+    [`${LISTS} an empty name`, '>Oberon<', '><'],
+    [UNHELD('party 90001', '15'), '"65450" NamePartTypeID="1520"', '"65450" NamePartTypeID="15"'],
+    [UNHELD('party 90001', '65450'), '<NamePartGroup ID="65450" NamePartTypeID="1520" />', ''],
+    [UNHELD('party 90001', '8'), '"90001" PartySubTypeID="4"', '"90001" PartySubTypeID="8"'],
+    [
+      'party 90001 is "Spirit", a type not known',
+      '<PartyType ID="1">Individual',
+      '<PartyType ID="1">Spirit',
+    ],
+    [
+      UNHELD('a Feature of party 90001', '8'),
+      /<ReferenceValueSets>[\s\S]*<\/ReferenceValueSets>/,
+      '',
+    ],
+  ])('dangling_reference: %s (%#)', async (reason, part, by) => {
+    expect(await readText(altered(advanced, part, by))).toEqual({
+      refused: true,
+      code: 'dangling_reference',
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  test('parties in another namespace do not count as parties', async () => {
+    const foreign = altered(advanced, '<DistinctParties>', '<DistinctParties xmlns="urn:other">');
+    expect(await readText(foreign)).toMatchObject({ code: 'dangling_reference' });
+  });
+});

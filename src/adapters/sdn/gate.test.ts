@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { absoluteGate, BASELINE, isSizeRule, relativeGate, SHARES, type Weighed } from './gate.ts';
+import { REFUSAL_CODES, refusal } from './publication.ts';
+
+const weighed = (published: string, addresses: number, parties = 1000): Weighed => {
+  return { published, distinct_addresses: addresses, parties };
+};
+const last = weighed('2026-09-30', 1000);
+const codeOf = (publication: Weighed, before: Weighed | null) =>
+  relativeGate(publication, before, BASELINE, SHARES)?.code;
+
+describe('the absolute gate', () => {
+  test('passes at the floor and refuses one below it', () => {
+    expect(absoluteGate(weighed('2025-01-01', 500), { floor: 500 })).toBeNull();
+    expect(absoluteGate(weighed('2025-01-01', 499), { floor: 500 })).toEqual({
+      refused: true,
+      code: 'below_floor',
+      reason: 'it holds 499 distinct addresses, under 500',
+    });
+  });
+
+  test('refuses an empty list whatever the floor', () => {
+    expect(absoluteGate(weighed('2025-01-01', 0), { floor: 0 })?.code).toBe('no_addresses');
+  });
+});
+
+describe('the relative gate', () => {
+  test('takes the same day again, and refuses an older one before it looks at any size', () => {
+    expect(codeOf(weighed('2026-09-30', 1000), last)).toBeUndefined();
+    expect(codeOf(weighed('2026-09-29', 1), last)).toBe('older_publication');
+  });
+
+  test('holds a list to four fifths of the addresses and nine tenths of the parties', () => {
+    expect(codeOf(weighed('2026-10-01', 800, 900), last)).toBeUndefined();
+    expect(codeOf(weighed('2026-10-01', 799, 900), last)).toBe('too_few_addresses');
+    expect(codeOf(weighed('2026-10-01', 800, 899), last)).toBe('too_few_parties');
+  });
+
+  test('without a last good list: to four fifths of the baseline, from its day on', () => {
+    expect(codeOf(weighed('2026-09-23', 835), null)).toBeUndefined();
+    expect(codeOf(weighed('2026-09-23', 834), null)).toBe('too_few_addresses');
+    expect(codeOf(weighed('2026-09-22', 1), null)).toBeUndefined();
+  });
+
+  test('names what it compares with', () => {
+    expect(relativeGate(weighed('2026-10-01', 10), last, BASELINE, SHARES)?.reason).toBe(
+      'it holds 10 distinct addresses, under 80% of the 1000 of the last good list',
+    );
+  });
+
+  test('never passes a list that lost a quarter of its addresses', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 1, max: 1e6 }), (n, p) => {
+        const cut = weighed('2026-10-01', Math.floor(n * 0.75), p);
+        const outcome = relativeGate(cut, weighed('2026-09-30', n, p), BASELINE, SHARES);
+        return outcome !== null && isSizeRule(outcome);
+      }),
+    );
+  });
+});
+
+test('an operator may accept what the two size rules refuse, and nothing else', () => {
+  const accepted = REFUSAL_CODES.filter((code) => isSizeRule(refusal(code, '')));
+  expect(accepted).toEqual(['too_few_addresses', 'too_few_parties']);
+});

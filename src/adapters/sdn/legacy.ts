@@ -1,0 +1,169 @@
+// Answers one question: what does the publisher's SDN XML (the legacy format) say.
+// A crypto address is an `id` whose type begins with the address label. A file whose declared
+// record count differs from its entries is refused: that count is how this format shows its end.
+
+import {
+  currencyOf,
+  type Document,
+  isoDay,
+  kept,
+  type ListedAddress,
+  partyType,
+  quoted,
+  Refused,
+} from './publication.ts';
+import { type DocumentReader, leaf, type Place, places } from './xml-walk.ts';
+
+/** The root element of the format. */
+export const LEGACY_ROOT = 'sdnList';
+/** Its namespaces: the current one, and the one used until 2024-05-07. */
+export const LEGACY_NAMESPACES: readonly string[] = [
+  'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/XML',
+  'http://tempuri.org/sdnList.xsd',
+];
+
+type Fields = { idType: string | null; idNumber: string | null };
+type Entry = {
+  uid: string | null;
+  first: string | null;
+  last: string | null;
+  type: string | null;
+  remarks: string | null;
+  readonly programs: string[];
+  readonly addresses: { readonly currency: string; readonly address: string }[];
+};
+
+/** Reads one document of the legacy format. */
+export function legacyReader(): DocumentReader {
+  const uids = new Set<string>();
+  const addresses: ListedAddress[] = [];
+  let published: string | null = null;
+  let declared: number | null = null;
+  let entry = emptyEntry();
+  let id: Fields = { idType: null, idNumber: null };
+
+  const idPlace: Place = {
+    opens: () => {
+      id = { idType: null, idNumber: null };
+    },
+    within: places({
+      idType: leaf((text) => {
+        id.idType = text;
+      }),
+      idNumber: leaf((text) => {
+        id.idNumber = text;
+      }),
+    }),
+    closes: () => addAddress(entry, id),
+  };
+  const entryPlace: Place = {
+    opens: () => {
+      entry = emptyEntry();
+    },
+    within: places({
+      ...entryFields(() => entry),
+      programList: { within: places({ program: leaf((text) => entry.programs.push(kept(text))) }) },
+      idList: { within: places({ id: idPlace }) },
+    }),
+    closes: () => {
+      addresses.push(...rowsOf(entry, uids));
+    },
+  };
+  const information = places({
+    Publish_Date: leaf((text) => {
+      published = usDay(text);
+    }),
+    Record_Count: leaf((text) => {
+      declared = /^\d{1,9}$/.test(text) ? Number(text) : null;
+    }),
+  });
+  return {
+    root: { within: places({ publshInformation: { within: information }, sdnEntry: entryPlace }) },
+    finish: () => finished(published, declared, uids.size, addresses),
+  };
+}
+
+function emptyEntry(): Entry {
+  const unsaid = { uid: null, first: null, last: null, type: null, remarks: null };
+  return { ...unsaid, programs: [], addresses: [] };
+}
+
+function entryFields(entry: () => Entry): Record<string, Place> {
+  return {
+    uid: leaf((text) => {
+      entry().uid = kept(text);
+    }),
+    firstName: leaf((text) => {
+      entry().first = text;
+    }),
+    lastName: leaf((text) => {
+      entry().last = text;
+    }),
+    sdnType: leaf((text) => {
+      entry().type = text;
+    }),
+    remarks: leaf((text) => {
+      entry().remarks = kept(text);
+    }),
+  };
+}
+
+function addAddress(entry: Entry, id: Fields): void {
+  if (id.idType === null) {
+    throw new Refused('dangling_reference', `an id of entry ${entry.uid} has no idType`);
+  }
+  const currency = currencyOf(id.idType);
+  if (currency === null) return;
+  if (id.idNumber === null || id.idNumber === '') {
+    throw new Refused('dangling_reference', `an address of entry ${entry.uid} is empty`);
+  }
+  entry.addresses.push({ currency, address: kept(id.idNumber) });
+}
+
+function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
+  const { uid, first, last, remarks, programs } = entry;
+  if (uid === null || uid === '') throw new Refused('dangling_reference', 'an sdnEntry has no uid');
+  if (uids.has(uid)) throw new Refused('dangling_reference', `the uid ${quoted(uid)} stands twice`);
+  uids.add(uid);
+  if (entry.addresses.length === 0) return [];
+  const type = partyType(entry.type);
+  if (type === null) {
+    throw new Refused('dangling_reference', `entry ${uid} has no type that is known`);
+  }
+  if (last === null || last === '') {
+    throw new Refused('dangling_reference', `entry ${uid} lists an address and has no name`);
+  }
+  if (programs.length === 0 || programs.includes('')) {
+    throw new Refused('dangling_reference', `entry ${uid} lists an address and has no programme`);
+  }
+  const entity = kept(first === null || first === '' ? last : `${last}, ${first}`);
+  const said = remarks === '' ? null : remarks;
+  const party = { entity, type, programs, uid, remarks: said, listed_on: null };
+  return entry.addresses.map((row) => ({ ...row, ...party }));
+}
+
+function usDay(text: string): string | null {
+  const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
+  const [, month, day, year] = parts === null ? [] : parts;
+  if (month === undefined || day === undefined || year === undefined) return null;
+  return isoDay(year, month, day);
+}
+
+function finished(
+  published: string | null,
+  declared: number | null,
+  parties: number,
+  addresses: readonly ListedAddress[],
+): Document {
+  if (published === null) {
+    throw new Refused('no_publication_date', 'it has no Publish_Date that names a day');
+  }
+  if (declared === null) {
+    throw new Refused('record_count_mismatch', 'it declares no Record_Count');
+  }
+  if (declared !== parties) {
+    const reason = `it declares ${declared} records and holds ${parties}`;
+    throw new Refused('record_count_mismatch', reason);
+  }
+  return { format: 'sdn_xml', published, record_count: declared, parties, addresses };
+}

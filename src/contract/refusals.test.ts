@@ -1,0 +1,34 @@
+// Is each refusal a row with a body of its own, and is bad input named but never echoed at length?
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { badInput, PROBLEMS_SHOWN_MAX, REFUSALS } from './refusals.ts';
+
+describe('bad input', () => {
+  test('names each problem in order', () => {
+    const refusal = badInput(['limit: an integer of 1 to 100', 'q: at most 64 characters']);
+    expect(refusal.status).toBe(400);
+    expect(refusal.body).toEqual({
+      error: 'limit: an integer of 1 to 100; q: at most 64 characters',
+    });
+  });
+
+  test('however many and long the problems, the body stays under 8 KiB and counts the rest', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 2_000 }), { maxLength: 600 }), (problems) => {
+        const { error } = REFUSALS.bad_input.body.parse(badInput(problems).body);
+        expect(error.length).toBeLessThan(8 * 1024);
+        const rest = problems.length - PROBLEMS_SHOWN_MAX;
+        if (rest > 0) expect(error.endsWith(`; and ${rest} more`)).toBe(true);
+      }),
+    );
+  });
+});
+
+test('every refusal has an error status and says what it means', () => {
+  for (const row of Object.values(REFUSALS)) {
+    expect(row.status).toBeGreaterThanOrEqual(400);
+    expect(row.status).toBeLessThan(600);
+    expect(row.means).toMatch(/\.$/);
+  }
+});

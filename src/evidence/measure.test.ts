@@ -1,0 +1,39 @@
+// Is each literal empty or zero that has a name the right one?
+
+import { expect, test } from 'vitest';
+import * as measure from './measure.ts';
+
+test('counting begins at one with the first, and each further one adds one', () => {
+  const counts = new Map<string, number>();
+  measure.tally(counts, 'a');
+  measure.tally(counts, 'b');
+  measure.tally(counts, 'a');
+  expect([...counts]).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ]);
+});
+
+test('collecting keeps what stands under a key, in order', () => {
+  const lists = new Map<string, number[]>();
+  measure.collect(lists, 'a', 1);
+  measure.collect(lists, 'a', 2);
+  measure.collect(lists, 'b', 3);
+  expect([...lists]).toEqual([
+    ['a', [1, 2]],
+    ['b', [3]],
+  ]);
+});
+
+test('a table holds nothing under a key that it lacks, and nobody can add to that nothing', () => {
+  const table = new Map([['a', [1]]]);
+  expect(measure.heldUnder(table, 'a')).toEqual([1]);
+  expect(measure.heldUnder(table, 'b')).toEqual([]);
+  expect(Object.isFrozen(measure.heldUnder(table, 'b'))).toBe(true);
+});
+
+test('a rate of nothing measured is null, never zero', () => {
+  expect(measure.rate(0, 0)).toBeNull();
+  expect(measure.rate(0, 4)).toBe(0);
+  expect(measure.rate(1, 4)).toBe(0.25);
+});

@@ -1,0 +1,265 @@
+// Does a reading stay what it was: read to its end, stopped early, or not read?
+// Properties over every combination of the three, beside the cases that have a name.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  all,
+  basis,
+  both,
+  decided,
+  gather,
+  map,
+  Part,
+  type Partly,
+  part,
+  Read,
+  read,
+  seen,
+  some,
+  Unread,
+  unread,
+  weaken,
+} from './reading.ts';
+import { type Why, why } from './reasons.ts';
+import type { Source } from './source.ts';
+
+const PORT = 'list';
+const CUT: Why = why('timed_out', { what: 'The list', limit: '1 s' });
+const BUDGET: Why = why('not_configured', { what: 'More than this' });
+
+function sourceOf(name: string): Source {
+  return { name, url: 'https://example.org', as_of: 1, kind: 'table', simulated: false };
+}
+
+function silent(name: string): Why {
+  return why('not_configured', { what: name });
+}
+
+type Outcome = { readonly kind: 'read' | 'part' | 'unread'; readonly value: number };
+const outcome: fc.Arbitrary<Outcome> = fc.record({
+  kind: fc.constantFrom('read', 'part', 'unread'),
+  value: fc.integer(),
+});
+
+/** The n-th reading of a list; its source and its reason carry its number. */
+function reading({ kind, value }: Outcome, n: number): Partly<number, typeof PORT> {
+  const origin = { port: PORT, source: sourceOf(`source ${n}`) } as const;
+  if (kind === 'unread') return unread(PORT, silent(`${n}`));
+  return kind === 'read' ? read(value, origin) : part(value, origin, silent(`${n}`));
+}
+
+/** What a reading holds, seen through the only door that a part has: `decided`. */
+function held<T, P extends string>(one: Partly<T, P>): T | null {
+  const opened = decided(one, () => true);
+  return opened instanceof Read ? opened.value : null;
+}
+
+function kindOf(one: Partly<unknown, never>): Outcome['kind'] {
+  if (one instanceof Read) return 'read';
+  return one instanceof Part ? 'part' : 'unread';
+}
+
+describe('a list of readings', () => {
+  test('all: one unread makes all unread, else one part makes a part, else it is read', () => {
+    fc.assert(
+      fc.property(fc.array(outcome), (outcomes) => {
+        const joined = all(outcomes.map(reading));
+        const kinds = outcomes.map((one) => one.kind);
+        const expected = kinds.includes('unread')
+          ? 'unread'
+          : kinds.includes('part')
+            ? 'part'
+            : 'read';
+        expect(kindOf(joined)).toBe(expected);
+        if (expected !== 'unread') expect(held(joined)).toEqual(outcomes.map((one) => one.value));
+      }),
+    );
+  });
+
+  test('all: the first that was unread gives the reason', () => {
+    const joined = all([
+      reading({ kind: 'part', value: 1 }, 0),
+      reading({ kind: 'unread', value: 2 }, 1),
+      reading({ kind: 'unread', value: 3 }, 2),
+    ]);
+    expect(joined).toBeInstanceOf(Unread);
+    if (joined instanceof Unread) expect(joined.why).toEqual(silent('1'));
+  });
+
+  test('some: it is read only where every one was read, and unread only where none was', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1 }), (outcomes) => {
+        const joined = some(outcomes.map(reading));
+        const had = outcomes.filter((one) => one.kind !== 'unread');
+        const whole = outcomes.every((one) => one.kind === 'read');
+        expect(kindOf(joined)).toBe(whole ? 'read' : had.length > 0 ? 'part' : 'unread');
+        if (had.length > 0) expect(held(joined)).toEqual(had.map((one) => one.value));
+      }),
+    );
+  });
+
+  test('the sources of what was read are joined, each once; an unread one has none', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1 }), (outcomes) => {
+        const joined = some(outcomes.map(reading));
+        const names = basis(joined).sources.map((one) => one.name);
+        const expected = outcomes.flatMap((one, n) =>
+          one.kind === 'unread' ? [] : [`source ${n}`],
+        );
+        expect(names).toEqual(expected);
+      }),
+    );
+  });
+
+  test('an empty list rests on no port and has no source, so no claim can stand on it', () => {
+    const nothing = all<number, typeof PORT>([]);
+    expect(basis(nothing)).toEqual({ ports: new Set(), sources: [] });
+  });
+});
+
+describe('readings by name', () => {
+  test('both: it is as weak as the weakest, and rests on the ports of all', () => {
+    fc.assert(
+      fc.property(outcome, outcome, (left, right) => {
+        const labels = right.kind === 'unread' ? unread('labels', CUT) : relabelled(right);
+        const joined = both({ list: reading(left, 0), labels });
+        const order = ['read', 'part', 'unread'] as const;
+        const weakest = Math.max(order.indexOf(left.kind), order.indexOf(right.kind));
+        expect(kindOf(joined)).toBe(order[weakest]);
+        if (joined instanceof Unread) return;
+        expect(held(joined)).toEqual({ list: left.value, labels: right.value });
+        expect(basis(joined).ports).toEqual(new Set(['list', 'labels']));
+      }),
+    );
+  });
+
+  function relabelled({ kind, value }: Outcome): Partly<number, 'labels'> {
+    const origin = { port: 'labels', source: sourceOf('labels') } as const;
+    return kind === 'part' ? part(value, origin, CUT) : read(value, origin);
+  }
+});
+
+describe('one reading', () => {
+  test('map keeps what it is, its reason and what it rests on', () => {
+    fc.assert(
+      fc.property(outcome, (one) => {
+        const before = reading(one, 0);
+        const after = map(before, (value) => `${value}`);
+        expect(kindOf(after)).toBe(one.kind);
+        expect(basis(after)).toEqual(basis(before));
+        if (!(before instanceof Read) && !(after instanceof Read))
+          expect(after.why).toBe(before.why);
+        if (one.kind !== 'unread') expect(held(after)).toBe(`${one.value}`);
+      }),
+    );
+  });
+
+  test('decided makes a part whole only where the test holds, and else unread with its reason', () => {
+    fc.assert(
+      fc.property(outcome, fc.boolean(), (one, holds) => {
+        const before = reading(one, 0);
+        const after = decided(before, () => holds);
+        if (one.kind !== 'part') expect(after).toBe(before);
+        else expect(kindOf(after)).toBe(holds ? 'read' : 'unread');
+        if (after instanceof Unread) expect(after.why).toEqual(silent('0'));
+        expect(basis(after).ports).toEqual(new Set([PORT]));
+      }),
+    );
+  });
+
+  test('weaken leaves nothing read, and keeps the reason of what was weak before', () => {
+    fc.assert(
+      fc.property(outcome, (one) => {
+        const before = reading(one, 0);
+        const after = weaken(before, CUT);
+        if (before instanceof Read) {
+          expect(after).toBeInstanceOf(Part);
+          if (after instanceof Part) expect(after.why).toBe(CUT);
+          expect(basis(after)).toEqual(basis(before));
+        } else expect(after).toBe(before);
+      }),
+    );
+  });
+
+  test('seen never shows an empty list', () => {
+    const origin = { port: PORT, source: sourceOf('list') } as const;
+    expect(seen(read([], origin))).toBeNull();
+    expect(seen(part([], origin, CUT))).toBeNull();
+    expect(seen(unread(PORT, CUT))).toBeNull();
+    expect(seen(part(['a'], origin, CUT))).toEqual(['a']);
+    expect(seen(read(['a', 'b'], origin))).toEqual(['a', 'b']);
+  });
+
+  test('at run time a cast literal is no reading, and a borrowed prototype has no value', () => {
+    const literal: unknown = { checked: true, value: [] };
+    expect(literal instanceof Read).toBe(false);
+    const borrowed: Read<unknown, 'list'> = Object.create(Read.prototype);
+    expect(() => borrowed.value).toThrow(TypeError);
+  });
+
+  test('what is printed of a reading or a part does not show its value', () => {
+    const origin = { port: PORT, source: sourceOf('list') } as const;
+    expect(JSON.stringify(part(['secret'], origin, CUT))).not.toContain('secret');
+    expect(JSON.stringify(read(['secret'], origin))).not.toContain('secret');
+  });
+});
+
+describe('gather', () => {
+  const keys = (outcomes: readonly Outcome[]) => outcomes.map((_, n) => n);
+  const limits = { lookUpsMax: 100, whenCut: BUDGET };
+
+  function looker(outcomes: readonly Outcome[]) {
+    return async (key: number) => {
+      const found = outcomes[key];
+      if (found === undefined) throw new Error('asked for a key that was not given');
+      return reading(found, key);
+    };
+  }
+
+  test('it is read only where every look-up was, and unread only where none gave anything', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(outcome), async (outcomes) => {
+        const gathered = await gather(PORT, keys(outcomes), looker(outcomes), limits);
+        const had = outcomes.flatMap((one, n) =>
+          one.kind === 'unread' ? [] : [[n, one.value] as const],
+        );
+        const whole = outcomes.every((one) => one.kind === 'read');
+        expect(kindOf(gathered)).toBe(whole ? 'read' : had.length > 0 ? 'part' : 'unread');
+        if (!(gathered instanceof Unread)) expect(held(gathered)).toEqual(new Map(had));
+      }),
+    );
+  });
+
+  test('past its budget it is a part with the reason of the budget, and asks no further', async () => {
+    const asked: number[] = [];
+    const lookUp = async (key: number) => {
+      asked.push(key);
+      return reading({ kind: 'read', value: key }, key);
+    };
+    const gathered = await gather(PORT, [0, 1, 2], lookUp, { lookUpsMax: 2, whenCut: BUDGET });
+    expect(asked).toEqual([0, 1]);
+    expect(gathered).toBeInstanceOf(Part);
+    if (gathered instanceof Part) expect(gathered.why).toBe(BUDGET);
+  });
+
+  test('a budget of nothing, or an ended signal, reads nothing and says so', async () => {
+    const never = async () => reading({ kind: 'read', value: 0 }, 0);
+    const none = await gather(PORT, [0], never, { lookUpsMax: 0, whenCut: BUDGET });
+    expect(none).toEqual(unread(PORT, BUDGET));
+    const signal = AbortSignal.abort();
+    const ended = await gather(PORT, [0], never, { ...limits, signal });
+    expect(ended).toEqual(unread(PORT, BUDGET));
+  });
+
+  test('a budget that the keys just fill cuts nothing', async () => {
+    const lookUp = async (key: number) => reading({ kind: 'read', value: key }, key);
+    const gathered = await gather(PORT, [0, 1], lookUp, { lookUpsMax: 2, whenCut: BUDGET });
+    expect(gathered).toBeInstanceOf(Read);
+  });
+
+  test('a walk over no keys names its port but has no source, so it carries no claim alone', async () => {
+    const gathered = await gather(PORT, [], async () => unread(PORT, CUT), limits);
+    expect(basis(gathered)).toEqual({ ports: new Set([PORT]), sources: [] });
+  });
+});

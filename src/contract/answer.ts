@@ -1,5 +1,6 @@
 // Answers one question: what leaves a route, and who may make it.
-// An answer and a reply have private fields: only the route that declares them makes one (`route.ts`).
+// An answer and a reply have private fields: only the route that declares them makes one
+// (`route.ts`).
 
 import type { Why } from '../evidence/reasons.ts';
 import {

@@ -131,6 +131,17 @@ describe('unwrapping', () => {
     ).toThrow('rest on list');
   });
 
+  test('takes what silence may say, though the silent reading names one of the ports alone', () => {
+    const schema = negative(z.boolean().nullable(), { restsOn: ['list', 'labels'] });
+    const half = both({ list: listRead, labels: unread('labels', WHY) });
+    const silent = claim(
+      half,
+      () => false,
+      () => null,
+    );
+    expect(unwrapped(schema, silent)).toBeNull();
+  });
+
   test('refuses a denial that was not read to its end, whatever the types were told', () => {
     const silent: Claim<boolean, boolean, 'list'>[] = [
       claim(
@@ -212,7 +223,7 @@ describe('what denies', () => {
     },
   );
 
-  test('a flag denies where it says that it was looked at, a word where it is a claimed one', () => {
+  test('a flag denies where it says that it was looked at, a word where it is claimed', () => {
     expect(denies({ ...meta, rule: 'checked' }, true)).toBe(true);
     expect(denies({ ...meta, rule: 'checked' }, false)).toBe(false);
     expect(denies({ ...meta, rule: 'literals', claimed: ['miss'] }, 'miss')).toBe(true);

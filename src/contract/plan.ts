@@ -14,6 +14,8 @@ export type Plan =
   | { readonly kind: 'list'; readonly item: Plan }
   | { readonly kind: 'maybe'; readonly inner: Plan };
 
+type AnyClaim = Claim<unknown, unknown, never>;
+
 const PLAIN: Plan = { kind: 'plain' };
 /** Schemas nest no deeper than this; a cycle is a mistake in a declaration. */
 const DEPTH_MAX = 12;
@@ -98,7 +100,10 @@ export function claimMeta(schema: z.ZodType): ClaimMeta | null {
   return found === undefined ? null : (found as ClaimMeta);
 }
 
-/** Replaces each claim by its plain value, refuses one that is missing or too weak, collects sources. */
+/**
+ * Replaces each claim by its plain value, refuses one that is missing or too weak, collects
+ * sources.
+ */
 export function unwrap(plan: Plan, value: unknown, sources: Set<Source>, at: string): unknown {
   switch (plan.kind) {
     case 'plain':
@@ -123,13 +128,10 @@ export function unwrap(plan: Plan, value: unknown, sources: Set<Source>, at: str
 
 function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: string): unknown {
   if (value instanceof Claim) {
-    for (const port of meta.rests_on) {
-      if (!value.ports.has(port)) throw new Error(`answer: ${at} does not rest on ${port}`);
-    }
-    if (!value.looked && denies(meta, value.shown)) {
+    if (value.looked) checkBasis(meta, value, at);
+    else if (denies(meta, value.shown)) {
       throw new Error(`answer: ${at} denies something that was not read to its end`);
     }
-    if (value.looked && value.sources.length === 0) throw new Error(`answer: ${at} has no source`);
     for (const source of value.sources) sources.add(source);
     return value.shown;
   }
@@ -139,6 +141,14 @@ function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: 
       : meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
   if (!free) throw new Error(`answer: ${at} is said without the reading that it rests on`);
   return value;
+}
+
+// What was not looked at denies nothing, so it need not name every port that a denial rests on.
+function checkBasis(meta: ClaimMeta, claimed: AnyClaim, at: string): void {
+  for (const port of meta.rests_on) {
+    if (!claimed.ports.has(port)) throw new Error(`answer: ${at} does not rest on ${port}`);
+  }
+  if (claimed.sources.length === 0) throw new Error(`answer: ${at} has no source`);
 }
 
 /** Whether a plain value is the form that denies something under a claim's rule. */

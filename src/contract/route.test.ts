@@ -105,7 +105,7 @@ describe('ok', () => {
     expect(() => route.ok(say)).toThrow('rests on nothing');
   });
 
-  test('that is not as the contract declares is a bug, and the message names the field only', () => {
+  test('that is not as declared is a bug, and the message names the field only', () => {
     const listed = claim(listRead(), () => true);
     const data = { listed, looked: false as const, caveat: '' };
     expect(() => screen.ok({ subject: 'secret', data })).toThrow(/^answer: .*caveat/);
@@ -181,9 +181,10 @@ describe('a plain route', () => {
   });
 
   test('refuses a body that is not as declared, and a claim said by hand', () => {
-    const cast = JSON.parse('{"held": 0}');
-    expect(() => status.reply(200, cast)).toThrow('without the reading that it rests on');
-    expect(() => status.reply(503, JSON.parse('{"error": 1}'))).toThrow();
+    // @ts-expect-error the types refuse it; this is what is left where a cast has got past them
+    expect(() => status.reply(200, { held: 0 })).toThrow('without the reading');
+    // @ts-expect-error so is this
+    expect(() => status.reply(503, { error: 1 })).toThrow();
   });
 });
 

@@ -1,4 +1,5 @@
-// Answers one question: how is a route declared, once, for the server, its documents and its clients.
+// Answers one question: how is a route declared, once, for the server, its documents and its
+// clients.
 // It holds no logic of any route; an answer can only be made through the route that declares it.
 
 import { z } from 'zod';
@@ -43,8 +44,8 @@ type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {
 };
 
 /**
- * True where some field of the data is a claim whatever the handler says: not one inside a list, and
- * not one inside what may be null or left out. The tuples keep a union from being taken apart.
+ * True where some field of the data is a claim whatever the handler says: not one inside a list,
+ * and not one inside what may be null or left out. The tuples keep a union from being taken apart.
  */
 type AlwaysClaims<D> = [D] extends [object]
   ? true extends { [K in keyof D]-?: IsClaim<D[K]> }[keyof D]
@@ -96,7 +97,9 @@ export type EvidenceRoute<
     readonly absences: readonly A[];
     readonly tool: Tool;
     readonly plan: Plan;
-    /** The answer that the data makes; its sources come from the claims inside, and from `rests`. */
+    /**
+     * The answer that the data makes; its sources come from the claims inside, and from `rests`.
+     */
     readonly ok: (
       say: { readonly subject: string; readonly data: z.input<D> } & Rests<z.input<D>>,
     ) => Answer<N>;
@@ -293,7 +296,9 @@ export type PlainHandler<R extends AnyPlainRoute> = (
   asked: Asked,
 ) => Promise<Reply<R['name']> | Refusal>;
 
-/** Declares a route that upgrades to a stream: its messages, and what it refuses before the upgrade. */
+/**
+ * Declares a route that upgrades to a stream: its messages, and what it refuses before the upgrade.
+ */
 export function streamRoute<const N extends string, Q extends Fields, M extends z.ZodType>(
   spec: Omit<RouteFacts, 'name'> & {
     readonly name: N;

@@ -4,7 +4,9 @@
 import { z } from 'zod';
 import type { Claim } from '../evidence/claim.ts';
 
-/** How a claimed field is marked in a schema's metadata (read by `plan.ts` and `silence.test.ts`). */
+/**
+ * How a claimed field is marked in a schema's metadata (read by `plan.ts` and `silence.test.ts`).
+ */
 export type ClaimMeta = {
   readonly rests_on: readonly string[];
   readonly rule: 'negative' | 'checked' | 'literals';
@@ -33,8 +35,9 @@ export type RestsOn<P extends string> = { readonly restsOn: readonly [P, ...P[]]
 type Claimed<S extends z.ZodType, In> = z.ZodType<z.output<S>, In>;
 
 /**
- * A field whose empty form (`false`, `[]`, `{}`, `0`, `'0'`, `''`) denies something. A handler fills it with a
- * claim that rests on at least these ports; unread, it can say no more than the free forms.
+ * A field whose empty form (`false`, `[]`, `{}`, `0`, `'0'`, `''`) denies something. A handler
+ * fills it with a claim that rests on at least these ports; unread, it can say no more than the
+ * free forms.
  */
 export function negative<S extends z.ZodType, const P extends string>(
   schema: S,

@@ -16,7 +16,6 @@ import {
   map,
   Part,
   type Partly,
-  part,
   Read,
   type Reading,
   read,
@@ -203,14 +202,12 @@ export function handMade(): unknown[] {
   const literal: Read<string[], 'list'> = { checked: true, value: [] };
   // @ts-expect-error a copy of a reading
   const copied: Read<readonly string[], 'list'> = { ...listRead };
-  // @ts-expect-error a literal with a partial reading's fields
-  const cut: Part<string[], 'list'> = { checked: false, why: because };
   // @ts-expect-error a literal with a claim's fields
   const claimed: Claim<boolean, true, 'list'> = { looked: true, shown: false };
   // @ts-expect-error a literal with an answer's fields
   const answered: Answer<'a_screen'> = { state: 'ok', why: null, envelope: () => null };
   return [
-    [literal, copied, cut, claimed, answered],
+    [literal, copied, claimed, answered],
     // @ts-expect-error the constructor is private
     new Read([], { ports: new Set(), sources: [] }),
     // @ts-expect-error the constructor is private
@@ -341,20 +338,14 @@ export function wrongPorts(): unknown[] {
     read([], origin) satisfies Read<never[], 'labels'>,
     // @ts-expect-error and for no port more than its own
     read([], origin) satisfies Read<never[], 'list' | 'labels'>,
-    // @ts-expect-error in part as well
-    part([], origin, because) satisfies Part<never[], 'list' | 'labels'>,
   ];
 }
 
 /** What a reading rests on is what it was minted for, whatever it is about to be used as. */
 export function widerThanMinted(): unknown[] {
   // @ts-expect-error the type that is expected adds no port
-  const wider: Read<string[], 'list' | 'labels'> = read([], origin);
-  // @ts-expect-error the same for what stopped early
-  const widerPart: Part<string[], 'list' | 'labels'> = part([], origin, because);
-  // @ts-expect-error the same where the origin is written on the spot
-  const onTheSpot: Read<string[], 'list' | 'labels'> = read([], { port: 'list', source });
-  return [wider, widerPart, onTheSpot];
+  const wider: Read<string[], 'list' | 'labels'> = read([], { port: 'list', source });
+  return [wider];
 }
 
 /** An answer comes from its own route, rests on something, and is one of the declared ones. */

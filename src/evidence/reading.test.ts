@@ -155,7 +155,7 @@ describe('one reading', () => {
     );
   });
 
-  test('decided makes a part whole only where the test holds, and else unread with its reason', () => {
+  test('decided makes a part whole only where the test holds, and else unread', () => {
     fc.assert(
       fc.property(outcome, fc.boolean(), (one, holds) => {
         const before = reading(one, 0);
@@ -217,7 +217,7 @@ describe('gather', () => {
     };
   }
 
-  test('it is read only where every look-up was, and unread only where none gave anything', async () => {
+  test('it is read where every look-up was, and unread where none gave anything', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(outcome), async (outcomes) => {
         const gathered = await gather(PORT, keys(outcomes), looker(outcomes), limits);
@@ -231,7 +231,7 @@ describe('gather', () => {
     );
   });
 
-  test('past its budget it is a part with the reason of the budget, and asks no further', async () => {
+  test('past its budget it is a part with that reason, and asks no further', async () => {
     const asked: number[] = [];
     const lookUp = async (key: number) => {
       asked.push(key);
@@ -258,7 +258,7 @@ describe('gather', () => {
     expect(gathered).toBeInstanceOf(Read);
   });
 
-  test('a walk over no keys names its port but has no source, so it carries no claim alone', async () => {
+  test('a walk over no keys has no source, so that it carries no claim alone', async () => {
     const gathered = await gather(PORT, [], async () => unread(PORT, CUT), limits);
     expect(basis(gathered)).toEqual({ ports: new Set([PORT]), sources: [] });
   });

@@ -15,7 +15,10 @@ let makePart: <T, P extends string>(value: T, basis: Basis, why: Why) => Part<T,
 let peek: <T>(part: Part<T, never>) => T;
 let basisOf: (reading: Read<unknown, never> | Part<unknown, never>) => Basis;
 
-/** A reading that came to its end. The port tag is contravariant: two ports serve one, not the reverse. */
+/**
+ * A reading that came to its end. The port tag is contravariant: two ports serve one, not the
+ * reverse.
+ */
 export class Read<out T, in P extends string> {
   readonly checked = true as const;
   declare protected readonly restsOn: (port: P) => void;
@@ -37,7 +40,10 @@ export class Read<out T, in P extends string> {
 
 let partBasis: (part: Part<unknown, never>) => Basis;
 
-/** A reading that stopped early: it can convict (`decided`), it can never acquit. Its value cannot be taken. */
+/**
+ * A reading that stopped early: it can convict (`decided`), it can never acquit. Its value cannot
+ * be taken.
+ */
 export class Part<out T, in P extends string> {
   readonly checked = false as const;
   readonly why: Why;
@@ -174,7 +180,10 @@ export function both<R extends { [name: string]: Partly<unknown, never> }>(
   return named as Joined<ValuesOf<R>, PortsOf<R>, AnyPart<R>>;
 }
 
-/** A list of readings of one port as one reading: one unread makes all unread, one part makes a part. */
+/**
+ * A list of readings of one port as one reading: one unread makes all unread, one part makes a
+ * part.
+ */
 export function all<T, P extends string>(readings: readonly Reading<T, P>[]): Reading<T[], P>;
 export function all<T, P extends string>(readings: readonly Partly<T, P>[]): Partly<T[], P>;
 export function all<T, P extends string>(readings: readonly Partly<T, P>[]): Partly<T[], P> {

@@ -98,7 +98,8 @@ export const REASONS = {
   },
   partial_history: {
     sentence: 'partial_history: transfers are held only in part: {gaps}.',
-    means: 'A negative needs native, token and internal transfers from the first block to a fresh tip.',
+    means:
+      'A negative needs native, token and internal transfers from the first block to a fresh tip.',
     next: 'The operator imports the missing blocks, or lets the follower reach the tip.',
   },
   node_budget: {
@@ -112,21 +113,24 @@ export const REASONS = {
     next: 'Nothing: the direct check is complete, and any path that was found is shown.',
   },
   time_budget: {
-    sentence: 'time_budget: the walk was stopped after {limit}, before it came to its end.',
-    means: 'The time that a request may spend on reading history ran out.',
+    sentence: 'time_budget: the time for reading transfer history ran out before the walk ended.',
+    means: 'A request may spend a fixed time on reading history.',
     next: 'Ask again: what was read live by then is stored, and is not read a second time.',
   },
   high_degree: {
-    sentence:
-      'high_degree: the address has {degree} counterparties; past {limit} one links nobody, so no ' +
-      'walk starts from it.',
-    means: 'The address is a hub, such as an exchange wallet. Only the direct check was made.',
+    sentence: 'high_degree: no walk starts from a hub: {degree} counterparties, over {limit}.',
+    means: 'The address has so many counterparties, as an exchange has, that it links nobody.',
     next: 'Nothing: the direct check is complete.',
   },
   walk_is_of_today: {
     sentence: 'The walk reads transfer history as it is today, so it was not made for a past day.',
     means: 'The question named a day; the list of that day was searched, and nothing else.',
     next: 'Ask without `on` for the walk of today.',
+  },
+  equivalent_listed: {
+    sentence: 'Another form of the same key or account stands on it: {forms}.',
+    means: 'The list could not answer for the address as asked, but it holds an equivalent form.',
+    next: 'Ask about that form by itself.',
   },
 } as const satisfies { readonly [code: string]: Row };
 

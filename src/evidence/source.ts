@@ -1,5 +1,6 @@
 // Answers one question: where does a reading come from, and how old is it.
-// It refuses to hold anything that could carry a credential: urls are public pages or scheme and host.
+// It refuses to hold anything that could carry a credential: urls are public pages or scheme and
+// host.
 
 /**
  * The origin of a reading. `as_of` is Unix seconds: when the source was observed.

@@ -1,4 +1,4 @@
-// Answers one question: which allowance does a request use, when does it begin anew, what is said of it.
+// Answers one question: which allowance does a request use, and what is said of it.
 // It counts nothing: the counters are the quota store's.
 
 import { formatIsoDate, nextUtcMidnight, nextUtcMonth, type UnixSeconds } from '../chain/time.ts';

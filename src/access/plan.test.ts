@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { PLAN_NAMES } from '../ports/membership-store.ts';
+import { PLANS, planNamed, planReaches } from './plan.ts';
+
+describe('plans', () => {
+  test('hold what the pricing decided', () => {
+    const held = PLAN_NAMES.map((name) => {
+      const plan = PLANS[name];
+      return [
+        plan.name,
+        plan.daily_requests,
+        plan.active_keys,
+        plan.per_minute_ceiling,
+        plan.bulk_screen,
+      ];
+    });
+    expect(held).toEqual([
+      ['analyst', 1_000, 5, 60, false],
+      ['desk', 10_000, 25, 300, true],
+      ['enterprise', 100_000, 250, 1_200, true],
+    ]);
+  });
+
+  test('a plan opens what asks for it or for a lower one', () => {
+    const reached = PLAN_NAMES.map((plan) => PLAN_NAMES.map((needed) => planReaches(plan, needed)));
+    expect(reached).toEqual([
+      [true, false, false],
+      [true, true, false],
+      [true, true, true],
+    ]);
+  });
+
+  test('a name that is no plan is null, also one that every object has', () => {
+    expect(planNamed('desk')).toBe(PLANS.desk);
+    for (const text of ['Desk', '', 'constructor', '__proto__']) expect(planNamed(text)).toBeNull();
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { read, unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
+import type { IntelligenceToken, TokenStore } from '../ports/key-store.ts';
+import { mintSecret } from './key.ts';
+import { deriveSecrets } from './secret.ts';
+import { mintToken, parseTokens, tokenDoor } from './tokens.ts';
+
+const secrets = deriveSecrets('root', null);
+const source = { name: 's', url: 's:', as_of: 0, kind: 'table', simulated: false } as const;
+const minted = mintToken('pro', secrets, 1_000);
+
+function storeWith(over: Partial<IntelligenceToken> = {}): Pick<TokenStore, 'find'> {
+  const { secret, ...shown } = minted.stored;
+  return {
+    find: async ([asked]) => {
+      const mine = Buffer.from(asked.hash).equals(secret.hash);
+      const value = mine ? { ...shown, revoked_at: null, ...over } : null;
+      return read(value, { port: 'tokens', source });
+    },
+  };
+}
+const silent: Pick<TokenStore, 'find'> = {
+  find: async () =>
+    unread('tokens', why('store_unreadable', { what: 'The tokens', fault: 'no answer' })),
+};
+const bearer = (text: string) => ({ authorization: `Bearer ${text}`, queryToken: null });
+
+describe('the setting', () => {
+  test('is a comma list of tier:token pairs, and a token may hold colons', () => {
+    expect(parseTokens('pro:abcdefgh:ijklmnop, free:0123456789abcdef')).toEqual({
+      ok: true,
+      tokens: [
+        { tier: 'pro', token: 'abcdefgh:ijklmnop' },
+        { tier: 'free', token: '0123456789abcdef' },
+      ],
+    });
+  });
+
+  test('names each bad pair and never repeats a token', () => {
+    const parsed = parseTokens(
+      'gold:secretsecretsecret,pro:short,secretsecretsecret,free:has space in secret,desk:,' +
+        'pro:twicetwicetwicetwice,free:twicetwicetwicetwice',
+    );
+    expect(parsed).toEqual({
+      ok: false,
+      problems: [
+        'pair 1 must begin with one of free, pro, desk and a colon',
+        'pair 2 needs a token of 16 to 200 characters',
+        'pair 3 must begin with one of free, pro, desk and a colon',
+        'pair 4 has a token with a space, a comma or an unprintable character',
+        'pair 5 needs a token of 16 to 200 characters',
+        'pair 7 repeats the token of an earlier pair',
+      ],
+    });
+  });
+});
+
+describe('the door', () => {
+  const configured = [{ tier: 'desk', token: 'configured-token-1' }] as const;
+  const door = tokenDoor(configured, storeWith(), secrets);
+
+  test('opens for a minted and for a configured token with its tier', async () => {
+    expect(await door(bearer(minted.text))).toEqual({
+      outcome: 'opens',
+      tier: 'pro',
+      id: minted.stored.id,
+    });
+    expect(await door(bearer('configured-token-1'))).toMatchObject({ tier: 'desk' });
+  });
+
+  test('takes the query token where the route allows it, and the header wins over it', async () => {
+    const inQuery = { authorization: undefined, queryToken: minted.text };
+    expect(await door(inQuery)).toMatchObject({ outcome: 'opens' });
+    expect(await door({ ...bearer('wrong'), queryToken: minted.text })).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+
+  test('stays shut for none, for others, for a hosted key and for a revoked one', async () => {
+    const revoked = tokenDoor([], storeWith({ revoked_at: 5 }), secrets);
+    expect(await door({ authorization: undefined, queryToken: null })).toMatchObject({
+      outcome: 'missing',
+    });
+    for (const text of ['x', 'x'.repeat(5_000), mintSecret('sc'), mintSecret('sct')]) {
+      expect(await door(bearer(text))).toMatchObject({ outcome: 'unknown' });
+    }
+    expect(await revoked(bearer(minted.text))).toMatchObject({ outcome: 'unknown' });
+  });
+
+  test('a silent store is said to be silent, and configured tokens still open', async () => {
+    const shut = tokenDoor(configured, silent, secrets);
+    expect(await shut(bearer(minted.text))).toMatchObject({ outcome: 'unreachable' });
+    expect(await shut(bearer('configured-token-1'))).toMatchObject({ outcome: 'opens' });
+  });
+});

@@ -1,0 +1,142 @@
+// Answers one question: does the control store have the tables that this version expects.
+// One set of files for both engines, applied in order, each once, all or none.
+// It refuses a changed file, an unknown one, and a store that belongs to another deployment.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database, Session } from './database.ts';
+
+/** To whom a store belongs. The fingerprint is of the root secret; the secret is never stored. */
+export type Deployment = {
+  readonly simulated: boolean;
+  readonly secret_fingerprint: string;
+  /** The fingerprint of the secret before, during a rotation. */
+  readonly previous_fingerprint: string | null;
+};
+
+/** The store cannot be used as it is. The message is one clear line for the operator. */
+export class MigrationRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MigrationRefused';
+  }
+}
+
+type Migration = { readonly name: string; readonly sql: string; readonly sha256: string };
+
+/** All migrations together may take so long. */
+const MIGRATION_TIMEOUT_MS = 600_000;
+/** An arbitrary number, the same in every process: who holds it may change the tables. */
+const MIGRATION_LOCK = 7_166_923_101;
+const MIGRATION_NAME = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
+
+/**
+ * Brings the store up to date and stamps it. Returns the names of the files applied now.
+ * Throws MigrationRefused before anything is written where the store is not this deployment's.
+ */
+export async function migrate(
+  database: Database,
+  directory: string,
+  deployment: Deployment,
+): Promise<readonly string[]> {
+  const files = await readMigrations(directory);
+  return await database.transaction(
+    async (session) => {
+      await session.query('select pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
+      const stamped = await checkStamp(session, deployment);
+      const applied = await applyMissing(session, files);
+      if (stamped !== 'current') await writeStamp(session, deployment);
+      return applied;
+    },
+    { timeoutMs: MIGRATION_TIMEOUT_MS },
+  );
+}
+
+async function readMigrations(directory: string): Promise<readonly Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  const files: Migration[] = [];
+  for (const name of names) {
+    if (!MIGRATION_NAME.test(name)) {
+      throw new MigrationRefused(`${name}: a migration is named like 0001_access.sql`);
+    }
+    const sql = await readFile(join(directory, name), 'utf8');
+    files.push({ name, sql, sha256: createHash('sha256').update(sql).digest('hex') });
+  }
+  if (files.length === 0) throw new MigrationRefused('no migrations were found beside the program');
+  return files;
+}
+
+async function exists(session: Session, table: string): Promise<boolean> {
+  const [row] = await session.query<{ there: boolean }>(
+    'select to_regclass($1::text) is not null as there',
+    [table],
+  );
+  return row?.there === true;
+}
+
+async function checkStamp(
+  session: Session,
+  deployment: Deployment,
+): Promise<'none' | 'current' | 'previous'> {
+  if (!(await exists(session, 'deployment'))) return 'none';
+  const [stamp] = await session.query<{ simulated: boolean; secret_fingerprint: string }>(
+    'select simulated, secret_fingerprint from deployment',
+  );
+  if (stamp === undefined) return 'none';
+  if (stamp.simulated !== deployment.simulated) {
+    throw new MigrationRefused(
+      stamp.simulated
+        ? 'This control store holds simulated data and is never opened live: name another one.'
+        : 'This control store holds live data and is never opened for the simulated world.',
+    );
+  }
+  if (stamp.secret_fingerprint === deployment.secret_fingerprint) return 'current';
+  if (stamp.secret_fingerprint === deployment.previous_fingerprint) return 'previous';
+  throw new MigrationRefused(
+    'EXHIBIT_SECRET is not the secret that this control store was made with ' +
+      `(its fingerprint is ${deployment.secret_fingerprint}, ` +
+      `the store has ${stamp.secret_fingerprint}): ` +
+      'set that one, or set it as EXHIBIT_SECRET_PREVIOUS to rotate.',
+  );
+}
+
+async function applyMissing(
+  session: Session,
+  files: readonly Migration[],
+): Promise<readonly string[]> {
+  await session.script(
+    'create table if not exists migrations (name text primary key, sha256 text not null, ' +
+      'applied_at timestamptz not null default now())',
+  );
+  const rows = await session.query<{ name: string; sha256: string }>(
+    'select name, sha256 from migrations order by name',
+  );
+  const recorded = new Map(rows.map((row) => [row.name, row.sha256]));
+  const known = new Set(files.map((file) => file.name));
+  for (const { name } of rows) {
+    if (!known.has(name)) {
+      throw new MigrationRefused(`${name} was applied by a newer version: run that version.`);
+    }
+  }
+  const applied: string[] = [];
+  for (const { name, sql, sha256 } of files) {
+    const before = recorded.get(name);
+    if (before === sha256) continue;
+    if (before !== undefined) {
+      throw new MigrationRefused(`${name} was changed after it was applied: restore it.`);
+    }
+    await session.script(sql);
+    await session.query('insert into migrations (name, sha256) values ($1, $2)', [name, sha256]);
+    applied.push(name);
+  }
+  return applied;
+}
+
+async function writeStamp(session: Session, deployment: Deployment): Promise<void> {
+  await session.query(
+    'insert into deployment (simulated, secret_fingerprint) values ($1, $2) ' +
+      'on conflict (only_one) do update set secret_fingerprint = excluded.secret_fingerprint',
+    [deployment.simulated, deployment.secret_fingerprint],
+  );
+}

@@ -1,0 +1,183 @@
+// Answers one question: how is the control store kept on a PostgreSQL server.
+// A bounded pool; a lost server is StoreUnavailable for as long as it is lost, and no longer.
+// It refuses to repeat what the server says of the connection: hosts, users and databases.
+
+import { Pool, type PoolClient, types } from 'pg';
+import {
+  type Database,
+  fromSqlState,
+  type Param,
+  SqlError,
+  STATEMENT_TIMEOUT_MS,
+  StoreUnavailable,
+  timeoutOf,
+} from './database.ts';
+import { TYPE_ID } from './pglite-settings.ts';
+import { type OwnSession, transact } from './transaction.ts';
+
+/** Connections to the server at once, of this process. */
+const CONNECTIONS_MAX = 8;
+/** How long a caller waits for a free or a new connection. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** An unused connection is given back after so long. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** The server ends a statement in time; where it does not answer at all, we do, so much later. */
+const ANSWER_GRACE_MS = 2_000;
+/** Callers that may wait for a connection. */
+const WAITING_MAX = 10_000;
+
+type Client = PoolClient & { broken?: boolean };
+
+/** Opens the store at a `postgres:` URL. Connects on first use; throws on a URL it cannot read. */
+export function openPostgres(url: string): Database {
+  const pool = poolOf(url);
+  // An idle connection that breaks is dropped by the pool; the next caller gets a new one.
+  pool.on('error', () => undefined);
+  let closed = false;
+
+  async function connected<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (closed) throw new StoreUnavailable('it has been closed', 'ECLOSED');
+    if (pool.waitingCount >= WAITING_MAX) {
+      throw new StoreUnavailable('too many callers wait', 'EBUSY');
+    }
+    const client: Client = await pool.connect().catch(rethrown);
+    const onError = () => {
+      client.broken = true;
+    };
+    client.on('error', onError);
+    try {
+      return await work(client);
+    } finally {
+      client.removeListener('error', onError);
+      client.release(client.broken === true);
+    }
+  }
+
+  return {
+    kind: 'postgres',
+    durable: true,
+    query: <T extends object>(sql: string, params: readonly Param[] = NO_PARAMS) =>
+      connected((client) => run<T>(client, sql, params, STATEMENT_TIMEOUT_MS)),
+    transaction: (work, limits) =>
+      connected((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
+    close: async () => {
+      closed = true;
+      await pool.end();
+    },
+  };
+}
+
+const NO_PARAMS: readonly never[] = [];
+
+/** The pool's settings. What the URL holds is shown to nobody, an unreadable one included. */
+function poolOf(url: string): Pool {
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new Error('the database URL must begin with postgres:// and be a URL');
+  }
+  return new Pool({
+    connectionString: url,
+    max: CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_GRACE_MS,
+    keepAlive: true,
+    application_name: 'exhibit',
+    types: { getTypeParser: parserOf },
+  });
+}
+
+/** A client as the session of one transaction, whose length also bounds its statements. */
+function own(client: Client, timeoutMs: number): OwnSession {
+  return {
+    query: (sql, params = NO_PARAMS) => run(client, sql, params, timeoutMs),
+    script: async (sql) => {
+      await run(client, sql, NO_PARAMS, timeoutMs);
+      // Each statement of a long transaction may take as long as the whole of it.
+      if (sql === 'begin' && timeoutMs > STATEMENT_TIMEOUT_MS) {
+        await run(client, `set local statement_timeout = ${timeoutMs}`, NO_PARAMS, timeoutMs);
+      }
+    },
+    alive: () => client.broken !== true,
+  };
+}
+
+async function run<T extends object>(
+  client: Client,
+  sql: string,
+  params: readonly Param[],
+  timeoutMs: number,
+): Promise<T[]> {
+  const request = {
+    text: sql,
+    query_timeout: timeoutMs + ANSWER_GRACE_MS,
+    ...(params.length > 0 && { values: params.map(written) }),
+  };
+  try {
+    const result = await client.query<T>(request);
+    return result.rows;
+  } catch (error) {
+    const known = knownFault(error);
+    // Whatever the server did not refuse by itself leaves the connection in an unknown state.
+    if (known instanceof StoreUnavailable && !fromServer(error)) client.broken = true;
+    throw known;
+  }
+}
+
+function rethrown(error: unknown): never {
+  throw knownFault(error);
+}
+
+function written(param: Param): unknown {
+  if (Array.isArray(param)) return param.map(written);
+  return param instanceof Uint8Array ? Buffer.from(param) : param;
+}
+
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}
+
+function fromServer(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity !== 'FATAL';
+}
+
+/** Our own words for what a driver says: its messages can name hosts, users and databases. */
+function knownFault(error: unknown): StoreUnavailable | SqlError {
+  const code = codeOf(error);
+  const refused = error instanceof Error && 'severity' in error && code !== null;
+  if (!refused) return new StoreUnavailable(silenceOf(code), code ?? 'ENOANSWER');
+  const sorted = fromSqlState(code, error.message);
+  // A refusal before the first statement is about the connection, and names what it is made of.
+  if (sorted instanceof SqlError && error.severity === 'FATAL') {
+    return new StoreUnavailable('the server refused the connection', code);
+  }
+  return sorted;
+}
+
+function silenceOf(code: string | null): string {
+  if (code === 'ECONNREFUSED') return 'the server refused the connection';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the server was not found by its name';
+  return 'the server did not answer';
+}
+
+const text = (value: string): string => value;
+const textArray: (value: string) => readonly (string | null)[] = types.getTypeParser(
+  TYPE_ID.textArray,
+);
+const PARSERS = new Map<number, (value: string) => unknown>([
+  [TYPE_ID.int8, BigInt],
+  [TYPE_ID.date, text],
+  [TYPE_ID.timestamp, text],
+  [TYPE_ID.bytea, (value) => Uint8Array.from(Buffer.from(value.slice('\\x'.length), 'hex'))],
+  [TYPE_ID.numericArray, textArray],
+  [
+    TYPE_ID.int8Array,
+    (value) => textArray(value).map((item) => (item === null ? null : BigInt(item))),
+  ],
+]);
+
+function parserOf(typeId: number, format?: string): (value: string) => unknown {
+  const parser = format === 'binary' ? undefined : PARSERS.get(typeId);
+  return parser ?? types.getTypeParser(typeId, format === 'binary' ? 'binary' : 'text');
+}

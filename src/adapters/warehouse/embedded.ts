@@ -1,0 +1,100 @@
+// The warehouse on one machine: chDB under the data directory, in a child process of ours.
+// Refuses to share its directory: one process owns it, the others are told so.
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { bound, identifier } from './binding.ts';
+import { ENGINE_LIMITS, type EngineLimits, startEngine } from './engine.ts';
+import {
+  type Call,
+  type CommandOptions,
+  type InsertSource,
+  type QueryOptions,
+  RESULT_ROWS_MAX,
+  type Warehouse,
+  WarehouseUnavailable,
+} from './executor.ts';
+import { COLUMNS_SQL, chunksOf, fileInsert, insertTarget, targetColumns } from './insert-source.ts';
+import { rowsOf } from './result.ts';
+
+/** The embedded warehouse; `pid` is its child's process id, for whoever measures memory. */
+export type EmbeddedWarehouse = Warehouse & { pid(): number | undefined };
+
+const columnRow = z.object({ name: z.string(), type: z.string() });
+type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
+
+/** Opens the warehouse in a directory of its own. Rejects with `WarehouseRefusal`. */
+export async function embeddedWarehouse(
+  directory: string,
+  limits: EngineLimits = ENGINE_LIMITS,
+): Promise<EmbeddedWarehouse> {
+  const engine = await startEngine(directory, limits);
+  // What a killed process left half-written; only the owner of the directory comes here.
+  const spool = join(directory, 'spool');
+  await rm(spool, { recursive: true, force: true });
+
+  async function query<T>(sql: string, options: QueryOptions<T>): Promise<readonly T[]> {
+    const rowsMax = options.rowsMax === undefined ? RESULT_ROWS_MAX : options.rowsMax;
+    const format = options.tuples === true ? 'JSONCompact' : 'JSON';
+    const job = { do: 'run', format, settings: { max_result_rows: rowsMax } } as const;
+    const bytes = await engine.run(job, Buffer.from(bound(sql, options.params)), options);
+    return rowsOf(bytes.toString('utf8'), options.row);
+  }
+
+  async function command(sql: string, options: CommandOptions): Promise<void> {
+    const job = { do: 'run', format: 'Null', settings: {} } as const;
+    await engine.run(job, Buffer.from(bound(sql, options.params)), options);
+  }
+
+  async function insert(table: string, source: InsertSource, call: Call): Promise<void> {
+    const columns = source.columns?.map(identifier);
+    const target = insertTarget(identifier(table), columns);
+    if ('format' in source && source.format === 'Parquet') {
+      return insertParquet(target, source, call);
+    }
+    const known =
+      'rows' in source
+        ? targetColumns(await query(COLUMNS_SQL, { ...call, row: columnRow, params: { table } }))
+        : undefined;
+    for await (const { format, payload } of chunksOf(source, known)) {
+      const job = { do: 'insert', table, columns, format } as const;
+      await engine.run(job, payload, call);
+    }
+  }
+
+  /** Parquet has its index at its end: the engine reads it from a file, beside its own. */
+  async function insertParquet(target: string, source: ParquetSource, call: Call): Promise<void> {
+    await mkdir(spool, { recursive: true });
+    const path = join(spool, `${randomUUID()}.parquet`);
+    try {
+      const bytes = Readable.from(source.bytes, { objectMode: false });
+      await pipeline(bytes, createWriteStream(path), { signal: call.signal });
+      await command(fileInsert(target, path), call);
+    } catch (cause) {
+      throw call.signal?.aborted === true ? new WarehouseUnavailable('aborted') : cause;
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async function ping(call: Call): Promise<void> {
+    await engine.run({ do: 'run', format: 'Null', settings: {} }, PING, call);
+  }
+
+  return {
+    kind: 'embedded',
+    query,
+    insert,
+    command,
+    ping,
+    load: engine.load,
+    pid: engine.pid,
+    close: engine.close,
+  };
+}
+
+const PING = Buffer.from('SELECT 1');

@@ -1,0 +1,169 @@
+// Who keeps the embedded engine alive, and how much may be asked of it at once?
+// One child process owns the directory; when it dies it is replaced, with growing pauses.
+// While there is none, a statement is refused at once: it never waits for a restart.
+import { type EngineChild, startChild } from './engine-child.ts';
+import type { ChildOptions, Job } from './engine-protocol.ts';
+import {
+  type Call,
+  RESULT_BYTES_MAX,
+  RESULT_ROWS_MAX,
+  type WarehouseLoad,
+  WarehouseRefusal,
+  WarehouseUnavailable,
+} from './executor.ts';
+import { openSlots } from './slots.ts';
+
+/** What the embedded engine may use. */
+export type EngineLimits = {
+  /** Statements running at once. */
+  readonly inFlightMax: number;
+  /** Statements waiting for one of them to end. */
+  readonly waitingMax: number;
+  /** Threads of one statement. */
+  readonly threadsMax: number;
+  /** Bytes of memory of one statement, and of the whole engine. */
+  readonly queryBytesMax: number;
+  readonly engineBytesMax: number;
+  /** Bytes of its cache of marks, which is what repeated reads of small ranges need. */
+  readonly markCacheBytes: number;
+  /** How long a given-up read or write may still run before the child is killed for it. */
+  readonly readGraceMs: number;
+  readonly writeGraceMs: number;
+};
+
+const MIB = 1024 * 1024;
+
+/** Limits for a machine of two cores that runs other things too. */
+export const ENGINE_LIMITS: EngineLimits = {
+  inFlightMax: 4,
+  waitingMax: 512,
+  threadsMax: 2,
+  queryBytesMax: 768 * MIB,
+  engineBytesMax: 1280 * MIB,
+  markCacheBytes: 128 * MIB,
+  readGraceMs: 5_000,
+  writeGraceMs: 30_000,
+};
+
+/** The embedded engine: raw statements in, bytes of the asked format out. */
+export type Engine = {
+  run(job: Job, body: Uint8Array, call: Call): Promise<Buffer>;
+  load(): WarehouseLoad;
+  /** The child's process id, or undefined while there is none. */
+  pid(): number | undefined;
+  close(): Promise<void>;
+};
+
+/** The pause before the first restart; each further one doubles it, up to the last. */
+const RESTART_FIRST_MS = 100;
+const RESTART_LAST_MS = 30_000;
+/** A child that lived this long was not broken by its start: pauses begin anew. */
+const STABLE_MS = 60_000;
+/** How long close waits for statements in flight. */
+const CLOSE_WAIT_MS = 5_000;
+/** A dead owner's child needs a moment to let go of the directory. */
+const LOCK_ATTEMPTS = 3;
+const LOCK_PAUSE_MS = 300;
+/** The longest statement text, bound values included. */
+const QUERY_CHARS_MAX = 16 * MIB;
+/** Of the whole seconds given to the engine's own clock, which only backs up the caller's. */
+const SECOND_MS = 1000;
+
+/**
+ * Opens the directory, which is made if it is not there. Rejects with `WarehouseRefusal`: `locked`
+ * where another process has it, `broken` where the engine does not open it.
+ */
+export async function startEngine(directory: string, limits = ENGINE_LIMITS): Promise<Engine> {
+  const options = childOptionsOf(directory, limits);
+  const slots = openSlots(limits);
+  let child: EngineChild | undefined = await firstChild(options);
+  let restarts = 0;
+  let pauseMs = RESTART_FIRST_MS;
+  let restart: NodeJS.Timeout | undefined;
+  let starting: Promise<void> | undefined;
+  let closing = false;
+
+  function watch(started: EngineChild): void {
+    child = started;
+    const bornMs = performance.now();
+    void started.ended.then(() => {
+      child = undefined;
+      if (performance.now() - bornMs > STABLE_MS) pauseMs = RESTART_FIRST_MS;
+      again();
+    });
+  }
+
+  function again(): void {
+    if (closing) return;
+    restart = setTimeout(() => {
+      restarts += 1;
+      starting = startChild(options).then(watch, again);
+    }, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, RESTART_LAST_MS);
+  }
+
+  function run(job: Job, body: Uint8Array, call: Call): Promise<Buffer> {
+    if (child === undefined && !closing) return Promise.reject(new WarehouseUnavailable('down'));
+    return slots.run(call, async (stop, leftMs) => {
+      if (child === undefined) throw new WarehouseUnavailable('down');
+      if (job.do === 'insert') return child.send(job, body, stop, limits.writeGraceMs);
+      const seconds = Math.ceil(leftMs / SECOND_MS);
+      const bounds = { max_execution_time: seconds, max_result_rows: RESULT_ROWS_MAX };
+      const settings = { ...bounds, ...job.settings };
+      return child.send({ ...job, settings }, body, stop, limits.readGraceMs);
+    });
+  }
+
+  async function close(): Promise<void> {
+    await slots.close(CLOSE_WAIT_MS);
+    closing = true;
+    clearTimeout(restart);
+    await starting;
+    await child?.stop();
+  }
+
+  watch(child);
+  return { run, load: () => ({ ...slots.load(), restarts }), pid: () => child?.pid, close };
+}
+
+async function firstChild(options: ChildOptions): Promise<EngineChild> {
+  for (let attempt = 1; attempt < LOCK_ATTEMPTS; attempt += 1) {
+    try {
+      return await startChild(options);
+    } catch (cause) {
+      if (!(cause instanceof WarehouseRefusal) || cause.code !== 'locked') throw cause;
+      await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+    }
+  }
+  return startChild(options);
+}
+
+function childOptionsOf(directory: string, limits: EngineLimits): ChildOptions {
+  const settings: Record<string, string | number> = {
+    ...ANSWER_SETTINGS,
+    max_threads: limits.threadsMax,
+    max_memory_usage: limits.queryBytesMax,
+    max_server_memory_usage: limits.engineBytesMax,
+    mark_cache_size: limits.markCacheBytes,
+    index_mark_cache_size: limits.markCacheBytes,
+    max_query_size: QUERY_CHARS_MAX,
+  };
+  const engineArgs = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+  return { directory, connections: limits.inFlightMax, engineArgs };
+}
+
+/** What makes an answer exact and whole, on either executor. */
+export const ANSWER_SETTINGS = {
+  // Integers beyond 53 bits, decimals, infinities and NaN would otherwise lose digits or be null.
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  output_format_json_quote_denormals: 1,
+  output_format_write_statistics: 0,
+  // A misspelt column must not be dropped, nor a null read as a default.
+  input_format_skip_unknown_fields: 0,
+  input_format_null_as_default: 0,
+  // A result over its bound is an error, never its first part.
+  result_overflow_mode: 'throw',
+  max_result_rows: RESULT_ROWS_MAX,
+  max_result_bytes: RESULT_BYTES_MAX,
+} as const;

@@ -1,0 +1,163 @@
+// What may be asked of the warehouse, and in which ways can it fail?
+// One shape for both sizes of the same engine: chDB in a child process, or a ClickHouse server.
+// Refuses to turn weather into an empty result: a query returns all of its rows, or it rejects.
+
+/** A value of a result row as its JSON carries it: integers of 64 bits and more are strings. */
+export type Cell =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Cell[]
+  | { readonly [name: string]: Cell };
+
+/** Reads one row (an object, or a tuple where asked for) or throws; zod schemas fit as they are. */
+export type RowShape<T> = { parse(row: unknown): T };
+
+/** A value bound to a `{name:Type}` placeholder; bytes go as hex through `unhex({x:String})`. */
+export type ParamValue = string | number | bigint | boolean | null | readonly ParamValue[];
+
+/** The bound values by placeholder name; each must be used, and each placeholder be given. */
+export type Params = Readonly<Record<string, ParamValue>>;
+
+/** How long the caller waits, the queue included, and the signal with which it stops waiting. */
+export type Call = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined };
+
+/** What a query needs beside its SQL; `tuples` gives rows as arrays, which are shorter. */
+export type QueryOptions<T> = Call & {
+  readonly row: RowShape<T>;
+  readonly params?: Params | undefined;
+  /** More rows than this is an error, never a cut list: write a LIMIT. `RESULT_ROWS_MAX` if absent. */
+  readonly rowsMax?: number | undefined;
+  readonly tuples?: boolean | undefined;
+};
+
+/** What a statement without result needs beside its SQL. */
+export type CommandOptions = Call & { readonly params?: Params | undefined };
+
+/** A value to insert; a bigint is written exactly, `null` only into a nullable column. */
+export type InsertCell = string | number | bigint | boolean | null | readonly InsertCell[];
+
+/** Formats of lines in which ready-made bytes may be inserted; their maker answers for nulls. */
+export type LineFormat = 'JSONEachRow' | 'JSONCompactEachRow';
+
+/** Rows as tuples in the order of `columns`, or bytes of a format; read no faster than written. */
+export type InsertSource =
+  | {
+      readonly columns: readonly string[];
+      readonly rows: Iterable<readonly InsertCell[]> | AsyncIterable<readonly InsertCell[]>;
+    }
+  | {
+      readonly columns?: readonly string[] | undefined;
+      readonly format: LineFormat;
+      readonly bytes: AsyncIterable<Uint8Array>;
+    }
+  | {
+      readonly columns?: readonly string[] | undefined;
+      readonly format: 'Parquet';
+      readonly bytes: AsyncIterable<Uint8Array>;
+    };
+
+/** How busy the executor is; `restarts` counts how often its child process was replaced. */
+export type WarehouseLoad = {
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly restarts: number;
+};
+
+/** The warehouse executor. It rejects with this file's errors; a source's own errors pass through. */
+export type Warehouse = {
+  readonly kind: 'embedded' | 'remote';
+  /** All rows of one statement. */
+  query<T>(sql: string, options: QueryOptions<T>): Promise<readonly T[]>;
+  /**
+   * Writes in chunks of `INSERT_CHUNK_BYTES`, each whole or not at all, `timeoutMs` for each.
+   * Resolved means every row survives a killed process; rejected may have left whole chunks.
+   */
+  insert(table: string, source: InsertSource, call: Call): Promise<void>;
+  /** One statement without result: DDL, ALTER, OPTIMIZE, INSERT … SELECT. */
+  command(sql: string, options: CommandOptions): Promise<void>;
+  /** Resolves when the engine has just answered a query. */
+  ping(call: Call): Promise<void>;
+  load(): WarehouseLoad;
+  /** Lets queries in flight end for a bounded time, then closes; later calls are refused. */
+  close(): Promise<void>;
+};
+
+/** Rows of one result unless the caller says fewer. */
+export const RESULT_ROWS_MAX = 1_000_000;
+/** Bytes of one result as the engine counts them. */
+export const RESULT_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes of one insert chunk; a row may not be larger. */
+export const INSERT_CHUNK_BYTES = 8 * 1024 * 1024;
+
+/** Why the warehouse could not answer this time. */
+export type UnavailableCode =
+  | 'down'
+  | 'interrupted'
+  | 'timeout'
+  | 'aborted'
+  | 'overloaded'
+  | 'rejected'
+  | 'closed';
+
+const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
+  down: 'The warehouse is not reachable.',
+  interrupted: 'The warehouse stopped before it had answered.',
+  timeout: 'The warehouse did not answer in time.',
+  aborted: 'The caller stopped waiting for the warehouse.',
+  overloaded: 'The warehouse has no room for this query now.',
+  rejected: 'The warehouse refused our credentials.',
+  closed: 'The warehouse has been closed.',
+};
+
+/** Weather: the same call may succeed later. Ports answer it with `unread`. */
+export class WarehouseUnavailable extends Error {
+  override readonly name = 'WarehouseUnavailable';
+  readonly code: UnavailableCode;
+
+  constructor(code: UnavailableCode) {
+    super(UNAVAILABLE[code]);
+    this.code = code;
+  }
+}
+
+/**
+ * A bug: the same call fails again. `code` is ClickHouse's, 0 where this side found it. The message
+ * carries no data; the engine's own words, which may quote some, are in `detail`, never enumerable.
+ */
+export class WarehouseQueryError extends Error {
+  override readonly name = 'WarehouseQueryError';
+  readonly code: number;
+  readonly reason: string;
+  readonly #detail: string;
+
+  constructor(code: number, reason: string, detail: string) {
+    super(`The warehouse cannot run this statement: ${reason} (code ${code}).`);
+    this.code = code;
+    this.reason = reason;
+    this.#detail = detail;
+  }
+
+  get detail(): string {
+    return this.#detail;
+  }
+}
+
+/** What stops a start: the message is for the operator and names the remedy. */
+export class WarehouseRefusal extends Error {
+  override readonly name = 'WarehouseRefusal';
+  readonly code:
+    | 'locked'
+    | 'broken'
+    | 'migration_changed'
+    | 'migration_unknown'
+    | 'migration_malformed'
+    | 'layout_differs'
+    | 'mode_differs';
+
+  constructor(code: WarehouseRefusal['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}

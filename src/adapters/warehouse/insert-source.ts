@@ -1,0 +1,121 @@
+// How do rows become chunks that the engine takes whole, without a null turning into a zero?
+// ClickHouse reads a JSON null for a plain number as 0: rows are held against the column types.
+// Refuses NaN, infinities, short rows and rows larger than a chunk.
+import { quoted } from './binding.ts';
+import {
+  INSERT_CHUNK_BYTES,
+  type InsertCell,
+  type InsertSource,
+  type LineFormat,
+  WarehouseQueryError,
+} from './executor.ts';
+
+/** One statement's worth of an insert: whole rows of a line format. */
+export type Chunk = { readonly format: LineFormat; readonly payload: Buffer };
+
+/** A source that may be cut at its line ends. */
+export type LineSource = Exclude<InsertSource, { format: 'Parquet' }>;
+
+/** The columns of the target that take a null, and all of them. */
+export type TargetColumns = { readonly nullable: ReadonlySet<string>; has(name: string): boolean };
+
+/** The columns of a table with their types. */
+export const COLUMNS_SQL = `SELECT name, type FROM system.columns
+WHERE database = currentDatabase() AND table = {table:String}`;
+
+const TAKES_NULL = /^(LowCardinality\()?Nullable\(|^(Dynamic|JSON|Variant)\b/;
+
+/** Reads the rows of `COLUMNS_SQL`. */
+export function targetColumns(rows: readonly { name: string; type: string }[]): TargetColumns {
+  const names = new Set(rows.map((row) => row.name));
+  const nullable = rows.filter((row) => TAKES_NULL.test(row.type)).map((row) => row.name);
+  return { nullable: new Set(nullable), has: (name) => names.has(name) };
+}
+
+/** The chunks of a source of rows or of lines; Parquet is not cut and does not come here. */
+export function chunksOf(
+  source: LineSource,
+  target: TargetColumns | undefined,
+): AsyncIterable<Chunk> {
+  if ('rows' in source) {
+    const lines = encodedRows(source.rows, source.columns, target);
+    return gathered(lines, 'JSONCompactEachRow');
+  }
+  return gathered(source.bytes, source.format);
+}
+
+async function* encodedRows(
+  rows: Iterable<readonly InsertCell[]> | AsyncIterable<readonly InsertCell[]>,
+  columns: readonly string[],
+  target: TargetColumns | undefined,
+): AsyncIterable<Uint8Array> {
+  const missing = columns.find((name) => target?.has(name) === false);
+  if (missing !== undefined) throw new WarehouseQueryError(0, 'NO_SUCH_COLUMN', missing);
+  const takesNull = columns.map((name) => target?.nullable.has(name) === true);
+  let lines: string[] = [];
+  for await (const row of rows) {
+    if (row.length !== columns.length) {
+      throw new WarehouseQueryError(0, 'ROW_LENGTH', `${row.length} for ${columns.length}`);
+    }
+    const at = row.findIndex((cell, index) => cell === null && takesNull[index] !== true);
+    if (at !== -1) throw new WarehouseQueryError(0, 'NULL_IN_COLUMN', String(columns[at]));
+    lines.push(`[${row.map(encoded).join(',')}]\n`);
+    if (lines.length === LINES_AT_ONCE) {
+      yield Buffer.from(lines.join(''));
+      lines = [];
+    }
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+/** Rows turned into bytes in one go. */
+const LINES_AT_ONCE = 1000;
+
+function encoded(cell: InsertCell): string {
+  if (typeof cell === 'string') return JSON.stringify(cell);
+  if (typeof cell === 'bigint') return `"${cell}"`;
+  if (typeof cell === 'number') {
+    if (Number.isFinite(cell)) return String(cell);
+    throw new WarehouseQueryError(0, 'NUMBER_NOT_FINITE', String(cell));
+  }
+  if (typeof cell === 'object' && cell !== null) return `[${cell.map(encoded).join(',')}]`;
+  return String(cell);
+}
+
+const NEWLINE = 0x0a;
+
+/** Bytes cut after the last line end that fits. Both line formats escape newlines within values. */
+async function* gathered(
+  bytes: AsyncIterable<Uint8Array>,
+  format: LineFormat,
+): AsyncIterable<Chunk> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  for await (const piece of bytes) {
+    for (let at = 0; at < piece.length; at += INSERT_CHUNK_BYTES) {
+      const part = piece.subarray(at, at + INSERT_CHUNK_BYTES);
+      if (held + part.length > INSERT_CHUNK_BYTES) {
+        const whole = Buffer.concat(parts, held);
+        const end = whole.lastIndexOf(NEWLINE) + 1;
+        if (end === 0) throw new WarehouseQueryError(0, 'ROW_TOO_LARGE', `${held} bytes`);
+        yield { format, payload: whole.subarray(0, end) };
+        parts = [whole.subarray(end)];
+        held = whole.length - end;
+      }
+      parts.push(part);
+      held += part.length;
+    }
+  }
+  const rest = Buffer.concat(parts, held);
+  if (rest.toString('latin1').trim() !== '') yield { format, payload: rest };
+}
+
+/** `table (a, b)`; names are checked by the caller. */
+export function insertTarget(table: string, columns: readonly string[] | undefined): string {
+  return columns === undefined ? table : `${table} (${columns.join(', ')})`;
+}
+
+/** The statement that inserts a Parquet file which the engine itself reads. */
+export function fileInsert(target: string, path: string): string {
+  return `INSERT INTO ${target} FROM INFILE ${quoted(path)} FORMAT Parquet`;
+}

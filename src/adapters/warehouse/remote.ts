@@ -1,0 +1,229 @@
+// The warehouse on many machines: a ClickHouse server or cluster behind one URL.
+// Asks for whole answers only: buffered until complete, from all shards, written to all shards.
+// Refuses to repeat what a server or proxy said in a message: it may hold data or the URL's secrets.
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+} from '@clickhouse/client';
+import { z } from 'zod';
+import { bound, identifier } from './binding.ts';
+import { ANSWER_SETTINGS } from './engine.ts';
+import { engineError } from './engine-error.ts';
+import {
+  type Call,
+  type CommandOptions,
+  type InsertSource,
+  type Params,
+  type QueryOptions,
+  RESULT_ROWS_MAX,
+  type Warehouse,
+  WarehouseRefusal,
+  WarehouseUnavailable,
+} from './executor.ts';
+import { COLUMNS_SQL, chunksOf, insertTarget, targetColumns } from './insert-source.ts';
+import { rowsOf } from './result.ts';
+import { openSlots } from './slots.ts';
+
+/** What this process may ask of the server at once. */
+export type RemoteLimits = {
+  readonly inFlightMax: number;
+  readonly waitingMax: number;
+  readonly threadsMax: number;
+  readonly queryBytesMax: number;
+};
+
+const MIB = 1024 * 1024;
+
+/** Limits of one process among several that share a server. */
+export const REMOTE_LIMITS: RemoteLimits = {
+  inFlightMax: 16,
+  waitingMax: 512,
+  threadsMax: 4,
+  queryBytesMax: 2048 * MIB,
+};
+
+/** The longest that a request may take at all; each caller's own limit is shorter. */
+const REQUEST_MS_MAX = 3_600_000;
+/** How long close waits for requests in flight. */
+const CLOSE_WAIT_MS = 5_000;
+const SECOND_MS = 1000;
+
+const WHOLE_SETTINGS = {
+  ...ANSWER_SETTINGS,
+  // An exception after the first row must be a failure, not the end of the rows.
+  wait_end_of_query: 1,
+  http_write_exception_in_output_format: 0,
+  cancel_http_readonly_queries_on_client_close: 1,
+  // A dead shard or a stale replica is silence, never fewer rows.
+  skip_unavailable_shards: 0,
+  fallback_to_stale_replicas_for_distributed_queries: 0,
+  // Acknowledged means written, on every shard that the rows belong to.
+  async_insert: 0,
+  distributed_foreground_insert: 1,
+} as const;
+
+type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
+
+const columnRow = z.object({ name: z.string(), type: z.string() });
+
+/** Opens the warehouse at a URL (user, password, database and settings in it as ClickHouse has). */
+export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMITS): Warehouse {
+  const slots = openSlots(limits);
+  const client = clientOf(url, limits);
+
+  /** One request in a slot; what it needs whichever it is, and its failures told apart. */
+  function request<T>(
+    call: Call,
+    send: (common: { abort_signal: AbortSignal; seconds: number }) => Promise<T>,
+  ): Promise<T> {
+    return slots.run(call, async (stop, leftMs) => {
+      try {
+        return await send({ abort_signal: stop, seconds: Math.ceil(leftMs / SECOND_MS) });
+      } catch (cause) {
+        throw failure(cause);
+      }
+    });
+  }
+
+  async function query<T>(sql: string, options: QueryOptions<T>): Promise<readonly T[]> {
+    const rowsMax = options.rowsMax === undefined ? RESULT_ROWS_MAX : options.rowsMax;
+    const binding = bindings(sql, options.params);
+    const document = await request(options, async ({ abort_signal, seconds }) => {
+      const result = await client.query({
+        query: sql,
+        format: options.tuples === true ? 'JSONCompact' : 'JSON',
+        abort_signal,
+        clickhouse_settings: { max_execution_time: seconds, max_result_rows: String(rowsMax) },
+        ...binding,
+      });
+      return result.text();
+    });
+    return rowsOf(document, options.row);
+  }
+
+  async function command(sql: string, options: CommandOptions): Promise<void> {
+    const binding = bindings(sql, options.params);
+    await request(options, ({ abort_signal, seconds }) =>
+      client.command({
+        query: sql,
+        abort_signal,
+        clickhouse_settings: { max_execution_time: seconds },
+        ...binding,
+      }),
+    );
+  }
+
+  /** An INSERT whose rows are the request's body. */
+  async function write(target: string, format: string, bytes: Readable, call: Call): Promise<void> {
+    await request(call, async ({ abort_signal }) => {
+      const query = `INSERT INTO ${target} FORMAT ${format}`;
+      const { stream } = await client.exec({ query, values: bytes, abort_signal });
+      await finished(stream.resume());
+    });
+  }
+
+  /** Parquet is not cut: one request, which a failing source breaks off and so leaves no row. */
+  async function writeWhole(target: string, source: ParquetSource, call: Call): Promise<void> {
+    let ofSource: unknown;
+    async function* watched(): AsyncIterable<Uint8Array> {
+      try {
+        yield* source.bytes;
+      } catch (cause) {
+        ofSource = cause;
+        throw cause;
+      }
+    }
+    try {
+      await write(target, source.format, Readable.from(watched(), BYTES), call);
+    } catch (cause) {
+      throw ofSource === undefined ? cause : ofSource;
+    }
+  }
+
+  async function insert(table: string, source: InsertSource, call: Call): Promise<void> {
+    const target = insertTarget(identifier(table), source.columns?.map(identifier));
+    if ('format' in source && source.format === 'Parquet') {
+      return writeWhole(target, source, call);
+    }
+    const known =
+      'rows' in source
+        ? targetColumns(await query(COLUMNS_SQL, { ...call, row: columnRow, params: { table } }))
+        : undefined;
+    for await (const { format, payload } of chunksOf(source, known)) {
+      await write(target, format, Readable.from([payload], BYTES), call);
+    }
+  }
+
+  async function ping(call: Call): Promise<void> {
+    await command('SELECT 1 FORMAT Null', call);
+  }
+
+  async function close(): Promise<void> {
+    await slots.close(CLOSE_WAIT_MS);
+    await client.close();
+  }
+
+  const load = () => ({ ...slots.load(), restarts: 0 });
+  return { kind: 'remote', query, insert, command, ping, load, close };
+}
+
+const BYTES = { objectMode: false };
+
+function clientOf(url: string, limits: RemoteLimits): ClickHouseClient {
+  try {
+    return createClient({
+      url,
+      request_timeout: REQUEST_MS_MAX,
+      max_open_connections: limits.inFlightMax,
+      use_multipart_params_auto: true,
+      log: { level: ClickHouseLogLevel.OFF },
+      clickhouse_settings: {
+        ...WHOLE_SETTINGS,
+        max_threads: limits.threadsMax,
+        max_memory_usage: String(limits.queryBytesMax),
+        max_result_rows: String(RESULT_ROWS_MAX),
+        max_result_bytes: String(ANSWER_SETTINGS.max_result_bytes),
+      },
+    });
+  } catch {
+    // The driver's own words may repeat the URL.
+    throw new WarehouseRefusal('broken', BAD_URL);
+  }
+}
+
+const BAD_URL =
+  'The warehouse URL cannot be used: write https://user:password@host:port/database, ' +
+  'with settings as ?clickhouse_setting_<name>=<value>.';
+
+/** Checked as the embedded engine's are, then bound by the server; long ones go in the body. */
+function bindings(
+  sql: string,
+  params: Params | undefined,
+): { query_params?: Record<string, unknown> } {
+  bound(sql, params);
+  return params === undefined ? {} : { query_params: { ...params } };
+}
+
+const NOT_REACHED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** What a failed request means; what is not ClickHouse's own exception is weather. */
+function failure(cause: unknown): Error {
+  if (cause instanceof ClickHouseError) {
+    const reason = cause.type === undefined ? 'UNNAMED' : cause.type;
+    return engineError(Number(cause.code), reason, cause.message);
+  }
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') {
+    if (NOT_REACHED.has(cause.code)) return new WarehouseUnavailable('down');
+  }
+  return new WarehouseUnavailable('interrupted');
+}

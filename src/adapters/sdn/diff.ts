@@ -3,14 +3,14 @@
 // publications is the caller's: the first is the earlier one.
 
 import { collect, heldUnder } from '../../evidence/measure.ts';
-import type { ListedAddress, PartyType } from './publication.ts';
+import type { ListedAddress } from './publication.ts';
 
 /** An address under one entry, over all its currency codes. */
 export type Listing = {
   readonly address: string;
   readonly uid: string;
   readonly entity: string;
-  readonly type: PartyType;
+  readonly type: string;
   readonly programs: readonly string[];
   readonly currencies: readonly string[];
 };
@@ -30,7 +30,8 @@ export type PublicationDiff = {
   readonly renamed: readonly Changed[];
 };
 
-type Listed = { readonly addresses: readonly ListedAddress[] };
+type Row = Omit<ListedAddress, 'type'> & { readonly type: string };
+type Listed = { readonly addresses: readonly Row[] };
 
 /** The differences from `a` to `b`. */
 export function diffPublications(a: Listed, b: Listed): PublicationDiff {
@@ -66,12 +67,12 @@ export function diffPublications(a: Listed, b: Listed): PublicationDiff {
 }
 
 function listings({ addresses }: Listed): Map<string, Listing> {
-  const rows = new Map<string, ListedAddress[]>();
+  const rows = new Map<string, Row[]>();
   for (const row of addresses) collect(rows, JSON.stringify([row.address, row.uid]), row);
   return new Map([...rows].map(([key, under]) => [key, listing(under)]));
 }
 
-function listing(rows: readonly ListedAddress[]): Listing {
+function listing(rows: readonly Row[]): Listing {
   const [row] = rows;
   if (row === undefined) throw new Error('a key without rows');
   const { address, uid, entity, type } = row;

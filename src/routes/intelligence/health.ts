@@ -13,8 +13,8 @@ export type HealthFacts = {
   readonly simulated: boolean;
   readonly anonymous: boolean;
   readonly routes: readonly AnyRoute[];
-  /** By the source's name; kept in memory, so that `/health` answers while stores are down. */
-  readonly freshness: () => { readonly [source: string]: SourceFreshness };
+  /** By the source's name; what is in memory answers while stores are down. */
+  readonly freshness: () => Promise<{ readonly [source: string]: SourceFreshness }>;
 };
 
 /** The handler of `/health`. */
@@ -38,6 +38,6 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
         reason: 'No model artefact has been published on this deployment; nothing is scored.',
       },
       routes,
-      data_freshness: { ...facts.freshness() },
+      data_freshness: { ...(await facts.freshness()) },
     });
 }

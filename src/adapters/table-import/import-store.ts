@@ -1,0 +1,244 @@
+// How does the control store take in an import, whole or not at all?
+// Rows are staged in short statements, so that nobody waits for a long one; a single transaction
+// puts the import in force. What is no longer in force is forgotten afterwards, in pieces.
+
+import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  ImportEnd,
+  ImportedTable,
+  ImportFacts,
+  ImportTable,
+  Numbered,
+  TableImport,
+} from '../../ports/table-import.ts';
+import { type Database, type Session, StoreUnavailable } from '../control/database.ts';
+
+const MS_PER_S = 1_000;
+/** An import that did not complete within a day was left behind by a process that ended. */
+const LEFT_BEHIND_S = 86_400;
+/** How many rows one statement forgets, and how many such statements one import may run. */
+const FORGET_ROWS = 5_000;
+const FORGET_ROUNDS_MAX = 1_000;
+/** Putting a large import in force may take so long. */
+const COMPLETE_TIMEOUT_MS = 120_000;
+/** The imports in force that are read at once: one for each source. */
+const IN_FORCE_MAX = 1_000;
+
+type Asking = Pick<Session, 'query'>;
+
+/** What differs between the tables that are filled by import. */
+export type ImportShape<Row, P extends string> = {
+  readonly port: P;
+  readonly table: ImportedTable;
+  /** The table in words, for reasons. */
+  readonly what: string;
+  /** Where staged rows stand; rows of imports neither in force nor under way are forgotten. */
+  readonly staged: 'exchange_labels' | 'launches_staged';
+  /** Inserts rows that no earlier row of the import repeats; returns the numbers of those kept. */
+  readonly insert: (
+    session: Asking,
+    id: number,
+    rows: readonly Numbered<Row>[],
+  ) => Promise<readonly number[]>;
+  /** Moves the staged rows to where readers look, within the transaction that ends the import. */
+  readonly merge: (session: Asking, id: number) => Promise<void>;
+};
+
+/** An import that was begun over a day ago, whose rows are forgotten. */
+class Forgotten extends Error {}
+
+/** Runs work on the store; its weather is unread. */
+export async function asked<T, P extends string>(
+  shape: { readonly port: P; readonly what: string },
+  database: Database,
+  now: () => number,
+  work: () => Promise<T>,
+): Promise<Reading<T, P>> {
+  try {
+    const source = {
+      name: 'Control store',
+      url: `${database.kind}:`,
+      as_of: now(),
+      kind: 'table',
+      simulated: false,
+    } as const;
+    return read(await work(), { port: shape.port, source });
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return silent(shape, error.fault);
+    if (error instanceof Forgotten) return silent(shape, 'the import was begun over a day ago');
+    throw error;
+  }
+}
+
+function silent<P extends string>(
+  shape: { readonly port: P; readonly what: string },
+  fault: string,
+): Unread<P> {
+  return unread(shape.port, why('store_unreadable', { what: shape.what, fault }));
+}
+
+/** The import half of a table in the control store. `now` gives Unix seconds. */
+export function importStore<Row, P extends string>(
+  database: Database,
+  shape: ImportShape<Row, P>,
+  now: () => number,
+): ImportTable<Row, P> {
+  const ask = <T>(work: () => Promise<T>) => asked(shape, database, now, work);
+  return {
+    begin: (facts) =>
+      ask(async () => {
+        await forgetLeftovers(database, shape, now());
+        return await begin(database, shape.table, facts);
+      }),
+    stage: (id, rows) =>
+      ask(async () => {
+        const kept = new Set(await shape.insert(database, id, rows));
+        return rows.flatMap(({ n }) => (kept.has(n) ? [] : [n]));
+      }),
+    complete: async (id, end) => {
+      const ended = await ask(() =>
+        database.transaction((session) => complete(session, shape, id, end), {
+          timeoutMs: COMPLETE_TIMEOUT_MS,
+        }),
+      );
+      // The import stands; what it replaced is forgotten now, or by the next one.
+      await ask(() => forgetLeftovers(database, shape, now()));
+      return ended;
+    },
+    abandon: (id) =>
+      ask(async () => {
+        await forgetRows(database, shape.staged, 'i.id = $1 and i.completed_at is null', [id]);
+        await database.query('delete from table_imports where id = $1 and completed_at is null', [
+          id,
+        ]);
+        return null;
+      }),
+    inForce: () => ask(() => inForce(database, shape.table)),
+  };
+}
+
+async function begin(
+  session: Asking,
+  table: ImportedTable,
+  facts: ImportFacts,
+): Promise<{ readonly id: number }> {
+  const [row] = await session.query<{ id: number }>(
+    `insert into table_imports (table_name, source, source_url, origin, started_at)
+     values ($1, $2, $3, $4, $5) returning id`,
+    [table, facts.source, facts.source_url, facts.origin, timeOf(facts.started_at)],
+  );
+  if (row === undefined) throw new Error('import: the store gave no id');
+  return row;
+}
+
+async function complete<Row, P extends string>(
+  session: Asking,
+  shape: ImportShape<Row, P>,
+  id: number,
+  end: ImportEnd,
+): Promise<TableImport> {
+  await session.query('lock table table_imports in share row exclusive mode');
+  const [staged] = await session.query<{ rows: number }>(
+    `select count(*)::int4 as rows from ${shape.staged} where import_id = $1`,
+    [id],
+  );
+  await session.query(
+    `update table_imports set in_force = false
+      where in_force and table_name = $2
+        and source = (select source from table_imports where id = $1)`,
+    [id, shape.table],
+  );
+  const [row] = await session.query<ImportRow>(
+    `update table_imports
+        set in_force = true, completed_at = $2, as_of = $3, rows_accepted = $4,
+            rows_refused = $5, sha256 = $6
+      where id = $1 and completed_at is null
+      returning ${IMPORT_COLUMNS}`,
+    [
+      id,
+      timeOf(end.completed_at),
+      timeOf(end.as_of),
+      end.rows_accepted,
+      end.rows_refused,
+      end.sha256,
+    ],
+  );
+  if (row === undefined) throw new Forgotten();
+  if (staged?.rows !== end.rows_accepted) {
+    throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
+  }
+  await shape.merge(session, id);
+  return importOf(row);
+}
+
+const IMPORT_COLUMNS =
+  'id, table_name, source, source_url, origin, started_at, completed_at, as_of, ' +
+  'rows_accepted, rows_refused, sha256';
+
+type ImportRow = Omit<TableImport, 'started_at' | 'completed_at' | 'as_of'> & {
+  readonly started_at: Date;
+  readonly completed_at: Date;
+  readonly as_of: Date;
+};
+
+async function inForce(session: Asking, table: ImportedTable): Promise<TableImport[]> {
+  const rows = await session.query<ImportRow>(
+    `select ${IMPORT_COLUMNS} from table_imports
+      where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
+    [table],
+  );
+  return rows.map(importOf);
+}
+
+function importOf({ started_at, completed_at, as_of, ...row }: ImportRow): TableImport {
+  return {
+    ...row,
+    started_at: secondsOf(started_at),
+    completed_at: secondsOf(completed_at),
+    as_of: secondsOf(as_of),
+  };
+}
+
+/** Forgets rows of imports that are out of force, and imports that were left behind. */
+async function forgetLeftovers<Row, P extends string>(
+  database: Database,
+  shape: ImportShape<Row, P>,
+  now: number,
+): Promise<void> {
+  const leftBehind = timeOf(now - LEFT_BEHIND_S);
+  const isLeft = '(i.completed_at is not null or i.started_at < $1) and not i.in_force';
+  await forgetRows(database, shape.staged, isLeft, [leftBehind]);
+  await database.query(
+    `delete from table_imports i
+      where i.table_name = $2 and i.completed_at is null and i.started_at < $1`,
+    [leftBehind, shape.table],
+  );
+}
+
+async function forgetRows(
+  session: Asking,
+  staged: ImportShape<unknown, string>['staged'],
+  which: string,
+  params: readonly [number | Date],
+): Promise<void> {
+  for (let round = 0; round < FORGET_ROUNDS_MAX; round += 1) {
+    const gone = await session.query(
+      `delete from ${staged} r using (
+         select r.ctid as at from ${staged} r join table_imports i on i.id = r.import_id
+          where ${which} limit ${FORGET_ROWS}) gone
+        where r.ctid = gone.at returning 1`,
+      params,
+    );
+    if (gone.length < FORGET_ROWS) return;
+  }
+}
+
+/** A time as the store keeps it, and back in Unix seconds. */
+export function timeOf(seconds: number): Date {
+  return new Date(seconds * MS_PER_S);
+}
+
+function secondsOf(at: Date): number {
+  return Math.floor(at.getTime() / MS_PER_S);
+}

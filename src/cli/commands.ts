@@ -1,0 +1,120 @@
+// Answers one question: which commands are there, under which headings, and where does each run.
+
+import type { Command } from './command.ts';
+import { type ConfigServices, configCommand } from './config.ts';
+import type { ConnectionServices } from './connection.ts';
+import { type CorpusServices, corpusImport } from './corpus.ts';
+import { type DoctorServices, doctorCommand } from './doctor.ts';
+import type { HelpGroup } from './help.ts';
+import { type KeyServices, keyCommands } from './keys.ts';
+import { type LabelsServices, labelsImport } from './labels.ts';
+import { lookCommand } from './look.ts';
+import { type MemberServices, memberCommands } from './members.ts';
+import {
+  type SanctionsServices,
+  sanctionsCheck,
+  sanctionsRefresh,
+  sanctionsStatus,
+} from './sanctions.ts';
+import { sanctionsDiff, sanctionsExport } from './sanctions-publications.ts';
+import { screenCommand } from './screen.ts';
+import { type TokenServices, tokenCommands } from './tokens.ts';
+
+/** Everything that the commands on the stores need. The composition fills it. */
+export type StoreServices = CorpusServices &
+  DoctorServices &
+  KeyServices &
+  LabelsServices &
+  MemberServices &
+  SanctionsServices &
+  TokenServices;
+
+const sanctionsCommands = [
+  sanctionsRefresh,
+  sanctionsStatus,
+  sanctionsDiff,
+  sanctionsCheck,
+  sanctionsExport,
+];
+
+const tableCommands = [labelsImport, corpusImport];
+
+/** The commands on the stores: they run in the process that owns them. */
+export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
+  doctorCommand,
+  ...memberCommands,
+  ...keyCommands,
+  ...tokenCommands,
+  ...sanctionsCommands,
+  ...tableCommands,
+];
+
+/** What the commands need that run where they are typed. */
+export type LocalServices = ConfigServices & ConnectionServices;
+
+/** The commands that open no store. */
+export const LOCAL_COMMANDS: readonly Command<LocalServices>[] = [
+  configCommand,
+  lookCommand,
+  screenCommand,
+];
+
+/** What a process does until it is stopped. */
+export type Role = 'serve' | 'work';
+
+/** How a service is started. */
+export type ServiceCommand = Pick<
+  Command<never>,
+  'name' | 'summary' | 'usage' | 'example' | 'details'
+> & { readonly roles: readonly Role[] };
+
+const details = [
+  '--allow-anonymous   the intelligence service without a token (EXHIBIT_ALLOW_ANONYMOUS)',
+  'Everything else is set by the environment: exhibit config.',
+];
+
+/** The commands that run until they are stopped. */
+export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
+  {
+    name: 'up',
+    roles: ['serve', 'work'],
+    summary: 'Serve and work in one process, on embedded stores unless others are set.',
+    usage: 'exhibit up [--allow-anonymous]',
+    example: 'exhibit up',
+    details,
+  },
+  {
+    name: 'start',
+    roles: ['serve', 'work'],
+    summary: 'The same; with no source set, the simulated world (npm start).',
+    usage: 'exhibit start [--allow-anonymous]',
+    example: 'exhibit start',
+    details,
+  },
+  {
+    name: 'serve',
+    roles: ['serve'],
+    summary: 'Answer HTTP requests.',
+    usage: 'exhibit serve [--allow-anonymous]',
+    example: 'EXHIBIT_SURFACES=hosted exhibit serve',
+    details,
+  },
+  {
+    name: 'work',
+    roles: ['work'],
+    summary: 'Refresh lists and do whatever runs without being asked.',
+    usage: 'exhibit work',
+    example: 'exhibit work',
+    details,
+  },
+];
+
+/** The headings of the help. */
+export const HELP_GROUPS: readonly HelpGroup[] = [
+  { title: 'Run the service', commands: SERVICE_COMMANDS },
+  { title: 'Ask a running service', commands: [lookCommand, screenCommand] },
+  { title: 'Operate it', commands: [configCommand, doctorCommand] },
+  { title: 'Access', commands: [...memberCommands, ...keyCommands, ...tokenCommands] },
+  { title: 'The sanctions list', commands: sanctionsCommands },
+  { title: 'Tables', commands: tableCommands },
+];

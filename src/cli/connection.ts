@@ -1,0 +1,163 @@
+// Answers one question: which running service is asked, with which key, and what did it say.
+// A service that did not answer is silence: whoever asked exits 3 and says nothing of an address.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { z } from 'zod';
+import type { Configured } from '../config.ts';
+import { fileArgument, type Io, UsageError } from './command.ts';
+
+/** What the commands that ask a running service need: the configuration as `npm start` takes it. */
+export type ConnectionServices = { readonly started: Configured };
+
+/** The options by which a service and a key are named. */
+export const CONNECTION_OPTIONS = {
+  'base-url': { type: 'string' },
+  key: { type: 'string' },
+  'key-file': { type: 'string' },
+} as const;
+
+/** How those options are explained. */
+export const CONNECTION_DETAILS = [
+  '--base-url URL    the service; without it the one that is configured here',
+  '--key-file FILE   a file that holds the API key',
+  '--key KEY         the API key itself; other users of this machine can see it while this runs',
+  'Beside a simulated service its own demo key is used.',
+];
+
+/** A service and the key to it. */
+export type Connection = { readonly baseUrl: URL; readonly key: string };
+
+/** What came back. `silent`: nothing usable did, and why. */
+export type Said =
+  | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'silent'; readonly reason: string };
+
+const demoCredentials = z.object({ base_url: z.url(), api_key: z.string().min(1) });
+const KEY_CHARS_MAX = 500;
+const TIMEOUT_MS = 60_000;
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+type Options = { 'base-url'?: string; key?: string; 'key-file'?: string };
+
+/** Finds the service and the key, or throws `UsageError` that says which is missing. */
+export async function connection(
+  options: Options,
+  io: Pick<Io, 'cwd'>,
+  { started }: ConnectionServices,
+): Promise<Connection> {
+  const demo = await demoOf(started);
+  const given = options['base-url'];
+  const base = given === undefined ? (demo?.base_url ?? configuredBase(started)) : given;
+  const baseUrl = URL.canParse(base) ? new URL(base) : null;
+  if (baseUrl === null || !['http:', 'https:'].includes(baseUrl.protocol)) {
+    throw new UsageError('--base-url takes an http: or https: URL.');
+  }
+  const key = await givenKey(options, io);
+  if (key !== null) return { baseUrl, key };
+  // The demo key belongs to one service; it is never shown to another.
+  if (demo !== null && new URL(demo.base_url).origin === baseUrl.origin) {
+    return { baseUrl, key: demo.api_key };
+  }
+  throw new UsageError('An API key is needed: --key-file FILE.');
+}
+
+async function givenKey(options: Options, io: Pick<Io, 'cwd'>): Promise<string | null> {
+  const file = options['key-file'];
+  const text = file === undefined ? options.key : await textOf(fileArgument(file, io));
+  if (text === undefined) return null;
+  const key = text.trim();
+  if (key === '' || key.length > KEY_CHARS_MAX || /[^\x21-\x7e]/.test(key)) {
+    throw new UsageError('The API key is not one.');
+  }
+  return key;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    throw new UsageError('--key-file cannot be read.');
+  }
+}
+
+async function demoOf(started: Configured): Promise<z.output<typeof demoCredentials> | null> {
+  if (!started.ok || !started.config.simulate) return null;
+  const file = join(started.config.dataDir, 'demo-credentials.json');
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const parsed = demoCredentials.safeParse(jsonOf(text));
+  return parsed.success ? parsed.data : null;
+}
+
+function configuredBase(started: Configured): string {
+  if (!started.ok) throw new UsageError('--base-url is missing, and the settings have problems.');
+  const { publicUrl, listen } = started.config;
+  if (publicUrl !== null) return publicUrl;
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  return `http://${host}:${listen.port}`;
+}
+
+/** A text as JSON; `undefined` where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks the service once. Redirects are not followed, so that the key stays where it was meant to go. */
+export async function ask(
+  { baseUrl, key }: Connection,
+  what: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object },
+  asked: AbortSignal,
+): Promise<Said> {
+  const url = baseUrl.href.replace(/\/+$/, '') + what.path;
+  const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
+  try {
+    const response = await request(url, {
+      method: what.method,
+      signal,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: what.body === undefined ? null : JSON.stringify(what.body),
+    });
+    const text = await cappedText(response.body);
+    const body = text === null ? undefined : jsonOf(text);
+    if (body !== undefined) return { kind: 'said', status: response.statusCode, body };
+    return silent(baseUrl, `HTTP ${response.statusCode} with a body that is not JSON`);
+  } catch (fault) {
+    return silent(baseUrl, faultText(fault));
+  }
+}
+
+function silent(baseUrl: URL, reason: string): Said {
+  return { kind: 'silent', reason: `${baseUrl.origin} could not be asked: ${reason}` };
+}
+
+async function cappedText(body: AsyncIterable<Uint8Array>): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function faultText(fault: unknown): string {
+  if (!(fault instanceof Error)) return 'it failed';
+  if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
+  return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
+}
+
+const refusal = z.object({ error: z.string() });
+
+/** The words of a refusal: what the service says of a request that it did not answer. */
+export function refusalText(status: number, body: unknown): string {
+  const parsed = refusal.safeParse(body);
+  return parsed.success ? `HTTP ${status}: ${parsed.data.error}` : `HTTP ${status}`;
+}

@@ -1,0 +1,59 @@
+// Answers one question: what does one result of a bulk screen say, in a few words.
+// Unread and not held are different words everywhere.
+
+import { z } from 'zod';
+
+/** What the commands read of one result; fields that they do not know are left alone. */
+export const screenResult = z.looseObject({
+  address: z.string(),
+  kind: z.string(),
+  state: z.enum(['ok', 'insufficient_evidence', 'not_deployed']),
+  exchange: z.looseObject({ label: z.string(), entity: z.string(), role: z.string() }).nullable(),
+  launches: z
+    .looseObject({ answer: z.string(), launches_settled: z.number(), died: z.number() })
+    .nullable(),
+  sanctions: z.looseObject({ listed: z.boolean(), programs: z.array(z.string()) }).nullable(),
+  checked: z.looseObject({
+    exchange_table: z.boolean().nullable(),
+    launch_corpus: z.boolean().nullable(),
+    sanctions_list: z.boolean().nullable(),
+  }),
+  reason: z.string().optional(),
+});
+export type ScreenResult = z.output<typeof screenResult>;
+
+/** The envelope of a bulk screen. */
+export const screenedBody = z.union([
+  z.object({ state: z.literal('ok'), data: z.object({ results: z.array(screenResult) }) }),
+  z.object({ state: z.literal('not_deployed'), reason: z.string() }),
+]);
+
+const NOT_READ = 'not checked';
+const NOT_HELD = 'no record';
+const DOES_NOT_APPLY = 'does not apply';
+
+function missing(read: boolean | null): string {
+  if (read === null) return DOES_NOT_APPLY;
+  return read ? NOT_HELD : NOT_READ;
+}
+
+/** Each part of a result in words. */
+export const screenText = {
+  exchange: ({ exchange, checked }: ScreenResult): string =>
+    exchange === null
+      ? missing(checked.exchange_table)
+      : `${exchange.entity} (${exchange.role}): ${exchange.label}`,
+  launches: ({ launches, checked }: ScreenResult): string =>
+    launches === null
+      ? missing(checked.launch_corpus)
+      : `${launches.answer}: ${launches.died} of ${launches.launches_settled} settled launches died`,
+  sanctions: ({ sanctions, checked }: ScreenResult): string => {
+    if (sanctions === null) return missing(checked.sanctions_list);
+    return sanctions.listed ? `LISTED ${sanctions.programs.join(', ')}` : 'not on the list';
+  },
+};
+
+/** Whether any table that applies to the address was left unread. */
+export function leftUnread({ checked }: ScreenResult): boolean {
+  return Object.values(checked).includes(false);
+}

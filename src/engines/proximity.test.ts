@@ -1,0 +1,599 @@
+import { describe, expect, test } from 'vitest';
+import { memoryExchangeLabels } from '../adapters/exchange-labels/memory.ts';
+import { memorySanctionsList } from '../adapters/sanctions-list/memory.ts';
+import { type MemoryHistory, memoryTransferHistory } from '../adapters/transfer-history/memory.ts';
+import { heldInFull, memoryTransfer } from '../adapters/transfer-history/memory-transfers.ts';
+import { parseAddress } from '../chain/address.ts';
+import { map, type Partly, Read, seen, Unread, unread } from '../evidence/reading.ts';
+import { type Why, why } from '../evidence/reasons.ts';
+import type { ExchangeLabel } from '../ports/exchange-labels.ts';
+import type { ListEntry, SanctionsList } from '../ports/sanctions-list.ts';
+import type { HistoryTransfer, TransferHistory } from '../ports/transfer-history.ts';
+import { evm, named } from '../testing/addresses.ts';
+import { STILL_NOW, stillClock } from '../testing/clock.ts';
+import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './proximity.ts';
+import { causesText } from './proximity-causes.ts';
+import { stopsOf } from './proximity-path.ts';
+
+const SUBJECT = evm('subject');
+const MIDDLE = evm('middle');
+const OTHER = evm('other');
+const LISTED = evm('listed');
+const TOKEN = evm('token');
+const DAY_S = 86_400;
+const WEEK_S = 7 * DAY_S;
+
+/** Somebody who is neither the subject nor anybody else named here. */
+const person = (n: number) => evm(`person ${n}`);
+
+type World = {
+  readonly transfers: readonly HistoryTransfer[];
+  readonly listed?: readonly string[];
+  readonly history?: Partial<MemoryHistory>;
+  readonly labels?: readonly ExchangeLabel[] | null;
+  readonly checkedAgoS?: number;
+  /** Replaces ports by faulty ones. */
+  readonly faulty?: {
+    readonly list?: (list: SanctionsList) => SanctionsList;
+    readonly history?: (history: TransferHistory) => TransferHistory;
+  };
+  readonly limits?: Partial<typeof WALK_LIMITS>;
+  readonly signal?: AbortSignal;
+  readonly subject?: string;
+};
+
+function entryOf(address: string): ListEntry {
+  const uid = address.slice(-4);
+  return {
+    address,
+    currency: 'ETH',
+    entity: `PARTY ${uid}`,
+    type: 'Entity',
+    programs: ['CYBER2', 'DPRK3'],
+    uid,
+    remarks: null,
+    listed_on: null,
+  };
+}
+
+async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
+  const { transfers, listed = [LISTED], labels = [], faulty } = world;
+  const checked_at = STILL_NOW - (world.checkedAgoS ?? 60);
+  const publications = [{ published: '2026-09-20', checked_at, entries: listed.map(entryOf) }];
+  const rules = { maxAgeS: WEEK_S, simulated: false, now: stillClock() };
+  const list = memorySanctionsList({ publications, ...rules });
+  const history = memoryTransferHistory({
+    chains: ['ethereum'],
+    transfers,
+    coverage: heldInFull('ethereum', STILL_NOW - 60),
+    provenance: 'warehouse',
+    as_of: STILL_NOW - 60,
+    simulated: false,
+    ...world.history,
+  });
+  const ports = {
+    list: faulty?.list === undefined ? list : faulty.list(list),
+    history: faulty?.history === undefined ? history : faulty.history(history),
+    labels: memoryExchangeLabels({ labels, as_of: STILL_NOW, simulated: false }),
+  };
+  const subject = parseAddress(world.subject ?? SUBJECT);
+  if (subject === null) throw new Error('test: the subject is no address');
+  const limits = { ...WALK_LIMITS, ...world.limits };
+  const signal = world.signal ?? new AbortController().signal;
+  return proximity(ports, subject, limits, { now: stillClock(), signal });
+}
+
+/** A walk that was read to its end. */
+async function whole(world: World): Promise<Walk> {
+  const reading = await walk(world);
+  if (!(reading instanceof Read)) throw new Error(`test: not whole: ${reading.why.reason}`);
+  return reading.value;
+}
+
+function stops(one: Walk | null): string[] | null {
+  return one === null || one.found === null ? null : stopsOf(one.found.way);
+}
+
+function sightOf(reading: Partly<Walk, WalkPort>): Walk | null {
+  const sight = seen(map(reading, (one) => [one]));
+  return sight === null ? null : sight[0];
+}
+
+/** Why a walk may not be called whole; fails where it is. */
+async function causeOf(world: World): Promise<string> {
+  const reading = await walk(world);
+  if (settledWalk(reading) instanceof Read) throw new Error('test: the walk settled something');
+  const sight = sightOf(reading);
+  return sight === null ? reasonIn(reading) : causesText(sight.causes);
+}
+
+function reasonIn(reading: Partly<Walk, WalkPort>): string {
+  return reading instanceof Read ? 'none' : reading.why.reason;
+}
+
+const PAID = [memoryTransfer(1, SUBJECT, MIDDLE), memoryTransfer(2, MIDDLE, LISTED)];
+const HARMLESS = [memoryTransfer(1, SUBJECT, MIDDLE), memoryTransfer(2, MIDDLE, OTHER)];
+
+describe('a way to a listed address', () => {
+  test('is found at one hop and at two, in either direction of each', async () => {
+    const pairs = [true, false];
+    for (const out of pairs) {
+      const one = out ? memoryTransfer(1, SUBJECT, LISTED) : memoryTransfer(1, LISTED, SUBJECT);
+      expect(stops(await whole({ transfers: [one] }))).toEqual([SUBJECT, LISTED]);
+      for (const onward of pairs) {
+        const near = out ? memoryTransfer(1, SUBJECT, MIDDLE) : memoryTransfer(1, MIDDLE, SUBJECT);
+        const far = onward ? memoryTransfer(2, MIDDLE, LISTED) : memoryTransfer(2, LISTED, MIDDLE);
+        const found = await whole({ transfers: [near, far] });
+        expect(stops(found)).toEqual([SUBJECT, MIDDLE, LISTED]);
+        expect(found.found?.entry.uid).toBe(LISTED.slice(-4));
+      }
+    }
+  });
+
+  test('three hops away is not looked for', async () => {
+    const transfers = [...HARMLESS, memoryTransfer(3, OTHER, LISTED)];
+    const { found, hops_examined, frontier_exhausted, nodes_examined } = await whole({ transfers });
+    expect({ found, hops_examined, frontier_exhausted, nodes_examined }).toEqual({
+      found: null,
+      hops_examined: 2,
+      frontier_exhausted: true,
+      nodes_examined: 2,
+    });
+  });
+
+  test('the shorter is taken, however small its value', async () => {
+    const transfers = [
+      memoryTransfer(1, SUBJECT, MIDDLE, { usd: '1000000' }),
+      memoryTransfer(2, MIDDLE, evm('listed far'), { usd: '1000000' }),
+      memoryTransfer(3, SUBJECT, LISTED, { raw_amount: 1n, usd: '0.01' }),
+    ];
+    const one = await whole({ transfers, listed: [LISTED, evm('listed far')] });
+    expect(stops(one)).toEqual([SUBJECT, LISTED]);
+    expect(one.hops_examined).toBe(1);
+    expect(one.frontier_exhausted).toBe(false);
+  });
+
+  test('of two as short the larger is taken, by its smallest hop; the unpriced stands last', async () => {
+    const by = (n: number, first: string | null, second: string | null) => [
+      memoryTransfer(2 * n, SUBJECT, person(n), { usd: first }),
+      memoryTransfer(2 * n + 1, person(n), LISTED, { usd: second }),
+    ];
+    const uneven = by(1, '1000', '3');
+    const even = by(2, '9', '10');
+    const unpriced = by(3, '5000', null);
+    const ways = async (...sets: HistoryTransfer[][]) =>
+      stops(await whole({ transfers: sets.flat() }));
+    expect(await ways(uneven, even, unpriced)).toEqual([SUBJECT, person(2), LISTED]);
+    expect(await ways(unpriced, uneven)).toEqual([SUBJECT, person(1), LISTED]);
+  });
+
+  test('of two as short and as large the first by address is taken, from its far end', async () => {
+    const [near, far] = [evm('listed a'), evm('listed b')].sort() as [string, string];
+    const transfers = [far, near].map((to, n) => memoryTransfer(n, SUBJECT, to, { usd: '5' }));
+    expect(stops(await whole({ transfers, listed: [near, far] }))).toEqual([SUBJECT, near]);
+    const [p, q] = [person(1), person(2)].sort() as [string, string];
+    const twoHops = [q, p].flatMap((by, n) => [
+      memoryTransfer(2 * n, SUBJECT, by),
+      memoryTransfer(2 * n + 1, by, LISTED),
+    ]);
+    expect(stops(await whole({ transfers: twoHops }))).toEqual([SUBJECT, p, LISTED]);
+  });
+
+  test('each hop is told by its largest transfer, on whichever chain it was', async () => {
+    const large = memoryTransfer(3, MIDDLE, SUBJECT, {
+      chain: 'base',
+      usd: '70',
+      kind: 'internal',
+    });
+    const both = ['ethereum', 'base'] as const;
+    const { found } = await whole({
+      transfers: [memoryTransfer(1, SUBJECT, MIDDLE, { usd: '2' }), large, ...PAID.slice(1)],
+      history: {
+        chains: both,
+        coverage: both.flatMap((chain) => heldInFull(chain, STILL_NOW - 60)),
+      },
+    });
+    expect(found?.way.map(({ transfer }) => transfer.tx)).toEqual([large.tx, PAID[1]?.tx]);
+  });
+
+  test('a listed subject is no way to itself, nor is a transfer to oneself', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, SUBJECT), memoryTransfer(2, SUBJECT, MIDDLE)];
+    expect((await whole({ transfers, listed: [SUBJECT] })).found).toBeNull();
+  });
+
+  test('system addresses are never on a way', async () => {
+    const burn = '0x000000000000000000000000000000000000dead';
+    const transfers = [memoryTransfer(1, SUBJECT, burn), memoryTransfer(2, LISTED, burn)];
+    const one = await whole({ transfers });
+    expect(one.found).toBeNull();
+    expect(one.nodes_examined).toBe(0);
+  });
+});
+
+describe('what is left out', () => {
+  const poison = (from: string, to: string, n = 9) =>
+    memoryTransfer(n, from, to, {
+      kind: 'token',
+      token: TOKEN,
+      raw_amount: 0n,
+      initiator: evm('poisoner'),
+    });
+
+  test('poisoning is no way to a listed address, but is always shown', async () => {
+    const one = await whole({ transfers: [...HARMLESS, poison(SUBJECT, LISTED)] });
+    expect(one.found).toBeNull();
+    expect(one.left_out).toEqual({ zero_value: 1, no_market_token: 0 });
+    expect(one.contacts.map((c) => [c.listed_address, c.why, c.transfer.token])).toEqual([
+      [LISTED, 'zero_value', TOKEN],
+    ]);
+    expect(one.nodes_examined).toBe(2);
+  });
+
+  test('a token that nobody trades makes no way where that was read, and one where it was not', async () => {
+    const spam = { kind: 'token', token: TOKEN, initiator: LISTED } as const;
+    const sent = (has_market: boolean | null) => [
+      memoryTransfer(1, LISTED, SUBJECT, { ...spam, has_market }),
+    ];
+    const read = await whole({ transfers: sent(false) });
+    expect(read.found).toBeNull();
+    expect(read.contacts.map((contact) => contact.why)).toEqual(['no_market_token']);
+    expect(read.left_out).toEqual({ zero_value: 0, no_market_token: 1 });
+    // A price source that is silent or absent removes nothing.
+    expect(stops(await whole({ transfers: sent(null) }))).toEqual([SUBJECT, LISTED]);
+  });
+
+  test('dust is an edge: there is no lower limit', async () => {
+    const dust = memoryTransfer(1, LISTED, SUBJECT, { raw_amount: 1n, usd: '0' });
+    expect(stops(await whole({ transfers: [dust] }))).toEqual([SUBJECT, LISTED]);
+  });
+
+  test('a left-out contact at the second hop is shown too, and beside a way that was found', async () => {
+    const other = evm('listed other');
+    const transfers = [...PAID, poison(MIDDLE, other), poison(MIDDLE, LISTED, 10)];
+    const one = await whole({ transfers, listed: [LISTED, other] });
+    expect(stops(one)).toEqual([SUBJECT, MIDDLE, LISTED]);
+    expect(one.contacts.map(({ listed_address }) => listed_address).sort()).toEqual(
+      [LISTED, other].sort(),
+    );
+  });
+
+  test('many left-out contacts are counted beyond those listed', async () => {
+    const transfers = Array.from({ length: 30 }, (_, n) => poison(SUBJECT, LISTED, n));
+    const one = await whole({ transfers });
+    expect(one.contacts).toHaveLength(20);
+    expect(one.contacts_count).toBe(30);
+  });
+
+  test('unwanted transfers that hide the older ones cut the walk instead of deciding it', async () => {
+    const cut = (history: TransferHistory): TransferHistory => ({
+      ...history,
+      neighbourhoods: (addresses, limits) =>
+        history.neighbourhoods(addresses, { ...limits, transfersPerCounterpartyMax: 1 }),
+    });
+    const transfers = [memoryTransfer(1, SUBJECT, LISTED), poison(SUBJECT, LISTED)];
+    expect(await causeOf({ transfers, faulty: { history: cut } })).toMatch(/^row_cap: /);
+    expect(stops(await whole({ transfers }))).toEqual([SUBJECT, LISTED]);
+  });
+});
+
+describe('hubs', () => {
+  const crowd = (centre: string, size: number) =>
+    Array.from({ length: size }, (_, n) => memoryTransfer(100 + n, centre, person(n)));
+  const limits = { degreeMax: 5 };
+  const hub = evm('hub');
+
+  test('a subject over the degree cap is not walked from, and says so', async () => {
+    const transfers = [...crowd(SUBJECT, 6), memoryTransfer(1, SUBJECT, LISTED)];
+    const reading = await walk({ transfers, limits });
+    expect(reading).toBeInstanceOf(Unread);
+    expect(reasonIn(reading)).toBe(
+      'high_degree: no walk starts from a hub: 7 counterparties, over 5.',
+    );
+  });
+
+  test('nobody is reached past a hub, which is counted, and the walk is still a whole one', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)];
+    const one = await whole({ transfers: [...transfers, ...crowd(hub, 6)], limits });
+    expect(one.found).toBeNull();
+    expect(one.hubs).toEqual([{ address: hub, degree: 8, label: null }]);
+    expect(one.hubs_count).toBe(1);
+    expect(one.frontier_exhausted).toBe(false);
+    expect(one.hops_examined).toBe(2);
+  });
+
+  test('a hub that is itself listed is found', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
+    const one = await whole({ transfers, limits, listed: [hub] });
+    expect(stops(one)).toEqual([SUBJECT, hub]);
+  });
+
+  test('an address at the cap is walked past', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)];
+    const one = await whole({ transfers: [...transfers, ...crowd(hub, 3)], limits });
+    expect(stops(one)).toEqual([SUBJECT, hub, LISTED]);
+  });
+
+  test('carries the label that a table names, or why it carries none', async () => {
+    const label: ExchangeLabel = {
+      address: hub,
+      chain: null,
+      label: 'Exchange: hot wallet 1',
+      entity: 'Exchange',
+      role: 'hot',
+      confidence: 'web_crawl',
+      clusterable: false,
+      source: 'a table',
+      source_url: null,
+      first_seen: '2026-01-01',
+    };
+    const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
+    const labelled = await whole({ transfers, limits, labels: [label] });
+    expect(labelled.hubs).toEqual([{ address: hub, degree: 7, label: 'Exchange: hot wallet 1' }]);
+    expect(labelled.labels_unread).toBeNull();
+    const silent = await whole({ transfers, limits, labels: null });
+    expect(silent.hubs[0]?.label).toBeNull();
+    expect(silent.labels_unread?.code).toBe('table_never_imported');
+  });
+});
+
+/** A history that is silent of one address. */
+function silentOf(address: string, silence: Why): (history: TransferHistory) => TransferHistory {
+  return (history) => ({
+    ...history,
+    neighbourhoods: async (addresses, limits) => {
+      const readings = new Map(await history.neighbourhoods(addresses, limits));
+      if (readings.has(address)) readings.set(address, unread('transfer_history', silence));
+      return readings;
+    },
+  });
+}
+
+const FAILED = why('provider_failed', { provider: 'https://explorer.example', fault: 'HTTP 429' });
+const ETHEREUM = heldInFull('ethereum', STILL_NOW - 60);
+
+/** Every way in which a walk over these transfers is less than a whole one, and what it says. */
+const SHORTFALLS: readonly (readonly [string, Omit<World, 'transfers'>, RegExp])[] = [
+  [
+    'an import of blocks N to N+1000',
+    {
+      history: {
+        coverage: ETHEREUM.map((r) => ({
+          ...r,
+          from_block: 1,
+          to_block: 1_001,
+          from_first: false,
+        })),
+      },
+    },
+    /^partial_history: .*ethereum native held from block 1, not from the first/,
+  ],
+  [
+    'a chain with native but no internal transfers',
+    { history: { coverage: ETHEREUM.filter(({ kind }) => kind !== 'internal') } },
+    /ethereum internal none held/,
+  ],
+  [
+    'a second chain that is read here but held nowhere',
+    { history: { chains: ['ethereum', 'base'] } },
+    /base native none held, base token none held, base internal none held/,
+  ],
+  [
+    'a subject whose own history is not held',
+    { history: { coverage: ETHEREUM.map((range) => ({ ...range, address: MIDDLE })) } },
+    new RegExp(`none held, for ${SUBJECT}`),
+  ],
+  [
+    'a counterparty whose history is not held',
+    { history: { coverage: ETHEREUM.map((range) => ({ ...range, address: SUBJECT })) } },
+    new RegExp(`none held, for ${MIDDLE}`),
+  ],
+  [
+    'a tip older than its maximum age',
+    { history: { coverage: heldInFull('ethereum', STILL_NOW - 3_600) } },
+    /held to block 30000000 of 2026-09-24T11:00:00.000Z, over 1 hour ago/,
+  ],
+  [
+    'one counterparty whose read failed',
+    { faulty: { history: silentOf(MIDDLE, FAILED) } },
+    /^https:\/\/explorer\.example failed: HTTP 429\.$/,
+  ],
+  ['a node budget that was hit', { limits: { nodesMax: 1 } }, /^node_budget: .* met 2 .* the 1 /],
+  ['a row cap that was hit', { limits: { rowsMax: 1 } }, /^row_cap: .* after 1 rows/],
+  ['a batch that had no room left', { limits: { batchRowsMax: 1 } }, /^row_cap: /],
+  ['a list past its age', { checkedAgoS: 8 * DAY_S }, /^The list was last checked 8 days ago/],
+  [
+    'chains of which it is not known whether they are read',
+    {
+      faulty: {
+        history: (history) => ({
+          ...history,
+          chainsRead: async () => unread('transfer_history', FAILED),
+        }),
+      },
+    },
+    /HTTP 429/,
+  ],
+  ['simulated history', { history: { simulated: true } }, /^Simulated: /],
+];
+
+describe('no false negative', () => {
+  test.each(SHORTFALLS)('%s settles nothing and says why', async (_name, world, cause) => {
+    expect(await causeOf({ ...world, transfers: HARMLESS })).toMatch(cause);
+  });
+
+  test.each(SHORTFALLS.filter(([name]) => name !== 'simulated history'))(
+    '%s does not hide a way that was seen',
+    async (_name, world) => {
+      const direct = [memoryTransfer(3, SUBJECT, LISTED)];
+      const settled = settledWalk(await walk({ ...world, transfers: direct }));
+      expect(settled instanceof Read && stops(settled.value)).toEqual([SUBJECT, LISTED]);
+    },
+  );
+
+  test('a way on made-up data is shown and settles nothing', async () => {
+    const reading = await walk({ transfers: PAID, history: { simulated: true } });
+    expect(stops(sightOf(reading))).toEqual([SUBJECT, MIDDLE, LISTED]);
+    expect(settledWalk(reading)).toBeInstanceOf(Unread);
+  });
+
+  test('data that is made up but was minted as read settles nothing either', async () => {
+    const minted = (list: SanctionsList): SanctionsList => ({
+      ...list,
+      lookUp: (addresses) =>
+        memorySanctionsList({
+          publications: [
+            { published: '2026-09-20', checked_at: STILL_NOW, entries: [entryOf(LISTED)] },
+          ],
+          ...{ maxAgeS: WEEK_S, simulated: true, now: stillClock() },
+        }).lookUp(addresses),
+    });
+    const reading = await walk({ transfers: HARMLESS, faulty: { list: minted } });
+    expect(reading).not.toBeInstanceOf(Read);
+    expect(settledWalk(reading)).not.toBeInstanceOf(Read);
+  });
+
+  test('a listed address past the node budget is found all the same', async () => {
+    const crowd = [1, 2, 3, 4].map((n) => memoryTransfer(n, SUBJECT, person(n)));
+    const last = [1, 2, 3, 4].map(person).sort().at(-1) ?? SUBJECT;
+    const settled = settledWalk(
+      await walk({ transfers: crowd, listed: [last], limits: { nodesMax: 1 } }),
+    );
+    expect(settled instanceof Read && stops(settled.value)).toEqual([SUBJECT, last]);
+    expect(settled instanceof Read && settled.value.node_budget_hit).toBe(true);
+    expect(settled instanceof Read && settled.value.nodes_examined).toBe(1);
+  });
+
+  test('a list that falls silent at any look-up settles nothing', async () => {
+    for (const silentCall of [1, 2]) {
+      let call = 0;
+      const faulty = (list: SanctionsList): SanctionsList => ({
+        ...list,
+        lookUp: async (addresses) => {
+          call += 1;
+          return call === silentCall ? unread('sanctions_list', FAILED) : list.lookUp(addresses);
+        },
+      });
+      const reading = await walk({ transfers: HARMLESS, faulty: { list: faulty } });
+      expect(settledWalk(reading), `call ${silentCall}`).toBeInstanceOf(Unread);
+      expect(reasonIn(reading)).toMatch(/HTTP 429/);
+    }
+  });
+
+  test('every cause is told, and those of one kind are counted', async () => {
+    const transfers = [1, 2, 3].map((n) => memoryTransfer(n, SUBJECT, person(n)));
+    const coverage = ETHEREUM.map((range) => ({ ...range, address: SUBJECT }));
+    const gone = person(1);
+    const text = await causeOf({
+      transfers,
+      history: { coverage },
+      faulty: { history: silentOf(gone, FAILED) },
+    });
+    expect(text).toMatch(/partial_history: .* \(and 1 more so\)/);
+    expect(text).toMatch(/HTTP 429\./);
+    const sight = sightOf(
+      await walk({
+        transfers,
+        history: { coverage },
+        faulty: { history: silentOf(gone, FAILED) },
+      }),
+    );
+    expect(sight?.nodes_unread).toBe(3);
+    expect(sight?.hops_examined).toBe(1);
+    expect(sight?.chains_examined).toEqual([]);
+  });
+});
+
+describe('time', () => {
+  test('a walk that was given up before it began reads nothing', async () => {
+    const reading = await walk({ transfers: PAID, signal: AbortSignal.abort() });
+    expect(reading).toBeInstanceOf(Unread);
+    expect(reasonIn(reading)).toMatch(/^time_budget: /);
+  });
+
+  test('a history that never answers is not waited for, and what was seen by then is kept', async () => {
+    for (const stuckAt of [1, 2]) {
+      const controller = new AbortController();
+      let call = 0;
+      const faulty = (history: TransferHistory): TransferHistory => ({
+        ...history,
+        neighbourhoods: (addresses, limits) => {
+          call += 1;
+          if (call !== stuckAt) return history.neighbourhoods(addresses, limits);
+          queueMicrotask(() => controller.abort());
+          return new Promise(() => undefined);
+        },
+      });
+      const reading = await walk({
+        transfers: HARMLESS,
+        faulty: { history: faulty },
+        signal: controller.signal,
+      });
+      expect(settledWalk(reading)).toBeInstanceOf(Unread);
+      expect(reasonIn(reading)).toMatch(/^time_budget: /);
+      expect(sightOf(reading)?.nodes_examined).toBe(stuckAt === 1 ? undefined : 1);
+      expect(sightOf(reading)?.nodes_unread).toBe(stuckAt === 1 ? undefined : 1);
+    }
+  });
+});
+
+describe('what is asked', () => {
+  test('one question for each hop, whatever its size, and none past the second', async () => {
+    const asked: number[] = [];
+    const counting = (history: TransferHistory): TransferHistory => ({
+      ...history,
+      neighbourhoods: (addresses, limits) => {
+        asked.push(addresses.length);
+        return history.neighbourhoods(addresses, limits);
+      },
+    });
+    const transfers = Array.from({ length: 40 }, (_, n) => [
+      memoryTransfer(2 * n, SUBJECT, person(n)),
+      memoryTransfer(2 * n + 1, person(n), person(100 + n)),
+    ]).flat();
+    await walk({ transfers, faulty: { history: counting } });
+    expect(asked).toEqual([1, 40]);
+  });
+
+  test('an address of a kind whose chain is not read is not walked from', async () => {
+    const kinds = ['tron', 'bitcoin', 'solana'] as const;
+    for (const kind of kinds) {
+      const reading = await walk({ transfers: [], subject: named(kind, 'subject') });
+      expect(reasonIn(reading)).toBe(
+        `Transfer history of this kind of address (${kind}) is not read by this deployment.`,
+      );
+    }
+    const none = await walk({ transfers: [], history: { chains: [] } });
+    expect(none instanceof Unread && none.why.code).toBe('no_history');
+  });
+
+  test('an address of another kind is walked on its own chain alone', async () => {
+    const [subject, listed] = [named('solana', 'subject'), named('solana', 'listed')];
+    const one = await whole({
+      subject,
+      listed: [listed],
+      transfers: [memoryTransfer(1, subject, listed, { chain: 'solana' })],
+      history: {
+        chains: ['ethereum', 'solana'],
+        coverage: heldInFull('solana', STILL_NOW - 60),
+      },
+    });
+    expect(stops(one)).toEqual([subject, listed]);
+    expect(one.chains_examined).toEqual(['solana']);
+    expect(one.chains_not_examined).toEqual([]);
+  });
+
+  test('chains are named by whether they were examined, and where history came from', async () => {
+    const { chains_examined, chains_not_examined, provenance } = await whole({
+      transfers: HARMLESS,
+      history: { provenance: 'onchain' },
+    });
+    expect(chains_examined).toEqual(['ethereum']);
+    expect(chains_not_examined).toEqual(['arbitrum', 'base', 'bsc', 'polygon', 'hyperevm']);
+    expect(provenance).toBe('onchain');
+  });
+
+  test('an address without transfers is a whole walk of nobody', async () => {
+    const one = await whole({ transfers: [] });
+    expect(one).toMatchObject({ found: null, nodes_examined: 0, hops_examined: 2, causes: [] });
+  });
+});

@@ -1,0 +1,30 @@
+// Answers one question: which handler answers which declared route, and from which ports.
+
+import type { Handler } from '../contract/route.ts';
+import type { ExchangeLabels } from '../ports/exchange-labels.ts';
+import type { LaunchCorpus } from '../ports/launch-corpus.ts';
+import type { SanctionsList } from '../ports/sanctions-list.ts';
+import type { TransferHistory } from '../ports/transfer-history.ts';
+import type { EVIDENCE_ROUTES } from './contracts.ts';
+import { bulkWalletScreenHandler } from './hosted/bulk-wallet-screen.ts';
+import { walletOfacHandler } from './hosted/wallet-ofac.ts';
+
+/** The ports that the evidence routes read. */
+export type EvidencePorts = {
+  readonly sanctionsList: SanctionsList;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly launchCorpus: LaunchCorpus;
+  readonly transferHistory: TransferHistory;
+};
+
+type EvidenceHandlers = {
+  readonly [R in (typeof EVIDENCE_ROUTES)[number] as R['name']]: Handler<R>;
+};
+
+/** A handler for each declared evidence route: one that is missing does not compile. */
+export function makeHandlers(ports: EvidencePorts): EvidenceHandlers {
+  return {
+    bulk_wallet_screen: bulkWalletScreenHandler(ports),
+    wallet_ofac: walletOfacHandler(ports),
+  };
+}

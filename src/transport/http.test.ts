@@ -315,20 +315,25 @@ describe('refuses', () => {
   });
 });
 
-test('an operator document opens with its token only, and is 503 while it cannot be made', async () => {
+test('a document is said by its maker, who sees the credential and sets the status', async () => {
   const by = await member();
-  const document = (text: string | null): Document => ({
+  const document: Document = {
     path: '/metrics',
     contentType: 'text/plain',
-    headers: {},
-    text: async () => text,
-    token: (authorization) => authorization === 'Bearer right',
-  });
-  const app = serve({ by, documents: [document('fine')] });
+    headers: { 'cache-control': 'no-store' },
+    say: async (authorization) =>
+      authorization === 'Bearer right'
+        ? { status: 200, text: 'fine' }
+        : { status: 401, text: 'closed' },
+  };
+  const app = serve({ by, documents: [document] });
   const closed = await app.inject({ method: 'GET', url: '/metrics' });
   const headers = { authorization: 'Bearer right' };
   const opened = await app.inject({ method: 'GET', url: '/metrics', headers });
   expect([closed.statusCode, opened.statusCode, opened.body]).toEqual([401, 200, 'fine']);
-  const broken = serve({ by, documents: [{ ...document(null), token: null }] });
-  expect((await broken.inject({ method: 'GET', url: '/metrics' })).statusCode).toBe(503);
+  expect(opened.headers['cache-control']).toBe('no-store');
+  const queried = await app.inject({ method: 'GET', url: '/metrics?x=1', headers });
+  expect(queried.statusCode).toBe(400);
+  const posted = await app.inject({ method: 'POST', url: '/metrics', headers });
+  expect([posted.statusCode, posted.headers.allow]).toEqual([405, 'GET']);
 });

@@ -39,14 +39,16 @@ export type Mounted = {
   readonly handle: AnyHandler;
 };
 
-/** A fixed document: text with its content type, made on each request. */
+/** What a document says when it is asked for. */
+export type DocumentSays = { readonly status: 200 | 401 | 503; readonly text: string };
+
+/** A document: text with its content type, made on each request. It takes no query. */
 export type Document = {
   readonly path: string;
   readonly contentType: string;
   readonly headers: { readonly [name: string]: string };
-  readonly text: () => Promise<string | null>;
-  /** Bearer token that opens it; `null`: open to all. */
-  readonly token: ((authorization: string | null) => boolean) | null;
+  /** Told the Authorization header, for those documents that show more to an operator. */
+  readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
 };
 
 /** What the log is told. Messages carry no address, key or query. */
@@ -276,18 +278,16 @@ function askedOf(
 
 function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
   app.get(document.path, async (request, reply) => {
-    const { authorization } = request.headers;
-    const shown = authorization === undefined ? null : authorization;
-    if (document.token !== null && !document.token(shown)) {
-      const body = { error: 'unauthorized', reason: 'An operator token opens this.' };
-      return sendRefusal(reply, new Refusal('unauthorized', body), null);
+    if (searchOf(request.url) !== '') {
+      return sendRefusal(reply, badInput(['query: expected none here']), null);
     }
-    const query = Object.keys(request.query === null ? {} : Object(request.query));
-    if (query.length > 0) return sendRefusal(reply, badInput(['query: expected none']), null);
-    const text = await document.text();
-    options.meters.answered(document.path, text === null ? '503' : '200', 0);
-    if (text === null) return reply.code(503).send({ error: 'Not to be had just now.' });
-    return reply.headers(document.headers).header('content-type', document.contentType).send(text);
+    const { status, text } = await document.say(request.headers.authorization);
+    options.meters.answered(document.path, String(status), 0);
+    return reply
+      .code(status)
+      .headers(document.headers)
+      .header('content-type', document.contentType)
+      .send(text);
   });
 }
 

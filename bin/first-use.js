@@ -1,0 +1,238 @@
+// Answers one question: is this clone installed and built; if not, does that first.
+// It knows no command of the service: it hands the arguments on to dist/main.js.
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+const { withLock } = require('./lock.js');
+
+const ROOT = path.resolve(__dirname, '..');
+const LOCK = at('.exhibit-setup.lock');
+const DIST = at('dist');
+const BUILT = at('dist/.built');
+const INSTALLED = at('node_modules/.exhibit-installed');
+const PROGRESS_MS = 15_000;
+const OUTPUT_CHARS_MAX = 4_000;
+
+function at(name) {
+  return path.join(ROOT, name);
+}
+
+function say(line) {
+  process.stderr.write(`exhibit: ${line}\n`);
+}
+
+/** Where the output of a program goes: standard output is a command's own, never the set-up's. */
+const OUTPUT = { shown: [1, 2], aside: [2, 2], kept: ['pipe', 'pipe'] };
+
+/** Runs a program to its end and gives its status, and its output where that is kept. */
+function program(file, args, { output: to = 'shown', env = process.env } = {}) {
+  return new Promise((done) => {
+    const child = spawn(file, args, { cwd: ROOT, stdio: ['ignore', ...OUTPUT[to]], env });
+    let output = '';
+    const keep = (bytes) => {
+      output = (output + bytes).slice(0, OUTPUT_CHARS_MAX);
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    const pass = (signal) => child.kill(signal);
+    process.once('SIGINT', pass).once('SIGTERM', pass);
+    child.once('error', (fault) => done({ status: 1, output: fault.message }));
+    child.once('close', (status) => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      done({ status: status === null ? 1 : status, output });
+    });
+  });
+}
+
+const node = (args, how) => program(process.execPath, args, how);
+const tsc = (project) => [at('node_modules/typescript/bin/tsc'), '-p', at(project)];
+
+async function timed(what, step) {
+  const began = Date.now();
+  const seconds = () => Math.round((Date.now() - began) / 1000);
+  say(`${what} …`);
+  const timer = setInterval(() => say(`still ${what} (${seconds()} s)`), PROGRESS_MS);
+  const result = await step().finally(() => clearInterval(timer));
+  if (result.status === 0) say(`done ${what} (${seconds()} s)`);
+  return result;
+}
+
+// --- the dependencies -----------------------------------------------------------------------
+
+function lockFileHash() {
+  return createHash('sha256')
+    .update(fs.readFileSync(at('package-lock.json')))
+    .digest('hex');
+}
+
+// npm writes its own record into node_modules last, so that one newer than the lock file means a
+// whole install, even one made by hand.
+function installNeeded() {
+  const stamp = textOf(INSTALLED);
+  if (stamp !== null) return stamp !== lockFileHash();
+  const record = timeOf(at('node_modules/.package-lock.json'));
+  if (record === null || record < timeOf(at('package-lock.json'))) return true;
+  fs.writeFileSync(INSTALLED, lockFileHash());
+  return false;
+}
+
+// Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which a
+// registry may not serve. This takes the same versions and leaves the lock file as it is.
+async function install() {
+  const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
+  const result = await timed('installing the dependencies', () =>
+    program('npm', [...args, '--loglevel=error'], { output: 'kept' }),
+  );
+  if (result.status !== 0) {
+    say('the dependencies could not be installed; npm says:');
+    process.stderr.write(`${withoutHosts(result.output)}\n`);
+    process.exit(1);
+  }
+  fs.writeFileSync(INSTALLED, lockFileHash());
+}
+
+/** The text without addresses of servers: which registry is used is nobody else's business. */
+function withoutHosts(text) {
+  const hosts = new Set([...text.matchAll(/https?:\/\/([^\s/"':]+)/g)].map((match) => match[1]));
+  const plain = [...hosts].reduce((shorter, host) => shorter.replaceAll(host, 'REGISTRY'), text);
+  return plain
+    .replaceAll(/https?:\/\/[^\s"']+/g, '(the registry)')
+    .replaceAll(/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT) \S+/g, '$1')
+    .trim();
+}
+
+// --- the build ------------------------------------------------------------------------------
+
+function* filesUnder(folder) {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const inner = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesUnder(inner);
+    else if (entry.isFile()) yield inner;
+  }
+}
+
+/** One text for all that a build reads: names, sizes and times. */
+function sourceMark() {
+  const hash = createHash('sha256');
+  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map(at);
+  for (const file of [...settings, ...[...filesUnder(at('src'))].sort()]) {
+    const { size, mtimeMs } = fs.statSync(file);
+    hash.update(`${file}\n${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function buildNeeded() {
+  return textOf(BUILT) !== sourceMark() || !fs.existsSync(at('dist/main.js'));
+}
+
+async function build() {
+  const mark = sourceMark();
+  fs.rmSync(BUILT, { force: true });
+  const result = await timed('building', () =>
+    node(tsc('tsconfig.build.json'), { output: 'aside' }),
+  );
+  if (result.status !== 0) {
+    say('the build failed');
+    process.exit(1);
+  }
+  removeOrphans();
+  fs.writeFileSync(BUILT, mark);
+}
+
+// What is built from a source that is no longer there would still be found by its importers.
+function removeOrphans() {
+  for (const file of filesUnder(DIST)) {
+    const stem = path.relative(DIST, file).replace(/(\.d\.ts|\.js\.map|\.js)$/, '');
+    if (stem.split(path.sep).some((part) => part.startsWith('.'))) continue;
+    if (!['.ts', '.tsx'].some((end) => fs.existsSync(at(`src/${stem}${end}`)))) fs.rmSync(file);
+  }
+}
+
+function textOf(file) {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null;
+}
+
+function timeOf(file) {
+  return fs.existsSync(file) ? fs.statSync(file).mtimeMs : null;
+}
+
+/** Installs and builds where needed; two starts at once take turns. */
+async function setUp() {
+  const isClone = fs.existsSync(at('src')) && fs.existsSync(at('package-lock.json'));
+  if (!isClone || !(installNeeded() || buildNeeded())) return;
+  await withLock(LOCK, say, async () => {
+    if (installNeeded()) await install();
+    if (buildNeeded()) await build();
+  });
+}
+
+// --- what a developer types -----------------------------------------------------------------
+
+const vitest = (args, env) =>
+  node([at('node_modules/vitest/vitest.mjs'), 'run', ...args], { env: { ...process.env, ...env } });
+
+async function test(args) {
+  return (await vitest(args, {})).status;
+}
+
+async function check() {
+  const steps = [
+    ['types', () => node(tsc('tsconfig.json'))],
+    ['lint and format', () => node([at('node_modules/@biomejs/biome/bin/biome'), 'check', ROOT])],
+    ['unit tests', () => vitest([], { EXHIBIT_TEST_ONLY: 'unit' })],
+  ];
+  const failed = [];
+  for (const [name, step] of steps) {
+    if ((await step()).status !== 0) failed.push(name);
+  }
+  say(failed.length === 0 ? 'check passed' : `check failed: ${failed.join(', ')}`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+// The benches are built beside dist; their imports of src lead to dist itself. The first argument
+// may name one of them; bench/main.ts is the one that is meant where none is named.
+async function bench(args) {
+  const named = args.length > 0 && /^[a-z0-9-]+$/.test(args[0]) && isBench(args[0]);
+  const name = named ? args[0] : 'main';
+  if (!isBench(name)) {
+    const names = fs.readdirSync(at('bench')).filter((file) => file.endsWith('.ts'));
+    say(`no such bench; there are: ${names.map((file) => file.slice(0, -3)).join(', ')}`);
+    return 2;
+  }
+  const folder = at('dist/.bench');
+  fs.rmSync(folder, { recursive: true, force: true });
+  const result = await timed('building the benches', () => node(tsc('tsconfig.bench.json')));
+  if (result.status !== 0) return 1;
+  fs.rmSync(path.join(folder, 'src'), { recursive: true, force: true });
+  fs.symlinkSync(DIST, path.join(folder, 'src'), 'dir');
+  const file = path.join(folder, `bench/${name}.js`);
+  return (await node([file, ...args.slice(named ? 1 : 0)])).status;
+}
+
+const isBench = (name) => fs.existsSync(at(`bench/${name}.ts`));
+
+const FOR_DEVELOPERS = { test, check, bench, build: async () => 0 };
+
+/** Sets up, then does what the arguments ask. */
+async function run(argv) {
+  const [command, ...rest] = argv.filter((argument, i) => !(i === 0 && argument === '--dev'));
+  await setUp();
+  if (command !== undefined && Object.hasOwn(FOR_DEVELOPERS, command)) {
+    process.exitCode = await FOR_DEVELOPERS[command](rest);
+    return;
+  }
+  const main = at('dist/main.js');
+  process.argv = [process.execPath, main, ...(command === undefined ? [] : [command]), ...rest];
+  await import(pathToFileURL(main).href);
+}
+
+exports.run = (argv) =>
+  run(argv).catch((fault) => {
+    say(fault instanceof Error ? fault.message : 'could not start');
+    process.exitCode = 1;
+  });

@@ -1,0 +1,109 @@
+// Answers one question: what is printed once a service runs.
+// A first user reads it from top to bottom; what is simulated says so before anything else.
+
+import type { Config } from '../config.ts';
+import { basis, Read } from '../evidence/reading.ts';
+import type { EvidencePorts } from '../routes/handlers.ts';
+import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
+import { SANDBOX_LABELLED } from '../world/labels.ts';
+import { SANDBOX_PARTY } from '../world/listed-parties.ts';
+import type { DemoCredentials } from './simulated.ts';
+
+const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
+
+/** What `npm start` prints over the simulated world, in its fixed order. */
+export function announceSimulated(demo: DemoCredentials, config: Config): string[] {
+  const { base_url: url, api_key: key } = demo;
+  const [listed] = SANDBOX_PARTY.addresses;
+  const address = listed === undefined ? UNLISTED : listed.address;
+  const bearer = `-H 'Authorization: Bearer ${key}'`;
+  const many = JSON.stringify({
+    addresses: [address, SANDBOX_LABELLED.hot, SANDBOX_LAUNCHERS.flagged, UNLISTED],
+  });
+  return [
+    '',
+    'SIMULATED: everything served here is made up. Nothing it says is about a real address.',
+    '',
+    `  Base URL       ${url}`,
+    `  API key        ${key}`,
+    `  Stream token   ${demo.stream_token}`,
+    `  Membership     ${demo.membership_id} (${demo.plan})`,
+    '',
+    'Paste one of these:',
+    '',
+    '  # a listed address',
+    `  curl -s ${bearer} '${url}/api/v1/wallet/${address}/ofac'`,
+    '',
+    '  # an address that is not on the list: a false is not a clearance',
+    `  curl -s ${bearer} '${url}/api/v1/wallet/${UNLISTED}/ofac'`,
+    '',
+    '  # several at once: listed, an exchange wallet, a launcher, an unknown one',
+    `  curl -s ${bearer} -H 'content-type: application/json' \\`,
+    `    -d '${many}' '${url}/api/v1/bulk/wallet-screen'`,
+    '',
+    '  # how old each source is',
+    `  curl -s '${url}/health'`,
+    '',
+    '  # the same as a table, with the demo key',
+    `  bin/exhibit look ${address} --base-url ${url}`,
+    '',
+    `Pages to open: ${url}/ and ${url}/docs`,
+    '',
+    'Going live: set a source and start again, for instance',
+    '',
+    '  EXHIBIT_SDN_URL=https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.ZIP npm start',
+    '',
+    `The simulated data is kept in ${config.dataDir}; real data never mixes with it.`,
+  ];
+}
+
+const SURFACE_SOURCES = [
+  ['Sanctions list', 'direct screening, bulk screen', 'sanctionsList'],
+  ['Exchange labels', 'bulk screen', 'exchangeLabels'],
+  ['Launch corpus', 'bulk screen', 'launchCorpus'],
+  ['Transfer history', 'proximity', 'transferHistory'],
+] as const;
+
+/** What a live service prints: for each part, what it rests on or why it is silent. */
+export async function announceLive(
+  config: Config,
+  ports: EvidencePorts,
+  url: string | null,
+): Promise<string[]> {
+  const readings = {
+    sanctionsList: await ports.sanctionsList.lookUp([]),
+    exchangeLabels: await ports.exchangeLabels.lookUp([]),
+    launchCorpus: await ports.launchCorpus.lookUp([]),
+    transferHistory: await ports.transferHistory.chainsRead(),
+  };
+  const lines = SURFACE_SOURCES.map(([name, used, port]) => {
+    const reading = readings[port];
+    const [source] = basis(reading).sources;
+    const says = reading instanceof Read && source !== undefined ? source.url : null;
+    return `  ${name.padEnd(18)}${says === null ? silence(reading) : says}   (${used})`;
+  });
+  return [
+    '',
+    url === null ? 'Working.' : `Serving ${url}`,
+    '',
+    'What each part rests on:',
+    ...lines,
+    '',
+    ...(url === null
+      ? []
+      : [
+          'Create a membership and a key:',
+          '  bin/exhibit members add --plan desk',
+          '  bin/exhibit keys create --membership MEMBERSHIP_ID',
+          '',
+          `Pages to open: ${url}/ and ${url}/docs`,
+        ]),
+    `Data directory: ${config.dataDir}`,
+  ];
+}
+
+function silence(reading: object): string {
+  return 'why' in reading && typeof reading.why === 'object' && reading.why !== null
+    ? `silent: ${'reason' in reading.why ? String(reading.why.reason) : ''}`
+    : 'silent';
+}

@@ -1,0 +1,138 @@
+// Answers one question: which documents does a process serve beside its routes.
+// The public port shows the state of the inside to an operator's token only.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { openapiDocument } from '../contract/openapi.ts';
+import type { AnyRoute } from '../contract/route.ts';
+import type { PageFacts } from '../pages/layout.tsx';
+import { overviewPage } from '../pages/overview.tsx';
+import { referencePage } from '../pages/reference.tsx';
+import { STYLE } from '../pages/style.ts';
+import type { HealthFacts } from '../routes/intelligence/health.ts';
+import type { Document, DocumentSays } from '../transport/http.ts';
+import type { Meters } from '../transport/metrics.ts';
+import { API_HEADERS, PAGE_HEADERS } from '../transport/security-headers.ts';
+import { sourceLines } from './freshness.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
+const SHORT_CACHE = { 'cache-control': 'public, max-age=300' };
+const NO_CACHE = { 'cache-control': 'no-store' };
+
+const DESCRIPTION =
+  'Evidence about blockchain addresses: what was observed, and what it rests on. It never scores, ' +
+  'advises or clears. A negative is said only where the source it rests on was read to its end.';
+
+/** What a store says when it is asked whether it is there. */
+export type StoreCheck = { readonly name: string; readonly ping: () => Promise<void> };
+
+/** The pages and the machine-readable reference. `base` is known once the server listens. */
+export function webDocuments(
+  routes: readonly AnyRoute[],
+  facts: PageFacts,
+  freshness: HealthFacts['freshness'],
+  base: () => string,
+): Document[] {
+  const openapi = () =>
+    openapiDocument(routes, {
+      title: 'Exhibit',
+      version: facts.version,
+      description: DESCRIPTION,
+      serverUrl: base(),
+    });
+  const fixed = (
+    path: string,
+    contentType: string,
+    headers: object,
+    text: () => string | Promise<string>,
+  ) => ({
+    path,
+    contentType,
+    headers: { ...API_HEADERS, ...headers },
+    say: async (): Promise<DocumentSays> => ({ status: 200, text: await text() }),
+  });
+  const reference = once(() => referencePage(facts, openapi()));
+  const description = once(() => JSON.stringify(openapi()));
+  return [
+    fixed('/openapi.json', JSON_TYPE, SHORT_CACHE, description),
+    fixed('/docs', HTML, { ...PAGE_HEADERS, ...SHORT_CACHE }, reference),
+    fixed('/', HTML, { ...PAGE_HEADERS, ...NO_CACHE }, async () =>
+      overviewPage(facts, sourceLines(await freshness())),
+    ),
+    fixed('/assets/exhibit.css', 'text/css; charset=utf-8', SHORT_CACHE, () => STYLE),
+  ];
+}
+
+function once(make: () => string): () => string {
+  let made: string | null = null;
+  return () => {
+    if (made === null) made = make();
+    return made;
+  };
+}
+
+/** What the operator's documents show, and to whom. */
+export type OperatorFacts = {
+  readonly meters: Meters;
+  readonly stores: readonly StoreCheck[];
+  readonly freshness: HealthFacts['freshness'];
+  /** Opens the detail on the public port; `null` closes it. */
+  readonly token: string | null;
+  /** True on the loopback port, which needs no token. */
+  readonly trusted: boolean;
+};
+
+/** `/ready` and `/metrics`. */
+export function operatorDocuments(facts: OperatorFacts): Document[] {
+  const opens = (authorization: string | undefined) =>
+    facts.trusted || (facts.token !== null && isToken(authorization, facts.token));
+  const headers = { ...API_HEADERS, ...NO_CACHE };
+  const ready: Document = {
+    path: '/ready',
+    contentType: TEXT,
+    headers,
+    say: async (authorization) => {
+      const stores = await Promise.all(facts.stores.map(checked));
+      const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
+      if (!opens(authorization)) return { status, text: status === 200 ? 'ready' : 'not_ready' };
+      return {
+        status,
+        text: JSON.stringify({ stores, sources: await facts.freshness() }, null, 2),
+      };
+    },
+  };
+  const metrics: Document = {
+    path: '/metrics',
+    contentType: facts.meters.registry.contentType,
+    headers,
+    say: async (authorization) => {
+      if (!opens(authorization)) return { status: 401, text: 'An operator token opens this.' };
+      return { status: 200, text: await facts.meters.registry.metrics() };
+    },
+  };
+  return [ready, metrics];
+}
+
+const PING_TIMEOUT_MS = 2_000;
+
+async function checked({ name, ping }: StoreCheck) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('no answer in time'), PING_TIMEOUT_MS);
+  });
+  const answered = ping().then(
+    () => null,
+    () => 'unreachable',
+  );
+  const fault = await Promise.race([answered, late]);
+  clearTimeout(timer);
+  return { name, fault };
+}
+
+// Both sides are hashed, so that the comparison takes the same time whatever was sent.
+function isToken(authorization: string | undefined, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const sent = authorization === undefined ? '' : authorization;
+  return timingSafeEqual(digest(sent), digest(`Bearer ${token}`));
+}

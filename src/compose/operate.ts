@@ -1,0 +1,33 @@
+// Answers one question: on what do an operator's commands run where no service is running.
+
+import { becomeOwner } from '../adapters/control/owner.ts';
+import type { Operations } from '../cli/operate.ts';
+import type { Config } from '../config.ts';
+import { createLogger } from './logger.ts';
+import { composeParts } from './parts.ts';
+import { openStores } from './stores.ts';
+
+/** A seat at a data directory: its owner's, or that of one who can ask the owner. */
+export const takeSeat: Operations['takeSeat'] = becomeOwner;
+
+/** Opens the stores of a configuration and loads what the commands look at. */
+export const openServices: Operations['openServices'] = async (config) => {
+  const stores = await openStores(config);
+  const parts = composeParts(config, stores, mirrorsOf(config), createLogger());
+  try {
+    await parts.start();
+  } catch (fault) {
+    await stores.close();
+    throw fault;
+  }
+  const close = async () => {
+    await parts.stop();
+    await stores.close();
+  };
+  return { services: parts.services, close };
+};
+
+/** The configured mirrors. The simulated world's publisher is there only while it is served. */
+export function mirrorsOf({ sanctions }: Config): readonly string[] {
+  return sanctions.kind === 'mirrors' ? sanctions.mirrors.map((url) => url.reveal()) : [];
+}

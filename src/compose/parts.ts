@@ -1,0 +1,138 @@
+// Answers one question: what does a process hold once its stores are open.
+// Serving, working and the operator's commands all take their pieces from here.
+
+import { createGate, type Gate } from '../access/gate.ts';
+import { mintKey } from '../access/key.ts';
+import type { Secrets } from '../access/secret.ts';
+import { mintToken } from '../access/tokens.ts';
+import type { ControlContext } from '../adapters/control/control-readings.ts';
+import { type KeyTable, keyTable } from '../adapters/control/key-table.ts';
+import { membershipTable } from '../adapters/control/membership-table.ts';
+import { quotaTable } from '../adapters/control/quota-table.ts';
+import { tokenTable } from '../adapters/control/token-table.ts';
+import { diffPublications } from '../adapters/sdn/diff.ts';
+import { localTableFiles } from '../adapters/table-import/files.ts';
+import { silentHistory } from '../adapters/transfer-history/silent.ts';
+import { parseAddress } from '../chain/address.ts';
+import type { StoreServices } from '../cli/commands.ts';
+import type { CorpusServices } from '../cli/corpus.ts';
+import type { LabelsServices } from '../cli/labels.ts';
+import type { Config } from '../config.ts';
+import { corpusImporter } from '../engines/corpus.ts';
+import { labelImporter } from '../engines/labels.ts';
+import type { MembershipStore } from '../ports/membership-store.ts';
+import type { EvidencePorts } from '../routes/handlers.ts';
+import { createMeters, type Meters } from '../transport/metrics.ts';
+import { doctorChecks } from './checks.ts';
+import { nowS } from './clock.ts';
+import type { StoreCheck } from './documents.ts';
+import type { Logger } from './logger.ts';
+import { metered } from './metered.ts';
+import { type SanctionsParts, sanctionsParts } from './sanctions.ts';
+import type { Stores } from './stores.ts';
+import { type TableParts, tableParts } from './tables.ts';
+
+/** Everything that rests on the opened stores. */
+export type Parts = {
+  readonly sanctions: SanctionsParts;
+  readonly tables: TableParts;
+  readonly ports: EvidencePorts;
+  readonly gate: Gate;
+  readonly keys: KeyTable;
+  readonly memberships: MembershipStore;
+  readonly secrets: Secrets;
+  readonly meters: Meters;
+  readonly checks: readonly StoreCheck[];
+  readonly services: StoreServices & LabelsServices & CorpusServices;
+  /** Loads what is served from memory, and keeps it current. */
+  readonly start: () => Promise<void>;
+  /** Stops what `start` began and notes what was kept for later. */
+  readonly stop: () => Promise<void>;
+};
+
+const PING_TIMEOUT_MS = 2_000;
+
+/** Composes the parts. `mirrors` are whole URLs. Nothing is read before `start`. */
+export function composeParts(
+  config: Config,
+  stores: Stores,
+  mirrors: readonly string[],
+  log: Logger,
+): Parts {
+  const { database, warehouse, secrets } = stores;
+  const context: ControlContext = { simulated: config.simulate, nowMs: Date.now };
+  const keys = keyTable(database, context);
+  const memberships = membershipTable(database, context);
+  const quota = quotaTable(database, context);
+  const sanctions = sanctionsParts({ config, database, mirrors, log });
+  const tables = tableParts(database, log);
+  const meters = createMeters([
+    {
+      name: 'exhibit_sanctions_list_age_seconds',
+      help: 'Time since the list in force was last found the newest.',
+      value: () => {
+        const loaded = sanctions.snapshot.loaded();
+        return loaded === null ? null : nowS() - loaded.checked_at;
+      },
+    },
+  ]);
+  const count = meters.readings;
+  const checks: StoreCheck[] = [
+    { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
+    { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
+  ];
+  const ports: EvidencePorts = {
+    sanctionsList: metered('sanctions_list', sanctions.snapshot.list, count),
+    exchangeLabels: metered('exchange_labels', tables.labels.labels, count),
+    launchCorpus: metered('launch_corpus', tables.corpus.corpus, count),
+    transferHistory: metered('transfer_history', silentHistory(), count),
+  };
+  const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
+  const files = localTableFiles(nowS);
+  const services: StoreServices & LabelsServices & CorpusServices = {
+    config,
+    checks: doctorChecks(config, checks, ports, keys, secrets),
+    keys,
+    memberships,
+    mintKey: (holder) => mintKey(holder, secrets, nowS()),
+    tokens: tokenTable(database, context),
+    mintToken: (tier) => mintToken(tier, secrets, nowS()),
+    now: nowS,
+    sanctions: {
+      ...sanctions,
+      list: sanctions.snapshot.list,
+      poll: sanctions.snapshot.poll,
+      diff: diffPublications,
+      isKnownForm: (text) => parseAddress(text) !== null,
+    },
+    labels: {
+      simulated: config.simulate,
+      importFile: labelImporter({ files, table: tables.labelTable }, nowS),
+    },
+    corpus: {
+      simulated: config.simulate,
+      importFile: corpusImporter({ files, table: tables.corpusTable }, nowS),
+    },
+  };
+  return {
+    sanctions,
+    tables,
+    ports,
+    gate,
+    keys,
+    memberships,
+    secrets,
+    meters,
+    checks,
+    services,
+    start: async () => {
+      await Promise.all([sanctions.snapshot.start(), tables.labels.start(), tables.corpus.start()]);
+    },
+    stop: async () => {
+      sanctions.snapshot.stop();
+      tables.labels.stop();
+      tables.corpus.stop();
+      await keys.close();
+    },
+  };
+}

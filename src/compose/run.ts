@@ -1,0 +1,134 @@
+// Answers one question: how does a service start, and in which order does it stop.
+// What cannot start leaves nothing open behind it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { becomeOwner, type Ownership } from '../adapters/control/owner.ts';
+import { STORE_COMMANDS } from '../cli/commands.ts';
+import { answering } from '../cli/dispatch.ts';
+import type { Config } from '../config.ts';
+import { scheduleRefresh } from '../jobs/sanctions-schedule.ts';
+import type { RefreshOutcome } from '../ports/publisher.ts';
+import { announceLive, announceSimulated } from './announce.ts';
+import { freshnessOf } from './freshness.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { mirrorsOf } from './operate.ts';
+import { composeParts, type Parts } from './parts.ts';
+import { type Serving, startServing } from './serving.ts';
+import { type SimulatedWorld, startSimulated } from './simulated.ts';
+import { openStores } from './stores.ts';
+
+/** What a process does: answer requests, or do what runs without being asked. */
+export type Role = 'serve' | 'work';
+
+/** A running service. `stop` finishes what is in flight, then closes the stores. */
+export type Running = { readonly stop: () => Promise<void> };
+
+const MS_PER_S = 1_000;
+type Seat = Extract<Ownership, { owner: true }>;
+type Closing = { readonly name: string; readonly close: () => Promise<void> };
+
+/** Starts a service in the given roles and says on standard output what it serves. */
+export async function runService(config: Config, roles: readonly Role[]): Promise<Running> {
+  const log = createLogger();
+  const opened: Closing[] = [];
+  const stop = async () => {
+    for (const { name, close } of opened.splice(0).reverse()) {
+      await close().catch((fault: unknown) => log.error({ name, fault: String(fault) }, 'stop'));
+    }
+  };
+  try {
+    await started(config, roles, log, opened);
+    return { stop };
+  } catch (fault) {
+    await stop();
+    throw fault;
+  }
+}
+
+async function started(
+  config: Config,
+  roles: readonly Role[],
+  log: Logger,
+  opened: Closing[],
+): Promise<void> {
+  const seat = await seatOf(config);
+  if (seat !== null) opened.push({ name: 'owner', close: seat.close });
+  const stores = await openStores(config);
+  opened.push({ name: 'stores', close: stores.close });
+  const world = config.simulate ? await startSimulated(config) : null;
+  if (world !== null) opened.push({ name: 'world', close: world.close });
+  const mirrors = world === null ? mirrorsOf(config) : world.mirrors;
+  const parts = composeParts(config, stores, mirrors, log);
+  await parts.start();
+  opened.push({ name: 'parts', close: parts.stop });
+  const others = answering(STORE_COMMANDS, parts.services);
+  seat?.serve(others.handler);
+  opened.push({ name: 'commands', close: others.end });
+  if (roles.includes('work')) startWork(config, parts, log, opened);
+  const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
+  await announced(config, parts, world, serving);
+}
+
+// Embedded stores have one owner. A process on shared stores alone needs no seat.
+async function seatOf({ store, warehouse, dataDir }: Config): Promise<Seat | null> {
+  if (store.kind !== 'embedded' && warehouse.kind !== 'embedded') return null;
+  const seat = await becomeOwner(dataDir);
+  if (seat.owner) return seat;
+  throw new Error(
+    `Another exhibit process owns ${dataDir}. Stop it, or give this one an EXHIBIT_DATA_DIR of its own.`,
+  );
+}
+
+async function serve(
+  config: Config,
+  parts: Parts,
+  log: Logger,
+  opened: Closing[],
+): Promise<Serving> {
+  const { ports, gate, meters, checks: stores } = parts;
+  const freshness = freshnessOf(ports, parts.sanctions.maxAgeS);
+  const serving = await startServing({ config, ports, gate, meters, stores, freshness, log });
+  opened.push({ name: 'http', close: serving.close });
+  return serving;
+}
+
+function startWork(config: Config, parts: Parts, log: Logger, opened: Closing[]): void {
+  const schedule = scheduleRefresh({
+    refresh: parts.sanctions.refresh,
+    intervalS: config.sanctions.refreshMs / MS_PER_S,
+    random: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(endedBy(signal)),
+    onOutcome: (outcome) => logOutcome(outcome, log),
+    onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
+  });
+  opened.push({ name: 'refresh', close: schedule.stop });
+}
+
+function endedBy(signal: AbortSignal): (fault: unknown) => void {
+  return (fault) => {
+    if (!signal.aborted) throw fault;
+  };
+}
+
+function logOutcome(outcome: RefreshOutcome, log: Logger): void {
+  if (outcome.kind === 'updated' || outcome.kind === 'unchanged') {
+    const { published, addresses, sha256 } = outcome.list;
+    log.info({ published, addresses, sha256 }, `sanctions list: ${outcome.kind}`);
+    return;
+  }
+  const code = outcome.kind === 'refused' ? outcome.code : 'unreachable';
+  log.warn({ code, reason: outcome.reason }, `sanctions list: ${outcome.kind}`);
+}
+
+async function announced(
+  config: Config,
+  parts: Parts,
+  world: SimulatedWorld | null,
+  serving: Serving | null,
+): Promise<void> {
+  const lines =
+    world !== null && serving !== null
+      ? announceSimulated(await world.furnish(parts, serving.url), config)
+      : await announceLive(config, parts.ports, serving === null ? null : serving.url);
+  for (const line of lines) process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,146 @@
+// Answers one question: how is the simulated world served, and with which ready credentials.
+// It is reached through the same adapters and importers as real sources; only addresses differ.
+
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { hashesOf } from '../access/secret.ts';
+import { EXIT, type Io } from '../cli/command.ts';
+import { corpusImport } from '../cli/corpus.ts';
+import { labelsImport } from '../cli/labels.ts';
+import type { Config } from '../config.ts';
+import { worldCorpusLines } from '../world/corpus.ts';
+import { worldLabelsCsv } from '../world/labels.ts';
+import { WORLD_SEED } from '../world/listed-parties.ts';
+import { isPublisherFault, startPublisher } from '../world/publisher.ts';
+import { nowS } from './clock.ts';
+import type { Parts } from './parts.ts';
+
+/** What a first user needs, kept with the simulated data for the next start. */
+export type DemoCredentials = {
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly stream_token: string;
+  readonly membership_id: string;
+  readonly plan: 'desk';
+  readonly simulated: true;
+};
+
+/** A running simulated outside. */
+export type SimulatedWorld = {
+  /** Where its sanctions list is published. */
+  readonly mirrors: readonly string[];
+  /** Fills the list and the tables, and makes sure of ready credentials. */
+  readonly furnish: (parts: Parts, baseUrl: string) => Promise<DemoCredentials>;
+  readonly close: () => Promise<void>;
+};
+
+const OWNER_ONLY = 0o600;
+const CREDENTIALS_FILE = 'demo-credentials.json';
+const SOURCE = 'simulated-world';
+
+/** Starts the stand-in providers on loopback, with the faults that were asked for. */
+export async function startSimulated(config: Config): Promise<SimulatedWorld> {
+  const publisher = await startPublisher({ now: nowS });
+  for (const { provider, fault } of config.worldFaults) {
+    if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
+  }
+  return {
+    mirrors: [publisher.url('SDN_ADVANCED.ZIP').href],
+    furnish: async (parts, baseUrl) => {
+      await parts.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
+      await fillTables(config, parts);
+      return demoCredentials(config, parts, baseUrl);
+    },
+    close: publisher.close,
+  };
+}
+
+const FURNISH_MS_MAX = 60_000;
+
+// The same files go through the same importers as an operator's.
+async function fillTables(config: Config, parts: Parts): Promise<void> {
+  const folder = join(config.dataDir, 'spool');
+  await mkdir(folder, { recursive: true });
+  const labels = join(folder, 'labels.csv');
+  const corpus = join(folder, 'launches.jsonl');
+  await writeFile(labels, worldLabelsCsv(WORLD_SEED));
+  await writeFile(corpus, worldCorpusLines(nowS(), WORLD_SEED));
+  const said: string[] = [];
+  const io: Io = {
+    out: () => undefined,
+    err: (line) => said.push(line),
+    json: false,
+    colour: false,
+    cwd: folder,
+    signal: AbortSignal.timeout(FURNISH_MS_MAX),
+  };
+  const statuses = [
+    await labelsImport.run([labels, '--source', SOURCE], io, parts.services),
+    await corpusImport.run([corpus, '--source', SOURCE], io, parts.services),
+  ];
+  await Promise.all([rm(labels), rm(corpus)]);
+  if (statuses.some((status) => status !== EXIT.done)) {
+    throw new Error(`The simulated tables could not be filled: ${said.join(' ')}`);
+  }
+}
+
+const kept = z.object({
+  api_key: z.string(),
+  stream_token: z.string(),
+  membership_id: z.string(),
+});
+
+async function demoCredentials(
+  config: Config,
+  parts: Parts,
+  baseUrl: string,
+): Promise<DemoCredentials> {
+  const file = join(config.dataDir, CREDENTIALS_FILE);
+  const held = await heldCredentials(file, parts);
+  const made = held === null ? await mintCredentials(parts) : held;
+  const all: DemoCredentials = { base_url: baseUrl, ...made, plan: 'desk', simulated: true };
+  await writeFile(file, `${JSON.stringify(all, null, 2)}\n`, { mode: OWNER_ONLY });
+  await chmod(file, OWNER_ONLY);
+  return all;
+}
+
+type Made = z.output<typeof kept>;
+
+async function heldCredentials(file: string, parts: Parts): Promise<Made | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const parsed = kept.safeParse(jsonOf(text));
+  if (!parsed.success) return null;
+  const found = await parts.keys.find(hashesOf(parsed.data.api_key, parts.secrets));
+  if (!found.checked || found.value === null) return null;
+  const { revoked_at, expires_at } = found.value.key;
+  return revoked_at === null && expires_at > nowS() ? parsed.data : null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+async function mintCredentials({ services, memberships }: Parts): Promise<Made> {
+  const membership_id = 'mem_simulated_demo';
+  const at = nowS();
+  await memberships.record({ membership_id, plan: 'desk', status: 'active', at });
+  const key = services.mintKey({ kind: 'sc', membership_id });
+  const added = await services.keys.add(key.stored, KEYS_MAX);
+  if (!added.checked || added.value.outcome !== 'added') {
+    throw new Error('The demo key could not be stored.');
+  }
+  const token = services.mintToken('pro');
+  const stored = await services.tokens.add(token.stored);
+  if (!stored.checked) throw new Error(stored.why.reason);
+  return { api_key: key.text, stream_token: token.text, membership_id };
+}
+
+/** The demo membership's keys expire one after the other; more than this never live at once. */
+const KEYS_MAX = 25;

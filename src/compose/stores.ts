@@ -1,0 +1,83 @@
+// Answers one question: which stores does this process open, and whose are they.
+// A store that belongs to another deployment, or to the other mode, stops the start before a write.
+
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { deriveSecrets, type Secrets } from '../access/secret.ts';
+import type { Database } from '../adapters/control/database.ts';
+import { migrate } from '../adapters/control/migrate.ts';
+import { openPglite } from '../adapters/control/pglite.ts';
+import { openPostgres } from '../adapters/control/postgres.ts';
+import { embeddedWarehouse } from '../adapters/warehouse/embedded.ts';
+import type { Warehouse } from '../adapters/warehouse/executor.ts';
+import { migrateWarehouse } from '../adapters/warehouse/migrate.ts';
+import { remoteWarehouse } from '../adapters/warehouse/remote.ts';
+import { secretOf } from '../config/secret-file.ts';
+import type { Config } from '../config.ts';
+
+const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', import.meta.url));
+const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));
+const OWNER_ONLY = 0o700;
+
+/** The opened stores. */
+export type Stores = {
+  readonly database: Database;
+  readonly warehouse: Warehouse;
+  readonly secrets: Secrets;
+  readonly close: () => Promise<void>;
+};
+
+/** Opens and migrates both stores; where one of them cannot be used, neither stays open. */
+export async function openStores(config: Config): Promise<Stores> {
+  await mkdir(config.dataDir, { recursive: true, mode: OWNER_ONLY });
+  const root = await secretOf(config.secret);
+  const previous = config.previousSecret === null ? null : config.previousSecret.reveal();
+  const secrets = deriveSecrets(root.reveal(), previous);
+  const database = await openControl(config, secrets);
+  try {
+    const warehouse = await openWarehouse(config);
+    const close = async () => {
+      await Promise.allSettled([warehouse.close(), database.close()]);
+    };
+    return { database, warehouse, secrets, close };
+  } catch (fault) {
+    await database.close();
+    throw fault;
+  }
+}
+
+async function openControl(config: Config, secrets: Secrets): Promise<Database> {
+  const { store } = config;
+  const database =
+    store.kind === 'embedded' ? await openPglite(store.dir) : openPostgres(store.url.reveal());
+  const [current, previous] = secrets;
+  try {
+    await migrate(database, CONTROL_MIGRATIONS, {
+      simulated: config.simulate,
+      secret_fingerprint: current.fingerprint,
+      previous_fingerprint: previous === undefined ? null : previous.fingerprint,
+    });
+    return database;
+  } catch (fault) {
+    await database.close();
+    throw fault;
+  }
+}
+
+async function openWarehouse(config: Config): Promise<Warehouse> {
+  const { warehouse: where } = config;
+  const warehouse =
+    where.kind === 'embedded'
+      ? await embeddedWarehouse(where.dir)
+      : remoteWarehouse(where.url.reveal());
+  try {
+    await migrateWarehouse(warehouse, WAREHOUSE_MIGRATIONS, {
+      simulated: config.simulate,
+      layout: 'single',
+    });
+    return warehouse;
+  } catch (fault) {
+    await warehouse.close();
+    throw fault;
+  }
+}

@@ -1,0 +1,337 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { exampleFile, referencePage } from './config/reference.ts';
+import { PrivateUrl, Secret } from './config/secret.ts';
+import { secretOf } from './config/secret-file.ts';
+import { SETTINGS } from './config/settings.ts';
+import { type Config, type Environment, parseConfig, withStartDefaults } from './config.ts';
+
+const CWD = '/srv/exhibit';
+const ROOT = new URL('../', import.meta.url);
+
+function good(env: Environment): Config {
+  const parsed = parseConfig(env, { cwd: CWD });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  return parsed.config;
+}
+
+function problems(env: Environment): readonly string[] {
+  const parsed = parseConfig(env, { cwd: CWD });
+  return parsed.ok ? [] : parsed.problems;
+}
+
+describe('what holds without settings', () => {
+  test('everything is embedded, on loopback, and reads the publisher', () => {
+    const config = good({});
+    expect(config).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8080 },
+      publicUrl: null,
+      ops: { kind: 'none' },
+      surfaces: ['hosted', 'intelligence', 'signals', 'edge', 'integrations', 'mcp', 'web'],
+      simulate: false,
+      dataDir: '/srv/exhibit/data',
+      store: { kind: 'embedded', dir: '/srv/exhibit/data/control' },
+      warehouse: { kind: 'embedded', dir: '/srv/exhibit/data/warehouse' },
+      bus: { kind: 'process' },
+      secret: { kind: 'file', path: '/srv/exhibit/data/secret' },
+      explorer: { kind: 'none' },
+      analyst: { kind: 'none' },
+      anchor: { kind: 'none' },
+      liveBudgetMs: 20_000,
+      tipMaxAgeMs: 3_600_000,
+      exitLiquidityUsd: 1_000,
+      receiptsDir: '/srv/exhibit/receipts',
+    });
+    expect(config.sanctions).toMatchObject({
+      kind: 'mirrors',
+      refreshMs: 3_600_000,
+      floor: 500,
+      maxAge: { kind: 'limited', ms: 7 * 86_400_000 },
+    });
+    expect(config.intelligence).toEqual({ tokens: [], allowAnonymous: false });
+  });
+
+  test('the configuration cannot be changed', () => {
+    const config = good({ EXHIBIT_SURFACES: 'hosted' });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.listen)).toBe(true);
+    expect(Object.isFrozen(config.surfaces)).toBe(true);
+    expect(Object.isFrozen(config.sanctions)).toBe(true);
+  });
+
+  test('an empty value counts as not set', () => {
+    expect(good({ EXHIBIT_PORT: '', EXHIBIT_BUS_URL: '  ' }).listen.port).toBe(8080);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    ['90m', 90 * 60_000],
+    ['2h', 7_200_000],
+    ['7d', 604_800_000],
+    ['120s', 120_000],
+    ['3', 3 * 3_600_000],
+    ['1.5h', 5_400_000],
+    ['2 h', 7_200_000],
+  ])('a refresh of %s is %d ms', (text, ms) => {
+    expect(good({ EXHIBIT_SDN_REFRESH: text }).sanctions.refreshMs).toBe(ms);
+  });
+
+  test.each(['none', '-1h', '1w', 'h', '1h30m', '0', 'soon'])(
+    'a refresh of %s is refused',
+    (text) => {
+      expect(problems({ EXHIBIT_SDN_REFRESH: text })).toEqual([
+        'EXHIBIT_SDN_REFRESH: expected a time such as 90m, 2h or 7d (a bare number is hours)',
+      ]);
+    },
+  );
+
+  test('a bare maximum age is days, and none lifts it', () => {
+    expect(good({ EXHIBIT_SDN_MAX_AGE: '2' }).sanctions.maxAge).toEqual({
+      kind: 'limited',
+      ms: 2 * 86_400_000,
+    });
+    expect(good({ EXHIBIT_SDN_MAX_AGE: 'none' }).sanctions.maxAge).toEqual({ kind: 'lifted' });
+  });
+
+  test('stores and sources become variants with what they need', () => {
+    const config = good({
+      EXHIBIT_DATABASE_URL: 'postgres://u:pw@db.example/exhibit',
+      EXHIBIT_SECRET: 'a-secret-of-the-deployment',
+      EXHIBIT_WAREHOUSE_URL: 'https://default:pw@ch.example:8443/?database=x',
+      EXHIBIT_BUS_URL: 'redis://bus.example:6379',
+      EXHIBIT_EXPLORER_URL: 'https://explorer.example/v2/api',
+      EXHIBIT_EXPLORER_KEY: 'K3Y',
+      EXHIBIT_RPC_BASE: 'https://rpc.example/v1/PATHKEY',
+      EXHIBIT_OPS_PORT: '9090',
+      EXHIBIT_PUBLIC_URL: 'https://api.example/exhibit/',
+      EXHIBIT_SDN_URL: 'file:/srv/SDN.ZIP, https://mirror.example/SDN.XML',
+    });
+    expect(config.store.kind).toBe('postgres');
+    expect(config.warehouse.kind).toBe('clickhouse');
+    expect(config.bus.kind).toBe('redis');
+    expect(config.ops).toEqual({ kind: 'set', port: 9090 });
+    expect(config.publicUrl).toBe('https://api.example/exhibit');
+    expect(config.explorer.kind).toBe('set');
+    expect(config.rpc.base?.reveal()).toBe('https://rpc.example/v1/PATHKEY');
+    expect(config.rpc.ethereum).toBeNull();
+    const mirrors = config.sanctions.kind === 'mirrors' ? config.sanctions.mirrors : [];
+    expect(mirrors.map((one) => one.reveal())).toEqual([
+      'file:///srv/SDN.ZIP',
+      'https://mirror.example/SDN.XML',
+    ]);
+  });
+
+  test('lists of pairs are read, a token may hold colons', () => {
+    const config = good({
+      EXHIBIT_INTELLIGENCE_TOKENS: 'pro:a:b,free:c',
+      EXHIBIT_PLANS: 'plan_x:desk',
+      EXHIBIT_SURFACES: 'web, hosted',
+    });
+    expect(config.intelligence.tokens.map((one) => [one.tier, one.token.reveal()])).toEqual([
+      ['pro', 'a:b'],
+      ['free', 'c'],
+    ]);
+    expect(config.payments.plans).toEqual([{ id: 'plan_x', plan: 'desk' }]);
+    expect(config.surfaces).toEqual(['hosted', 'web']);
+  });
+});
+
+describe('problems', () => {
+  test('each problem has one line, all of them at once', () => {
+    expect(
+      problems({
+        EXHIBIT_SDN_UR: 'x',
+        EXHIBIT_PORT: '80a',
+        EXHIBIT_SURFACES: 'hosted,everything',
+        EXHIBIT_WHATEVER_THIS_IS: '1',
+        EXHIBIT_EXPLORER_KEY: 'k',
+      }),
+    ).toEqual([
+      'EXHIBIT_SDN_UR: no such setting; did you mean EXHIBIT_SDN_URL?',
+      'EXHIBIT_WHATEVER_THIS_IS: no such setting',
+      'EXHIBIT_PORT: expected a port, a whole number from 0 to 65535',
+      'EXHIBIT_SURFACES: expected some of hosted, intelligence, signals, edge, integrations, mcp, ' +
+        'web, comma-separated',
+      'EXHIBIT_EXPLORER_KEY: needs EXHIBIT_EXPLORER_URL too',
+    ]);
+  });
+
+  test('the names that tests and clusters use are ignored', () => {
+    const config = good({
+      EXHIBIT_TEST_DATA: '/x',
+      EXHIBIT_SERVICE_HOST: '10.0.0.1',
+      EXHIBIT_SERVICE_PORT_HTTP: '80',
+      EXHIBIT_PORT_8080_TCP_ADDR: '10.0.0.1',
+      HOME: '/root',
+    });
+    expect(config.listen.port).toBe(8080);
+  });
+
+  test('a port that Kubernetes injected is explained', () => {
+    expect(problems({ EXHIBIT_PORT: 'tcp://10.0.0.1:8080' })[0]).toContain(
+      'enableServiceLinks: false',
+    );
+  });
+
+  test('a shared database needs a secret that all processes know', () => {
+    expect(problems({ EXHIBIT_DATABASE_URL: 'postgresql://db/x' })).toEqual([
+      'EXHIBIT_DATABASE_URL: needs EXHIBIT_SECRET too',
+    ]);
+  });
+
+  test('made-up data and a real source do not go together', () => {
+    expect(problems({ EXHIBIT_SIMULATE: 'true', EXHIBIT_SDN_URL: 'file:/x' })).toHaveLength(1);
+    expect(problems({ EXHIBIT_WORLD_FAULTS: 'venue:timeout' })).toHaveLength(1);
+    expect(
+      good({ EXHIBIT_SIMULATE: '1', EXHIBIT_WORLD_FAULTS: 'venue:timeout' }).worldFaults,
+    ).toEqual([{ provider: 'venue', fault: 'timeout' }]);
+  });
+
+  test('no line repeats a refused value', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...Object.keys(SETTINGS)),
+        fc.stringMatching(/^[a-z]{2}:\/\/[A-Z]{12}@[A-Z]{12}\/\?[A-Z]{8} [A-Z]{8}$/),
+        (name, text) => {
+          for (const line of problems({ [name]: text })) {
+            for (const piece of text.split(/[^A-Z]+/).filter((one) => one !== '')) {
+              expect(line).not.toContain(piece);
+            }
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('simulation', () => {
+  test('its stores and its secret are its own', () => {
+    const config = good({ EXHIBIT_SIMULATE: 'true', EXHIBIT_SECRET: 'the-live-secret-of-this' });
+    expect(config.dataDir).toBe('/srv/exhibit/data/simulated');
+    expect(config.secret).toEqual({ kind: 'file', path: '/srv/exhibit/data/simulated/secret' });
+    expect(config.sanctions.kind).toBe('simulated');
+  });
+
+  test('npm start sets it only when no source is set and the host is loopback', () => {
+    const simulates = (env: Environment) => withStartDefaults(env)['EXHIBIT_SIMULATE'] === 'true';
+    expect(simulates({})).toBe(true);
+    expect(simulates({ EXHIBIT_PORT: '9000', EXHIBIT_HOST: 'localhost' })).toBe(true);
+    expect(simulates({ EXHIBIT_HOST: '127.0.0.2' })).toBe(true);
+    expect(simulates({ EXHIBIT_HOST: '0.0.0.0' })).toBe(false);
+    expect(simulates({ EXHIBIT_HOST: '127.example.org' })).toBe(false);
+    expect(simulates({ EXHIBIT_SIMULATE: 'false' })).toBe(false);
+    for (const name of ['SDN_URL', 'RPC_BASE', 'DATABASE_URL', 'BUS_URL', 'VENUE_URL']) {
+      expect(simulates({ [`EXHIBIT_${name}`]: 'x' })).toBe(false);
+    }
+  });
+});
+
+describe('what is printed', () => {
+  const MARK = 'M4RKER';
+  const TEXTS: { readonly [name: string]: string } = {
+    EXHIBIT_EXPLORER_KEY: MARK,
+    EXHIBIT_SECRET: `${MARK}-and-some-more-text`,
+    EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
+    EXHIBIT_ADMIN_TOKEN: MARK,
+    EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}`,
+    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `whsec_${MARK}`,
+    EXHIBIT_ANALYST_KEY: MARK,
+    EXHIBIT_ANALYST_MODEL: 'm',
+    EXHIBIT_ANCHOR_KEY: MARK,
+    EXHIBIT_ANCHOR_CONTRACT: `0x${'a'.repeat(40)}`,
+    EXHIBIT_ANCHOR_CHAIN: 'base',
+  };
+  const SCHEMES: { readonly [name: string]: string } = {
+    EXHIBIT_DATABASE_URL: 'postgresql',
+    EXHIBIT_BUS_URL: 'redis',
+  };
+  function markedUrl(name: string): string {
+    const scheme = SCHEMES[name] ?? 'https';
+    return `${scheme}://${MARK}:${MARK}@host.example:99/${MARK}?key=${MARK}#${MARK}`;
+  }
+
+  test('a marker in every URL and every secret is nowhere in the printed configuration', () => {
+    const urls = Object.entries(SETTINGS)
+      .filter(([, setting]) => setting.showing === 'origin')
+      .map(([name]) => [name, markedUrl(name)]);
+    expect(urls.length).toBeGreaterThan(20);
+    const config = good({ ...TEXTS, ...Object.fromEntries(urls) });
+    const printed = [JSON.stringify(config), inspect(config, { depth: 9, showHidden: true })];
+    for (const text of printed) expect(text.toLowerCase()).not.toContain(MARK.toLowerCase());
+    expect(JSON.stringify(config.shown)).toContain('postgresql://host.example:99');
+  });
+
+  test('a secret shows nothing of itself, whichever way it is printed', () => {
+    const secret = new Secret('hidden');
+    const printed = [
+      `${secret}`,
+      JSON.stringify({ secret }),
+      inspect(secret, { showHidden: true }),
+    ];
+    expect(printed).toEqual(['[secret]', '{"secret":"[secret]"}', '[secret]']);
+    expect(secret.reveal()).toBe('hidden');
+  });
+
+  test('a URL shows its scheme and host, a file URL its scheme only', () => {
+    expect(`${new PrivateUrl('https://u:p@h.example/k?q')}`).toBe('https://h.example');
+    expect(`${new PrivateUrl('file:/root/key')}`).toBe('file:');
+    expect(() => new PrivateUrl('//hidden')).toThrow(/^not an absolute URL$/);
+  });
+});
+
+describe('the secret of an embedded deployment', () => {
+  const made: string[] = [];
+  afterEach(() => {
+    for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
+  });
+  function fresh(): string {
+    const dir = mkdtempSync(join(tmpdir(), 'exhibit-secret-'));
+    made.push(dir);
+    return join(dir, 'inner', 'secret');
+  }
+
+  test('it is made once, for its owner only, however many ask at once', async () => {
+    const path = fresh();
+    const asked = await Promise.all(
+      Array.from({ length: 20 }, () => secretOf({ kind: 'file', path })),
+    );
+    const texts = new Set(asked.map((one) => one.reveal()));
+    expect(texts.size).toBe(1);
+    expect([...texts][0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test('a file that others can read, or that holds something else, is refused', async () => {
+    const path = fresh();
+    await secretOf({ kind: 'file', path });
+    writeFileSync(path, 'short\n');
+    await expect(secretOf({ kind: 'file', path })).rejects.toThrow(/holds no secret/);
+    const other = join(path, '..', 'open');
+    writeFileSync(other, 'a'.repeat(64), { mode: 0o644 });
+    await expect(secretOf({ kind: 'file', path: other })).rejects.toThrow(/read by others/);
+  });
+});
+
+describe('the pages made from the table', () => {
+  test('docs/reference/configuration.md is what `exhibit config --reference` prints', () => {
+    expect(readFileSync(new URL('docs/reference/configuration.md', ROOT), 'utf8')).toBe(
+      referencePage(),
+    );
+  });
+
+  test('.env.example is what `exhibit config --example` prints', () => {
+    expect(readFileSync(new URL('.env.example', ROOT), 'utf8')).toBe(exampleFile());
+  });
+
+  test('every initial text is a good value of its setting', () => {
+    for (const setting of Object.values(SETTINGS)) {
+      if (setting.initial !== null)
+        expect(setting.reader.safeParse(setting.initial).success).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,386 @@
+// Answers one question: how is this process to run.
+// The environment and an optional .env become one frozen Config, or one line for each problem.
+// The only file that reads process.env.
+
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { ChainName, EvmChainName } from './chain/chain.ts';
+import {
+  badValue,
+  conflicts,
+  type Given,
+  givenSettings,
+  isSetting,
+  namesASource,
+  unknownNames,
+} from './config/problems.ts';
+import type { AgeLimit } from './config/readers.ts';
+import { PrivateUrl, Secret } from './config/secret.ts';
+import {
+  type PlanName,
+  SETTINGS,
+  type SettingName,
+  type SurfaceName,
+  type TierName,
+  type Values,
+} from './config/settings.ts';
+
+/** Absent, or there with everything it needs. */
+export type Optional<T> = { readonly kind: 'none' } | ({ readonly kind: 'set' } & T);
+
+/** Where a secret comes from: the environment, or a file that is made once (`secretOf`). */
+export type SecretOrigin =
+  | { readonly kind: 'given'; readonly current: Secret }
+  | { readonly kind: 'file'; readonly path: string };
+
+type ByChain<C extends ChainName> = { readonly [N in C]: PrivateUrl | null };
+type Lifecycle = { readonly refreshMs: number; readonly floor: number; readonly maxAge: AgeLimit };
+
+/** A setting as an operator sees it: nothing of a secret, of a URL its scheme and host only. */
+export type ShownSetting = {
+  readonly name: SettingName;
+  readonly value: string | null;
+  readonly from: 'set' | 'default';
+};
+
+/** Everything a process is told. Durations are milliseconds; paths are absolute. */
+export type Config = {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Base of public links without a final slash; `null`: the listening address. */
+  readonly publicUrl: string | null;
+  readonly ops: Optional<{ readonly port: number }>;
+  readonly surfaces: readonly SurfaceName[];
+  readonly trustProxy: boolean;
+  readonly simulate: boolean;
+  /** The folder of everything embedded: the simulated world has its own. */
+  readonly dataDir: string;
+  readonly store:
+    | { readonly kind: 'embedded'; readonly dir: string }
+    | { readonly kind: 'postgres'; readonly url: PrivateUrl };
+  readonly warehouse:
+    | { readonly kind: 'embedded'; readonly dir: string }
+    | { readonly kind: 'clickhouse'; readonly url: PrivateUrl };
+  readonly bus: { readonly kind: 'process' } | { readonly kind: 'redis'; readonly url: PrivateUrl };
+  readonly sanctions: Lifecycle &
+    (
+      | { readonly kind: 'simulated' }
+      | { readonly kind: 'mirrors'; readonly mirrors: readonly PrivateUrl[] }
+    );
+  readonly rpc: ByChain<EvmChainName | 'solana' | 'bitcoin'>;
+  readonly blockscout: ByChain<EvmChainName>;
+  readonly explorer: Optional<{ readonly url: PrivateUrl; readonly key: Secret | null }>;
+  readonly venueUrl: PrivateUrl | null;
+  readonly pricesUrl: PrivateUrl | null;
+  readonly hyperliquidUrl: PrivateUrl | null;
+  readonly binanceUrl: PrivateUrl | null;
+  readonly bybitUrl: PrivateUrl | null;
+  /** The operator's overrides of the platforms' own hosts. */
+  readonly messengers: { readonly [P in 'slack' | 'discord' | 'telegram']: PrivateUrl | null };
+  readonly secret: SecretOrigin;
+  readonly previousSecret: Secret | null;
+  readonly adminToken: Secret | null;
+  readonly intelligence: {
+    readonly tokens: readonly { readonly tier: TierName; readonly token: Secret }[];
+    readonly allowAnonymous: boolean;
+  };
+  readonly payments: {
+    readonly webhookSecret: Secret | null;
+    readonly plans: readonly { readonly id: string; readonly plan: PlanName }[];
+  };
+  readonly liveBudgetMs: number;
+  readonly tipMaxAgeMs: number;
+  readonly exitLiquidityUsd: number;
+  readonly analyst: Optional<{
+    readonly url: PrivateUrl;
+    readonly model: string;
+    readonly key: Secret | null;
+  }>;
+  readonly anchor: Optional<{
+    readonly contract: string;
+    readonly chain: EvmChainName;
+    readonly key: Secret;
+  }>;
+  readonly receiptsDir: string;
+  readonly otelUrl: PrivateUrl | null;
+  readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
+  /** Every setting as it may be printed. */
+  readonly shown: readonly ShownSetting[];
+};
+
+/** Texts of an environment by name. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** A configuration, or one line for each problem. */
+export type Configured =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Parses an environment. Reads nothing else: relative paths are taken from `cwd`, which must be
+ * absolute.
+ */
+export function parseConfig(env: Environment, at: { readonly cwd: string }): Configured {
+  const given = givenSettings(env);
+  const problems = unknownNames(given);
+  const values = readValues(given, problems);
+  problems.push(...conflicts(given, values.EXHIBIT_SIMULATE === true));
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, config: frozen(assembled(values, given, at.cwd)) };
+}
+
+// A value that does not parse is a problem; what stands in its place is never used, because a
+// problem stops the start.
+function readValues(given: Given, problems: string[]): Values {
+  const values = new Map<string, unknown>();
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    const text = given.get(name) ?? setting.initial;
+    if (text === null || !isSetting(name)) {
+      values.set(name, null);
+      continue;
+    }
+    const parsed = setting.reader.safeParse(text);
+    values.set(name, parsed.success ? parsed.data : null);
+    for (const issue of parsed.success ? [] : parsed.error.issues) {
+      problems.push(badValue(name, text, issue.message));
+    }
+  }
+  return Object.fromEntries(values) as Values;
+}
+
+function assembled(values: Values, given: Given, cwd: string): Config {
+  const simulate = values.EXHIBIT_SIMULATE;
+  const root = resolve(cwd, values.EXHIBIT_DATA_DIR);
+  const dataDir = simulate ? resolve(root, 'simulated') : root;
+  return {
+    ...serving(values),
+    ...stores(values, dataDir),
+    ...sources(values),
+    ...access(values, dataDir),
+    ...outputs(values, cwd),
+    simulate,
+    dataDir,
+    sanctions: {
+      refreshMs: values.EXHIBIT_SDN_REFRESH,
+      floor: values.EXHIBIT_SDN_FLOOR,
+      maxAge: values.EXHIBIT_SDN_MAX_AGE,
+      ...(simulate ? { kind: 'simulated' } : { kind: 'mirrors', mirrors: values.EXHIBIT_SDN_URL }),
+    },
+    liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
+    tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
+    exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
+    worldFaults: listed(values.EXHIBIT_WORLD_FAULTS),
+    shown: shownSettings(given),
+  };
+}
+
+function listed<T>(list: readonly T[] | null): readonly T[] {
+  return list === null ? [] : list;
+}
+
+function serving(
+  values: Values,
+): Pick<Config, 'listen' | 'publicUrl' | 'ops' | 'surfaces' | 'trustProxy'> {
+  const opsPort = values.EXHIBIT_OPS_PORT;
+  return {
+    listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
+    publicUrl: values.EXHIBIT_PUBLIC_URL,
+    ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
+    surfaces: values.EXHIBIT_SURFACES,
+    trustProxy: values.EXHIBIT_TRUST_PROXY,
+  };
+}
+
+const NONE = { kind: 'none' } as const;
+
+function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse' | 'bus'> {
+  const database = values.EXHIBIT_DATABASE_URL;
+  const warehouse = values.EXHIBIT_WAREHOUSE_URL;
+  const bus = values.EXHIBIT_BUS_URL;
+  return {
+    store:
+      database === null
+        ? { kind: 'embedded', dir: resolve(dataDir, 'control') }
+        : { kind: 'postgres', url: database },
+    warehouse:
+      warehouse === null
+        ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
+        : { kind: 'clickhouse', url: warehouse },
+    bus: bus === null ? { kind: 'process' } : { kind: 'redis', url: bus },
+  };
+}
+
+type SourceNames =
+  | 'rpc'
+  | 'blockscout'
+  | 'explorer'
+  | `${'venue' | 'prices' | 'hyperliquid' | 'binance' | 'bybit'}Url`;
+
+function sources(values: Values): Pick<Config, SourceNames> {
+  const url = values.EXHIBIT_EXPLORER_URL;
+  return {
+    rpc: {
+      ethereum: values.EXHIBIT_RPC_ETHEREUM,
+      arbitrum: values.EXHIBIT_RPC_ARBITRUM,
+      base: values.EXHIBIT_RPC_BASE,
+      bsc: values.EXHIBIT_RPC_BSC,
+      polygon: values.EXHIBIT_RPC_POLYGON,
+      hyperevm: values.EXHIBIT_RPC_HYPEREVM,
+      solana: values.EXHIBIT_RPC_SOLANA,
+      bitcoin: values.EXHIBIT_RPC_BITCOIN,
+    },
+    blockscout: {
+      ethereum: values.EXHIBIT_BLOCKSCOUT_ETHEREUM,
+      arbitrum: values.EXHIBIT_BLOCKSCOUT_ARBITRUM,
+      base: values.EXHIBIT_BLOCKSCOUT_BASE,
+      bsc: values.EXHIBIT_BLOCKSCOUT_BSC,
+      polygon: values.EXHIBIT_BLOCKSCOUT_POLYGON,
+      hyperevm: values.EXHIBIT_BLOCKSCOUT_HYPEREVM,
+    },
+    explorer: url === null ? NONE : { kind: 'set', url, key: values.EXHIBIT_EXPLORER_KEY },
+    venueUrl: values.EXHIBIT_VENUE_URL,
+    pricesUrl: values.EXHIBIT_PRICES_URL,
+    hyperliquidUrl: values.EXHIBIT_HYPERLIQUID_URL,
+    binanceUrl: values.EXHIBIT_BINANCE_URL,
+    bybitUrl: values.EXHIBIT_BYBIT_URL,
+  };
+}
+
+type AccessNames = 'secret' | 'previousSecret' | 'adminToken' | 'intelligence' | 'payments';
+
+function access(values: Values, dataDir: string): Pick<Config, AccessNames> {
+  return {
+    secret: secretOrigin(values, dataDir),
+    previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
+    adminToken: values.EXHIBIT_ADMIN_TOKEN,
+    intelligence: {
+      tokens: listed(values.EXHIBIT_INTELLIGENCE_TOKENS),
+      allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,
+    },
+    payments: {
+      webhookSecret: values.EXHIBIT_PAYMENT_WEBHOOK_SECRET,
+      plans: listed(values.EXHIBIT_PLANS),
+    },
+  };
+}
+
+// The simulated world's embedded stores have a secret of their own, whatever the live one is.
+function secretOrigin(values: Values, dataDir: string): SecretOrigin {
+  const ownFile = values.EXHIBIT_SIMULATE && values.EXHIBIT_DATABASE_URL === null;
+  const current = values.EXHIBIT_SECRET;
+  if (current !== null && !ownFile) return { kind: 'given', current };
+  return { kind: 'file', path: resolve(dataDir, 'secret') };
+}
+
+type OutputNames = 'messengers' | 'analyst' | 'anchor' | 'receiptsDir' | 'otelUrl';
+
+function outputs(values: Values, cwd: string): Pick<Config, OutputNames> {
+  const { EXHIBIT_ANALYST_URL: url, EXHIBIT_ANALYST_MODEL: model } = values;
+  const { EXHIBIT_ANCHOR_CONTRACT: contract, EXHIBIT_ANCHOR_CHAIN: chain } = values;
+  const anchorKey = values.EXHIBIT_ANCHOR_KEY;
+  return {
+    messengers: {
+      slack: values.EXHIBIT_SLACK_URL,
+      discord: values.EXHIBIT_DISCORD_URL,
+      telegram: values.EXHIBIT_TELEGRAM_URL,
+    },
+    analyst:
+      url === null || model === null
+        ? NONE
+        : { kind: 'set', url, model, key: values.EXHIBIT_ANALYST_KEY },
+    anchor:
+      contract === null || chain === null || anchorKey === null
+        ? NONE
+        : { kind: 'set', contract, chain, key: anchorKey },
+    receiptsDir: resolve(cwd, values.EXHIBIT_RECEIPTS_DIR),
+    otelUrl: values.EXHIBIT_OTEL_URL,
+  };
+}
+
+function shownSettings(given: Given): ShownSetting[] {
+  const names = Object.keys(SETTINGS).filter(isSetting);
+  return names.map((name) => {
+    const setting = SETTINGS[name];
+    const text = given.get(name);
+    const value = text === undefined ? setting.initial : text;
+    const from = text === undefined ? 'default' : 'set';
+    return { name, value: value === null ? null : shownText(name, value), from };
+  });
+}
+
+function shownText(name: SettingName, text: string): string {
+  const { showing } = SETTINGS[name];
+  if (showing === 'nothing') return new Secret(text).toString();
+  if (showing === 'value') return text.trim();
+  return text
+    .split(',')
+    .map((one) => new PrivateUrl(one.trim()).shown)
+    .join(', ');
+}
+
+// Only plain data is walked: the classes of secrets and URLs hold nothing that could be changed.
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Object.getPrototypeOf(value) === Object.prototype || Array.isArray(value)) {
+    for (const inner of Object.values(value)) frozen(inner);
+  }
+  return Object.freeze(value);
+}
+
+const LOOPBACK_NAMES = ['localhost', '::1'];
+
+/** Whether a host is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAMES.includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** What `npm start` adds: the simulated world, where no source is set and the host is loopback. */
+export function withStartDefaults(env: Environment): Environment {
+  const given = givenSettings(env);
+  const host = given.get('EXHIBIT_HOST') ?? SETTINGS.EXHIBIT_HOST.initial;
+  if (given.has('EXHIBIT_SIMULATE') || namesASource(given) || !isLoopback(host.trim())) return env;
+  return { ...env, EXHIBIT_SIMULATE: 'true' };
+}
+
+/** What of the process's own environment is not a setting. */
+export type Terminal = { readonly noColour: boolean; readonly dumb: boolean };
+
+/** How the terminal wants to be written to, by the customs of NO_COLOR and TERM. */
+export function readTerminal(): Terminal {
+  const noColour = process.env['NO_COLOR'];
+  return {
+    noColour: noColour !== undefined && noColour !== '',
+    dumb: process.env['TERM'] === 'dumb',
+  };
+}
+
+/**
+ * The configuration of this process: its environment, and beneath it the .env of its working
+ * directory. `start` adds what `npm start` does; `flags` are settings given as arguments.
+ */
+export function readConfig(
+  how: { readonly start?: boolean; readonly flags?: Environment } = {},
+): Configured {
+  const cwd = process.cwd();
+  const file = readDotEnv(resolve(cwd, '.env'));
+  if (!file.ok) return { ok: false, problems: [file.problem] };
+  const env = { ...file.env, ...process.env, ...how.flags };
+  return parseConfig(how.start === true ? withStartDefaults(env) : env, { cwd });
+}
+
+const DOT_ENV_BYTES_MAX = 1 << 20;
+
+function readDotEnv(
+  file: string,
+): { readonly ok: true; readonly env: Environment } | { readonly ok: false; problem: string } {
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.length > DOT_ENV_BYTES_MAX) return { ok: false, problem: '.env: over 1 MiB' };
+    return { ok: true, env: parseEnv(text) };
+  } catch (fault) {
+    const code = fault instanceof Error && 'code' in fault ? fault.code : 'unreadable';
+    if (code === 'ENOENT') return { ok: true, env: {} };
+    return { ok: false, problem: `.env: cannot be read (${String(code)})` };
+  }
+}

@@ -1,0 +1,115 @@
+// Answers one question: what is wrong with a set of settings, in one clear line for each problem.
+// No line repeats the text of a value: it may hold a credential.
+
+import { SETTINGS, type SettingName } from './settings.ts';
+
+/** The texts that were given, by name; an empty text counts as not given. */
+export type Given = ReadonlyMap<string, string>;
+
+const PREFIX = 'EXHIBIT_';
+/** Names that are not settings of the service: those of its tests, and those a cluster injects. */
+const IGNORED = [/^EXHIBIT_TEST_/, /^EXHIBIT_SERVICE_/, /^EXHIBIT_PORT_\d+_/];
+const EDITS_MAX = 3;
+
+/** Every given text whose name is ours to judge. */
+export function givenSettings(env: { readonly [name: string]: string | undefined }): Given {
+  const given = new Map<string, string>();
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith(PREFIX) || IGNORED.some((pattern) => pattern.test(name))) continue;
+    if (text !== undefined && text.trim() !== '') given.set(name, text);
+  }
+  return given;
+}
+
+/** Whether a name is a setting. */
+export function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** One line for each name that is no setting, with the nearest one that is. */
+export function unknownNames(given: Given): string[] {
+  const unknown = [...given.keys()].filter((name) => !isSetting(name));
+  return unknown.map((name) => {
+    const near = nearest(name, Object.keys(SETTINGS));
+    return `${name}: no such setting${near === null ? '' : `; did you mean ${near}?`}`;
+  });
+}
+
+/** The name of a list that is at most three edits away; the nearest, or none. */
+export function nearest(name: string, names: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = EDITS_MAX + 1;
+  for (const one of names) {
+    const edits = editDistance(name, one);
+    if (edits < least) [best, least] = [one, edits];
+  }
+  return best;
+}
+
+// Levenshtein's distance, row by row.
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, left] of [...a].entries()) {
+    let before = i + 1;
+    const next = [before];
+    for (const [j, right] of [...b].entries()) {
+      const kept = (row[j] ?? 0) + (left === right ? 0 : 1);
+      before = Math.min(kept, (row[j + 1] ?? 0) + 1, before + 1);
+      next.push(before);
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** Lines about settings that do not go together. */
+export function conflicts(given: Given, simulate: boolean): string[] {
+  const lines: string[] = [];
+  const needs = (name: SettingName, other: SettingName) => {
+    if (given.has(name) && !given.has(other)) lines.push(`${name}: needs ${other} too`);
+  };
+  needs('EXHIBIT_DATABASE_URL', 'EXHIBIT_SECRET');
+  needs('EXHIBIT_EXPLORER_KEY', 'EXHIBIT_EXPLORER_URL');
+  needs('EXHIBIT_ANALYST_URL', 'EXHIBIT_ANALYST_MODEL');
+  needs('EXHIBIT_ANALYST_MODEL', 'EXHIBIT_ANALYST_URL');
+  needs('EXHIBIT_ANALYST_KEY', 'EXHIBIT_ANALYST_URL');
+  for (const name of ANCHOR) for (const other of ANCHOR) needs(name, other);
+  if (given.has('EXHIBIT_WORLD_FAULTS') && !simulate) {
+    lines.push('EXHIBIT_WORLD_FAULTS: takes effect in the simulated world only (EXHIBIT_SIMULATE)');
+  }
+  if (simulate) lines.push(...realSources(given));
+  return lines;
+}
+
+const ANCHOR = ['EXHIBIT_ANCHOR_CONTRACT', 'EXHIBIT_ANCHOR_KEY', 'EXHIBIT_ANCHOR_CHAIN'] as const;
+
+// A real source behind the label "simulated" would be as wrong as the reverse.
+function realSources(given: Given): string[] {
+  const names = [...given.keys()].filter((name) =>
+    /^EXHIBIT_(SDN_URL|EXPLORER_URL|(RPC|BLOCKSCOUT)_\w+|(VENUE|PRICES|HYPERLIQUID|BINANCE|BYBIT)_URL)$/.test(
+      name,
+    ),
+  );
+  return names.map(
+    (name) => `${name}: names a real source, and EXHIBIT_SIMULATE serves made-up data: choose one`,
+  );
+}
+
+const SOURCE_NAMES =
+  /^EXHIBIT_(SDN|EXPLORER|RPC|BLOCKSCOUT|VENUE|PRICES|HYPERLIQUID|DATABASE|WAREHOUSE|BUS)_/;
+
+/** Whether anything is set that names a source or a store. */
+export function namesASource(given: Given): boolean {
+  return [...given.keys()].some((name) => SOURCE_NAMES.test(name));
+}
+
+/** What a bad text of a setting is told; a port that a cluster injected gets its own line. */
+export function badValue(name: SettingName, text: string, expected: string): string {
+  if (name === 'EXHIBIT_PORT' && text.startsWith('tcp://')) {
+    return (
+      'EXHIBIT_PORT: this tcp:// address is what Kubernetes injects for a service called exhibit; ' +
+      'set enableServiceLinks: false in the pod, or another service name'
+    );
+  }
+  return `${name}: ${expected}`;
+}

@@ -1,0 +1,151 @@
+// Reads the arguments and hands them on. The only file with side effects on import.
+// A first signal stops in order, within ten seconds; a second one ends the process at once.
+
+import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './cli/command.ts';
+import {
+  HELP_GROUPS,
+  LOCAL_COMMANDS,
+  SERVICE_COMMANDS,
+  type ServiceCommand,
+  STORE_COMMANDS,
+} from './cli/commands.ts';
+import { askedCommand, runCommand } from './cli/dispatch.ts';
+import { commandHelp, overallHelp } from './cli/help.ts';
+import { operate } from './cli/operate.ts';
+import { wantsColour } from './cli/output.ts';
+import { nearest } from './config/problems.ts';
+import { type Config, type Configured, readConfig, readTerminal } from './config.ts';
+
+/** From the first signal to the end, whatever still runs. */
+const STOP_MAX_MS = 9_500;
+/** After a command is done, open handles may keep the process for so long. */
+const LINGER_MAX_MS = 2_000;
+const ALIVE_MS = 3_600_000;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Aborted at the first signal; a second one ends the process. */
+function stopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(SIGNAL_STATUS[signal]);
+      stopping.abort();
+      setTimeout(() => process.exit(EXIT.failed), STOP_MAX_MS).unref();
+    });
+  }
+  return stopping.signal;
+}
+
+const out = (line: string) => void process.stdout.write(`${line}\n`);
+const err = (line: string) => void process.stderr.write(`${line}\n`);
+
+function ioOf(json: boolean): Io {
+  const colour = wantsColour(process.stdout, readTerminal());
+  return { out, err, json, colour, cwd: process.cwd(), signal: stopSignal() };
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  const [first] = words;
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    for (const line of overallHelp(HELP_GROUPS, await version())) out(line);
+    return first === undefined ? EXIT.badUsage : EXIT.done;
+  }
+  if (first === '--version') {
+    out(await version());
+    return EXIT.done;
+  }
+  const service = SERVICE_COMMANDS.find((one) => one.name === first);
+  if (service !== undefined) return runUntilStopped(service, words.slice(1));
+  const local = askedCommand(words, LOCAL_COMMANDS);
+  if (local !== null) {
+    const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
+    const services = { configured: readConfig(), started: readConfig({ start: true }) };
+    return runCommand({ ...local, json }, ioOf(json), services);
+  }
+  const asked = askedCommand(words, STORE_COMMANDS);
+  if (asked === null) return unknown(words);
+  if (asked.help) return say(commandHelp(asked.command));
+  const set = configOf(readConfig());
+  const started = configOf(readConfig({ start: true }));
+  if (set === null || started === null) return EXIT.badUsage;
+  const operations = await import('./compose/operate.ts');
+  return operate(asked, ioOf(asked.json), { set, started }, operations);
+}
+
+/** These print tables for people and JSON for pipes. */
+const ASKING: readonly string[] = ['look', 'screen'];
+
+function say(lines: readonly string[]): ExitStatus {
+  for (const line of lines) out(line);
+  return EXIT.done;
+}
+
+function configOf(configured: Configured): Config | null {
+  if (configured.ok) return configured.config;
+  for (const problem of configured.problems) err(problem);
+  return null;
+}
+
+function unknown(words: readonly string[]): ExitStatus {
+  const names = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
+  const [first] = words;
+  const within = names.filter((name) => name.startsWith(`${first} `));
+  if (within.length > 0) err(`exhibit ${first} takes one of: ${within.join(', ')}`);
+  else {
+    const near = nearest(words.slice(0, 2).join(' '), names) ?? nearest(String(first), names);
+    err(`There is no such command.${near === null ? '' : ` Did you mean exhibit ${near}?`}`);
+  }
+  err('exhibit --help lists all commands.');
+  return EXIT.badUsage;
+}
+
+async function version(): Promise<string> {
+  const { VERSION } = await import('./compose/version.ts');
+  return VERSION;
+}
+
+async function runUntilStopped(
+  command: ServiceCommand,
+  words: readonly string[],
+): Promise<ExitStatus> {
+  if (words.includes('--help') || words.includes('-h')) return say(commandHelp(command));
+  const { values } = readArgs(words, { options: { 'allow-anonymous': { type: 'boolean' } } });
+  const flags = values['allow-anonymous'] === true ? { EXHIBIT_ALLOW_ANONYMOUS: 'true' } : {};
+  const config = configOf(readConfig({ start: command.name === 'start', flags }));
+  if (config === null) return EXIT.badUsage;
+  const stopping = stopSignal();
+  const { runService } = await import('./compose/run.ts');
+  const running = await runService(config, command.roles);
+  await aborted(stopping);
+  await running.stop();
+  return EXIT.done;
+}
+
+// A role whose timers keep no process alive still runs until it is stopped.
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const alive = setInterval(() => undefined, ALIVE_MS);
+  await new Promise<void>((stop) => {
+    signal.addEventListener('abort', () => stop(), { once: true });
+  });
+  clearInterval(alive);
+}
+
+function failed(fault: unknown): ExitStatus {
+  if (fault instanceof UsageError) {
+    err(`exhibit: ${fault.message}`);
+    return EXIT.badUsage;
+  }
+  const isBug = fault instanceof TypeError || fault instanceof RangeError;
+  if (!(fault instanceof Error)) err('exhibit: it failed');
+  else err(isBug && fault.stack !== undefined ? fault.stack : `exhibit: ${fault.message}`);
+  return EXIT.failed;
+}
+
+// Whoever reads the output may stop reading it: that is no fault of the command's.
+process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
+  process.exit(fault.code === 'EPIPE' ? EXIT.done : EXIT.failed);
+});
+process.exitCode = await main(process.argv.slice(2)).catch(failed);
+setTimeout(() => process.exit(), LINGER_MAX_MS).unref();

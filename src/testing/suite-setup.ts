@@ -1,0 +1,35 @@
+// Answers one question: can the suite run as it was asked to.
+// It fails at once where named data is absent, so that a run cannot pass by leaving tests out.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BUILD_TIMEOUT_MS = 300_000;
+
+/** Runs once before the suite: checks the named test data and builds what child processes run. */
+export function setup(): void {
+  requireNamedData(process.env['EXHIBIT_TEST_DATA']);
+  if (process.env['EXHIBIT_TEST_ONLY'] !== 'unit') build();
+}
+
+/** Throws where test data was named and is no folder. */
+export function requireNamedData(folder: string | undefined): void {
+  if (folder === undefined || folder === '') return;
+  if (existsSync(folder) && statSync(folder).isDirectory()) return;
+  throw new Error('EXHIBIT_TEST_DATA names a folder that is not there');
+}
+
+// Workers and child processes run from dist. A build with type errors still gives its files, and
+// the test of the types says that they are wrong.
+function build(): void {
+  const built = spawnSync(process.execPath, [`${ROOT}bin/exhibit`, 'build'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: BUILD_TIMEOUT_MS,
+  });
+  if (built.status === 0) return;
+  if (!existsSync(`${ROOT}dist/main.js`)) throw new Error('the build failed and left nothing');
+  process.stderr.write('the build has errors; running on what it gave\n');
+}

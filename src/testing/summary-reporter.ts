@@ -1,0 +1,85 @@
+// Answers one question: how did the suite end, and what did it leave out, and why.
+// Nothing is skipped silently: every skipped test is counted under its reason before the last line.
+
+import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
+import { collect, tally } from '../evidence/measure.ts';
+
+/** What of a finished run the closing lines need. */
+export type Outcome = {
+  readonly passed: number;
+  readonly failed: number;
+  /** The reason of each skipped test; `null` where neither it nor a title around it gives one. */
+  readonly skipped: readonly { readonly reason: string | null; readonly title: string }[];
+};
+
+const TITLES_SHOWN_MAX = 5;
+
+/** The closing lines. The last one stands alone: `N passed, N failed, N skipped`. */
+export function closingLines(outcome: Outcome): string[] {
+  const byReason = new Map<string, string[]>();
+  const counts = new Map<string, number>();
+  for (const { reason, title } of outcome.skipped) {
+    const group = reason === null ? 'no reason given' : reason;
+    tally(counts, group);
+    collect(byReason, group, title);
+  }
+  const lines = [...byReason].flatMap(([reason, titles]) => [
+    `skipped ${counts.get(reason)}: ${reason}`,
+    ...titles.slice(0, TITLES_SHOWN_MAX).map((title) => `    ${title}`),
+    ...(titles.length > TITLES_SHOWN_MAX
+      ? [`    and ${titles.length - TITLES_SHOWN_MAX} more`]
+      : []),
+  ]);
+  const { passed, failed, skipped } = outcome;
+  return ['', ...lines, `${passed} passed, ${failed} failed, ${skipped.length} skipped`];
+}
+
+/** The reason in a title such as `a server (skipped: no PostgreSQL)`, or `null`. */
+export function reasonInTitle(title: string): string | null {
+  const [, reason] = /\bskipped:?\s+(.+)$/.exec(title) ?? [];
+  if (reason === undefined) return null;
+  const opened = reason.split('(').length;
+  const closed = reason.split(')').length;
+  return closed > opened ? reason.replace(/\)(?=[^)]*$)/, '') : reason;
+}
+
+/** Vitest's own report, and after it the closing lines. */
+export class SummaryReporter extends DefaultReporter {
+  override onTestRunEnd(...ended: Parameters<DefaultReporter['onTestRunEnd']>): void {
+    super.onTestRunEnd(...ended);
+    const [modules, unhandled] = ended;
+    const outcome = outcomeOf(modules, unhandled.length);
+    process.stdout.write(`${closingLines(outcome).join('\n')}\n`);
+  }
+}
+
+function outcomeOf(modules: readonly TestModule[], unhandled: number): Outcome {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const ended = (state: string) => tests.filter((one) => one.result().state === state);
+  // A file that did not load, a hook that threw and a stray rejection are failures of no test.
+  const broken = modules.filter((module) => brokenOutsideTests(module)).length;
+  return {
+    passed: ended('passed').length,
+    failed: ended('failed').length + broken + unhandled,
+    skipped: [...ended('skipped'), ...ended('pending')].map((one) => ({
+      reason: reasonOf(one),
+      title: `${one.module.relativeModuleId} > ${one.fullName}`,
+    })),
+  };
+}
+
+function brokenOutsideTests(module: TestModule): boolean {
+  const suites = [...module.children.allSuites()];
+  return module.errors().length > 0 || suites.some((suite) => suite.errors().length > 0);
+}
+
+function reasonOf(test: TestCase): string | null {
+  const result = test.result();
+  if (result.state === 'skipped' && result.note !== undefined) return reasonOrAll(result.note);
+  return reasonInTitle(test.fullName);
+}
+
+function reasonOrAll(note: string): string {
+  const reason = reasonInTitle(note);
+  return reason === null ? note : reason;
+}

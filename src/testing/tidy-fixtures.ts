@@ -1,0 +1,222 @@
+// Answers one question: what does each forbidden form look like, and what is its right twin.
+// Texts, never run. What the rules look for in a whole line is put together from two halves.
+
+/**
+ * A form as it would stand in a file of that path: `wrong` breaks the rule, `right` breaks none.
+ */
+export type Fixture = {
+  readonly rule: string;
+  readonly path: string;
+  readonly wrong: string;
+  readonly right: string;
+};
+
+const ENGINE = 'src/engines/walk.ts';
+const ADAPTER = 'src/adapters/labels/store.ts';
+const ROUTE = 'src/routes/hosted/screen.ts';
+const HEAD = '// What is this?\n';
+
+function form(rule: string, path: string, wrong: string, right: string): Fixture {
+  return { rule, path, wrong: HEAD + wrong, right: HEAD + right };
+}
+
+function fallbacks(pairs: readonly (readonly [wrong: string, right: string])[]): Fixture[] {
+  const paths = [ENGINE, ADAPTER, ROUTE];
+  return pairs.flatMap(([wrong, right]) =>
+    paths.map((path) => form('literal fallback', path, wrong, right)),
+  );
+}
+
+const READING = "import { type Read, read } from '../../evidence/reading.ts';\n";
+const LONG_BODY = 'work();\n'.repeat(70);
+
+/** Each forbidden form of code. */
+export const RULE_FIXTURES: readonly Fixture[] = [
+  form('any', ENGINE, 'let x: any;', 'let x: unknown;'),
+  form('any', ENGINE, 'const x = y as Array<any>;', 'const x: unknown[] = y;'),
+  form('as never', ENGINE, 'f(x as never);', 'f(x);'),
+  form('as never', ENGINE, 'f(<never>x);', 'const x: never = f();'),
+  form('as unknown as', ENGINE, 'f(x as unknown as Y);', 'f(x as unknown);'),
+  form('as unknown as', ENGINE, 'f((x as unknown) as Y);', 'f(x as Y);'),
+  form(
+    'cast to evidence',
+    ADAPTER,
+    `${READING}f(x as Read<string, 'a'>);`,
+    `${READING}f(x satisfies Read<string, 'a'>);`,
+  ),
+  form(
+    'cast to evidence',
+    ROUTE,
+    "import type { Claim as Said } from '../../evidence/claim.ts';\nf(x as Promise<Said>[]);",
+    "import type { Claim } from '../other/claim-form.ts';\nf(x as Promise<Claim>[]);",
+  ),
+  form(
+    'cast to evidence',
+    ENGINE,
+    "import type { EvmAddress } from '../chain/address.ts';\nf(<EvmAddress>x);",
+    "import { parseAddress } from '../chain/address.ts';\nf(parseAddress(x));",
+  ),
+  form(
+    'borrowed prototype',
+    ADAPTER,
+    'f(Object.create(Read.prototype));',
+    'f(Object.create(null));',
+  ),
+  form('borrowed prototype', ENGINE, 'Object.setPrototypeOf(x, y);', 'Object.getPrototypeOf(x);'),
+  form(
+    'unchecked JSON.parse',
+    ADAPTER,
+    'const x = JSON.parse(t);',
+    'const x: unknown = JSON.parse(t);',
+  ),
+  form('unchecked JSON.parse', ADAPTER, 'f(JSON.parse(t));', 'schema.safeParse(JSON.parse(t));'),
+  form('unchecked JSON.parse', ADAPTER, 'f(JSON.parse(t) as Row);', 'f(JSON.parse(t) as unknown);'),
+  form(
+    'unchecked JSON.parse',
+    ADAPTER,
+    'function f(t: string) { return JSON.parse(t); }',
+    'function f(t: string): unknown { return JSON.parse(t); }',
+  ),
+  form(
+    'unchecked JSON.parse',
+    ADAPTER,
+    'const f = (t: string): Row => JSON.parse(t);',
+    'const f = (t: string): unknown => JSON.parse(t);',
+  ),
+  form(
+    'unchecked JSON.parse',
+    ADAPTER,
+    'let x; x = JSON.parse(t);',
+    'let x: unknown; x = JSON.parse(t);',
+  ),
+  form(
+    'unchecked JSON.parse',
+    ENGINE,
+    'const { a } = JSON.parse(t);',
+    'const a = schema.parse(t);',
+  ),
+  form('untyped container', ENGINE, 'const m = new Map();', 'const m = new Map<string, number>();'),
+  form('untyped container', ENGINE, 'class A { m = new Map(); }', 'class A { m: M = new Map(); }'),
+  ...fallbacks([
+    ['f(x ?? 0);', 'f(x ?? null);'],
+    ['f(x ?? []);', 'f(x ?? [first]);'],
+    ["f(x ?? '');", "f(x ?? 'unknown');"],
+    ['f(x ?? ``);', 'f(x ?? `none`);'],
+    ['f(x || []);', 'f(x || y);'],
+    ['f(x || false);', 'f(x || true);'],
+    ['f(x ?? {});', 'f(x ?? { a });'],
+    ['f(x ?? 0n);', 'f(x ?? 1n);'],
+    ['f(x ?? -0);', 'f(x ?? -1);'],
+    ['f(x ?? new Map());', 'f(x ?? new Map(rows));'],
+    ['f(x ?? new Set<string>());', 'f(x ?? new Set([1]));'],
+    ['f(x ?? ([] as string[]));', 'f(x && []);'],
+    ['f(x ?? Object.freeze([]));', 'f(x ?? Object.freeze([1]));'],
+    ['x ??= [];', 'x ??= y;'],
+    ['x ||= 0;', 'x &&= 0;'],
+    ['function f(x = []) {}', 'function f(x: X) {}'],
+    ["const f = (x = '') => x;", 'const f = (x = y) => x;'],
+    ['const { x = 0 } = y;', 'const { x } = y;'],
+    ['p.catch(() => []);', 'p.catch((error) => unread(port, faultOf(error)));'],
+    ['p.catch(() => { log(); return false; });', 'p.catch(() => { log(); throw fault; });'],
+    ['p.then(f, () => 0);', 'p.then(() => 0);'],
+  ]),
+  form(
+    'swallowed failure',
+    ADAPTER,
+    'try { f(); } catch {}',
+    'try { f(); } catch (e) { throw e; }',
+  ),
+  form(
+    'swallowed failure',
+    ADAPTER,
+    'async function g() { try { return await f(); } catch { return new Rows(0); } }',
+    "async function g() { try { return await f(); } catch (e) { return unread('a', why(e)); } }",
+  ),
+  form('environment', ENGINE, 'f(process.env);', 'f(config.env);'),
+  form('environment', ADAPTER, "f(process.env['HOME']);", 'f(process.argv);'),
+  form(
+    'environment',
+    ADAPTER,
+    "import { env } from 'node:process';",
+    "import { argv } from 'node:process';",
+  ),
+  form('global fetch', ADAPTER, 'await fetch(url);', 'await outside.fetch(url);'),
+  form(
+    'global fetch',
+    ADAPTER,
+    'const f = globalThis.fetch;',
+    'async function f(fetch: Fetch) { await fetch(url); }',
+  ),
+  form('default export', ENGINE, 'export default function f() {}', 'export function f() {}'),
+  form('weak test', 'src/chain/a.test.ts', "test.only('a', f);", "test('a', f);"),
+  form('weak test', 'src/chain/a.test.ts', "vi.mock('./b.ts');", 'vi.waitFor(() => f());'),
+  form(
+    'minting',
+    ENGINE,
+    "import { read } from '../evidence/reading.ts';",
+    "import { unread } from '../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ROUTE,
+    "import { part as p } from '../../evidence/reading.ts';",
+    "import type { Part } from '../../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ENGINE,
+    "import * as r from '../evidence/reading.ts';",
+    "import type * as r from '../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ENGINE,
+    "const r = await import('../evidence/reading.ts');",
+    "import { map } from '../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ENGINE,
+    "export { read } from '../evidence/reading.ts';",
+    "export { all } from '../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ROUTE,
+    "import { makeAnswer } from '../../contract/answer.ts';",
+    "import { Answer } from '../../contract/answer.ts';",
+  ),
+  form(
+    'minting',
+    'src/contract/wire.ts',
+    "import { makeReply } from './answer.ts';",
+    "import { Reply } from './answer.ts';",
+  ),
+];
+
+/** Each wrong shape of a file. */
+export const SHAPE_FIXTURES: readonly Fixture[] = [
+  { rule: 'file name', path: 'src/chain/bigAmount.ts', wrong: HEAD, right: HEAD },
+  { rule: 'file name', path: 'src/chain/amount.spec.ts', wrong: HEAD, right: HEAD },
+  { rule: 'banned name', path: 'src/chain/utils.ts', wrong: HEAD, right: HEAD },
+  { rule: 'banned name', path: 'src/helpers/amount.ts', wrong: HEAD, right: HEAD },
+  { rule: 'banned name', path: 'src/chain/index.ts', wrong: HEAD, right: HEAD },
+  { rule: 'folder name', path: 'src/bigChain/amount.ts', wrong: HEAD, right: HEAD },
+  { rule: 'depth', path: 'src/adapters/labels/tables/rows.ts', wrong: HEAD, right: HEAD },
+  { rule: 'file length', path: ENGINE, wrong: `${HEAD}f();\n`.repeat(201), right: HEAD.repeat(1) },
+  form(
+    'function length',
+    ENGINE,
+    `function f() {\n${LONG_BODY}}`,
+    `function f() {\n${LONG_BODY.slice(16)}}`,
+  ),
+  form('function length', ENGINE, `const f = () => {\n${LONG_BODY}};`, LONG_BODY),
+  { rule: 'head comment', path: ENGINE, wrong: 'f();\n', right: `${HEAD}f();\n` },
+  { rule: 'head comment', path: ENGINE, wrong: HEAD.repeat(6), right: HEAD.repeat(5) },
+  form('columns', ENGINE, `f('${'x'.repeat(95)}');`, `f('${'x'.repeat(94)}');`),
+  form('unfinished', ENGINE, `// ${'TO'}${'DO'}: later`, "f('to do');"),
+  form('silenced check', ENGINE, `// ${'@ts'}-ignore\nf();`, '// ts is not ignored\nf();'),
+  form('silenced check', ENGINE, `// ${'@ts'}-expect-error no\nf();`, 'f();'),
+  form('machine path', ENGINE, `f('/${'tmp'}/a');`, "f('/template/a');"),
+  form('machine path', ENGINE, `// see /${'work'}/main`, '// see docs/work/main'),
+];

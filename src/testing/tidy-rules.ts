@@ -1,0 +1,339 @@
+// Answers one question: does a file write what the house forbids.
+// Each rule looks at one form; `tidy-fixtures.ts` has the form and its right twin.
+
+import {
+  holds,
+  isFunction,
+  isMember,
+  isTest,
+  isWithin,
+  lineAt,
+  type Node,
+  nameOf,
+  nodeAt,
+  nodesAt,
+  type Source,
+  type Violation,
+  walk,
+} from './tidy-source.ts';
+
+/** Where each rule does not hold, and what it knows by name. */
+export type Exceptions = {
+  /** May cast `as unknown as`. */
+  readonly doubleCasts: readonly string[];
+  /** May cast to the evidence types, because they make them or imitate a liar. */
+  readonly evidenceCasts: readonly string[];
+  /** May mint readings. */
+  readonly mints: readonly string[];
+  /** May make answers. */
+  readonly answerMakers: readonly string[];
+  /** May read the environment. */
+  readonly environment: readonly string[];
+  /** Run in a browser, where `fetch` is the only way out. */
+  readonly browser: readonly string[];
+  /** Stand between a source and an answer: no literal fallback here. */
+  readonly noFallbacks: readonly string[];
+  /** Calls that say a failure to whoever waits for the answer. */
+  readonly saysFailure: readonly string[];
+  /** Speak to another process, where a failure is a message. */
+  readonly failureMessages: readonly string[];
+};
+
+type Rule = (node: Node, above: readonly Node[], source: Source, but: Exceptions) => string | null;
+
+const within = (path: string, folders: readonly string[]) =>
+  folders.some((folder) => isWithin(path, folder));
+
+/** What a file writes that the house forbids. */
+export function ruleViolations(source: Source, but: Exceptions): Violation[] {
+  const found: Violation[] = [];
+  walk(source.program, (node, above) => {
+    for (const [rule, holdsFor] of Object.entries(RULES)) {
+      const what = holdsFor(node, above, source, but);
+      if (what === null) continue;
+      found.push({ rule, path: source.path, line: lineAt(source.text, node.start), what });
+    }
+  });
+  return found;
+}
+
+function textOf(source: Source, node: Node): string {
+  return source.text.slice(node.start, node.end).split('\n').join(' ').slice(0, 80);
+}
+
+function isCast(node: Node): boolean {
+  return node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion';
+}
+
+/** The types that only their makers may make, by the file that exports them. */
+const EVIDENCE_TYPES: { readonly [file: string]: readonly string[] } = {
+  'evidence/reading.ts': ['Read', 'Part', 'Unread', 'Reading', 'Partly', 'Silent'],
+  'evidence/claim.ts': ['Claim'],
+  'contract/answer.ts': ['Answer', 'Reply'],
+  'chain/address.ts': [
+    ...['Address', 'EvmAddress', 'SolanaAddress', 'BitcoinAddress', 'TronAddress'],
+    ...['ParsedAddress'],
+  ],
+};
+
+/** The names by which a file knows the types of evidence; an alias imported is flagged as it is. */
+function evidenceNames(source: Source): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(source.program, (node) => {
+    if (node.type !== 'ImportDeclaration') return;
+    const from = nameOf(nodeAt(node, 'source'));
+    const file = Object.keys(EVIDENCE_TYPES).find((one) =>
+      from.endsWith(one.replace(/^.*\//, '/')),
+    );
+    const types = file === undefined ? undefined : EVIDENCE_TYPES[file];
+    for (const one of nodesAt(node, 'specifiers')) {
+      if (types?.includes(nameOf(nodeAt(one, 'imported'))) === true) {
+        names.add(nameOf(nodeAt(one, 'local')));
+      }
+    }
+  });
+  return names;
+}
+
+const knownNames = new WeakMap<Source, ReadonlySet<string>>();
+function namesIn(source: Source): ReadonlySet<string> {
+  const known = knownNames.get(source);
+  if (known !== undefined) return known;
+  const names = evidenceNames(source);
+  knownNames.set(source, names);
+  return names;
+}
+
+/** The literals that are nothing: `0`, `''`, `[]`, `{}`, `false`, an empty map or set. */
+function isEmptyLiteral(node: Node | null): boolean {
+  if (node === null) return false;
+  if (isCast(node) || node.type === 'TSSatisfiesExpression') {
+    return isEmptyLiteral(nodeAt(node, 'expression'));
+  }
+  if (node.type === 'UnaryExpression') return isEmptyLiteral(nodeAt(node, 'argument'));
+  if (node.type === 'ArrayExpression') return nodesAt(node, 'elements').length === 0;
+  if (node.type === 'ObjectExpression') return nodesAt(node, 'properties').length === 0;
+  if (node.type === 'TemplateLiteral')
+    return nodesAt(node, 'expressions').length === 0 && isBlank(node);
+  if (node.type === 'NewExpression' || isMember(nodeAt(node, 'callee'), 'Object', 'freeze')) {
+    return nodesAt(node, 'arguments').every(isEmptyLiteral);
+  }
+  if (node.type !== 'Literal') return false;
+  const { value } = node;
+  return value === 0 || value === '' || value === false || value === 0n || value === '0';
+}
+
+function isBlank(template: Node): boolean {
+  return nodesAt(template, 'quasis').every((part) => {
+    const value = part['value'];
+    return typeof value === 'object' && value !== null && 'raw' in value && value.raw === '';
+  });
+}
+
+/** What a function answers at once: its expression, or the only thing that it returns. */
+function answersEmpty(node: Node | null): boolean {
+  if (node === null || !isFunction(node)) return false;
+  const body = nodeAt(node, 'body');
+  if (body === null || body.type !== 'BlockStatement') return isEmptyLiteral(body);
+  return holds(
+    body,
+    (one) => one.type === 'ReturnStatement' && isEmptyLiteral(nodeAt(one, 'argument')),
+  );
+}
+
+function fallback(node: Node): boolean {
+  const operator = node['operator'];
+  if (node.type === 'LogicalExpression') {
+    return (operator === '??' || operator === '||') && isEmptyLiteral(nodeAt(node, 'right'));
+  }
+  if (node.type === 'AssignmentExpression') {
+    return (operator === '??=' || operator === '||=') && isEmptyLiteral(nodeAt(node, 'right'));
+  }
+  if (node.type === 'AssignmentPattern') return isEmptyLiteral(nodeAt(node, 'right'));
+  if (node.type !== 'CallExpression') return false;
+  const method = nameOf(nodeAt(nodeAt(node, 'callee') ?? node, 'property'));
+  const [first, second] = nodesAt(node, 'arguments');
+  if (method === 'catch') return answersEmpty(first ?? null);
+  return method === 'then' && answersEmpty(second ?? null);
+}
+
+/** Whether the value of `JSON.parse` at once becomes `unknown`, or goes through a schema. */
+function isCheckedParse(node: Node, above: readonly Node[], source: Source): boolean {
+  const parent = above.at(-1);
+  if (parent === undefined) return false;
+  const annotated = (one: Node | null) =>
+    one !== null && /^\s*(Promise<)?unknown\b/.test(source.text.slice(one.start + 1, one.end));
+  if (isCast(parent)) return nodeAt(parent, 'typeAnnotation')?.type === 'TSUnknownKeyword';
+  if (parent.type === 'VariableDeclarator') {
+    return annotated(nodeAt(nodeAt(parent, 'id') ?? parent, 'typeAnnotation'));
+  }
+  if (parent.type === 'AssignmentExpression') {
+    return isDeclaredUnknown(nameOf(nodeAt(parent, 'left')), source);
+  }
+  if (parent.type === 'CallExpression')
+    return isSchemaCall(parent) || isExpectation(parent, source);
+  if (parent.type !== 'ReturnStatement' && parent !== above.findLast(isFunction)) return false;
+  return annotated(nodeAt(above.findLast(isFunction) ?? node, 'returnType'));
+}
+
+function isSchemaCall(call: Node): boolean {
+  const callee = nodeAt(call, 'callee');
+  const method = callee === null ? '' : nameOf(nodeAt(callee, 'property'));
+  return (
+    ['parse', 'safeParse', 'parseAsync'].includes(method) && !isMember(callee, 'JSON', 'parse')
+  );
+}
+
+function isExpectation(call: Node, source: Source): boolean {
+  return isTest(source.path) && nameOf(nodeAt(call, 'callee')) === 'expect';
+}
+
+function isDeclaredUnknown(name: string, source: Source): boolean {
+  return new RegExp(`\\b(let|const)\\s+${name}\\s*:\\s*unknown\\b`).test(source.text);
+}
+
+/** A `catch` that says the failure: it throws, or returns what stands for one. */
+function saysFailure(block: Node, says: readonly string[]): boolean {
+  return holds(block, (one) => {
+    if (one.type === 'ThrowStatement') return true;
+    if (one.type === 'CallExpression') return says.includes(calledName(one));
+    return one.type === 'NewExpression' && nameOf(nodeAt(one, 'callee')) === 'Unread';
+  });
+}
+
+/** The name of what a call calls: the last one, for a method. */
+function calledName(call: Node): string {
+  const callee = nodeAt(call, 'callee');
+  if (callee === null) return '';
+  return nameOf(callee.type === 'MemberExpression' ? nodeAt(callee, 'property') : callee);
+}
+
+const UNTYPED: ReadonlySet<string> = new Set(['Map', 'WeakMap', 'Array', 'Promise']);
+
+function isUntyped(node: Node, parent: Node | undefined): boolean {
+  if (node.type !== 'NewExpression' || !UNTYPED.has(nameOf(nodeAt(node, 'callee')))) return false;
+  if (nodeAt(node, 'typeArguments') !== null || nodesAt(node, 'arguments').length > 0) return false;
+  if (parent?.type === 'VariableDeclarator') {
+    return nodeAt(nodeAt(parent, 'id') ?? parent, 'typeAnnotation') === null;
+  }
+  return parent?.type === 'PropertyDefinition' && nodeAt(parent, 'typeAnnotation') === null;
+}
+
+const RULES: { readonly [rule: string]: Rule } = {
+  any: (node) => (node.type === 'TSAnyKeyword' ? 'any' : null),
+
+  'as never': (node, _, source) =>
+    isCast(node) && nodeAt(node, 'typeAnnotation')?.type === 'TSNeverKeyword'
+      ? textOf(source, node)
+      : null,
+
+  'as unknown as': (node, _, source, but) => {
+    if (!isCast(node) || within(source.path, but.doubleCasts)) return null;
+    const inner = nodeAt(node, 'expression');
+    const twice = inner !== null && isCast(inner);
+    const through = twice && nodeAt(inner, 'typeAnnotation')?.type === 'TSUnknownKeyword';
+    return through ? textOf(source, node) : null;
+  },
+
+  'cast to evidence': (node, _, source, but) => {
+    const type = isCast(node) ? nodeAt(node, 'typeAnnotation') : null;
+    if (type === null || within(source.path, but.evidenceCasts)) return null;
+    const names = namesIn(source);
+    const named = holds(type, (one) => one.type === 'Identifier' && names.has(nameOf(one)));
+    return named ? textOf(source, node) : null;
+  },
+
+  'borrowed prototype': (node, _, source) => {
+    if (isTest(source.path) || node.type !== 'CallExpression') return null;
+    const callee = nodeAt(node, 'callee');
+    const [first] = nodesAt(node, 'arguments');
+    if (isMember(callee, 'Reflect', 'construct', 'set')) return textOf(source, node);
+    if (isMember(callee, 'Object', 'setPrototypeOf')) return textOf(source, node);
+    const ofNothing = first?.type === 'Literal' && first['value'] === null;
+    return isMember(callee, 'Object', 'create') && !ofNothing ? textOf(source, node) : null;
+  },
+
+  'unchecked JSON.parse': (node, above, source) =>
+    node.type === 'CallExpression' &&
+    isMember(nodeAt(node, 'callee'), 'JSON', 'parse') &&
+    !isCheckedParse(node, above, source)
+      ? textOf(source, above.at(-1) ?? node)
+      : null,
+
+  'untyped container': (node, above, source) =>
+    isUntyped(node, above.at(-1)) ? textOf(source, above.at(-1) ?? node) : null,
+
+  'literal fallback': (node, _, source, but) =>
+    within(source.path, but.noFallbacks) && !isTest(source.path) && fallback(node)
+      ? textOf(source, node)
+      : null,
+
+  'swallowed failure': (node, _, source, but) => {
+    if (node.type !== 'CatchClause' || isTest(source.path)) return null;
+    if (!isWithin(source.path, 'src/adapters/')) return null;
+    if (within(source.path, but.failureMessages)) return null;
+    const body = nodeAt(node, 'body');
+    return body !== null && saysFailure(body, but.saysFailure) ? null : textOf(source, node);
+  },
+
+  environment: (node, _, source, but) => {
+    if (isTest(source.path) || within(source.path, but.environment)) return null;
+    const takesIt =
+      node.type === 'ImportDeclaration' && /process$/.test(nameOf(nodeAt(node, 'source')));
+    const imported = takesIt && nodesAt(node, 'specifiers').some(isEnvSpecifier);
+    return isMember(node, 'process', 'env') || imported ? textOf(source, node) : null;
+  },
+
+  'global fetch': (node, _, source, but) => {
+    if (isTest(source.path) || within(source.path, but.browser)) return null;
+    if (isMember(node, 'globalThis', 'fetch')) return textOf(source, node);
+    if (node.type !== 'CallExpression') return null;
+    const callee = nodeAt(node, 'callee');
+    const named = callee?.type === 'Identifier' && nameOf(callee) === 'fetch';
+    return named && !/\b(function|const|let)\s+fetch\b|[({,]\s*fetch\s*[,:)}]/.test(source.text)
+      ? textOf(source, node)
+      : null;
+  },
+
+  'default export': (node, _, source) =>
+    node.type === 'ExportDefaultDeclaration' ? textOf(source, node) : null,
+
+  'weak test': (node, _, source) => {
+    if (!isTest(source.path) || node.type !== 'MemberExpression') return null;
+    const only = ['describe', 'test', 'it'].some((name) => isMember(node, name, 'only', 'todo'));
+    const mocked = isMember(node, 'vi', 'mock', 'fn', 'spyOn', 'hoisted', 'stubGlobal');
+    return only || mocked ? textOf(source, node) : null;
+  },
+};
+
+function isEnvSpecifier(one: Node): boolean {
+  return one.type === 'ImportSpecifier' && nameOf(nodeAt(one, 'imported')) === 'env';
+}
+
+/** Names that a file may not import: minting outside adapters, making answers outside routes. */
+export function mintViolations(source: Source, but: Exceptions): Violation[] {
+  const makers = [
+    { file: '/reading.ts', names: ['read', 'part', '*'], may: but.mints, tests: true },
+    {
+      file: '/answer.ts',
+      names: ['makeAnswer', 'makeReply', '*'],
+      may: but.answerMakers,
+      tests: false,
+    },
+  ];
+  const found: Violation[] = [];
+  for (const one of source.imports) {
+    for (const { file, names, may, tests } of makers) {
+      const taken = one.names.filter((name) => names.includes(name));
+      if (taken.length === 0 || one.typeOnly || !isMaker(source.path, one.from, file)) continue;
+      if (within(source.path, may) || (tests && isTest(source.path))) continue;
+      found.push({ rule: 'minting', path: source.path, line: one.line, what: taken.join(', ') });
+    }
+  }
+  return found;
+}
+
+function isMaker(path: string, from: string, file: string): boolean {
+  const folder = file === '/reading.ts' ? 'evidence' : 'contract';
+  return from.endsWith(`${folder}${file}`) || (from === `.${file}` && path.includes(`/${folder}/`));
+}

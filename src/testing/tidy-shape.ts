@@ -1,0 +1,147 @@
+// Answers one question: has a file the shape that the house gives its files.
+// Names, sizes, comments: nothing here asks what the code does.
+
+import { basename, dirname } from 'node:path';
+import {
+  isFunction,
+  isTest,
+  lineAt,
+  type Node,
+  nameOf,
+  nodeAt,
+  nodesAt,
+  type Source,
+  type Violation,
+  walk,
+} from './tidy-source.ts';
+
+/** The house's sizes. */
+export const FOLDERS_DEEP_MAX = 3;
+export const LINES_A_FILE_MAX = 400;
+export const LINES_A_FUNCTION_MAX = 70;
+export const COLUMNS_MAX = 100;
+export const HEAD_LINES_MAX = 5;
+
+const FILE_NAME = /^[a-z0-9]+(-[a-z0-9]+)*(\.(contract|test|test-d|suite))?\.tsx?$/;
+const FOLDER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const BANNED_NAMES: ReadonlySet<string> = new Set(
+  'utils util helpers helper services service common shared misc index lib types'.split(' '),
+);
+const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/;
+const SILENCED = /^\s*@ts-(ignore|nocheck)|^\s*(eslint|oxlint)-disable/;
+const EXPECTED_ERROR = /^\s*@ts-expect-error/;
+const MACHINE_PATH = /(^|[\s'"`(=:,])(file:\/\/)?\/(work|tmp|home|root|Users|mnt)\/[A-Za-z0-9_.$-]/;
+/** A line may be longer where it holds an address of the web, which cannot be broken. */
+const UNBREAKABLE = /https?:\/\/\S{40,}/;
+const TEST_CALLS: ReadonlySet<string> = new Set([
+  'describe',
+  'test',
+  'it',
+  'beforeAll',
+  'afterAll',
+]);
+
+/** What is wrong with a file's name, size and comments. */
+export function shapeViolations(source: Source): Violation[] {
+  return [
+    ...named(source),
+    ...sized(source),
+    ...commented(source),
+    ...functionsSized(source),
+    ...linesOf(source),
+  ];
+}
+
+function violation(source: Source, rule: string, line: number, what: string): Violation {
+  return { rule, path: source.path, line, what };
+}
+
+function named(source: Source): Violation[] {
+  const name = basename(source.path);
+  const stem = name.replace(/\..*$/, '');
+  const folders = dirname(source.path).split('/');
+  const found: Violation[] = [];
+  if (!FILE_NAME.test(name)) found.push(violation(source, 'file name', 1, name));
+  for (const one of [stem, ...folders]) {
+    if (BANNED_NAMES.has(one)) found.push(violation(source, 'banned name', 1, one));
+  }
+  for (const folder of folders) {
+    if (!FOLDER_NAME.test(folder)) found.push(violation(source, 'folder name', 1, folder));
+  }
+  if (folders.length > FOLDERS_DEEP_MAX) found.push(violation(source, 'depth', 1, source.path));
+  return found;
+}
+
+function sized(source: Source): Violation[] {
+  const count = source.lines.at(-1) === '' ? source.lines.length - 1 : source.lines.length;
+  return count > LINES_A_FILE_MAX ? [violation(source, 'file length', count, `${count}`)] : [];
+}
+
+function commented(source: Source): Violation[] {
+  const found: Violation[] = [];
+  const head = headLines(source.lines);
+  if (head === 0 && !isTest(source.path)) found.push(violation(source, 'head comment', 1, 'none'));
+  if (head > HEAD_LINES_MAX) found.push(violation(source, 'head comment', head, `${head} lines`));
+  for (const { text, line } of source.comments) {
+    if (UNFINISHED.test(text)) found.push(violation(source, 'unfinished', line, text.trim()));
+    if (SILENCED.test(text)) found.push(violation(source, 'silenced check', line, text.trim()));
+    if (EXPECTED_ERROR.test(text) && !isTest(source.path)) {
+      found.push(violation(source, 'silenced check', line, text.trim()));
+    }
+  }
+  return found;
+}
+
+/** How many lines of comment a file begins with; a line for the interpreter does not count. */
+function headLines(lines: readonly string[]): number {
+  const from = lines[0]?.startsWith('#!') === true ? 1 : 0;
+  const rest = lines.slice(from);
+  if (rest[0]?.startsWith('/*') === true) return rest.findIndex((line) => line.includes('*/')) + 1;
+  const end = rest.findIndex((line) => !line.startsWith('//'));
+  return end === -1 ? rest.length : end;
+}
+
+function functionsSized(source: Source): Violation[] {
+  const found: Violation[] = [];
+  walk(source.program, (node, above) => {
+    if (!isFunction(node) || groupsTests(node, above.at(-1))) return;
+    const first = lineAt(source.text, node.start);
+    const length = lineAt(source.text, node.end) - first + 1;
+    if (length > LINES_A_FUNCTION_MAX) {
+      found.push(violation(source, 'function length', first, `${length} lines`));
+    }
+  });
+  return found;
+}
+
+/** Whether a function only groups tests: it is handed to `describe`, or declares tests itself. */
+function groupsTests(node: Node, parent: Node | undefined): boolean {
+  if (parent !== undefined && calledName(parent) === 'describe') return true;
+  const body = nodeAt(node, 'body');
+  if (body === null) return false;
+  return nodesAt(body, 'body').some((statement) => {
+    const expression = nodeAt(statement, 'expression');
+    return expression !== null && TEST_CALLS.has(calledName(expression));
+  });
+}
+
+/** The name that a call calls: `describe` for `describe(…)`, `describe.each(…)(…)` and the like. */
+function calledName(node: Node): string {
+  if (node.type !== 'CallExpression') return '';
+  let callee = nodeAt(node, 'callee');
+  while (callee !== null && callee.type !== 'Identifier') {
+    callee = nodeAt(callee, callee.type === 'CallExpression' ? 'callee' : 'object');
+  }
+  return nameOf(callee);
+}
+
+function linesOf(source: Source): Violation[] {
+  const found: Violation[] = [];
+  source.lines.forEach((text, at) => {
+    if (text.length > COLUMNS_MAX && !UNBREAKABLE.test(text)) {
+      found.push(violation(source, 'columns', at + 1, `${text.length}`));
+    }
+    if (MACHINE_PATH.test(text)) found.push(violation(source, 'machine path', at + 1, text.trim()));
+  });
+  return found;
+}

@@ -1,0 +1,316 @@
+// Answers one question: in which worlds is a route asked, and what is planted in each.
+// An empty one, and for each fact one that holds that fact and nothing else.
+
+import { type MemoryWorld, memoryPorts } from '../adapters/memory.ts';
+import type { ChainName } from '../chain/chain.ts';
+import type { TransferKind } from '../chain/transfer.ts';
+import type { ExchangeLabel } from '../ports/exchange-labels.ts';
+import type { ListEntry } from '../ports/sanctions-list.ts';
+import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import type { EvidencePorts } from '../routes/handlers.ts';
+import { evm, named } from './addresses.ts';
+import { STILL_NOW } from './clock.ts';
+
+/** Something that is so in a world, and what may therefore not be said there. */
+export type Fact = {
+  readonly name: string;
+  /** The address that has to be asked about, in the form in which it is asked. */
+  readonly about: string;
+  /** The day that has to be asked about; `null` for today. */
+  readonly on: string | null;
+  /** The address of the list item that it stands in, where it stands in one. */
+  readonly item: string;
+  /** The claims that it contradicts, by route and pattern. */
+  readonly contradicts: { readonly [route: string]: readonly string[] };
+};
+
+/** A world: its ports, whom and which days it is asked about, and what is planted in it. */
+export type World = {
+  readonly name: string;
+  /** True for the world in which nothing is held of those who are asked about. */
+  readonly empty: boolean;
+  /** Unix seconds. */
+  readonly now: number;
+  readonly ports: EvidencePorts;
+  readonly subjects: readonly string[];
+  readonly days: readonly string[];
+  readonly facts: readonly Fact[];
+};
+
+/** The day that the older publication held answers for, and one that none does. */
+const DAY_OF_OLDER = '2026-09-10';
+const DAY_OF_NONE = '2026-09-22';
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+
+/** Strangers of each kind, of whom no world holds anything. */
+const STRANGERS = {
+  evm: evm('stranger'),
+  solana: named('solana', 'stranger'),
+  bitcoin: named('bitcoin', 'stranger'),
+  tron: named('tron', 'stranger'),
+};
+
+type Planted = {
+  readonly entries?: readonly ListEntry[];
+  /** Entries of the older publication alone. */
+  readonly olderEntries?: readonly ListEntry[];
+  readonly labels?: readonly ExchangeLabel[];
+  readonly launchers?: readonly string[];
+  readonly transfers?: readonly HistoryTransfer[];
+};
+
+function held(planted: Planted): MemoryWorld {
+  const other = entryOf(evm('listed elsewhere'));
+  const { entries = [], olderEntries = [], labels = [], launchers = [], transfers = [] } = planted;
+  const launches = [...launchers, named('solana', 'launcher elsewhere')].map((deployer) => ({
+    ...{ mint: named('solana', `mint of ${deployer}`), deployer, listed_after_window: true },
+    ...{
+      launched_at: STILL_NOW - 100 * HOUR_S,
+      last_checked_at: STILL_NOW - HOUR_S,
+      settled: true,
+    },
+  }));
+  const facts = { as_of: STILL_NOW - HOUR_S, simulated: false };
+  return {
+    list: {
+      maxAgeS: 48 * HOUR_S,
+      simulated: false,
+      now: () => STILL_NOW,
+      publications: [
+        {
+          published: '2026-09-01',
+          checked_at: Date.parse('2026-09-20T00:00:00Z') / 1_000,
+          entries: [other, ...olderEntries],
+        },
+        {
+          published: '2026-09-23',
+          checked_at: STILL_NOW - MINUTE_S,
+          entries: [other, ...entries],
+        },
+      ],
+    },
+    labels: { ...facts, labels: [labelOf(evm('exchange elsewhere'), 'Elsewhere'), ...labels] },
+    corpus: { ...facts, launches },
+    history: {
+      ...facts,
+      as_of: STILL_NOW - MINUTE_S,
+      chains: CHAINS_READ,
+      transfers: [transferOf(evm('somebody'), evm('somebody else')), ...transfers],
+      coverage: CHAINS_READ.flatMap(wholeCoverage),
+      provenance: 'warehouse',
+    },
+  };
+}
+
+const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];
+const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
+const TIP_BLOCK = 1_000_000;
+
+function wholeCoverage(chain: ChainName) {
+  return KINDS.map((kind) => ({
+    ...{ address: null, chain, kind, from_block: 0, to_block: TIP_BLOCK },
+    ...{ to_time: STILL_NOW - MINUTE_S, from_first: true },
+  }));
+}
+
+function entryOf(address: string): ListEntry {
+  return {
+    ...{ address, currency: 'XBT', entity: 'DOE, John', type: 'Individual' },
+    ...{ programs: ['CYBER2'], uid: '1001', remarks: null, listed_on: '2024-01-02' },
+  };
+}
+
+function labelOf(address: string, entity: string): ExchangeLabel {
+  return {
+    ...{ address, chain: null, label: `${entity}: Hot Wallet`, entity, role: 'hot' },
+    ...{ confidence: 'service_data', clusterable: false, source: 'tests', source_url: null },
+    first_seen: '2026-01-01',
+  };
+}
+
+let block = 0;
+
+/** A coin that moved between two addresses; each one is newer than the one before. */
+function transferOf(
+  from: string,
+  to: string,
+  change: Partial<HistoryTransfer> = {},
+): HistoryTransfer {
+  block += 1;
+  return {
+    ...{ chain: 'ethereum', kind: 'native', tx: `0x${block.toString(16).padStart(64, '0')}` },
+    ...{ block, at: STILL_NOW - HOUR_S * 24 + block, from, to, token: null, symbol: null },
+    ...{ decimals: null, raw_amount: 10n ** 18n, usd: '3000', has_market: null },
+    ...{ initiator: from, success: true },
+    ...change,
+  };
+}
+
+type Plan = Planted & {
+  readonly name: string;
+  readonly about: string;
+  readonly on?: string;
+  readonly item?: string;
+  readonly contradicts: Fact['contradicts'];
+  readonly subjects?: readonly string[];
+  readonly days?: readonly string[];
+};
+
+function worldOf(plan: Plan): World {
+  const { name, about, contradicts, days = [], on = null, item = about } = plan;
+  const { subjects = [STRANGERS.evm, about, about] } = plan;
+  return {
+    ...{ name, empty: false, now: STILL_NOW, ports: memoryPorts(held(plan)) },
+    ...{ subjects, days, facts: [{ name, about, on, item, contradicts }] },
+  };
+}
+
+/** The claims that a listing contradicts. */
+const LISTED: Fact['contradicts'] = {
+  wallet_ofac: ['sanctioned', 'matches'],
+  bulk_wallet_screen: [
+    'results[].sanctions.listed',
+    'results[].sanctions.programs',
+    'results[].state',
+  ],
+  planted_screen: ['results[].listed'],
+};
+/** The claims that a row of another table contradicts. */
+const HELD: Fact['contradicts'] = {
+  bulk_wallet_screen: ['results[].state'],
+  planted_screen: ['results[].labels'],
+};
+const LINKED: Fact['contradicts'] = {
+  wallet_ofac: ['proximity.found'],
+  planted_screen: ['results[].linked'],
+};
+
+const SUBJECT = evm('subject');
+const NEAR = evm('near');
+const FAR = evm('far, and listed');
+const LISTED_FAR = [entryOf(FAR)];
+
+const LISTINGS = ['evm', 'evm_checksum', 'solana', 'tron', 'bitcoin_bech32', 'monero'] as const;
+
+const TABLE_PLANS: readonly Plan[] = [
+  ...LISTINGS.map((form): Plan => {
+    const about = named(form, 'listed');
+    const item = form === 'evm_checksum' ? about.toLowerCase() : about;
+    return { name: `listed: ${form}`, about, item, entries: [entryOf(about)], contradicts: LISTED };
+  }),
+  {
+    name: 'listed under another form of the same key',
+    about: named('tron', 'twice'),
+    item: named('evm', 'twice'),
+    entries: [entryOf(named('evm', 'twice'))],
+    contradicts: { wallet_ofac: ['equivalent_forms', 'equivalent_forms[].listed'] },
+  },
+  {
+    name: 'listed on an earlier day',
+    about: evm('delisted'),
+    on: DAY_OF_OLDER,
+    days: [DAY_OF_OLDER, DAY_OF_NONE],
+    olderEntries: [entryOf(evm('delisted'))],
+    contradicts: { wallet_ofac: ['sanctioned', 'matches'] },
+  },
+  {
+    name: 'labelled',
+    about: evm('exchange'),
+    labels: [labelOf(evm('exchange'), 'Exchange')],
+    contradicts: HELD,
+  },
+  {
+    name: 'a launcher',
+    about: named('solana', 'launcher'),
+    launchers: [named('solana', 'launcher')],
+    contradicts: { bulk_wallet_screen: ['results[].state'] },
+  },
+];
+
+/** Worlds of the walk are asked about their subject alone. */
+function walkPlan(plan: Omit<Plan, 'about' | 'subjects'>): Plan {
+  return { ...plan, about: SUBJECT, subjects: [SUBJECT] };
+}
+
+/** More counterparties than an address may have to be walked past. */
+const HUB_DEGREE = 5_001;
+/** Counterparties of each of three neighbours, together over the node budget of 10,000. */
+const CROWD = 3_400;
+
+function crowd(around: string, size: number): HistoryTransfer[] {
+  return Array.from({ length: size }, (_, n) => transferOf(around, evm(`${n} of ${around}`)));
+}
+
+const POISON = { raw_amount: 0n, usd: '0', initiator: evm('poisoner') } as const;
+const SPAM: Partial<HistoryTransfer> = {
+  ...{ kind: 'token', token: evm('token'), symbol: 'SPAM', decimals: 18, usd: null },
+  ...{ has_market: false, initiator: evm('spammer') },
+};
+
+const WALK_PLANS: readonly Plan[] = [
+  walkPlan({
+    name: 'paid a listed address',
+    entries: LISTED_FAR,
+    transfers: [transferOf(SUBJECT, FAR), transferOf(SUBJECT, NEAR)],
+    contradicts: { ...LINKED, wallet_ofac: ['proximity.found', 'proximity.nodes_examined'] },
+  }),
+  walkPlan({
+    name: 'was paid by a listed address, before anything else',
+    entries: LISTED_FAR,
+    transfers: [FAR, NEAR, evm('next'), evm('last')].map((one) => transferOf(one, SUBJECT)),
+    contradicts: LINKED,
+  }),
+  walkPlan({
+    name: 'two hops from a listed address',
+    entries: LISTED_FAR,
+    transfers: [transferOf(FAR, NEAR), transferOf(NEAR, SUBJECT), transferOf(NEAR, evm('next'))],
+    contradicts: { wallet_ofac: ['proximity.found'] },
+  }),
+  walkPlan({
+    name: 'beside a hub',
+    transfers: [...crowd(NEAR, HUB_DEGREE - 1), transferOf(SUBJECT, NEAR)],
+    labels: [labelOf(NEAR, 'Exchange')],
+    contradicts: {
+      wallet_ofac: ['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'],
+    },
+  }),
+  walkPlan({
+    name: 'poisoned by a listed address',
+    entries: LISTED_FAR,
+    transfers: [transferOf(FAR, SUBJECT, POISON), transferOf(SUBJECT, NEAR)],
+    contradicts: {
+      wallet_ofac: ['proximity.left_out_contacts', 'proximity.edges_left_out.zero_value'],
+    },
+  }),
+  walkPlan({
+    name: 'sent spam by a listed address',
+    entries: LISTED_FAR,
+    transfers: [transferOf(FAR, SUBJECT, SPAM), transferOf(SUBJECT, NEAR)],
+    contradicts: {
+      wallet_ofac: ['proximity.left_out_contacts', 'proximity.edges_left_out.no_market_token'],
+    },
+  }),
+  walkPlan({
+    name: 'in a crowd over the node budget, a listed address among it',
+    entries: LISTED_FAR,
+    transfers: [NEAR, evm('next'), evm('last')].flatMap((one) => [
+      ...crowd(one, CROWD),
+      ...[transferOf(one, SUBJECT), transferOf(one, FAR)],
+    ]),
+    contradicts: { wallet_ofac: ['proximity.found', 'proximity.node_budget_hit'] },
+  }),
+  walkPlan({
+    name: 'on chains of which some are not read',
+    contradicts: { wallet_ofac: ['proximity.chains_not_examined'] },
+  }),
+];
+
+/** Every world. */
+export const WORLDS: readonly World[] = [
+  {
+    ...{ name: 'empty', empty: true, now: STILL_NOW, ports: memoryPorts(held({})) },
+    ...{ subjects: Object.values(STRANGERS), days: [DAY_OF_OLDER, DAY_OF_NONE], facts: [] },
+  },
+  ...[...TABLE_PLANS, ...WALK_PLANS].map(worldOf),
+];

@@ -67,7 +67,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (asked === null) return unknown(words);
   if (asked.help) return say(commandHelp(asked.command));
   const set = configOf(readConfig());
-  const started = configOf(readConfig({ start: true }));
+  const started = set === null ? null : configOf(readConfig({ start: true }));
   if (set === null || started === null) return EXIT.badUsage;
   const operations = await import('./compose/operate.ts');
   return operate(asked, ioOf(asked.json), { set, started }, operations);

@@ -11,11 +11,12 @@ import { migrate } from './adapters/control/migrate.ts';
 import { openPglite } from './adapters/control/pglite.ts';
 import { fileMirror } from './adapters/publisher/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from './adapters/publisher/http.ts';
-import { diffLists, sdnGate, sdnReader } from './adapters/publisher/sdn-files.ts';
+import { sdnGate, sdnReader } from './adapters/publisher/sdn-files.ts';
 import { spoolIn } from './adapters/publisher/spool.ts';
 import { memoryPublicationStore } from './adapters/sanctions-list/memory.ts';
 import { type Snapshot, sanctionsSnapshot } from './adapters/sanctions-list/snapshot.ts';
 import { publicationStore } from './adapters/sanctions-list/store.ts';
+import { diffPublications } from './adapters/sdn/diff.ts';
 import { Part, Read, Unread } from './evidence/reading.ts';
 import { refreshSanctions } from './jobs/refresh-sanctions.ts';
 import { said } from './ports/publication-store.suite.ts';
@@ -260,7 +261,7 @@ describe('a day in the life of a list', () => {
     }
     const [a, b] = lists;
     if (a === undefined || b === undefined) throw new Error('a list is missing');
-    const { added, removed, moved, programmes_changed } = diffLists(a, b);
+    const { added, removed, moved, programmes_changed } = diffPublications(a, b);
     expect(added.map(({ address }) => address)).toEqual(['added']);
     expect(removed.map(({ address }) => address)).toEqual(['removed']);
     expect(moved.map(({ from, to }) => [to.address, from.uid, to.uid])).toEqual([
@@ -296,7 +297,7 @@ describe('two processes on one store', () => {
     directory = await freshPgliteDirectory();
     database = await openPglite(directory);
     await migrate(database, MIGRATIONS, LIVE);
-  });
+  }, 120_000);
   afterAll(async () => {
     await database.close();
     await rm(dirname(directory), { recursive: true });

@@ -3,10 +3,13 @@
 // types cannot see shows here: a constant, another call of the same port, a forgotten page.
 
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { EVIDENCE_ROUTES } from './routes/contracts.ts';
 import { makeHandlers } from './routes/handlers.ts';
 import { honestScreen, lyingPorts, PLANTED_LEAKS, plantedScreen } from './testing/planted-leaks.ts';
 import { checkSilence, type Expectations, type Findings, negativesOf } from './testing/silence.ts';
+import { leavesOf } from './testing/silence-answer.ts';
+import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS } from './testing/worlds.ts';
 
 type RouteName = (typeof EVIDENCE_ROUTES)[number]['name'];
@@ -55,7 +58,7 @@ const EXPECTED: { readonly [R in RouteName]: Expectations } = {
 };
 
 /** How many times the routes were asked under a named condition when this was last raised. */
-const CELLS_MIN = 2_700;
+const CELLS_MIN = 2_800;
 const TIMEOUT_MS = 120_000;
 
 /** The worlds in which the specimen and the liars are asked: one for each kind of fact. */
@@ -139,6 +142,13 @@ describe('the check', () => {
   test.each(PLANTED_LEAKS)('turns red by $name', { timeout: TIMEOUT_MS }, async (planted) => {
     const { leaks } = await checkSilence(plantedScreen, planted.make, SAMPLE, none);
     expect(leaks.some(({ rule }) => planted.rule.test(rule))).toBe(true);
+  });
+
+  test('fails at a kind of schema, or at a field of an input, that it does not know', () => {
+    expect(() => leavesOf(z.date(), new Date(0))).toThrow('which no walk knows');
+    const unheard = { ...plantedScreen, query: z.strictObject({ unheard: z.string() }) };
+    const [world] = WORLDS;
+    expect(() => (world === undefined ? [] : asksOf(unheard, world))).toThrow('how to fill it');
   });
 
   test('asks no less often than before', () => {

@@ -9,7 +9,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 export const EXIT = { done: 0, failed: 1, badUsage: 2, couldNotCheck: 3 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** Where a command writes and how. Relative files of its arguments are its caller's: `fileArgument`. */
+/** Where a command writes and how. Files that it is given are its caller's: `fileArgument`. */
 export type Io = {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;

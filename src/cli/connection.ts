@@ -109,7 +109,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Asks the service once. Redirects are not followed, so that the key stays where it was meant to go. */
+/** Asks the service once. Redirects are not followed: the key goes where it was meant to. */
 export async function ask(
   { baseUrl, key }: Connection,
   what: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object },

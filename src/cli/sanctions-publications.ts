@@ -34,7 +34,7 @@ type Found = { readonly list: Named } | { readonly status: ExitStatus };
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 async function fromFile(path: string, io: Io, { reader, gate }: Services): Promise<Found> {
-  const outcome = await reader(fileArgument(path, io));
+  const outcome = await reader(fileArgument(path, io), io.signal);
   const refused = isListRefusal(outcome) ? outcome : gate.absolute(outcome);
   if (refused === null && !isListRefusal(outcome)) return { list: outcome };
   if (refused === null || refused.code === UNREADABLE) {

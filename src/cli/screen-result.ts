@@ -43,10 +43,11 @@ export const screenText = {
     exchange === null
       ? missing(checked.exchange_table)
       : `${exchange.entity} (${exchange.role}): ${exchange.label}`,
-  launches: ({ launches, checked }: ScreenResult): string =>
-    launches === null
-      ? missing(checked.launch_corpus)
-      : `${launches.answer}: ${launches.died} of ${launches.launches_settled} settled launches died`,
+  launches: ({ launches, checked }: ScreenResult): string => {
+    if (launches === null) return missing(checked.launch_corpus);
+    const { answer, died, launches_settled: settled } = launches;
+    return `${answer}: ${died} of ${settled} settled launches died`;
+  },
   sanctions: ({ sanctions, checked }: ScreenResult): string => {
     if (sanctions === null) return missing(checked.sanctions_list);
     return sanctions.listed ? `LISTED ${sanctions.programs.join(', ')}` : 'not on the list';

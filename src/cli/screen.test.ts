@@ -4,11 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { parseConfig } from '../config.ts';
 import { ran } from '../testing/recording-io.ts';
 import { cellsOf } from './address-file.ts';
 import { lookCommand } from './look.ts';
 import { screenCommand } from './screen.ts';
+
+const bodySent = z.object({ addresses: z.array(z.string()) });
+const rowShown = z.looseObject({
+  line: z.number(),
+  address: z.string(),
+  state: z.string(),
+  reason: z.string().optional(),
+});
+const rowOf = (line: string | undefined) => rowShown.parse(JSON.parse(String(line)));
 
 type Asked = { path: string; key: string | undefined; addresses: string[] };
 type Answer = { status: number; body: unknown };
@@ -28,13 +38,10 @@ beforeEach(async () => {
       text += String(chunk);
     });
     request.on('end', () => {
-      const body: unknown = text === '' ? {} : JSON.parse(text);
-      const addresses =
-        typeof body === 'object' && body !== null && 'addresses' in body ? body.addresses : [];
       const one = {
         path: String(request.url),
         key: request.headers.authorization,
-        addresses: Array.isArray(addresses) ? addresses.map(String) : [],
+        addresses: text === '' ? [] : bodySent.parse(JSON.parse(text)).addresses,
       };
       asked.push(one);
       const said = answer(one);
@@ -88,8 +95,8 @@ describe('screen', () => {
     expect(said.status).toBe(0);
     expect(asked.map((one) => one.addresses.length)).toEqual([500, 500, 1]);
     expect(asked[0]?.key).toBe('Bearer sc_key');
-    expect(said.lines.map((line) => JSON.parse(line).address)).toEqual(rows);
-    expect(JSON.parse(String(said.lines[0])).line).toBe(2);
+    expect(said.lines.map((line) => rowOf(line).address)).toEqual(rows);
+    expect(rowOf(said.lines[0]).line).toBe(2);
     expect(said.errors).toEqual(['1001 rows, 0 on the sanctions list.']);
   });
 
@@ -102,13 +109,13 @@ describe('screen', () => {
     };
     const said = await screen('0xa\noops\n0xb\n');
     expect(said.status).toBe(3);
-    expect(JSON.parse(String(said.lines[1]))).toEqual({
+    expect(rowOf(said.lines[1])).toEqual({
       line: 2,
       address: 'oops',
       state: 'misformed',
       reason: 'form not recognised; nothing was checked',
     });
-    expect(said.lines.map((line) => JSON.parse(line).state)).toEqual([
+    expect(said.lines.map((line) => rowOf(line).state)).toEqual([
       'insufficient_evidence',
       'misformed',
       'insufficient_evidence',
@@ -130,8 +137,8 @@ describe('screen', () => {
     const screened = await screen('0xa\n0xb\n');
     expect(screened.status).toBe(3);
     for (const line of screened.lines) {
-      expect(JSON.parse(line)).toMatchObject({ state: 'unchecked' });
-      expect(JSON.parse(line).reason).toContain(reason);
+      expect(rowOf(line)).toMatchObject({ state: 'unchecked' });
+      expect(rowOf(line).reason).toContain(reason);
     }
     expect(screened.lines).toHaveLength(2);
   });
@@ -296,7 +303,8 @@ describe('look', () => {
   test('--json gives the answers as they came', async () => {
     answer = both(listData());
     const said = await run(`look 0xa --base-url ${base} --key k --json`);
-    expect(JSON.parse(String(said.lines[0]))).toMatchObject({
+    const raw: unknown = JSON.parse(String(said.lines[0]));
+    expect(raw).toMatchObject({
       address: '0xa',
       ofac: { state: 'ok', data: { sanctioned: false } },
       screen: { state: 'ok' },

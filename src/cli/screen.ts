@@ -159,7 +159,7 @@ function inOrder(
   });
 }
 
-// A refusal names positions of the request: `addresses[3]: form not recognised; nothing was checked`.
+// A refusal names positions: `addresses[3]: form not recognised; nothing was checked; addresses[5]`
 function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileAddress, string> {
   const named = new Map<FileAddress, string>();
   const text = refusalText(400, body);

@@ -19,7 +19,7 @@ const SOURCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export function sourceName(text: string): string {
   if (SOURCE_NAME.test(text)) return text;
   throw new UsageError(
-    '--source takes up to 64 letters, digits, dots, dashes and underscores, a letter or digit first.',
+    '--source takes up to 64 letters, digits, dots, dashes and underscores; no sign first.',
   );
 }
 

@@ -1,4 +1,5 @@
-// Answers one question: how does an operator mint, list and revoke tokens of the intelligence service.
+// Answers one question: how does an operator mint, list and revoke bearer tokens of the
+// intelligence service.
 // A token is shown once, when it is minted.
 
 import {

@@ -1,6 +1,7 @@
 // Answers one question: what is printed once a service runs.
 // A first user reads it from top to bottom; what is simulated says so before anything else.
 
+import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import { basis, Read } from '../evidence/reading.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
@@ -51,7 +52,7 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     '',
     'Going live: set a source and start again, for instance',
     '',
-    '  EXHIBIT_SDN_URL=https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ADVANCED.ZIP npm start',
+    `  EXHIBIT_SDN_URL=${PUBLISHER_URL} npm start`,
     '',
     `The simulated data is kept in ${config.dataDir}; real data never mixes with it.`,
   ];

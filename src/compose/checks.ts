@@ -55,6 +55,6 @@ async function rotation(keys: KeyStore, [current]: Secrets): Promise<Finding> {
   const others = await keys.underOtherSecrets(current.fingerprint);
   if (others instanceof Unread) return { state: 'unchecked', says: others.why.reason };
   if (others.value === 0) return { state: 'ok', says: 'nothing is stored under another secret' };
-  const says = `${others.value} keys are stored under a previous secret; keep EXHIBIT_SECRET_PREVIOUS`;
+  const says = `${others.value} keys are under a previous secret; keep EXHIBIT_SECRET_PREVIOUS`;
   return { state: 'warning', says };
 }

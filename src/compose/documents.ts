@@ -21,8 +21,8 @@ const SHORT_CACHE = { 'cache-control': 'public, max-age=300' };
 const NO_CACHE = { 'cache-control': 'no-store' };
 
 const DESCRIPTION =
-  'Evidence about blockchain addresses: what was observed, and what it rests on. It never scores, ' +
-  'advises or clears. A negative is said only where the source it rests on was read to its end.';
+  'Evidence about blockchain addresses: what was observed, and what it rests on. It never ' +
+  'scores, advises or clears. A negative is said only where its source was read to its end.';
 
 /** What a store says when it is asked whether it is there. */
 export type StoreCheck = { readonly name: string; readonly ping: () => Promise<void> };

@@ -22,7 +22,7 @@ import { corpusImporter } from '../engines/corpus.ts';
 import { labelImporter } from '../engines/labels.ts';
 import type { MembershipStore } from '../ports/membership-store.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
-import { createMeters, type Meters } from '../transport/metrics.ts';
+import { createMeters, type GaugeReading, type Meters } from '../transport/metrics.ts';
 import { doctorChecks } from './checks.ts';
 import { nowS } from './clock.ts';
 import type { StoreCheck } from './documents.ts';
@@ -31,6 +31,8 @@ import { metered } from './metered.ts';
 import { type SanctionsParts, sanctionsParts } from './sanctions.ts';
 import type { Stores } from './stores.ts';
 import { type TableParts, tableParts } from './tables.ts';
+
+type Services = StoreServices & LabelsServices & CorpusServices;
 
 /** Everything that rests on the opened stores. */
 export type Parts = {
@@ -43,7 +45,7 @@ export type Parts = {
   readonly secrets: Secrets;
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
-  readonly services: StoreServices & LabelsServices & CorpusServices;
+  readonly services: Services;
   /** Loads what is served from memory, and keeps it current. */
   readonly start: () => Promise<void>;
   /** Stops what `start` began and notes what was kept for later. */
@@ -66,30 +68,14 @@ export function composeParts(
   const quota = quotaTable(database, context);
   const sanctions = sanctionsParts({ config, database, mirrors, log });
   const tables = tableParts(database, log);
-  const meters = createMeters([
-    {
-      name: 'exhibit_sanctions_list_age_seconds',
-      help: 'Time since the list in force was last found the newest.',
-      value: () => {
-        const loaded = sanctions.snapshot.loaded();
-        return loaded === null ? null : nowS() - loaded.checked_at;
-      },
-    },
-  ]);
-  const count = meters.readings;
+  const meters = createMeters([listAge(sanctions)]);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const ports: EvidencePorts = {
-    sanctionsList: metered('sanctions_list', sanctions.snapshot.list, count),
-    exchangeLabels: metered('exchange_labels', tables.labels.labels, count),
-    launchCorpus: metered('launch_corpus', tables.corpus.corpus, count),
-    transferHistory: metered('transfer_history', silentHistory(), count),
-  };
+  const ports = evidencePorts(sanctions, tables, meters);
   const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
-  const files = localTableFiles(nowS);
-  const services: StoreServices & LabelsServices & CorpusServices = {
+  const services: Services = {
     config,
     checks: doctorChecks(config, checks, ports, keys, secrets),
     keys,
@@ -98,41 +84,74 @@ export function composeParts(
     tokens: tokenTable(database, context),
     mintToken: (tier) => mintToken(tier, secrets, nowS()),
     now: nowS,
+    ...listServices(sanctions),
+    ...tableServices(config, tables),
+  };
+  const { snapshot } = sanctions;
+  const { labels, corpus } = tables;
+  return {
+    ...{ sanctions, tables, ports, gate, keys, memberships, secrets, meters, checks, services },
+    start: async () => {
+      await Promise.all([snapshot.start(), labels.start(), corpus.start()]);
+    },
+    stop: async () => {
+      for (const one of [snapshot, labels, corpus]) one.stop();
+      await keys.close();
+    },
+  };
+}
+
+function listAge({ snapshot }: SanctionsParts): GaugeReading {
+  return {
+    name: 'exhibit_sanctions_list_age_seconds',
+    help: 'Time since the list in force was last found the newest.',
+    value: () => {
+      const loaded = snapshot.loaded();
+      return loaded === null ? null : nowS() - loaded.checked_at;
+    },
+  };
+}
+
+function evidencePorts(
+  { snapshot }: SanctionsParts,
+  { labels, corpus }: TableParts,
+  { readings }: Meters,
+): EvidencePorts {
+  return {
+    sanctionsList: metered('sanctions_list', snapshot.list, readings),
+    exchangeLabels: metered('exchange_labels', labels.labels, readings),
+    launchCorpus: metered('launch_corpus', corpus.corpus, readings),
+    transferHistory: metered('transfer_history', silentHistory(), readings),
+  };
+}
+
+function listServices({ snapshot, ...sanctions }: SanctionsParts): Pick<Services, 'sanctions'> {
+  return {
     sanctions: {
       ...sanctions,
-      list: sanctions.snapshot.list,
-      poll: sanctions.snapshot.poll,
+      list: snapshot.list,
+      poll: snapshot.poll,
       diff: diffPublications,
       isKnownForm: (text) => parseAddress(text) !== null,
     },
+  };
+}
+
+function tableServices(
+  { simulate: simulated }: Config,
+  { labelTable, corpusTable, ...snapshots }: TableParts,
+): Pick<Services, 'labels' | 'corpus'> {
+  const files = localTableFiles(nowS);
+  const importLabels = labelImporter({ files, table: labelTable }, nowS);
+  const importCorpus = corpusImporter({ files, table: corpusTable }, nowS);
+  return {
     labels: {
-      simulated: config.simulate,
-      importFile: labelImporter({ files, table: tables.labelTable }, nowS),
+      simulated,
+      importFile: (order, watch) => importLabels(order, watch).finally(snapshots.labels.poll),
     },
     corpus: {
-      simulated: config.simulate,
-      importFile: corpusImporter({ files, table: tables.corpusTable }, nowS),
-    },
-  };
-  return {
-    sanctions,
-    tables,
-    ports,
-    gate,
-    keys,
-    memberships,
-    secrets,
-    meters,
-    checks,
-    services,
-    start: async () => {
-      await Promise.all([sanctions.snapshot.start(), tables.labels.start(), tables.corpus.start()]);
-    },
-    stop: async () => {
-      sanctions.snapshot.stop();
-      tables.labels.stop();
-      tables.corpus.stop();
-      await keys.close();
+      simulated,
+      importFile: (order, watch) => importCorpus(order, watch).finally(snapshots.corpus.poll),
     },
   };
 }

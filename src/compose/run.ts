@@ -75,7 +75,7 @@ async function seatOf({ store, warehouse, dataDir }: Config): Promise<Seat | nul
   const seat = await becomeOwner(dataDir);
   if (seat.owner) return seat;
   throw new Error(
-    `Another exhibit process owns ${dataDir}. Stop it, or give this one an EXHIBIT_DATA_DIR of its own.`,
+    `Another exhibit process owns ${dataDir}. Stop it, or give this one another EXHIBIT_DATA_DIR.`,
   );
 }
 

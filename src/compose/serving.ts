@@ -1,6 +1,5 @@
 // Answers one question: what listens, and what is mounted on it.
 
-import type { FastifyInstance } from 'fastify';
 import type { Gate } from '../access/gate.ts';
 import type { Config } from '../config.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, AnyRoute } from '../contract/route.ts';
@@ -39,7 +38,7 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   let listening = '';
   const base = () => (config.publicUrl === null ? listening : config.publicUrl);
   const app = createHttp(publicOptions(parts, base));
-  const opened: FastifyInstance[] = [app];
+  const opened = [app];
   const close = async () => {
     await Promise.all(opened.map((one) => one.close()));
   };

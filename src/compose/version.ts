@@ -1,4 +1,5 @@
-// Answers one question: which version of Exhibit is this. It comes from package.json and nowhere else.
+// Answers one question: which version of Exhibit is this. It comes from package.json and nowhere
+// else.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -83,13 +83,12 @@ export function conflicts(given: Given, simulate: boolean): string[] {
 
 const ANCHOR = ['EXHIBIT_ANCHOR_CONTRACT', 'EXHIBIT_ANCHOR_KEY', 'EXHIBIT_ANCHOR_CHAIN'] as const;
 
+const PROVIDERS = 'EXPLORER|VENUE|PRICES|HYPERLIQUID|BINANCE|BYBIT';
+const REAL_SOURCE = new RegExp(`^EXHIBIT_((SDN|${PROVIDERS})_URL|(RPC|BLOCKSCOUT)_.+)$`);
+
 // A real source behind the label "simulated" would be as wrong as the reverse.
 function realSources(given: Given): string[] {
-  const names = [...given.keys()].filter((name) =>
-    /^EXHIBIT_(SDN_URL|EXPLORER_URL|(RPC|BLOCKSCOUT)_\w+|(VENUE|PRICES|HYPERLIQUID|BINANCE|BYBIT)_URL)$/.test(
-      name,
-    ),
-  );
+  const names = [...given.keys()].filter((name) => REAL_SOURCE.test(name));
   return names.map(
     (name) => `${name}: names a real source, and EXHIBIT_SIMULATE serves made-up data: choose one`,
   );
@@ -107,8 +106,8 @@ export function namesASource(given: Given): boolean {
 export function badValue(name: SettingName, text: string, expected: string): string {
   if (name === 'EXHIBIT_PORT' && text.startsWith('tcp://')) {
     return (
-      'EXHIBIT_PORT: this tcp:// address is what Kubernetes injects for a service called exhibit; ' +
-      'set enableServiceLinks: false in the pod, or another service name'
+      'EXHIBIT_PORT: this tcp:// address is what Kubernetes injects for a service called ' +
+      'exhibit; set enableServiceLinks: false in the pod, or name the service otherwise'
     );
   }
   return `${name}: ${expected}`;

@@ -19,15 +19,15 @@ problem. An empty value counts as not set.
 \`exhibit config\` prints what is in effect: no secret, and of each source its scheme and host only.
 \`exhibit doctor\` says what each absent source answers.
 
-Times are written \`30s\`, \`90m\`, \`2h\` or \`7d\`; a bare number is in the unit that the row names.
-Addresses of sources are base URLs: the path that a provider documents is appended to them.
+Times are written \`30s\`, \`90m\`, \`2h\` or \`7d\`; a bare number is in the unit that the row
+names. Addresses of sources are base URLs: the path that a provider documents is appended.
 `;
 
 const CLOSING = `## Names that are ignored
 
 \`EXHIBIT_TEST_*\` belongs to the tests. \`EXHIBIT_SERVICE_*\` and \`EXHIBIT_PORT_<n>_*\` are what
-Kubernetes injects for a service called \`exhibit\`. It also injects \`EXHIBIT_PORT\`, as a \`tcp://\`
-address: set \`enableServiceLinks: false\` in the pod.
+Kubernetes injects for a service called \`exhibit\`. It also injects \`EXHIBIT_PORT\`, as a
+\`tcp://\` address: set \`enableServiceLinks: false\` in the pod.
 `;
 
 function rowsOf(group: GroupName) {

@@ -70,7 +70,7 @@ export type GroupName = keyof typeof GROUPS;
 /** How a value may be printed: as it is, by scheme and host only, or not at all. */
 export type Showing = 'value' | 'origin' | 'nothing';
 
-/** One setting. `initial` is the text that holds when it is not set; `unset` says what holds then. */
+/** One setting. `initial` is the text that holds where it is not set; `unset` says so in words. */
 export type Setting<T, I extends string | null> = {
   readonly group: GroupName;
   readonly reader: Reader<T>;

@@ -8,6 +8,59 @@ import { CLAIM_META } from './wire.ts';
 
 type Json = { [key: string]: unknown };
 
+/** A JSON schema of the document, as far as the reference page reads it. */
+export type JsonSchema = {
+  readonly type?: string | readonly string[];
+  readonly properties?: { readonly [field: string]: JsonSchema };
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** The ports on which a negative in this field rests. */
+  readonly 'x-exhibit-claim'?: { readonly rests_on: readonly string[] };
+};
+
+type Content = { readonly 'application/json': { readonly schema: JsonSchema } };
+
+/** One operation of the document. */
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: JsonSchema;
+  }[];
+  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly responses: {
+    readonly [status: string]: {
+      readonly description: string;
+      readonly headers: Json;
+      readonly content: Content;
+    };
+  };
+};
+
+/** The whole document. */
+export type OpenapiDocument = {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: Json;
+};
+
 /** What the document says about the service itself. */
 export type DocumentFacts = {
   readonly title: string;
@@ -25,8 +78,11 @@ const QUOTA_HEADERS: Json = {
 const PLAIN_HEADERS: Json = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
 
 /** The OpenAPI 3.1 document of the declared routes. */
-export function openapiDocument(routes: readonly AnyRoute[], facts: DocumentFacts): Json {
-  const paths: { [path: string]: Json } = {};
+export function openapiDocument(
+  routes: readonly AnyRoute[],
+  facts: DocumentFacts,
+): OpenapiDocument {
+  const paths: { [path: string]: { [method: string]: Operation } } = {};
   for (const route of routes) {
     const at = paths[route.path];
     const operations = at === undefined ? {} : at;
@@ -60,7 +116,7 @@ function components(): Json {
   };
 }
 
-function operation(route: AnyRoute): Json {
+function operation(route: AnyRoute): Operation {
   const parameters = [
     ...('params' in route ? fields(route.params, 'path') : []),
     ...fields(route.query, 'query'),
@@ -77,19 +133,19 @@ function operation(route: AnyRoute): Json {
   };
 }
 
-function securityOf(route: AnyRoute): Json {
+function securityOf(route: AnyRoute): Pick<Operation, 'security'> {
   if (route.access === 'open') return { security: [] };
   if (route.access === 'bearer') return { security: [{ token: [] }] };
   return { security: [{ key: [] }, { membership: [] }] };
 }
 
-function bodyOf(route: AnyRoute): Json {
+function bodyOf(route: AnyRoute): Pick<Operation, 'requestBody'> {
   if (!('body' in route) || route.body === null) return {};
   const schema = jsonSchema(route.body, 'input');
   return { requestBody: { required: true, content: { 'application/json': { schema } } } };
 }
 
-function fields(object: z.ZodObject, where: 'path' | 'query'): Json[] {
+function fields(object: z.ZodObject, where: 'path' | 'query') {
   return Object.entries<z.ZodType>(object.shape).map(([name, schema]) => ({
     name,
     in: where,
@@ -98,11 +154,11 @@ function fields(object: z.ZodObject, where: 'path' | 'query'): Json[] {
   }));
 }
 
-function answers(route: AnyRoute, hosted: boolean): Json {
+function answers(route: AnyRoute, hosted: boolean): Operation['responses'] {
   const headers = hosted ? QUOTA_HEADERS : PLAIN_HEADERS;
   if (route.kind === 'evidence') {
     const schema = jsonSchema(envelopeSchema(route), 'output');
-    const { anyOf, ...rest } = schema;
+    const { anyOf = [], ...rest } = schema;
     const content = { 'application/json': { schema: { oneOf: anyOf, ...rest } } };
     return { 200: { description: statesSentence(route.absences), headers, content } };
   }
@@ -120,10 +176,11 @@ function answers(route: AnyRoute, hosted: boolean): Json {
 
 function statesSentence(absences: readonly string[]): string {
   if (absences.length === 0) return 'The envelope, state `ok`.';
-  return `The envelope: \`ok\`, or an absence (\`${absences.join('`, `')}\`), which is never a negative.`;
+  const named = absences.map((state) => `\`${state}\``).join(', ');
+  return `The envelope: \`ok\`, or an absence (${named}), which is never a negative.`;
 }
 
-function refusals(route: AnyRoute, hosted: boolean): Json {
+function refusals(route: AnyRoute, hosted: boolean): Operation['responses'] {
   const codes = new Set<RefusalCode>(['bad_input', 'wrong_method', 'fault']);
   if (hosted) {
     codes.add('credential');
@@ -150,7 +207,7 @@ function refusals(route: AnyRoute, hosted: boolean): Json {
 }
 
 /** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const made: Json = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
@@ -164,5 +221,5 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
     },
   });
   delete made['$schema'];
-  return made;
+  return made as JsonSchema;
 }

@@ -209,7 +209,7 @@ describe('a text of no known form', () => {
     ]);
   });
 
-  test('is malformed where the list was read and does not hold it; every position is named', async () => {
+  test('is malformed where a list that was read does not hold it; each is named', async () => {
     const asked = [STRANGER, 'no-known-form', CASELESS, 'a b', 'x'.repeat(129)];
     expect(await bulkScreen(asked, ports())).toEqual({
       outcome: 'misformed',

@@ -2,10 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryExchangeLabels } from '../adapters/exchange-labels/memory.ts';
-import { memorySanctionsList } from '../adapters/sanctions-list/memory.ts';
-import { memoryTransferHistory } from '../adapters/transfer-history/memory.ts';
 import { heldInFull, memoryTransfer } from '../adapters/transfer-history/memory-transfers.ts';
+import { listedEntry, walkedPorts } from '../adapters/transfer-history/memory-world.ts';
 import { type ParsedAddress, parseAddress } from '../chain/address.ts';
 import { map, type Partly, Read, seen, Unread } from '../evidence/reading.ts';
 import type { HistoryTransfer } from '../ports/transfer-history.ts';
@@ -49,32 +47,15 @@ type Bounds = { readonly nodesMax: number; readonly rowsMax: number; readonly de
 const ROOMY: Bounds = { nodesMax: 1_000, rowsMax: 1_000, degreeMax: 1_000 };
 
 async function walk(graph: Graph, bounds: Bounds): Promise<Partly<Walk, WalkPort>> {
-  const entries = graph.listed.map((address) => ({
-    address,
-    currency: 'ETH',
-    entity: `PARTY ${address}`,
-    type: 'Entity',
-    programs: ['CYBER2'],
-    uid: address,
-    remarks: null,
-    listed_on: null,
-  }));
-  const publications = [{ published: '2026-09-20', checked_at: STILL_NOW - 60, entries }];
-  const rules = { maxAgeS: 86_400, simulated: false, now: stillClock() };
-  const ports = {
-    list: memorySanctionsList({ publications, ...rules }),
-    labels: memoryExchangeLabels({ labels: null, as_of: STILL_NOW, simulated: false }),
-    history: memoryTransferHistory({
-      chains: ['ethereum', 'base'],
-      transfers: graph.transfers,
-      coverage: ['ethereum' as const, 'base' as const].flatMap((chain) =>
-        heldInFull(chain, STILL_NOW - 60),
-      ),
-      provenance: 'warehouse',
-      as_of: STILL_NOW - 60,
-      simulated: false,
-    }),
-  };
+  const chains = ['ethereum', 'base'] as const;
+  const coverage = chains.flatMap((chain) => heldInFull(chain, STILL_NOW - 60));
+  const ports = walkedPorts({
+    now: STILL_NOW,
+    transfers: graph.transfers,
+    listed: graph.listed.map(listedEntry),
+    labels: null,
+    history: { chains, coverage },
+  });
   const signal = new AbortController().signal;
   const limits = { ...WALK_LIMITS, ...bounds };
   return proximity(ports, subjectOf(SUBJECT), limits, { now: stillClock(), signal });

@@ -28,7 +28,7 @@ describe('the edges of a walk', () => {
     expect(ruleOf({ ...ZERO, initiator: THIRD }, ME, OTHER, [THIRD, ME])).toBe('edge');
   });
 
-  test('a zero-value transfer whose signer is not told stays, but a coin sender is its signer', () => {
+  test('a zero-value transfer whose signer is not told stays; a coins sender is its signer', () => {
     expect(ruleOf({ ...ZERO, initiator: null })).toBe('edge');
     expect(ruleOf({ kind: 'internal', raw_amount: 0n, initiator: null })).toBe('edge');
     expect(ruleOf({ kind: 'native', raw_amount: 0n, initiator: null })).toEqual(['zero_value']);
@@ -37,7 +37,7 @@ describe('the edges of a walk', () => {
     expect(ruleOf(solana)).toBe('edge');
   });
 
-  test('a token without a market is left out only where that was read, and not by its taker', () => {
+  test('a token without a market is left out only where that was read, if not taken', () => {
     expect(ruleOf({ ...SPAM, initiator: OTHER })).toEqual(['no_market_token']);
     expect(ruleOf({ ...SPAM, initiator: ME }, ME, OTHER)).toEqual(['no_market_token']);
     expect(ruleOf({ ...SPAM, initiator: ME })).toBe('edge');

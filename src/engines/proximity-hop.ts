@@ -27,8 +27,6 @@ export type WalkLimits = {
   readonly batchRowsMax: number;
   /** Seconds since a chain's newest held block from which on it carries no negative. */
   readonly tipMaxAgeS: number;
-  /** Seconds that reading history may take; the signal is what ends it. */
-  readonly budgetS: number;
 };
 
 /** An address of the walk: the way to it, `null` for the subject. */
@@ -155,7 +153,7 @@ function meet(
   side: readonly string[],
   { address, transfers, transfer_count }: Counterparty,
 ): void {
-  if (state.reached.has(address)) return;
+  if (state.reached.has(address) || isSystemAddress(address)) return;
   const { edge, leftOut } = sift(side, transfers);
   for (const { why: rule } of leftOut) state.leftOut[rule] += 1;
   if (edge === null && transfers.length < transfer_count) fileRowCap(state, from.address);

@@ -1,4 +1,4 @@
-// Which of two ways to a listed address is shown: the shorter, the larger, or the first by name?
+// Which of two equally short ways to a listed address is shown: the larger, or the first by name?
 // It refuses to guess a value: a way with an unpriced hop has none, and stands behind those with.
 
 import type { HistoryTransfer } from '../ports/transfer-history.ts';
@@ -36,10 +36,9 @@ function worthOf(way: Way): string | null {
   return smallest;
 }
 
-/** Puts the better way first: fewer hops, then larger value, then by address from its end. */
+/** Puts the better of two ways of as many hops first: the larger, then by address from its end. */
 export function compareWays(a: Way, b: Way): number {
   return (
-    a.length - b.length ||
     compareValues(worthOf(a), worthOf(b)) ||
     compareText(stopsOf(a).reverse().join(' '), stopsOf(b).reverse().join(' '))
   );

@@ -55,7 +55,6 @@ export const WALK_LIMITS: WalkLimits = {
   degreeMax: 5_000,
   batchRowsMax: 100_000,
   tipMaxAgeS: 3_600,
-  budgetS: 20,
 };
 
 /** The ports that a walk reads, and those whose silence makes it no answer. */

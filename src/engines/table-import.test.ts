@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { memoryLabelTable } from '../adapters/exchange-labels/memory-table.ts';
 import { type MemoryFile, memoryTableFiles } from '../adapters/table-import/memory-files.ts';
@@ -5,7 +7,7 @@ import { Read } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { RefusedRow } from '../ports/table-import.ts';
 import { labelImporter } from './labels.ts';
-import { isShowable } from './table-import.ts';
+import { isShowable, ROW_REFUSALS } from './table-import.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const A = '0x1111111111111111111111111111111111111111';
@@ -154,4 +156,11 @@ test.each([
   ['broken \ufffd', false],
 ])('a text may be shown only as it is: %j', (text, fits) => {
   expect(isShowable(text, text.startsWith('aaa') ? 10 : 100)).toBe(fits);
+});
+
+test('every reason for refusing a row stands in the registry, in the same words', async () => {
+  const sources = await readFile(join(import.meta.dirname, '../../registry/SOURCES.md'), 'utf8');
+  for (const [code, sentence] of Object.entries(ROW_REFUSALS)) {
+    expect(sources).toContain(`| \`${code}\` | ${sentence} |`);
+  }
 });

@@ -19,7 +19,7 @@ import type {
   TableImport,
 } from '../ports/table-import.ts';
 
-/** Why a row was refused; `docs/guides` shows them with their sentences. */
+/** Why a row was refused, as `registry/SOURCES.md` shows it. */
 export const ROW_REFUSALS = {
   unreadable_row: 'the row could not be read',
   not_an_exchange: 'the tag names no exchange',
@@ -163,7 +163,7 @@ function completed<P extends string>(
   return { outcome: 'completed', record: ended.value, refused: counts.byCode };
 }
 
-/** The text of a row's value without the white space around it; `null` where there is none. */
+/** The text of a row's value without the space around it; `null` where there is none. */
 export function valueIn(raw: RawRow, field: string): string | null {
   const value = raw.fields.get(field);
   if (value === undefined) return null;
@@ -173,7 +173,7 @@ export function valueIn(raw: RawRow, field: string): string | null {
 
 const UNSHOWABLE = /[\ufffd\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Whether a text may be kept and shown: not over its length, no control or invisible characters. */
+/** Whether a text may be kept and shown: within its length, without control or hidden signs. */
 export function isShowable(text: string, charsMax: number): boolean {
   return text.length <= charsMax && !UNSHOWABLE.test(text);
 }

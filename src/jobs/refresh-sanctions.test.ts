@@ -237,6 +237,25 @@ describe('one source', () => {
   });
 });
 
+test('stopped before it began or while a file is read, a refresh is no check', async () => {
+  const store = memoryPublicationStore();
+  const a = mirrorAt('a');
+  a.serve(OLD);
+  const stop = new AbortController();
+  const reader: PublicationReader = (_path, signal) => {
+    const stopped = refusalOf('unreadable', false);
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(stopped), { once: true });
+      stop.abort();
+    });
+  };
+  const world = { publisher: { mirrors: [a.mirror] }, reader, gate: GATE, store, now: () => NOW };
+  expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
+  expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
+  expect(a.asked).toHaveLength(1);
+  expect(said(await store.inForce())).toEqual({ publication: null, newest_refusal: null });
+});
+
 describe('a size rule', () => {
   async function shrunk() {
     const store = memoryPublicationStore();

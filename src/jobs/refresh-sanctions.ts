@@ -106,7 +106,7 @@ async function askMirror(
   const delivery = delivered.value;
   if (delivery.kind === 'file') {
     try {
-      return await weigh(world, { mirror, delivery, before, acceptance });
+      return await weigh(world, { mirror, delivery, before, acceptance, signal });
     } finally {
       await delivery.file.discard();
     }
@@ -122,6 +122,7 @@ type Case = {
   readonly delivery: Extract<Delivery, { kind: 'file' }>;
   readonly before: HeldPublication | null;
   readonly acceptance: Acceptance | null;
+  readonly signal: AbortSignal;
 };
 
 /** Judges a delivered file against the list in force and puts it in its place if it passes. */
@@ -131,7 +132,7 @@ async function weigh(world: RefreshWorld, weighed: Case): Promise<Step> {
   if (before !== null && before.sha256 === file.sha256) {
     return await stillNewest(world, mirror, delivery, before);
   }
-  const list = await world.reader(file.path);
+  const list = await world.reader(file.path, weighed.signal);
   if (isListRefusal(list)) {
     if (list.code !== UNREADABLE) return await refuse(world, mirror, file, list);
     return { kind: 'failed', reason: `${mirror.url}: ${list.reason}.` };

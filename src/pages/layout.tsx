@@ -1,4 +1,5 @@
-// Answers one question: what surrounds every page. No inline style or script, nothing from elsewhere.
+// Answers one question: what surrounds every page. No inline style or script, nothing from
+// elsewhere.
 
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';

@@ -1,74 +1,11 @@
 // Answers one question: how is the API called. Rendered from the OpenAPI document, so that the page
 // cannot say anything that the declarations do not.
 
-import { z } from 'zod';
+import type { JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
 import { type PageFacts, page } from './layout.tsx';
 
-const schema: z.ZodType<Schema> = z.lazy(() =>
-  z.object({
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    description: z.string().optional(),
-    properties: z.record(z.string(), schema).optional(),
-    required: z.array(z.string()).optional(),
-    items: schema.optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    anyOf: z.array(schema).optional(),
-    oneOf: z.array(schema).optional(),
-    pattern: z.string().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minItems: z.number().optional(),
-    maxItems: z.number().optional(),
-    minLength: z.number().optional(),
-    maxLength: z.number().optional(),
-    'x-exhibit-claim': z.object({ rests_on: z.array(z.string()) }).optional(),
-  }),
-);
-
-type Schema = {
-  type?: string | string[] | undefined;
-  description?: string | undefined;
-  properties?: Record<string, Schema> | undefined;
-  required?: string[] | undefined;
-  items?: Schema | undefined;
-  enum?: unknown[] | undefined;
-  const?: unknown;
-  anyOf?: Schema[] | undefined;
-  oneOf?: Schema[] | undefined;
-  pattern?: string | undefined;
-  minimum?: number | undefined;
-  maximum?: number | undefined;
-  minItems?: number | undefined;
-  maxItems?: number | undefined;
-  minLength?: number | undefined;
-  maxLength?: number | undefined;
-  'x-exhibit-claim'?: { rests_on: string[] } | undefined;
-};
-
-const media = z.object({ 'application/json': z.object({ schema }).optional() }).optional();
-const operation = z.object({
-  operationId: z.string(),
-  summary: z.string(),
-  tags: z.array(z.string()),
-  security: z.array(z.record(z.string(), z.array(z.string()))),
-  parameters: z
-    .array(z.object({ name: z.string(), in: z.string(), required: z.boolean(), schema }))
-    .optional(),
-  requestBody: z.object({ content: media }).optional(),
-  responses: z.record(z.string(), z.object({ description: z.string(), content: media })),
-});
-type Operation = z.infer<typeof operation>;
-
-const document = z.object({
-  info: z.object({ title: z.string(), version: z.string(), description: z.string() }),
-  servers: z.array(z.object({ url: z.string() })),
-  paths: z.record(z.string(), z.record(z.string(), operation)),
-});
-
 /** The API reference page, from the OpenAPI document as it is served. */
-export function referencePage(facts: PageFacts, openapi: unknown): string {
-  const read = document.parse(openapi);
+export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
   const server = read.servers.map(({ url }) => url).join(', ');
   const entries = Object.entries(read.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ path, method, one })),
@@ -107,7 +44,7 @@ export function referencePage(facts: PageFacts, openapi: unknown): string {
 type EntryProps = { path: string; method: string; one: Operation; server: string };
 
 function RouteEntry({ path, method, one, server }: EntryProps) {
-  const body = one.requestBody?.content?.['application/json']?.schema;
+  const body = one.requestBody?.content['application/json'].schema;
   return (
     <section class="route" id={one.operationId} aria-labelledby={`${one.operationId}-title`}>
       <h2 id={`${one.operationId}-title`}>
@@ -140,8 +77,8 @@ function RouteEntry({ path, method, one, server }: EntryProps) {
 type ResponseProps = { status: string; response: Operation['responses'][string] };
 
 function Response({ status, response }: ResponseProps) {
-  const found = response.content?.['application/json']?.schema;
-  const [first] = found?.oneOf === undefined ? [found] : found.oneOf;
+  const found = response.content['application/json'].schema;
+  const [first] = found.oneOf === undefined ? [found] : found.oneOf;
   const rows = first === undefined ? [] : rowsOf(first, '');
   return (
     <details open={status === '200'}>
@@ -188,7 +125,7 @@ function Fields({ caption, rows }: { caption: string; rows: Row[] }) {
 
 const DEPTH_MAX = 6;
 
-function rowsOf(of: Schema, prefix: string, depth = 0): Row[] {
+function rowsOf(of: JsonSchema, prefix: string, depth = 0): Row[] {
   if (depth > DEPTH_MAX || of.properties === undefined) return [];
   return Object.entries(of.properties).flatMap(([name, field]) => {
     const full = prefix === '' ? name : `${prefix}.${name}`;
@@ -204,13 +141,13 @@ function rowsOf(of: Schema, prefix: string, depth = 0): Row[] {
   });
 }
 
-function innerOf(field: Schema): { of: Schema; list: boolean } {
+function innerOf(field: JsonSchema): { of: JsonSchema; list: boolean } {
   const some = field.anyOf?.find((one) => one.type !== 'null');
   const plain = some === undefined ? field : some;
   return plain.items === undefined ? { of: plain, list: false } : { of: plain.items, list: true };
 }
 
-function typeWords(field: Schema): string {
+function typeWords(field: JsonSchema): string {
   if (field.anyOf !== undefined) return field.anyOf.map(typeWords).join(' or ');
   if (field.const !== undefined) return JSON.stringify(field.const);
   if (field.enum !== undefined) return field.enum.map((one) => JSON.stringify(one)).join(', ');
@@ -220,7 +157,7 @@ function typeWords(field: Schema): string {
   return type === undefined ? 'any' : `${type}${bounds(field)}`;
 }
 
-function bounds(field: Schema): string {
+function bounds(field: JsonSchema): string {
   const low = [field.minItems, field.minLength].find((one) => one !== undefined);
   const high = [field.maxItems, field.maxLength].find((one) => one !== undefined);
   if (low === undefined && high === undefined) return '';

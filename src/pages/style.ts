@@ -36,7 +36,8 @@ h1 { font: 600 2rem/1.2 Georgia, "Times New Roman", serif; margin: 2rem 0 .75rem
 h2 { font-size: 1.15rem; margin: 0 0 .5rem; overflow-wrap: anywhere; }
 .lead { font-size: 1.1rem; max-width: 46rem; }
 .quiet, footer { color: var(--quiet); }
-footer { margin-top: 3rem; padding-bottom: 2rem; border-top: 1px solid var(--line); font-size: .9rem; }
+footer { margin-top: 3rem; padding-bottom: 2rem; border-top: 1px solid var(--line);
+  font-size: .9rem; }
 code { font: .92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { background: var(--code); padding: .8rem 1rem; border-radius: .4rem; overflow-x: auto; }
 .contents ul { list-style: none; padding: 0; }

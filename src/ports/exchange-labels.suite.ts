@@ -86,7 +86,7 @@ export function exchangeLabelsKeep(
       expect([...found.keys()]).toEqual([]);
     });
 
-    test('an address without rows has no key, and the table says how many rows it holds', async () => {
+    test('an address without rows has no key; the table says how many it holds', async () => {
       const look = valueIn(await asked(LABELS, ABSENT, EVM));
       expect(look.found.has(ABSENT)).toBe(false);
       expect(look.table_rows).toBe(LABELS.length);

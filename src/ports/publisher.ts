@@ -70,8 +70,11 @@ export type ListRefusal = {
 /** The code of the one refusal that says nothing about the file: it could not be read. */
 export const UNREADABLE = 'unreadable';
 
-/** Reads a file of the publisher's formats, apart from the serving process. */
-export type PublicationReader = (path: string) => Promise<PublishedList | ListRefusal>;
+/** Reads a file of the publisher's formats apart from the serving process; `signal` ends it. */
+export type PublicationReader = (
+  path: string,
+  signal: AbortSignal,
+) => Promise<PublishedList | ListRefusal>;
 
 /** What the gate knows of the last good publication. */
 export type LastGood = {

@@ -34,7 +34,10 @@ export type ListFacts = {
   readonly age_notes: readonly string[];
 };
 
-/** What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a miss. */
+/**
+ * What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a
+ * miss.
+ */
 export type ListLookUp = {
   readonly list: ListFacts;
   readonly found: ReadonlyMap<string, readonly ListEntry[]>;

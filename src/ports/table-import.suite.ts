@@ -89,7 +89,7 @@ export function importTableKeeps<Row, P extends string>(
       expect(await table.complete(id, endOf(1))).toBeInstanceOf(Unread);
     });
 
-    test('each source has one import in force, its newest; sources stand beside each other', async () => {
+    test('each source has one import in force, its newest, beside the others', async () => {
       const { table } = await opened();
       const one = await imported(table, 'one', [first]);
       const two = await imported(table, 'two', [second]);

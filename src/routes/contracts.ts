@@ -1,4 +1,5 @@
-// Answers one question: which routes are declared. Whoever serves, documents or tests all reads this.
+// Answers one question: which routes are declared. Whoever serves, documents or tests all reads
+// this.
 
 import { bulkWalletScreen } from './hosted/bulk-wallet-screen.contract.ts';
 import { walletOfac } from './hosted/wallet-ofac.contract.ts';

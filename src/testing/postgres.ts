@@ -3,7 +3,16 @@
 // and empty directories of the embedded engine, copied from one that is created once.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
-import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,12 +140,13 @@ export async function freshPgliteDirectory(): Promise<string> {
   return copy;
 }
 
+/** Creating takes seconds, so one directory is kept for all tests on this version of the engine. */
 async function createTemplate(): Promise<string> {
+  const kept = join(tmpdir(), `exhibit-test-template-${engineVersion()}-${process.getuid?.()}`);
+  if (existsSync(kept)) return join(kept, 'control');
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-'));
-  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-  const directory = join(home, 'control');
   const entry = join(import.meta.dirname, '../../dist/adapters/control/pglite-create.js');
-  const child = fork(entry, [directory], { execArgv: [], stdio: 'inherit' });
+  const child = fork(entry, [join(home, 'control')], { execArgv: [], stdio: 'inherit' });
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (status) => {
@@ -144,5 +154,18 @@ async function createTemplate(): Promise<string> {
       else reject(new Error('the embedded engine did not create its directory: is dist/ built?'));
     });
   });
-  return directory;
+  try {
+    renameSync(home, kept);
+  } catch {
+    // Another run was first: its directory is as good.
+    rmSync(home, { recursive: true, force: true });
+  }
+  return join(kept, 'control');
+}
+
+function engineVersion(): string {
+  const path = join(import.meta.dirname, '../../node_modules/@electric-sql/pglite/package.json');
+  const version = /"version": "([0-9a-z.-]+)"/.exec(readFileSync(path, 'utf8'))?.[1];
+  if (version === undefined) throw new Error('the embedded engine has no version');
+  return version;
 }

@@ -22,7 +22,9 @@ export type Leaf = {
 
 const UNDECLARED: ClaimMeta = { rests_on: [], rule: 'negative' };
 
-/** Whether a leaf denies something: by its claim's rule, or by being empty where none is declared. */
+/**
+ * Whether a leaf denies something: by its claim's rule, or by being empty where none is declared.
+ */
 export function isDenial({ meta, value }: Leaf): boolean {
   return denies(meta === null ? UNDECLARED : meta, value);
 }

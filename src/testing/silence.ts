@@ -30,7 +30,9 @@ type AnyHandler = {
 /** Makes the handler of a route over ports. */
 export type MakeHandler = (ports: EvidencePorts) => AnyHandler;
 
-/** A field of which the empty form is no denial of its own, although no claim is declared for it. */
+/**
+ * A field of which the empty form is no denial of its own, although no claim is declared for it.
+ */
 export type Allowance = {
   readonly pattern: string;
   /** It may be empty only while these ports spoke. */
@@ -72,6 +74,8 @@ type State = {
 };
 type Run = {
   readonly route: AnyEvidenceRoute;
+  /** The envelope as the route declares it. */
+  readonly declared: ReturnType<typeof envelopeSchema>;
   readonly make: MakeHandler;
   readonly expect: Expectations;
   readonly leaks: Leak[];
@@ -93,7 +97,8 @@ export async function checkSilence(
     contradicted: new Set<string>(),
     allowed: new Set<string>(),
   };
-  const run: Run = { route, make, expect, leaks: [], cells: 0, sets };
+  const declared = envelopeSchema(route);
+  const run: Run = { route, declared, make, expect, leaks: [], cells: 0, sets };
   for (const world of worlds) {
     for (const ask of asksOf(route, world)) await checkAsk(run, world, ask);
   }
@@ -334,7 +339,7 @@ async function told(
     }
     if (!(answer instanceof Answer)) throw new Error('no answer');
     const envelope = answer.envelope(world.now);
-    const parsed = envelopeSchema(run.route).safeParse(envelope);
+    const parsed = run.declared.safeParse(envelope);
     if (!parsed.success) throw new Error(`not as declared: ${parsed.error.message}`);
     const { data } = envelope;
     const leaves = data === null ? [] : leavesOf(run.route.data, data);

@@ -21,15 +21,13 @@ export function requireNamedData(folder: string | undefined): void {
   throw new Error('EXHIBIT_TEST_DATA names a folder that is not there');
 }
 
-// Workers and child processes run from dist. A build with type errors still gives its files, and
-// the test of the types says that they are wrong.
+// Workers and child processes run from dist. It is built without a look at the types: those are a
+// test of their own.
 function build(): void {
   const built = spawnSync(process.execPath, [`${ROOT}bin/exhibit`, 'build'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: BUILD_TIMEOUT_MS,
   });
-  if (built.status === 0) return;
-  if (!existsSync(`${ROOT}dist/main.js`)) throw new Error('the build failed and left nothing');
-  process.stderr.write('the build has errors; running on what it gave\n');
+  if (built.status !== 0) throw new Error('the build failed');
 }

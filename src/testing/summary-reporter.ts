@@ -36,7 +36,7 @@ export function closingLines(outcome: Outcome): string[] {
 
 /** The reason in a title such as `a server (skipped: no PostgreSQL)`, or `null`. */
 export function reasonInTitle(title: string): string | null {
-  const [, reason] = /\bskipped:?\s+(.+)$/.exec(title) ?? [];
+  const [, reason] = /\bskipped:?\s+(.+?)(?: > |$)/.exec(title) ?? [];
   if (reason === undefined) return null;
   const opened = reason.split('(').length;
   const closed = reason.split(')').length;

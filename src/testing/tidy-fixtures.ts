@@ -219,4 +219,6 @@ export const SHAPE_FIXTURES: readonly Fixture[] = [
   form('silenced check', ENGINE, `// ${'@ts'}-expect-error no\nf();`, 'f();'),
   form('machine path', ENGINE, `f('/${'tmp'}/a');`, "f('/template/a');"),
   form('machine path', ENGINE, `// see /${'work'}/main`, '// see docs/work/main'),
+  form('machine path', ENGINE, `f('/${'home'}/op/a');`, "f('homes/op/a');"),
+  form('machine path', 'src/chain/a.test.ts', `f('/${'tmp'}/a');`, `f('/${'home'}/op/a');`),
 ];

@@ -34,6 +34,8 @@ export type WarehouseFront = {
   readonly url: string;
   /** Sets the fault, or none with `undefined`. */
   fault(fault: FrontFault | undefined): void;
+  /** The fields of the last request's URL: settings, as a server would have obeyed them. */
+  lastFields(): Readonly<Record<string, string>>;
   /** The process id of the engine, to be killed by a test. */
   pid(): number | undefined;
   close(): Promise<void>;
@@ -50,7 +52,9 @@ const QUERY_MS_MAX = 120_000;
 export async function startWarehouseFront(directory: string): Promise<WarehouseFront> {
   const engine = await startEngine(directory);
   const faults = faultBox();
+  let last: Record<string, string> = {};
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
+    last = Object.fromEntries(new URL(String(request.url), 'http://front').searchParams);
     handle(engine, faults.take(), request, response).then(
       () => undefined,
       (error: unknown) => refuse(response, error),
@@ -62,6 +66,7 @@ export async function startWarehouseFront(directory: string): Promise<WarehouseF
   return {
     url: `http://127.0.0.1:${address.port}`,
     fault: faults.set,
+    lastFields: () => last,
     pid: engine.pid,
     close: async () => {
       server.closeAllConnections();

@@ -300,6 +300,18 @@ const WALK_PLANS: readonly Plan[] = [
     ]),
     contradicts: { wallet_ofac: ['proximity.found', 'proximity.node_budget_hit'] },
   }),
+  {
+    name: 'a bitcoin address that paid a listed one, on the only chain of its kind',
+    about: named('bitcoin', 'subject'),
+    subjects: [named('bitcoin', 'subject')],
+    entries: [entryOf(named('bitcoin', 'far'))],
+    transfers: ['near', 'far'].map((name) =>
+      transferOf(named('bitcoin', 'subject'), named('bitcoin', name), {
+        ...{ chain: 'bitcoin', decimals: 8, raw_amount: 10n ** 8n, initiator: null },
+      }),
+    ),
+    contradicts: { wallet_ofac: ['proximity.found'] },
+  },
   walkPlan({
     name: 'on chains of which some are not read',
     contradicts: { wallet_ofac: ['proximity.chains_not_examined'] },

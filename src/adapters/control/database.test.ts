@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -34,6 +35,7 @@ describe('the embedded engine', () => {
     const directory = await freshDirectory();
     await rm(directory, { recursive: true });
     const first = await openPglite(directory);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
     await first.query('create table kept (n int)');
     await first.query('insert into kept values (41)');
     await first.close();

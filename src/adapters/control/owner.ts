@@ -60,7 +60,12 @@ export async function becomeOwner(dataDir: string): Promise<Ownership> {
 }
 
 /** A directory, its claims, and how to leave the short way to it. */
-type Place = { readonly dir: string; readonly claims: string; readonly leave: () => Promise<void> };
+type Place = {
+  readonly whole: string;
+  readonly dir: string;
+  readonly claims: string;
+  readonly leave: () => Promise<void>;
+};
 
 /**
  * The directory by a path short enough for a socket's address: where its own is too long, by a
@@ -70,12 +75,14 @@ async function reachable(dataDir: string): Promise<Place> {
   const whole = resolve(dataDir);
   const longest = join(whole, CLAIMS_NAME, randomName());
   if (Buffer.byteLength(longest) <= ADDRESS_MAX_BYTES) {
-    return { dir: whole, claims: join(whole, CLAIMS_NAME), leave: async () => undefined };
+    const claims = join(whole, CLAIMS_NAME);
+    return { whole, dir: whole, claims, leave: async () => undefined };
   }
   const around = await mkdtemp(join(tmpdir(), 'exhibit-'));
   const dir = join(around, 'd');
   await symlink(whole, dir);
   return {
+    whole,
     dir,
     claims: join(dir, CLAIMS_NAME),
     leave: () => rm(around, { recursive: true, force: true }),
@@ -133,15 +140,15 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
   const lost = async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => server.close(closed));
-    return null;
   };
   await chmod(own, SOCKET_MODE);
   const path = join(place.claims, String(number));
   try {
     await link(own, path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return await lost();
     await lost();
+    // Another was first; or this process stood still so long that its socket was cleared away.
+    if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return null;
     throw error;
   } finally {
     await rm(own, { force: true });
@@ -149,19 +156,22 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
   // A process that slept since it looked may have made a number that was cleared away meanwhile.
   if ((await highestClaim(place.dir)) > number) {
     await rm(path, { force: true });
-    return await lost();
+    await lost();
+    return null;
   }
   return { number, server, sockets };
 }
 
 async function owning(place: Place, claim: Claim): Promise<Ownership> {
-  const published = join(place.dir, SOCKET_NAME);
+  const published = join(place.whole, SOCKET_NAME);
   const own = join(place.claims, String(claim.number));
   const passing = join(place.claims, randomName());
   await link(own, passing);
   await rename(passing, published);
   await rm(passing, { force: true });
   await clearAway(place.claims, claim.number);
+  // The socket is bound and named: the short way to it has served.
+  await place.leave();
   const ending = new AbortController();
   return {
     owner: true,
@@ -173,7 +183,6 @@ async function owning(place: Place, claim: Claim): Promise<Ownership> {
       const closed = new Promise((done) => claim.server.close(done));
       for (const socket of claim.sockets) socket.destroy();
       await closed;
-      await place.leave();
     },
   };
 }
@@ -188,12 +197,16 @@ async function clearAway(claims: string, number: number): Promise<void> {
   }
 }
 
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 async function isOld(path: string): Promise<boolean> {
   try {
     return Date.now() - (await stat(path)).mtimeMs > LEFT_OVER_AFTER_MS;
   } catch (error) {
     // Gone already: the process that made it has finished with it.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 // Answers one question: how does a data directory of the embedded PostgreSQL come to be.
 // A process of its own: creating takes several hundred megabytes, which its exit gives back.
 
-import { rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 
+const OWNER_ONLY = 0o700;
 const [directory] = process.argv.slice(2);
 if (directory === undefined) throw new Error('pglite-create: a directory is expected');
 
@@ -13,5 +14,7 @@ await rm(working, { recursive: true, force: true });
 const engine = await PGlite.create({ dataDir: working });
 await engine.query('select 1');
 await engine.close();
+// The engine would leave it readable: it holds hashes of keys.
+await chmod(working, OWNER_ONLY);
 await rename(working, directory);
 process.exit(0);

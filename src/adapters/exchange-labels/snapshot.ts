@@ -29,6 +29,8 @@ export type LabelSnapshotOptions = {
   readonly rowsInMemoryMax: number;
   /** Told whenever a poll could not read the store. */
   readonly onFault: (fault: Why) => void;
+  /** Told of a bug met by a poll nobody waits for; polling goes on. Else it ends the process. */
+  readonly onBug?: (error: unknown) => void;
 };
 
 /** Labels served from memory. */
@@ -47,13 +49,14 @@ type Loaded = { readonly rows: number; readonly byKey: ByKey | null; readonly so
 
 /** Makes a snapshot; nothing is read before `start` or `poll`. */
 export function labelSnapshot(options: LabelSnapshotOptions): LabelSnapshot {
-  const { table, pollMs, onFault, rowsInMemoryMax } = options;
+  const { table, pollMs, onFault, onBug, rowsInMemoryMax } = options;
   const { holding, ...held } = heldTable<Loaded>({
     what: WHAT,
     inForce: table.inForce,
     load: (imports) => load(table, imports, rowsInMemoryMax),
     pollMs,
     onFault,
+    onBug,
   });
   return { ...held, labels: { lookUp: (addresses) => lookUp(holding(), table, addresses) } };
 }

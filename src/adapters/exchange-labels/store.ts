@@ -43,7 +43,8 @@ export function labelStore(database: Database, now: () => number): LabelTable {
         const rows = await database.query<Row>(
           `select ${COLUMNS} from exchange_labels l
              join table_imports i on i.id = l.import_id and i.in_force
-            where l.match_key = any($1::text[]) limit ${UNDER_ROWS_MAX + 1}`,
+            where l.match_key = any($1::text[])
+            order by l.import_id, l.n limit ${UNDER_ROWS_MAX + 1}`,
           [[...keys]],
         );
         if (rows.length > UNDER_ROWS_MAX) throw new Error('labels: a look-up gave too many rows');

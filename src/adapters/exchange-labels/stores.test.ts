@@ -118,6 +118,32 @@ describe('labels in memory', () => {
     }
   });
 
+  test('a bug of the store does not end the polling', async () => {
+    const { table } = memoryLabelTable();
+    const bugs: unknown[] = [];
+    let broken = false;
+    const inForce = async () => {
+      if (broken) throw new Error('a bug');
+      return table.inForce();
+    };
+    const snapshot = labelSnapshot({
+      table: { ...table, inForce },
+      pollMs: POLL_MS,
+      rowsInMemoryMax: LABELS_IN_MEMORY_MAX,
+      onFault: () => undefined,
+      onBug: (bug) => void bugs.push(bug),
+    });
+    await snapshot.start();
+    broken = true;
+    await expect.poll(() => bugs.length).toBeGreaterThan(1);
+    broken = false;
+    await imported(table, 'one', [rowOf(A)]);
+    await expect
+      .poll(async () => (await snapshot.labels.lookUp([A])) instanceof Unread)
+      .toBe(false);
+    snapshot.stop();
+  });
+
   test('a started snapshot finds a new import by polling', async () => {
     const { table } = memoryLabelTable();
     const snapshot = snapshotOf(table);
@@ -170,7 +196,7 @@ function stored(name: string, opened: () => Promise<Database>, closed: () => Pro
       expect(kept).toHaveLength(2);
     });
 
-    test('of two imports of one source at once, the one that completes last stands alone', async () => {
+    test('of two imports of one source at once, one alone is in force', async () => {
       const table = await fresh();
       const one = valueIn(await table.begin(factsOf('one')));
       const two = valueIn(await table.begin(factsOf('one')));

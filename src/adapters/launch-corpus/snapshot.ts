@@ -26,6 +26,8 @@ export type CorpusSnapshotOptions = {
   readonly walletsInMemoryMax: number;
   /** Told whenever a poll could not read the store. */
   readonly onFault: (fault: Why) => void;
+  /** Told of a bug met by a poll nobody waits for; polling goes on. Else it ends the process. */
+  readonly onBug?: (error: unknown) => void;
 };
 
 /** Launch counts served from memory. */
@@ -48,13 +50,14 @@ type Loaded = {
 
 /** Makes a snapshot; nothing is read before `start` or `poll`. */
 export function corpusSnapshot(options: CorpusSnapshotOptions): CorpusSnapshot {
-  const { table, pollMs, onFault, walletsInMemoryMax } = options;
+  const { table, pollMs, onFault, onBug, walletsInMemoryMax } = options;
   const { holding, ...held } = heldTable<Loaded>({
     what: WHAT,
     inForce: table.inForce,
     load: (imports) => load(table, imports, walletsInMemoryMax),
     pollMs,
     onFault,
+    onBug,
   });
   return { ...held, corpus: { lookUp: (wallets) => lookUp(holding(), table, wallets) } };
 }

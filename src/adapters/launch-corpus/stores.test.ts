@@ -109,7 +109,7 @@ function settling(name: string, fresh: () => Promise<CorpusTable>) {
     ]);
   });
 
-  test(`a settled launch stays settled in ${name}, though a later check does not know`, async () => {
+  test(`a settled launch stays settled in ${name} when a later check is blind`, async () => {
     const died = launchOf('mint-a', 'wallet-a', false);
     expect(await outcome(died, { ...early, ...later })).toEqual([
       { deployer: 'wallet-a', launches_settled: 1, died: 1 },

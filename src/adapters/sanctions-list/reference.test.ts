@@ -51,7 +51,7 @@ describe.skipIf(ABSENT !== '')(`the real list of 2025-03-04${ABSENT}`, () => {
     directory = await freshPgliteDirectory();
     database = await openPglite(directory);
     await migrate(database, MIGRATIONS, LIVE);
-    const read = await sdnReader()(ISSUE);
+    const read = await sdnReader()(ISSUE, new AbortController().signal);
     if (isListRefusal(read)) throw new Error(read.reason);
     const gate = sdnGate(500);
     expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);

@@ -99,7 +99,7 @@ describe('on the embedded engine', () => {
     directory = await freshPgliteDirectory();
     database = await openPglite(directory);
     await migrate(database, MIGRATIONS, LIVE);
-  });
+  }, 120_000);
   afterAll(async () => {
     await database.close();
     await rm(dirname(directory), { recursive: true });
@@ -221,7 +221,7 @@ describe.skipIf(NO_POSTGRES !== null)(`on a server ${NO_POSTGRES ?? ''}`, () => 
     server = await testPostgres();
     database = openPostgres(await server.freshDatabase());
     await migrate(database, MIGRATIONS, LIVE);
-  });
+  }, 120_000);
   afterAll(async () => {
     await database.close();
     await server.stop();

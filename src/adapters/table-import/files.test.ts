@@ -51,7 +51,7 @@ function shownAs(row: RawRow | BrokenRow): readonly [number, unknown] {
 const at = async (name: string, content: string | Uint8Array) => held(await written(name, content));
 
 describe('CSV', () => {
-  test('columns are named by the header, in any order and case; empty values are absent', async () => {
+  test('columns go by the names of the header; empty values are absent', async () => {
     const { layout, rows } = await at(
       'a.csv',
       '\ufeffAddress, Entity ,label\r\na,b,\r\n\r\nc,,"d, e"\r\n',

@@ -22,6 +22,8 @@ export type HeldOptions<T> = {
   readonly pollMs: number;
   /** Told whenever a poll could not read the store. */
   readonly onFault: (fault: Why) => void;
+  /** Told of a bug met by a poll nobody waits for; polling goes on. Else it ends the process. */
+  readonly onBug?: ((error: unknown) => void) | undefined;
 };
 
 /** A table that is loaded, or why it is not. */
@@ -64,7 +66,8 @@ export function heldTable<T>(options: HeldOptions<T>): HeldTable<T> {
   };
   const next = (): void => {
     if (stopped) return;
-    timer = setTimeout(() => void poll().then(next), options.pollMs);
+    const polled = () => (options.onBug === undefined ? poll() : poll().catch(options.onBug));
+    timer = setTimeout(() => void polled().then(next), options.pollMs);
     timer.unref();
   };
   return {

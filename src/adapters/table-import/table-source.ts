@@ -20,7 +20,8 @@ export function tableSource(
   const newest = imports.reduce((a, b) => (b.id > a.id ? b : a));
   const sha256 = imports.length === 1 ? newest.sha256 : hashOf(imports);
   const of = imports.length === 1 ? '' : ` of ${imports.length} imports`;
-  const count = `${rows.toLocaleString('en')} rows${of}, sha256 ${sha256.slice(0, HASH_CHARS_SHOWN)}`;
+  const hash = sha256.slice(0, HASH_CHARS_SHOWN);
+  const count = `${rows.toLocaleString('en')} rows${of}, sha256 ${hash}`;
   const link = imports.length === 1 ? newest.source_url : null;
   return {
     name: `${title}, import ${newest.id}: ${count}`,

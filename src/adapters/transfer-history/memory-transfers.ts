@@ -16,7 +16,7 @@ export function memoryTransfer(
   n: number,
   from: string,
   to: string,
-  over: Partial<HistoryTransfer> = {},
+  ...[over]: readonly [Partial<HistoryTransfer>?]
 ): HistoryTransfer {
   return {
     chain: 'ethereum',

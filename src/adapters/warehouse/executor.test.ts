@@ -148,11 +148,11 @@ describe('the embedded engine dies', () => {
   });
 
   test('a second owner of the directory is told so, and the first goes on', async () => {
-    await expect(embeddedWarehouse(directory)).rejects.toMatchObject({
-      name: 'WarehouseRefusal',
-      code: 'locked',
-      message: `The warehouse in ${directory} is open in another process; stop that one first.`,
-    });
+    const second = embeddedWarehouse(directory);
+    await expect(second).rejects.toThrow(
+      `The warehouse in ${directory} is open in another process; stop that one first.`,
+    );
+    await expect(second).rejects.toMatchObject({ name: 'WarehouseRefusal', code: 'locked' });
     await warehouse.ping(SECONDS_10);
   });
 
@@ -162,6 +162,8 @@ describe('the embedded engine dies', () => {
     const script = `const { embeddedWarehouse } = await import(${JSON.stringify(embedded.href)});
       const warehouse = await embeddedWarehouse(${JSON.stringify(store)});
       await warehouse.command('CREATE TABLE left (n UInt8) ENGINE = Log', { timeoutMs: 10000 });
+      warehouse.query(${JSON.stringify(SLOW)}, { timeoutMs: 600000, row: { parse: () => 0 } });
+      while (warehouse.load().inFlight === 0) await new Promise((go) => setTimeout(go, 1));
       console.log('open');`;
     const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -182,6 +184,10 @@ describe('the embedded engine dies', () => {
     await second.close();
   });
 });
+
+async function* oneLine(): AsyncIterable<Uint8Array> {
+  yield Buffer.from('{"i":1}\n');
+}
 
 describe('the server fails', () => {
   let front: WarehouseFront;
@@ -233,6 +239,22 @@ describe('the server fails', () => {
       front.fault(undefined);
     }
     expect(await counted(warehouse, 'SELECT count() AS n FROM kept')).toEqual([{ n: 0 }]);
+  });
+
+  test('whole answers and whole writes are asked of a cluster, never what it has at hand', async () => {
+    const whole = {
+      wait_end_of_query: '1',
+      http_write_exception_in_output_format: '0',
+      skip_unavailable_shards: '0',
+      fallback_to_stale_replicas_for_distributed_queries: '0',
+      async_insert: '0',
+      distributed_foreground_insert: '1',
+    };
+    await counted(warehouse, 'SELECT 1 AS n');
+    expect(front.lastFields()).toMatchObject(whole);
+    await warehouse.insert('kept', { format: 'JSONEachRow', bytes: oneLine() }, SECONDS_10);
+    expect(front.lastFields()).toMatchObject(whole);
+    await warehouse.command('TRUNCATE TABLE kept', SECONDS_10);
   });
 
   test('a slow server is let go at the time limit', async () => {

@@ -1,4 +1,5 @@
-// Declares POST /api/v1/bulk/wallet-screen: up to 500 addresses against the tables held, no outside call.
+// Declares POST /api/v1/bulk/wallet-screen: up to 500 addresses against the tables held, no outside
+// call.
 
 import { z } from 'zod';
 import { evidenceRoute } from '../../contract/route.ts';

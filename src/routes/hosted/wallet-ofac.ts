@@ -28,7 +28,7 @@ import {
   spellingsOf,
 } from '../../engines/sanctions.ts';
 import { ofacCaveat } from '../../engines/sanctions-caveat.ts';
-import { claim } from '../../evidence/claim.ts';
+import { type Claim, claim } from '../../evidence/claim.ts';
 import { map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels } from '../../ports/exchange-labels.ts';
@@ -105,8 +105,8 @@ async function walkFrom(
     return unread<WalkPort>('transfer_history', why('not_walked_kind', { kind }));
   }
   const { sanctionsList: list, transferHistory: history, exchangeLabels: labels } = ports;
-  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.budgetS * MS_IN_S)]);
-  return proximity({ list, history, labels }, parsed, limits, { now: asked.now, signal });
+  // The asker's signal ends when the client hangs up or the time for reading history is spent.
+  return proximity({ list, history, labels }, parsed, limits, asked);
 }
 
 const isWhole = (): true => true;
@@ -155,11 +155,10 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     nodes_unread: nodesUnread(walk),
     frontier_exhausted:
       settled instanceof Read ? claim(settled, (one) => one.frontier_exhausted) : null,
-    node_budget_hit: claim(rest, (one) => one.node_budget_hit, unmeasured),
-    hubs_not_expanded: claim(rest, (one) => [...one.hubs], unmeasured),
-    hubs_not_expanded_count: claim(rest, (one) => one.hubs_count, unmeasured),
-    edges_left_out: settled instanceof Read ? leftOutOf(settled) : null,
-    // Seen is shown; that there was none rests on the whole walk, even where a way was found.
+    node_budget_hit: fact(walk, (one) => one.node_budget_hit),
+    hubs_not_expanded: fact(walk, (one) => [...one.hubs]),
+    hubs_not_expanded_count: fact(walk, (one) => one.hubs_count),
+    edges_left_out: walk instanceof Read ? leftOutOf(walk) : null,
     left_out_contacts: claim(
       walk,
       (one) => one.contacts.map(contactOf),
@@ -170,6 +169,23 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     provenance: settled instanceof Read ? settled.value.provenance : null,
     is_screen: true,
   };
+}
+
+/**
+ * A fact of a walk that settled something: what it met is told, but that it met nothing of a kind
+ * is told only of a walk that was read to its end.
+ */
+function fact<T extends boolean | number | readonly unknown[]>(
+  walk: Partly<Walk, WalkPort>,
+  pick: (one: Walk) => T,
+): Claim<T, null, WalkPort> {
+  const settled = settledWalk(walk);
+  const met = settled instanceof Read && isSomething(pick(settled.value));
+  return claim(met ? settled : walk, pick, unmeasured);
+}
+
+function isSomething(value: boolean | number | readonly unknown[]): boolean {
+  return typeof value === 'object' ? value.length > 0 : value !== false && value !== 0;
 }
 
 function reasonOf(walk: Partly<Walk, WalkPort>): string {

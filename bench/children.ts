@@ -1,0 +1,73 @@
+// Answers one question: how are the measured processes started, stopped and weighed.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const ANSWER_MS_MAX = 120_000;
+
+/** Starts a compiled file beside this one as a child. */
+export function child(name: string): ChildProcess {
+  return fork(new URL(`./${name}.js`, import.meta.url), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+/** Sends one message and waits for the one that comes back. */
+export async function asked(to: ChildProcess, message: object | string): Promise<unknown> {
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const answer = once(to, 'message', { signal });
+  const gone = once(to, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a measured process ended with ${String(code)}`);
+  });
+  to.send(message);
+  const [said] = await Promise.race([answer, gone]);
+  return said;
+}
+
+/** Ends a child and waits for its end. */
+export async function ended(one: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (one.exitCode !== null || one.signalCode !== null) return;
+  const gone = once(one, 'exit');
+  one.kill(signal);
+  await gone;
+}
+
+/** The proportional set size of a process and all of its descendants, in MiB. Linux only. */
+export function treePssMib(root: number): number {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = fileText(`/proc/${name}/stat`);
+    const parent = stat === null ? null : /\) \S (\d+)/.exec(stat);
+    if (parent !== null) parents.set(Number(name), Number(parent[1]));
+  }
+  let kib = 0;
+  for (const pid of [...parents.keys(), root]) {
+    if (!isUnder(pid, root, parents)) continue;
+    const rollup = fileText(`/proc/${pid}/smaps_rollup`);
+    const pss = rollup === null ? null : /^Pss:\s+(\d+) kB/m.exec(rollup);
+    if (pss !== null) kib += Number(pss[1]);
+  }
+  return kib / 1024;
+}
+
+const DEPTH_MAX = 64;
+
+function isUnder(pid: number, root: number, parents: ReadonlyMap<number, number>): boolean {
+  let at: number | undefined = pid;
+  for (let depth = 0; depth < DEPTH_MAX && at !== undefined; depth += 1) {
+    if (at === root) return true;
+    at = parents.get(at);
+  }
+  return false;
+}
+
+// A process may end between being named and being read.
+function fileText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,99 @@
+// Answers one question: on what data are the measurements made.
+// A list of the publisher's format with made-up addresses, a label table, and a hundred keys.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { corpusImport } from '../src/cli/corpus.ts';
+import { labelsImport } from '../src/cli/labels.ts';
+import { createLogger } from '../src/compose/logger.ts';
+import { composeParts } from '../src/compose/parts.ts';
+import { openStores } from '../src/compose/stores.ts';
+import { parseConfig } from '../src/config.ts';
+import { worldCorpusLines } from '../src/world/corpus.ts';
+import { worldLabelsCsv } from '../src/world/labels.ts';
+import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
+import { sdnXml } from '../src/world/sdn-publication.ts';
+
+export const KEYS = 100;
+
+/** What was prepared: the environment of a service on it, its keys, and some listed addresses. */
+export type Furnished = {
+  readonly env: { readonly [name: string]: string };
+  readonly keys: readonly string[];
+  readonly listed: readonly string[];
+};
+
+/** Fills a fresh data directory. */
+export async function furnish(directory: string): Promise<Furnished> {
+  mkdirSync(directory, { recursive: true });
+  const now = Math.floor(Date.now() / 1000);
+  const publication = worldPublicationAt(now, WORLD_SEED);
+  const file = join(directory, 'sdn.xml');
+  writeFileSync(file, sdnXml(publication));
+  const env = {
+    EXHIBIT_DATA_DIR: directory,
+    EXHIBIT_PORT: '0',
+    EXHIBIT_SDN_URL: pathToFileURL(file).href,
+    EXHIBIT_SDN_MAX_AGE: 'none',
+  };
+  const parsed = parseConfig(env, { cwd: process.cwd() });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const stores = await openStores(parsed.config);
+  const parts = composeParts(parsed.config, stores, [env.EXHIBIT_SDN_URL], createLogger());
+  try {
+    await parts.start();
+    const outcome = await parts.sanctions.refresh(null, AbortSignal.timeout(60_000));
+    if (outcome.kind !== 'updated') throw new Error(`the list was not taken: ${outcome.kind}`);
+    await importTables(directory, parts, now);
+    const keys = await hundredKeys(parts, now);
+    const listed = publication.parties.flatMap(({ addresses }) =>
+      addresses.flatMap(({ address }) => (address.startsWith('0x') ? [address] : [])),
+    );
+    return { env, keys, listed };
+  } finally {
+    await parts.stop();
+    await stores.close();
+  }
+}
+
+type Parts = ReturnType<typeof composeParts>;
+
+async function importTables(directory: string, parts: Parts, now: number): Promise<void> {
+  const labels = join(directory, 'labels.csv');
+  const corpus = join(directory, 'launches.jsonl');
+  writeFileSync(labels, worldLabelsCsv(WORLD_SEED));
+  writeFileSync(corpus, worldCorpusLines(now, WORLD_SEED));
+  const signal = AbortSignal.timeout(60_000);
+  const quiet = () => undefined;
+  const io = { out: quiet, err: quiet, json: false, colour: false, cwd: directory, signal };
+  await labelsImport.run([labels, '--source', 'bench'], io, parts.services);
+  await corpusImport.run([corpus, '--source', 'bench'], io, parts.services);
+}
+
+async function hundredKeys(parts: Parts, at: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let i = 0; i < KEYS; i += 1) {
+    const membership_id = `bench_${i}`;
+    await parts.memberships.record({ membership_id, plan: 'enterprise', status: 'active', at });
+    const key = parts.services.mintKey({ kind: 'sc', membership_id });
+    await parts.keys.add(key.stored, 1);
+    keys.push(key.text);
+  }
+  return keys;
+}
+
+/** What is stored as used by the hundred memberships together. */
+export async function storedUse(env: Furnished['env']): Promise<number> {
+  const parsed = parseConfig(env, { cwd: process.cwd() });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const stores = await openStores(parsed.config);
+  try {
+    const rows = await stores.database.query<{ used: bigint | number | null }>(
+      "select sum(used) as used from quota_usage where subject like 'membership:bench%'",
+    );
+    return Number(rows[0]?.used);
+  } finally {
+    await stores.close();
+  }
+}

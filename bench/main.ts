@@ -1,0 +1,282 @@
+// Answers one question: how fast is Exhibit, beside what a user would pick instead, in one run.
+// Ratios are what counts: the machine's speed drifts, and everything here drifts with it.
+
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asked, child, ended, treePssMib } from './children.ts';
+import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
+import type { Load, LoadResult } from './load.ts';
+
+const CONNECTIONS = 32;
+const ROUNDS = 3;
+const ROUND_MS = 4_000;
+const REQUESTS = 20_000;
+const LISTED_SHARE = 0.01;
+const BULK_SIZE = 500;
+const BULK_CONNECTIONS = 4;
+const REST_MS = 60_000;
+
+const args = process.argv.slice(2);
+const quick = args.includes('--quick');
+
+function bearer(furnished: Furnished, i: number): string {
+  return `Authorization: Bearer ${furnished.keys[i % KEYS]}\r\n`;
+}
+
+function drawn(listed: readonly string[]): string {
+  if (Math.random() < LISTED_SHARE) {
+    const one = listed[Math.floor(Math.random() * listed.length)];
+    if (one !== undefined) return one;
+  }
+  return `0x${randomBytes(20).toString('hex')}`;
+}
+
+function screenRequests(furnished: Furnished): string[] {
+  return Array.from(
+    { length: REQUESTS },
+    (_, i) =>
+      `GET /api/v1/wallet/${drawn(furnished.listed)}/ofac HTTP/1.1\r\nHost: bench\r\n` +
+      `${bearer(furnished, i)}\r\n`,
+  );
+}
+
+function bulkBody(furnished: Furnished): string {
+  const addresses = Array.from({ length: BULK_SIZE }, () => drawn(furnished.listed));
+  return JSON.stringify({ addresses });
+}
+
+function bulkRequests(furnished: Furnished): string[] {
+  return Array.from({ length: 200 }, (_, i) => {
+    const body = bulkBody(furnished);
+    return (
+      'POST /api/v1/bulk/wallet-screen HTTP/1.1\r\nHost: bench\r\n' +
+      `${bearer(furnished, i)}content-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    );
+  });
+}
+
+async function load(order: Load): Promise<LoadResult> {
+  const generator = child('load');
+  try {
+    return (await asked(generator, order)) as LoadResult;
+  } finally {
+    await ended(generator, 'SIGKILL');
+  }
+}
+
+async function service(env: Furnished['env'], charging: boolean) {
+  const process_ = child('service');
+  const said = (await asked(process_, { env, charging })) as { port: number };
+  return { process_, port: said.port };
+}
+
+type Row = { name: string; answers_s: number; p50_ms: number; p99_ms: number };
+
+function rowOf(name: string, results: readonly LoadResult[]): Row {
+  const middle = [...results].sort((a, b) => rateOf(a) - rateOf(b))[Math.floor(results.length / 2)];
+  if (middle === undefined) throw new Error(`${name}: no result`);
+  return { name, answers_s: rateOf(middle), p50_ms: middle.p50_ms, p99_ms: middle.p99_ms };
+}
+
+function rateOf({ answers, seconds }: LoadResult): number {
+  return answers / seconds;
+}
+
+async function sampleBody(port: number, furnished: Furnished): Promise<string> {
+  const key = furnished.keys[0];
+  const path = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
+  const url = `http://127.0.0.1:${port}${path}`;
+  const { request } = await import('undici');
+  const answer = await request(url, { headers: { authorization: `Bearer ${key}` } });
+  return await answer.body.text();
+}
+
+async function screens(furnished: Furnished) {
+  const requests = screenRequests(furnished);
+  const durationMs = quick ? 1_500 : ROUND_MS;
+  const results: Record<'bare' | 'charged' | 'uncharged', LoadResult[]> = {
+    bare: [],
+    charged: [],
+    uncharged: [],
+  };
+  let received = 1;
+  const body = await warmBody(furnished);
+  for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) {
+    for (const charging of [true, false]) {
+      const one = await service(furnished.env, charging);
+      await load({ port: one.port, connections: CONNECTIONS, durationMs: 1_000, requests }).then(
+        (warm) => {
+          if (charging) received += twoHundreds(warm);
+        },
+      );
+      const result = await load({ port: one.port, connections: CONNECTIONS, durationMs, requests });
+      if (charging) received += twoHundreds(result);
+      results[charging ? 'charged' : 'uncharged'].push(result);
+      await ended(one.process_, 'SIGTERM');
+    }
+    const bare = child('bare-server');
+    const port = Number(await asked(bare, body));
+    await load({ port, connections: CONNECTIONS, durationMs: 1_000, requests });
+    results.bare.push(await load({ port, connections: CONNECTIONS, durationMs, requests }));
+    await ended(bare, 'SIGKILL');
+  }
+  return { results, received };
+}
+
+async function warmBody(furnished: Furnished): Promise<string> {
+  const one = await service(furnished.env, true);
+  const body = await sampleBody(one.port, furnished);
+  await ended(one.process_, 'SIGTERM');
+  return body;
+}
+
+function twoHundreds(result: LoadResult): number {
+  const count = result.byStatus['200'];
+  if (result.broken > 0) throw new Error('connections broke: the count of answers is not exact');
+  return count === undefined ? 0 : count;
+}
+
+async function killed(
+  furnished: Furnished,
+  before: number,
+): Promise<{ received: number; stored: number }> {
+  const one = await service(furnished.env, true);
+  const requests = screenRequests(furnished);
+  const loading = load({ port: one.port, connections: CONNECTIONS, durationMs: 4_000, requests });
+  await sleep(2_000);
+  await ended(one.process_, 'SIGKILL');
+  const result = await loading;
+  const count = result.byStatus['200'];
+  const stored = (await storedUse(furnished.env)) - before;
+  return { received: count === undefined ? 0 : count, stored };
+}
+
+async function bulk(furnished: Furnished): Promise<{ service: number; loop: number; row: Row }> {
+  const one = await service(furnished.env, true);
+  const order = {
+    port: one.port,
+    connections: BULK_CONNECTIONS,
+    durationMs: quick ? 1_500 : ROUND_MS,
+    requests: bulkRequests(furnished),
+  };
+  await load({ ...order, durationMs: 1_000 });
+  const results: LoadResult[] = [];
+  for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) results.push(await load(order));
+  await ended(one.process_, 'SIGTERM');
+  const row = rowOf('bulk of 500', results);
+  return { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished), row };
+}
+
+// What a user would write instead: one look-up in a Map for each address of the parsed body.
+function mapLoop(furnished: Furnished): number {
+  const map = new Map(furnished.listed.map((address) => [address.toLowerCase(), true]));
+  const bodies = Array.from({ length: 50 }, () => bulkBody(furnished));
+  let seen = 0;
+  const started = performance.now();
+  while (performance.now() - started < 1_000) {
+    for (const body of bodies) {
+      const parsed: unknown = JSON.parse(body);
+      const { addresses } = parsed as { addresses: string[] };
+      const results = addresses.map((address) => ({
+        address,
+        listed: map.has(address.toLowerCase()),
+      }));
+      seen += JSON.stringify(results).length > 0 ? results.length : 0;
+    }
+  }
+  return (seen / (performance.now() - started)) * 1000;
+}
+
+async function memory(): Promise<{ rest_mib: number; load_mib: number }> {
+  const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
+  try {
+    const furnished = await furnish(join(directory, 'data'));
+    const one = await service(furnished.env, true);
+    const pid = one.process_.pid;
+    if (pid === undefined) throw new Error('the service has no process id');
+    const { request } = await import('undici');
+    const ready = await request(`http://127.0.0.1:${one.port}/ready`);
+    await ready.body.dump();
+    await sleep(quick ? 5_000 : REST_MS);
+    const rest = treePssMib(pid);
+    const requests = screenRequests(furnished);
+    const loading = load({ port: one.port, connections: CONNECTIONS, durationMs: 5_000, requests });
+    await sleep(4_000);
+    const underLoad = treePssMib(pid);
+    await loading;
+    await ended(one.process_, 'SIGTERM');
+    return { rest_mib: rest, load_mib: underLoad };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function line({ name, answers_s, p50_ms, p99_ms }: Row): string {
+  const cells = [answers_s.toFixed(0), p50_ms.toFixed(2), p99_ms.toFixed(2)];
+  return `  ${name.padEnd(34)}${cells.map((cell) => cell.padStart(10)).join('')}`;
+}
+
+const NAME_CHARS = 34;
+
+function fact(name: string, value: string, target: string): void {
+  say(
+    `  ${name.padEnd(NAME_CHARS)}${value.padStart(10)}${target === '' ? '' : `  target ${target}`}`,
+  );
+}
+
+async function screenSection(furnished: Furnished): Promise<boolean> {
+  say(`Direct screen over HTTP: ${CONNECTIONS} connections, ${KEYS} keys, 1% listed, no cache`);
+  const { results, received } = await screens(furnished);
+  const bare = rowOf('node:http, the same bytes', results.bare);
+  const charged = rowOf('screen, charged durably', results.charged);
+  const free = rowOf('screen, charging switched off', results.uncharged);
+  const heads = ['answers/s', 'p50 ms', 'p99 ms'].map((head) => head.padStart(10)).join('');
+  say(`  ${''.padEnd(NAME_CHARS)}${heads}`);
+  for (const row of [bare, charged, free]) say(line(row));
+  fact('ratio to node:http', (charged.answers_s / bare.answers_s).toFixed(2), '0.35');
+  fact('ratio to charging switched off', (charged.answers_s / free.answers_s).toFixed(2), '');
+  const stored = await storedUse(furnished.env);
+  fact('stored charges / answers of 2xx', `${stored}/${received}`, 'equal');
+  const crash = await killed(furnished, stored);
+  fact('the same after kill -9', `${crash.stored}/${crash.received}`, 'none lost');
+  return stored === received && crash.stored >= crash.received;
+}
+
+async function bulkSection(furnished: Furnished): Promise<void> {
+  const screened = await bulk(furnished);
+  say('Bulk screen, 500 addresses a request');
+  fact('addresses a second', screened.service.toFixed(0), '200000');
+  fact('a loop over a Map, in process', screened.loop.toFixed(0), '');
+  fact('ratio', (screened.service / screened.loop).toFixed(3), '');
+}
+
+async function memorySection(): Promise<void> {
+  const weighed = await memory();
+  say('Memory, proportional set size of all processes');
+  fact('MiB at rest', weighed.rest_mib.toFixed(0), 'under 858 (900 MB)');
+  fact('MiB under load', weighed.load_mib.toFixed(0), '');
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'exhibit-bench-'));
+  try {
+    say('Preparing a list, tables and a hundred keys …');
+    const furnished = await furnish(join(directory, 'data'));
+    const exact = await screenSection(furnished);
+    await bulkSection(furnished);
+    await memorySection();
+    if (!exact) process.exitCode = 1;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
+
+type Environment = { readonly [name: string]: string };
+type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
+
+/** The program with only the settings that are given, in a directory of its own. */
+function started(cwd: string, words: readonly string[], env: Environment): ChildProcess {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
+  return spawn(process.execPath, [MAIN, ...words], {
+    cwd,
+    env: { ...Object.fromEntries(own), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  let out = '';
+  let err = '';
+  child.stdout?.on('data', (bytes) => {
+    out += String(bytes);
+  });
+  child.stderr?.on('data', (bytes) => {
+    err += String(bytes);
+  });
+  const status = await new Promise<number | null>((settle) => child.once('close', settle));
+  return { status, out, err };
+}
+
+const exhibit = (cwd: string, line: string, env: Environment = {}) =>
+  ended(started(cwd, line.split(' '), env));
+
+describe('settings and words', () => {
+  let cwd: string;
+  beforeEach(() => {
+    cwd = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
+  });
+  afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+  test.each(['up', 'start', 'serve', 'work', 'members list', 'doctor'])(
+    'a bad setting stops `%s` with one line for each problem, and leaves nothing behind',
+    async (line) => {
+      const env = { EXHIBIT_PORT: '80a', EXHIBIT_SDN_UR: 'x' };
+      const said = await exhibit(cwd, line, env);
+      expect(said.status).toBe(2);
+      expect(said.err.trim().split('\n')).toEqual([
+        'EXHIBIT_SDN_UR: no such setting; did you mean EXHIBIT_SDN_URL?',
+        'EXHIBIT_PORT: expected a port, a whole number from 0 to 65535',
+      ]);
+      expect(existsSync(join(cwd, 'data'))).toBe(false);
+    },
+  );
+
+  test('.env is read, and the environment wins', async () => {
+    writeFileSync(
+      join(cwd, '.env'),
+      'EXHIBIT_PORT=9001\nEXHIBIT_HOST="::1"\n# a comment\nOTHER=1\n',
+    );
+    const said = await exhibit(cwd, 'config --json', { EXHIBIT_PORT: '9002' });
+    const shown = z.record(
+      z.string(),
+      z.object({ value: z.string().nullable(), from: z.string() }),
+    );
+    const settings = shown.parse(JSON.parse(said.out));
+    expect(settings['EXHIBIT_PORT']).toEqual({ value: '9002', from: 'set' });
+    expect(settings['EXHIBIT_HOST']).toEqual({ value: '::1', from: 'set' });
+  });
+
+  test('words that are no command, or not its words, are bad usage', async () => {
+    const near = await exhibit(cwd, 'kyes create');
+    expect(near).toMatchObject({ status: 2, out: '' });
+    expect(near.err).toContain('Did you mean exhibit keys create?');
+    expect((await exhibit(cwd, 'keys')).err).toContain('keys create, keys list, keys revoke');
+    expect((await exhibit(cwd, 'up --port 1')).status).toBe(2);
+  });
+
+  test('help needs no settings and goes to standard output', async () => {
+    const env = { EXHIBIT_PORT: 'x' };
+    const said = await exhibit(cwd, 'keys create --help', env);
+    expect(said).toMatchObject({ status: 0, err: '' });
+    expect(said.out).toContain('example:\n  exhibit keys create');
+    expect((await exhibit(cwd, '--help', env)).out).toContain('members add');
+  });
+});
+
+describe('a service and its operator', () => {
+  const credentials = z.object({
+    base_url: z.url(),
+    api_key: z.string(),
+    stream_token: z.string(),
+    membership_id: z.string(),
+    plan: z.literal('desk'),
+    simulated: z.literal(true),
+  });
+  const created = z.strictObject({ key: z.string(), prefix: z.string(), expires_at: z.string() });
+  const LISTED_STATUS = 200;
+  const REFUSED_STATUS = 402;
+
+  let cwd: string;
+  let service: ChildProcess;
+  let output = '';
+  let log = '';
+  beforeAll(async () => {
+    cwd = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
+    service = started(cwd, ['start'], { EXHIBIT_PORT: '0' });
+    service.stdout?.on('data', (bytes) => {
+      output += String(bytes);
+    });
+    service.stderr?.on('data', (bytes) => {
+      log += String(bytes);
+    });
+    const file = join(cwd, 'data/simulated/demo-credentials.json');
+    await vi.waitFor(
+      () => {
+        if (service.exitCode !== null) throw new Error(`it ended: ${log}`);
+        expect(existsSync(file) && output.includes('Base URL')).toBe(true);
+      },
+      { timeout: 150_000, interval: 200 },
+    );
+  });
+  afterAll(() => {
+    service.kill('SIGKILL');
+    rmSync(cwd, { recursive: true, force: true });
+  });
+
+  function demo() {
+    const file = join(cwd, 'data/simulated/demo-credentials.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    return credentials.parse(JSON.parse(readFileSync(file, 'utf8')));
+  }
+
+  async function ofac(key: string): Promise<number> {
+    const address = `0x${'1'.repeat(40)}`;
+    const url = `${demo().base_url}/api/v1/wallet/${address}/ofac`;
+    const { statusCode, body } = await request(url, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await body.dump();
+    return statusCode;
+  }
+
+  test('with nothing set, its first line says that what it serves is simulated', () => {
+    expect(output.trimStart()).toMatch(/^SIMULATED/);
+    expect(output).toContain(demo().api_key);
+  });
+
+  test('a key made while it runs opens it; revoked, it opens nothing within 5 seconds', async () => {
+    const { membership_id: id } = demo();
+    const made = await exhibit(cwd, `keys create --membership ${id} --json`);
+    expect(made.status).toBe(0);
+    const { key, prefix } = created.parse(JSON.parse(made.out));
+    expect(await ofac(key)).toBe(LISTED_STATUS);
+    expect(await exhibit(cwd, `keys revoke ${prefix}`)).toMatchObject({ status: 0 });
+    await vi.waitFor(async () => expect(await ofac(key)).toBe(REFUSED_STATUS), {
+      timeout: 5_000,
+      interval: 250,
+    });
+  });
+
+  test('look and screen use its demo key', async () => {
+    writeFileSync(join(cwd, 'f.csv'), `address\n0x${'1'.repeat(40)}\n`);
+    const env = { EXHIBIT_PORT: '0' };
+    const looked = await exhibit(cwd, `look 0x${'1'.repeat(40)}`, env);
+    expect(looked).toMatchObject({ status: 0 });
+    expect(looked.out).toContain('"sanctioned":false');
+    expect(await exhibit(cwd, 'screen f.csv', env)).toMatchObject({ status: 0 });
+  });
+
+  test('a second service on its directory does not start', async () => {
+    const second = await exhibit(cwd, 'start', { EXHIBIT_PORT: '0' });
+    expect(second.status).toBe(1);
+    expect(second.err).toContain('owns');
+  });
+
+  test('a signal stops it with status 0, and its stores open again for a command', async () => {
+    const stopped = new Promise((settle) => service.once('close', settle));
+    service.kill('SIGTERM');
+    expect(await stopped).toBe(0);
+    expect(existsSync(join(cwd, 'data/simulated/owner.sock'))).toBe(false);
+    const listed = await exhibit(cwd, 'keys list --json', { EXHIBIT_SIMULATE: 'true' });
+    expect(listed.status).toBe(0);
+    expect(listed.out.trim().split('\n')).toHaveLength(2);
+  });
+
+  test('the simulated stores refuse to open live', async () => {
+    const env = { EXHIBIT_DATA_DIR: join(cwd, 'data/simulated'), EXHIBIT_SIMULATE: 'false' };
+    const said = await exhibit(cwd, 'keys list', env);
+    expect(said).toMatchObject({ status: 3, out: '' });
+    expect(said.err).toContain('could not be opened');
+  });
+});

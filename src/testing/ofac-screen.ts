@@ -1,0 +1,123 @@
+// Answers one question: what does the screen of one address say in a world of a few transfers.
+// The handler over the memory adapters, its envelope held against the route's own declaration.
+
+import type { z } from 'zod';
+import { silentPorts } from '../adapters/silent.ts';
+import {
+  listedEntry,
+  type WalkedWorld,
+  walkedPorts,
+} from '../adapters/transfer-history/memory-world.ts';
+import type { Envelope } from '../contract/answer.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { envelopeSchema } from '../contract/route.ts';
+import { why } from '../evidence/reasons.ts';
+import { walletOfac } from '../routes/hosted/wallet-ofac.contract.ts';
+import { type OfacPorts, walletOfacHandler } from '../routes/hosted/wallet-ofac.ts';
+import { STILL_NOW, stillClock } from './clock.ts';
+
+/** The only address that is listed unless a world says otherwise. */
+export const LISTED = '0x2222222222222222222222222222222222222def';
+const DAY_S = 86_400;
+
+/** A world of a screen: of walks, and of what may be missing altogether. */
+export type ScreenWorld = Partial<WalkedWorld> & {
+  /** No list was ever loaded. */
+  readonly noList?: boolean;
+  /** No history is configured. */
+  readonly noHistory?: boolean;
+  /** The handler's limits, where they are not its own. */
+  readonly limits?: Parameters<typeof walletOfacHandler>[1];
+};
+
+/** The data of a screen, as the client sees it. */
+export type Screen = z.output<typeof walletOfac.data>;
+
+function portsOf(world: ScreenWorld): OfacPorts {
+  const older = [
+    { published: '2026-09-10', checked_at: STILL_NOW - 10 * DAY_S, entries: [listedEntry(LISTED)] },
+  ];
+  const ports = walkedPorts({
+    now: STILL_NOW,
+    transfers: [],
+    labels: [],
+    listed: [listedEntry(LISTED)],
+    older,
+    ...world,
+  });
+  const noList = silentPorts(why('list_never_loaded', { detail: '' })).sanctionsList;
+  const noHistory = silentPorts(why('no_history')).transferHistory;
+  return {
+    sanctionsList: world.noList === true ? noList : ports.list,
+    exchangeLabels: ports.labels,
+    transferHistory: world.noHistory === true ? noHistory : ports.history,
+  };
+}
+
+type Call = (
+  input: { params: { address: string }; query: { on?: string }; body: undefined },
+  asked: { now: () => number; signal: AbortSignal },
+) => ReturnType<ReturnType<typeof walletOfacHandler>>;
+
+/** What the route answers about an address, now or of a day. */
+export async function screen(
+  world: ScreenWorld,
+  address: string,
+  on?: string,
+): Promise<Envelope | Refusal> {
+  const handler = walletOfacHandler(portsOf(world), world.limits) as Call;
+  const query = on === undefined ? {} : { on };
+  const asked = { now: stillClock(), signal: new AbortController().signal };
+  const said = await handler({ params: { address }, query, body: undefined }, asked);
+  if (said instanceof Refusal) return said;
+  const envelope = said.envelope(STILL_NOW);
+  envelopeSchema(walletOfac).parse(envelope);
+  return envelope;
+}
+
+/** The data of an answer that is `ok`. Throws where it is none. */
+export async function screenData(
+  world: ScreenWorld,
+  address: string,
+  on?: string,
+): Promise<Screen> {
+  const envelope = await screen(world, address, on);
+  if (envelope instanceof Refusal || envelope.state !== 'ok') throw new Error('test: no data');
+  return walletOfac.data.parse(envelope.data);
+}
+
+/** The status and body of a refusal. Throws where there is none. */
+export async function screenRefusal(
+  world: ScreenWorld,
+  address: string,
+  on?: string,
+): Promise<{ status: number; body: unknown }> {
+  const said = await screen(world, address, on);
+  if (!(said instanceof Refusal)) throw new Error('test: not refused');
+  return { status: said.status, body: said.body };
+}
+
+/** The shape of a proximity of which nothing is said, but for its reason. */
+export const UNCHECKED = {
+  checked: false,
+  found: null,
+  hops: null,
+  path: null,
+  hops_detail: null,
+  entity: null,
+  program: null,
+  listed_address: null,
+  hops_examined: null,
+  nodes_examined: null,
+  nodes_unread: 1,
+  frontier_exhausted: null,
+  node_budget_hit: null,
+  hubs_not_expanded: null,
+  hubs_not_expanded_count: null,
+  edges_left_out: null,
+  left_out_contacts: null,
+  chains_examined: null,
+  chains_not_examined: null,
+  provenance: null,
+  is_screen: true,
+};

@@ -13,6 +13,7 @@ const ROOT = path.resolve(__dirname, '..');
 const LOCK = at('.exhibit-setup.lock');
 const DIST = at('dist');
 const BUILT = at('dist/.built');
+const NEXT = at('dist/.next');
 const INSTALLED = at('node_modules/.exhibit-installed');
 const PROGRESS_MS = 15_000;
 const OUTPUT_CHARS_MAX = 4_000;
@@ -55,8 +56,8 @@ const tsc = (project, ...more) => [
   at(project),
   ...more,
 ];
-/** What runs needs neither: `npm run check` and the suite look at the types. */
-const UNCHECKED = ['--noCheck', '--declaration', 'false'];
+/** What runs needs no more: `npm run check` and the suite look at the types. */
+const UNCHECKED = ['--noCheck', '--declaration', 'false', '--sourceMap', 'false'];
 
 async function timed(what, step) {
   const began = Date.now();
@@ -140,25 +141,37 @@ function buildNeeded() {
 async function build() {
   const mark = sourceMark();
   fs.rmSync(BUILT, { force: true });
-  const result = await timed('building', () =>
-    node(tsc('tsconfig.build.json', ...UNCHECKED), { output: 'aside' }),
-  );
+  fs.rmSync(NEXT, { recursive: true, force: true });
+  const project = tsc('tsconfig.build.json', ...UNCHECKED, '--outDir', NEXT);
+  const result = await timed('building', () => node(project, { output: 'aside' }));
   if (result.status !== 0) {
     say('the build failed');
     process.exit(1);
   }
-  removeOrphans();
+  takeOver();
   fs.writeFileSync(BUILT, mark);
 }
 
-// What is built from a source that is no longer there would still be found by its importers.
-function removeOrphans() {
+// A file that runs elsewhere is replaced whole or not touched: what did not change stays, and
+// nobody reads half of one that did. What has no source any more goes.
+function takeOver() {
+  const names = new Set();
+  for (const file of filesUnder(NEXT)) {
+    const name = path.relative(NEXT, file);
+    names.add(stemOf(name));
+    const target = path.join(DIST, name);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    const same = fs.existsSync(target) && fs.readFileSync(target).equals(fs.readFileSync(file));
+    if (!same) fs.renameSync(file, target);
+  }
+  fs.rmSync(NEXT, { recursive: true, force: true });
   for (const file of filesUnder(DIST)) {
-    const stem = path.relative(DIST, file).replace(/(\.d\.ts|\.js\.map|\.js)$/, '');
-    if (stem.split(path.sep).some((part) => part.startsWith('.'))) continue;
-    if (!['.ts', '.tsx'].some((end) => fs.existsSync(at(`src/${stem}${end}`)))) fs.rmSync(file);
+    const name = path.relative(DIST, file);
+    if (!name.startsWith('.') && !names.has(stemOf(name))) fs.rmSync(file);
   }
 }
+
+const stemOf = (name) => name.replace(/(\.d\.ts|\.js\.map|\.js)$/, '');
 
 function textOf(file) {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null;

@@ -51,9 +51,7 @@ afterAll(async () => {
 beforeEach(() => {
   time = NOW;
 });
-afterEach(() =>
-  database.query('truncate exchange_labels, launches, launches_staged, table_imports cascade'),
-);
+afterEach(() => database.query('truncate exchange_labels, launches, table_imports cascade'));
 
 const now = () => time;
 const files = localTableFiles(now);

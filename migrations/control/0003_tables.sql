@@ -50,30 +50,24 @@ create unique index exchange_labels_once
   on exchange_labels (import_id, match_key, entity, (coalesce(chain, '')));
 create index exchange_labels_match_key on exchange_labels (match_key);
 
+-- A mint may stand here once for each import that saw it. What counts is its best row of a
+-- completed import: settled before unsettled, then the later check, then the later import. The
+-- others are forgotten in pieces, so that taking in an import is one short transaction.
 create table launches (
-  mint text primary key,
-  deployer text not null,
+  import_id integer not null references table_imports (id),
+  -- The place among the rows of the file.
+  n integer not null,
+  mint text not null,
+  deployer text collate "C" not null,
   launched_at timestamptz not null,
   -- Null where it is not known.
   listed_after_window boolean,
   last_checked_at timestamptz not null,
-  -- Whether the window had passed at the last check and the answer is known.
+  -- Whether the window had passed at that check and the answer is known.
   settled boolean not null,
-  -- The import that last said so.
-  import_id integer not null references table_imports (id),
+  primary key (mint, import_id),
+  unique (import_id, n),
   check (not settled or listed_after_window is not null)
 );
 
 create index launches_deployer on launches (deployer) where settled;
-
-create table launches_staged (
-  import_id integer not null references table_imports (id),
-  n integer not null,
-  mint text not null,
-  deployer text not null,
-  launched_at timestamptz not null,
-  listed_after_window boolean,
-  last_checked_at timestamptz not null,
-  settled boolean not null,
-  primary key (import_id, mint)
-);

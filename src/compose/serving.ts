@@ -3,6 +3,7 @@
 import type { Gate } from '../access/gate.ts';
 import type { Config } from '../config.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, AnyRoute } from '../contract/route.ts';
+import { WALK_LIMITS } from '../engines/proximity.ts';
 import { CONTRACTS, EVIDENCE_ROUTES } from '../routes/contracts.ts';
 import { type EvidencePorts, makeHandlers } from '../routes/handlers.ts';
 import { health } from '../routes/intelligence/health.contract.ts';
@@ -13,6 +14,8 @@ import { nowS } from './clock.ts';
 import { operatorDocuments, type StoreCheck, webDocuments } from './documents.ts';
 import type { Logger } from './logger.ts';
 import { VERSION } from './version.ts';
+
+const MS_PER_S = 1_000;
 
 /** What is served. */
 export type ServingParts = {
@@ -93,7 +96,8 @@ function opsOptions(parts: ServingParts) {
 
 function mountedRoutes(parts: ServingParts): Mounted[] {
   const { surfaces } = parts.config;
-  const handlers = makeHandlers(parts.ports);
+  const tipMaxAgeS = parts.config.tipMaxAgeMs / MS_PER_S;
+  const handlers = makeHandlers(parts.ports, { ...WALK_LIMITS, tipMaxAgeS });
   const evidence: Mounted[] = [];
   for (const route of EVIDENCE_ROUTES) {
     if (surfaces.includes(route.surface)) evidence.push(mount(route, handlers[route.name]));

@@ -20,11 +20,11 @@ export type LabelRow = ExchangeLabel & { readonly match_key: string };
 
 /** The exchange-wallet table as importers and snapshots see it. */
 export type LabelTable = ImportTable<LabelRow, LabelTablePort> & {
-  /** A page of one import's rows, in the order of its file, after the row numbered `afterN`. */
+  /** One import's rows numbered over `afterN` up to `throughN`, in the order of its file. */
   readonly page: (
     id: number,
     afterN: number,
-    rowsMax: number,
+    throughN: number,
   ) => Promise<Reading<readonly Numbered<LabelRow>[], LabelTablePort>>;
   /** The rows under these match keys, of the imports that are in force at that moment. */
   readonly under: (

@@ -24,12 +24,8 @@ export function memoryLabelTable(): MemoryLabelTable {
   return {
     table: {
       ...imports.table,
-      page: async (id, afterN, rowsMax) =>
-        said(() =>
-          rowsOf(id)
-            .filter(({ n }) => n > afterN)
-            .slice(0, rowsMax),
-        ),
+      page: async (id, afterN, throughN) =>
+        said(() => rowsOf(id).filter(({ n }) => n > afterN && n <= throughN)),
       under: async (keys) =>
         said(() => {
           const asked = new Set(keys);

@@ -18,8 +18,8 @@ export const LABELS_TITLE = 'Exchange wallet table';
 const WHAT = 'the exchange-wallet table';
 /** Rows held in memory, at about 250 bytes each; a larger table is asked by key. */
 export const LABELS_IN_MEMORY_MAX = 500_000;
-/** Rows read at once while loading. */
-const PAGE_ROWS = 5_000;
+/** Rows of a file read at once while loading. */
+const PAGE_ROWS = 2_000;
 
 /** What a snapshot needs. */
 export type LabelSnapshotOptions = {
@@ -104,17 +104,15 @@ async function load(
   if (rows > rowsInMemoryMax) return { loaded: true, value: { rows, byKey: null, source } };
   const byKey = new Map<string, ExchangeLabel[]>();
   const shared = sharing();
-  for (const { id, rows_accepted } of imports) {
+  for (const { id, rows_accepted, rows_refused } of imports) {
     let held = 0;
-    for (let afterN = 0; held < rows_accepted; ) {
-      const page = await table.page(id, afterN, PAGE_ROWS);
+    for (let n = 0; n < rows_accepted + rows_refused; n += PAGE_ROWS) {
+      const page = await table.page(id, n, n + PAGE_ROWS);
       if (!(page instanceof Read)) return { loaded: false, why: page.why };
-      const last = page.value.at(-1);
-      if (last === undefined) return { loaded: false, why: changed() };
       for (const row of page.value) collect(byKey, row.match_key, labelOf(row, shared));
       held += page.value.length;
-      afterN = last.n;
     }
+    if (held !== rows_accepted) return { loaded: false, why: changed() };
   }
   return { loaded: true, value: { rows, byKey, source } };
 }

@@ -11,9 +11,8 @@ const SHAPE: ImportShape<LabelRow, LabelTablePort> = {
   port: 'label_table',
   table: 'exchange_labels',
   what: 'The store of the exchange-wallet table',
-  staged: 'exchange_labels',
   insert,
-  merge: async () => undefined,
+  unread: 'not i.in_force',
 };
 
 /** How many rows one look-up by key may give. */
@@ -30,12 +29,12 @@ export function labelStore(database: Database, now: () => number): LabelTable {
   const ask = <T>(work: () => Promise<T>) => asked(SHAPE, database, now, work);
   return {
     ...importStore(database, SHAPE, now),
-    page: (id, afterN, rowsMax) =>
+    page: (id, afterN, throughN) =>
       ask(() =>
         database.query<Row>(
           `select ${COLUMNS} from exchange_labels l
-            where l.import_id = $1 and l.n > $2 order by l.n limit $3`,
-          [id, afterN, rowsMax],
+            where l.import_id = $1 and l.n > $2 and l.n <= $3 order by l.n`,
+          [id, afterN, throughN],
         ),
       ),
     under: (keys) =>

@@ -170,9 +170,7 @@ function stored(name: string, opened: () => Promise<Database>, closed: () => Pro
     });
     const fresh = async () => {
       now = NOW;
-      await database.query(
-        'truncate exchange_labels, launches, launches_staged, table_imports cascade',
-      );
+      await database.query('truncate exchange_labels, launches, table_imports cascade');
       return labelStore(database, () => now);
     };
 

@@ -1,5 +1,6 @@
 // Which launches does the control store hold, counted by the wallet that launched them?
-// An import adds to what is held and never takes a launch away; what has settled stays settled.
+// A mint may stand there once for each import that saw it; what counts is its best row. An import
+// never takes a launch away, and what has settled stays settled.
 
 import type { CorpusTable, CorpusTablePort, Launch } from '../../ports/corpus-table.ts';
 import type { LaunchCount } from '../../ports/launch-corpus.ts';
@@ -7,19 +8,29 @@ import type { Numbered } from '../../ports/table-import.ts';
 import type { Database, Session } from '../control/database.ts';
 import { asked, type ImportShape, importStore, timeOf } from '../table-import/import-store.ts';
 
+/** Whether a completed import holds a better row of the mint of `r`: that one counts, not `r`. */
+const OUTDONE = `exists (
+  select 1 from launches b
+    join table_imports bi on bi.id = b.import_id and bi.completed_at is not null
+   where b.mint = r.mint
+     and (b.settled, b.last_checked_at, b.import_id) > (r.settled, r.last_checked_at, r.import_id))`;
+
+/** The rows that count and have settled. */
+const SETTLED = `
+  from launches r join table_imports i on i.id = r.import_id and i.completed_at is not null
+ where r.settled and not ${OUTDONE}`;
+
+const COUNTED = `
+  select r.deployer, count(*)::int4 as launches_settled,
+         count(*) filter (where not r.listed_after_window)::int4 as died ${SETTLED}`;
+
 const SHAPE: ImportShape<Launch, CorpusTablePort> = {
   port: 'corpus_table',
   table: 'launches',
   what: 'The store of the Solana launch corpus',
-  staged: 'launches_staged',
   insert,
-  merge,
+  unread: OUTDONE,
 };
-
-const COUNTED = `
-  select deployer, count(*)::int4 as launches_settled,
-         count(*) filter (where not listed_after_window)::int4 as died
-    from launches where settled`;
 
 /** The Solana launch corpus in a control store. `now` gives Unix seconds. */
 export function corpusStore(database: Database, now: () => number): CorpusTable {
@@ -29,7 +40,7 @@ export function corpusStore(database: Database, now: () => number): CorpusTable 
     settled: () =>
       ask(async () => {
         const [row] = await database.query<{ settled: number }>(
-          'select count(*)::int4 as settled from launches where settled',
+          `select count(*)::int4 as settled ${SETTLED}`,
         );
         if (row === undefined) throw new Error('launches: the store counted nothing');
         return row.settled;
@@ -37,16 +48,16 @@ export function corpusStore(database: Database, now: () => number): CorpusTable 
     counts: (afterDeployer, rowsMax) =>
       ask(() =>
         database.query<LaunchCount>(
-          `${COUNTED} and deployer collate "C" > $1
-            group by deployer order by deployer collate "C" limit $2`,
+          `${COUNTED} and r.deployer > $1 group by r.deployer order by r.deployer limit $2`,
           [afterDeployer, rowsMax],
         ),
       ),
     countsOf: (deployers) =>
       ask(() =>
-        database.query<LaunchCount>(`${COUNTED} and deployer = any($1::text[]) group by deployer`, [
-          [...deployers],
-        ]),
+        database.query<LaunchCount>(
+          `${COUNTED} and r.deployer = any($1::text[]) group by r.deployer`,
+          [[...deployers]],
+        ),
       ),
   };
 }
@@ -57,7 +68,7 @@ async function insert(
   rows: readonly Numbered<Launch>[],
 ): Promise<readonly number[]> {
   const kept = await session.query<{ n: number }>(
-    `insert into launches_staged
+    `insert into launches
        (import_id, n, mint, deployer, launched_at, listed_after_window, last_checked_at, settled)
      select $1, * from unnest($2::int4[], $3::text[], $4::text[], $5::timestamptz[], $6::bool[],
        $7::timestamptz[], $8::bool[])
@@ -74,22 +85,4 @@ async function insert(
     ],
   );
   return kept.map(({ n }) => n);
-}
-
-async function merge(session: Pick<Session, 'query'>, id: number): Promise<void> {
-  await session.query(
-    `insert into launches (mint, deployer, launched_at, listed_after_window, last_checked_at,
-                           settled, import_id)
-     select mint, deployer, launched_at, listed_after_window, last_checked_at, settled, import_id
-       from launches_staged where import_id = $1
-     on conflict (mint) do update set
-       deployer = excluded.deployer, launched_at = excluded.launched_at,
-       listed_after_window = excluded.listed_after_window,
-       last_checked_at = excluded.last_checked_at, settled = excluded.settled,
-       import_id = excluded.import_id
-     where excluded.last_checked_at >= launches.last_checked_at
-       and (excluded.settled or not launches.settled)`,
-    [id],
-  );
-  await session.query('delete from launches_staged where import_id = $1', [id]);
 }

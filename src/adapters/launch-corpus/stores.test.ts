@@ -136,9 +136,7 @@ function stored(name: string, opened: () => Promise<Database>, closed: () => Pro
       await closed();
     });
     const fresh = async () => {
-      await database.query(
-        'truncate exchange_labels, launches, launches_staged, table_imports cascade',
-      );
+      await database.query('truncate exchange_labels, launches, table_imports cascade');
       return corpusStore(database, () => NOW);
     };
 
@@ -151,9 +149,27 @@ function stored(name: string, opened: () => Promise<Database>, closed: () => Pro
     );
     settling(name, fresh);
 
-    test('what was staged is gone once its import has completed', async () => {
-      await imported(await fresh(), 'one', [ROWS.first, ROWS.second]);
-      expect(await database.query('select 1 from launches_staged')).toEqual([]);
+    test('of a mint that several imports saw only the best row is kept', async () => {
+      const table = await fresh();
+      await imported(table, 'one', [ROWS.first, launchOf('mint-d', 'wallet-a', true)]);
+      await imported(table, 'one', [ROWS.first, launchOf('mint-d', 'wallet-a', null), ROWS.second]);
+      const kept = await database.query<{ mint: string; import_id: number }>(
+        'select mint, i.id - (select min(id) from table_imports) as import from launches ' +
+          'join table_imports i on i.id = import_id order by mint',
+      );
+      expect(kept).toEqual([
+        { mint: 'mint-a', import: 1 },
+        { mint: 'mint-b', import: 1 },
+        { mint: 'mint-d', import: 0 },
+      ]);
+    });
+
+    test('a mint whose better row names another wallet counts for that wallet alone', async () => {
+      const table = await fresh();
+      await imported(table, 'one', [launchOf('mint-a', 'wallet-a', null)]);
+      await imported(table, 'two', [launchOf('mint-a', 'wallet-b', false)]);
+      const counts = valueIn(await table.countsOf(['wallet-a', 'wallet-b']));
+      expect(counts).toEqual([{ deployer: 'wallet-b', launches_settled: 1, died: 1 }]);
     });
 
     test('more wallets than a page are loaded, each once', async () => {

@@ -1,6 +1,6 @@
 // How does the control store take in an import, whole or not at all?
-// Rows are staged in short statements, so that nobody waits for a long one; a single transaction
-// puts the import in force. What is no longer in force is forgotten afterwards, in pieces.
+// Rows are staged in short statements, so that nobody waits for a long one; one short transaction
+// puts the import in force. What it replaced is forgotten afterwards, in pieces.
 
 import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -17,11 +17,10 @@ import { type Database, type Session, StoreUnavailable } from '../control/databa
 const MS_PER_S = 1_000;
 /** An import that did not complete within a day was left behind by a process that ended. */
 const LEFT_BEHIND_S = 86_400;
-/** How many rows one statement forgets, and how many such statements one import may run. */
-const FORGET_ROWS = 5_000;
-const FORGET_ROUNDS_MAX = 1_000;
-/** Putting a large import in force may take so long. */
-const COMPLETE_TIMEOUT_MS = 120_000;
+/** How many rows one statement inserts or looks through: others wait no longer than for one. */
+const STATEMENT_ROWS = 250;
+/** How many statements may forget rows after one import; the next import goes on. */
+const FORGET_ROUNDS_MAX = 20_000;
 /** The imports in force that are read at once: one for each source. */
 const IN_FORCE_MAX = 1_000;
 
@@ -33,16 +32,14 @@ export type ImportShape<Row, P extends string> = {
   readonly table: ImportedTable;
   /** The table in words, for reasons. */
   readonly what: string;
-  /** Where staged rows stand; rows of imports neither in force nor under way are forgotten. */
-  readonly staged: 'exchange_labels' | 'launches_staged';
   /** Inserts rows that no earlier row of the import repeats; returns the numbers of those kept. */
   readonly insert: (
     session: Asking,
     id: number,
     rows: readonly Numbered<Row>[],
   ) => Promise<readonly number[]>;
-  /** Moves the staged rows to where readers look, within the transaction that ends the import. */
-  readonly merge: (session: Asking, id: number) => Promise<void>;
+  /** Which row `r` of a completed import `i` nobody reads any more, as a condition. */
+  readonly unread: string;
 };
 
 /** An import that was begun over a day ago, whose rows are forgotten. */
@@ -88,30 +85,21 @@ export function importStore<Row, P extends string>(
   return {
     begin: (facts) =>
       ask(async () => {
-        await forgetLeftovers(database, shape, now());
+        await forgetLeftBehind(database, shape, now());
         return await begin(database, shape.table, facts);
       }),
-    stage: (id, rows) =>
-      ask(async () => {
-        const kept = new Set(await shape.insert(database, id, rows));
-        return rows.flatMap(({ n }) => (kept.has(n) ? [] : [n]));
-      }),
+    stage: (id, rows) => ask(() => stage(database, shape, id, rows)),
     complete: async (id, end) => {
       const ended = await ask(() =>
-        database.transaction((session) => complete(session, shape, id, end), {
-          timeoutMs: COMPLETE_TIMEOUT_MS,
-        }),
+        database.transaction((session) => complete(session, shape, id, end)),
       );
-      // The import stands; what it replaced is forgotten now, or by the next one.
-      await ask(() => forgetLeftovers(database, shape, now()));
+      // The import stands; what it replaced is forgotten now, or after the next one.
+      await ask(() => forgetReplaced(database, shape));
       return ended;
     },
     abandon: (id) =>
       ask(async () => {
-        await forgetRows(database, shape.staged, 'i.id = $1 and i.completed_at is null', [id]);
-        await database.query('delete from table_imports where id = $1 and completed_at is null', [
-          id,
-        ]);
+        await forgetImport(database, shape, id);
         return null;
       }),
     inForce: () => ask(() => inForce(database, shape.table)),
@@ -132,6 +120,21 @@ async function begin(
   return row;
 }
 
+async function stage<Row, P extends string>(
+  session: Asking,
+  shape: ImportShape<Row, P>,
+  id: number,
+  rows: readonly Numbered<Row>[],
+): Promise<readonly number[]> {
+  const repeated: number[] = [];
+  for (let at = 0; at < rows.length; at += STATEMENT_ROWS) {
+    const piece = rows.slice(at, at + STATEMENT_ROWS);
+    const kept = new Set(await shape.insert(session, id, piece));
+    for (const { n } of piece) if (!kept.has(n)) repeated.push(n);
+  }
+  return repeated;
+}
+
 async function complete<Row, P extends string>(
   session: Asking,
   shape: ImportShape<Row, P>,
@@ -140,7 +143,7 @@ async function complete<Row, P extends string>(
 ): Promise<TableImport> {
   await session.query('lock table table_imports in share row exclusive mode');
   const [staged] = await session.query<{ rows: number }>(
-    `select count(*)::int4 as rows from ${shape.staged} where import_id = $1`,
+    `select count(*)::int4 as rows from ${shape.table} where import_id = $1`,
     [id],
   );
   await session.query(
@@ -168,7 +171,6 @@ async function complete<Row, P extends string>(
   if (staged?.rows !== end.rows_accepted) {
     throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
   }
-  await shape.merge(session, id);
   return importOf(row);
 }
 
@@ -200,41 +202,67 @@ function importOf({ started_at, completed_at, as_of, ...row }: ImportRow): Table
   };
 }
 
-/** Forgets rows of imports that are out of force, and imports that were left behind. */
-async function forgetLeftovers<Row, P extends string>(
+/** Forgets the imports of this table that were left behind. */
+async function forgetLeftBehind<Row, P extends string>(
   database: Database,
   shape: ImportShape<Row, P>,
   now: number,
 ): Promise<void> {
-  const leftBehind = timeOf(now - LEFT_BEHIND_S);
-  const isLeft = '(i.completed_at is not null or i.started_at < $1) and not i.in_force';
-  await forgetRows(database, shape.staged, isLeft, [leftBehind]);
-  await database.query(
-    `delete from table_imports i
-      where i.table_name = $2 and i.completed_at is null and i.started_at < $1`,
-    [leftBehind, shape.table],
+  const left = await database.query<{ id: number }>(
+    `select id from table_imports
+      where table_name = $1 and completed_at is null and started_at < $2 limit ${IN_FORCE_MAX}`,
+    [shape.table, timeOf(now - LEFT_BEHIND_S)],
   );
+  for (const { id } of left) await forgetImport(database, shape, id);
 }
 
-async function forgetRows(
-  session: Asking,
-  staged: ImportShape<unknown, string>['staged'],
-  which: string,
-  params: readonly [number | Date],
+async function forgetImport<Row, P extends string>(
+  database: Database,
+  shape: ImportShape<Row, P>,
+  id: number,
 ): Promise<void> {
-  for (let round = 0; round < FORGET_ROUNDS_MAX; round += 1) {
-    const gone = await session.query(
-      `delete from ${staged} r using (
-         select r.ctid as at from ${staged} r join table_imports i on i.id = r.import_id
-          where ${which} limit ${FORGET_ROWS}) gone
-        where r.ctid = gone.at returning 1`,
-      params,
+  await forgetRows(database, shape, id, 'i.completed_at is null');
+  await database.query('delete from table_imports where id = $1 and completed_at is null', [id]);
+}
+
+/** Forgets rows of completed imports that nobody reads any more, and gives their room back. */
+async function forgetReplaced<Row, P extends string>(
+  database: Database,
+  shape: ImportShape<Row, P>,
+): Promise<void> {
+  const imports = await database.query<{ id: number }>(
+    `select i.id from table_imports i
+      where i.table_name = $1 and i.completed_at is not null
+        and exists (select 1 from ${shape.table} r where r.import_id = i.id) order by i.id`,
+    [shape.table],
+  );
+  for (const { id } of imports) await forgetRows(database, shape, id, shape.unread);
+  // The embedded engine neither gives room back nor counts rows for its plans by itself.
+  if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${shape.table}`);
+}
+
+async function forgetRows<Row, P extends string>(
+  session: Asking,
+  shape: ImportShape<Row, P>,
+  id: number,
+  which: string,
+): Promise<void> {
+  const [last] = await session.query<{ n: number | null }>(
+    `select max(n) as n from ${shape.table} where import_id = $1`,
+    [id],
+  );
+  const until = last === undefined || last.n === null ? null : last.n;
+  for (let round = 0, n = 0; until !== null && n < until; round += 1, n += STATEMENT_ROWS) {
+    if (round >= FORGET_ROUNDS_MAX) return;
+    await session.query(
+      `delete from ${shape.table} r using table_imports i
+        where r.import_id = $1 and r.n > $2 and r.n <= $3 and i.id = r.import_id and (${which})`,
+      [id, n, n + STATEMENT_ROWS],
     );
-    if (gone.length < FORGET_ROWS) return;
   }
 }
 
-/** A time as the store keeps it, and back in Unix seconds. */
+/** A time as the store keeps it. */
 export function timeOf(seconds: number): Date {
   return new Date(seconds * MS_PER_S);
 }

@@ -175,10 +175,20 @@ describe('the embedded engine dies', () => {
     await heir.close();
   });
 
-  test('closed is closed: later calls are refused, and the directory is free', async () => {
+  test('an interrupt from the terminal reaches the child too, and is left to the owner', async () => {
+    const pid = warehouse.pid();
+    if (pid === undefined) throw new Error('There is no child to interrupt.');
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
+    expect(await counted(warehouse, 'SELECT toUInt8(sleep(0.2)) AS n')).toEqual([{ n: 0 }]);
+    expect(warehouse.pid()).toBe(pid);
+  });
+
+  test('closing lets a query end; later calls are refused, and the directory is free', async () => {
     const store = await freshDirectory();
     const first = await embeddedWarehouse(store);
+    const last = counted(first, 'SELECT toUInt8(sleep(0.3)) AS n');
     await first.close();
+    expect(await last).toEqual([{ n: 0 }]);
     await expect(counted(first, 'SELECT 1 AS n')).rejects.toMatchObject({ code: 'closed' });
     const second = await embeddedWarehouse(store);
     await second.close();

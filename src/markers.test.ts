@@ -1,0 +1,143 @@
+// A credential in a setting is never shown: markers in the user info, path and query of every URL
+// and in every secret are nowhere in what a running service says, logs or prints.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { afterAll, expect, test, vi } from 'vitest';
+import { SETTINGS } from './config/settings.ts';
+import { startPublisher } from './world/publisher.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MARK = 'm4rk3r';
+const URL_MARKED = (host: string) =>
+  `http://${MARK}user:${MARK}pass@${host}/${MARK}path?${MARK}=${MARK}query`;
+const directory = mkdtempSync(join(tmpdir(), 'exhibit-markers-'));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Every setting that holds a URL or a secret, marked; what opens a store apart. */
+function marked(port: number): { [name: string]: string } {
+  const env: { [name: string]: string } = {};
+  const taken = ['EXHIBIT_DATABASE_URL', 'EXHIBIT_WAREHOUSE_URL', 'EXHIBIT_BUS_URL'];
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    if (taken.includes(name) || name === 'EXHIBIT_PUBLIC_URL') continue;
+    if (setting.showing === 'origin') env[name] = URL_MARKED(`127.0.0.1:${port}`);
+    if (setting.showing === 'nothing') env[name] = `${MARK}-secret-of-thirty-two-characters`;
+  }
+  return {
+    ...env,
+    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `whsec_${Buffer.from(`${MARK}-webhook-secret-24-bytes`).toString('base64')}`,
+    EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
+    EXHIBIT_ANCHOR_CONTRACT: `0x${'1'.repeat(40)}`,
+    EXHIBIT_ANCHOR_CHAIN: 'base',
+    EXHIBIT_ANCHOR_KEY: `0x${'ab'.repeat(32)}`,
+    EXHIBIT_ANALYST_MODEL: 'a-model',
+    EXHIBIT_DATA_DIR: directory,
+    EXHIBIT_PORT: '0',
+    EXHIBIT_OPS_PORT: String(port + 1),
+  };
+}
+
+function exhibit(words: string[], env: { [name: string]: string }) {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    cwd: directory,
+    env: { PATH: String(process.env['PATH']), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const said = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes) => {
+      said.text += String(bytes);
+    });
+  }
+  const ended = new Promise<number | null>((settle) => child.once('close', settle));
+  return { child, said, ended };
+}
+
+async function until(test_: () => boolean): Promise<void> {
+  await vi.waitFor(() => expect(test_()).toBe(true), { timeout: 60_000, interval: 100 });
+}
+
+async function get(url: string, headers: { [name: string]: string } = {}) {
+  const answer = await request(url, { headers });
+  const head = JSON.stringify(answer.headers);
+  return { status: answer.statusCode, text: `${head}\n${await answer.body.text()}` };
+}
+
+test('markers in every URL and secret are in no answer, page, metric, log line or command', async () => {
+  const publisher = await startPublisher({ now: () => Math.floor(Date.now() / 1000) });
+  const port = Number(new URL(publisher.origin).port);
+  const env = marked(port);
+  const service = exhibit(['up'], env);
+  await until(() => service.said.text.includes('Pages to open'));
+  await until(() => service.said.text.includes('sanctions list:'));
+  const base = /Serving (http:\/\/\S+)/.exec(service.said.text)?.[1];
+  const ops = `http://127.0.0.1:${port + 1}`;
+  const admin = { authorization: `Bearer ${env['EXHIBIT_ADMIN_TOKEN']}` };
+  const told: string[] = [];
+  for (const path of ['/', '/docs', '/openapi.json', '/health', '/ready', '/nothing']) {
+    told.push((await get(base + path)).text);
+  }
+  for (const path of ['/ready', '/metrics']) {
+    const opened = await get(base + path, admin);
+    expect(opened.status).toBe(200);
+    told.push(opened.text, (await get(ops + path)).text);
+  }
+  const created = exhibit(
+    ['members', 'add', '--plan', 'desk', '--id', 'mem_marker', '--json'],
+    env,
+  );
+  expect(await created.ended).toBe(0);
+  const made = exhibit(['keys', 'create', '--membership', 'mem_marker', '--json'], env);
+  await made.ended;
+  const key: unknown = JSON.parse(made.said.text);
+  const held = typeof key === 'object' && key !== null && 'key' in key ? String(key.key) : '';
+  const bearer = { authorization: `Bearer ${held}` };
+  const ofac = await get(`${base}/api/v1/wallet/0x${'2'.repeat(40)}/ofac`, bearer);
+  expect(ofac.status).toBe(200);
+  told.push(ofac.text);
+  for (const words of [
+    ['config'],
+    ['config', '--json'],
+    ['doctor'],
+    ['sanctions', 'status'],
+    ['sanctions', 'refresh'],
+  ]) {
+    const run = exhibit(words, env);
+    await run.ended;
+    told.push(run.said.text);
+  }
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toBe(0);
+  told.push(service.said.text);
+  await publisher.close();
+  expect(publisher.requests.some(({ path }) => path.includes(MARK))).toBe(true);
+  for (const text of told) expect(text).not.toContain(MARK);
+  const all = told.join('\n');
+  expect(all).not.toContain(Buffer.from(`${MARK}-webhook-secret-24-bytes`).toString('base64'));
+  expect(all).not.toContain('ab'.repeat(32));
+  expect(all).toContain(`http://127.0.0.1:${port}`);
+});
+
+test('a store that cannot be reached is named by neither its password nor its path', async () => {
+  const postgres = `postgresql://${MARK}user:${MARK}pass@127.0.0.1:1/${MARK}path?application_name=${MARK}`;
+  const env = {
+    EXHIBIT_DATA_DIR: join(directory, 'other'),
+    EXHIBIT_DATABASE_URL: postgres,
+    EXHIBIT_WAREHOUSE_URL: URL_MARKED('127.0.0.1:1'),
+    EXHIBIT_SECRET: `${MARK}-secret-of-thirty-two-characters`,
+  };
+  const run = exhibit(['members', 'list'], env);
+  expect(await run.ended).not.toBe(0);
+  expect(run.said.text).not.toContain(MARK);
+  expect(run.said.text.length).toBeGreaterThan(10);
+});

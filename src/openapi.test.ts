@@ -1,0 +1,136 @@
+// The served document holds: what leaves the server over the worlds of the silence test, refusals
+// included, is what the document says, by a validator that knows nothing of our schemas.
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { createGate } from './access/gate.ts';
+import { mintKey } from './access/key.ts';
+import { deriveSecrets } from './access/secret.ts';
+import { memoryAccess } from './adapters/control/memory-access.ts';
+import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+import type { AnyEvidenceRoute } from './contract/route.ts';
+import { CONTRACTS, EVIDENCE_ROUTES } from './routes/contracts.ts';
+import { makeHandlers } from './routes/handlers.ts';
+import { asksOf } from './testing/silence-asks.ts';
+import { WORLDS, type World } from './testing/worlds.ts';
+import { type AnyHandler, createHttp, type Mounted } from './transport/http.ts';
+import { createMeters } from './transport/metrics.ts';
+
+const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
+  title: 'Exhibit',
+  version: '0.0.0',
+  description: 'Checked against live answers.',
+  serverUrl: 'http://127.0.0.1',
+});
+const EVIDENCE: readonly AnyEvidenceRoute[] = EVIDENCE_ROUTES;
+const SECRETS = deriveSecrets('a root secret of the tests', null);
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(path: string, method: string, status: number): ValidateFunction {
+  const key = `${method} ${path} ${status}`;
+  const held = validators.get(key);
+  if (held !== undefined) return held;
+  const operation = DOCUMENT.paths[path]?.[method.toLowerCase()];
+  const schema = operation?.responses[String(status)]?.content['application/json'].schema;
+  if (schema === undefined) throw new Error(`the document does not know ${key}`);
+  const made = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  validators.set(key, made);
+  return made;
+}
+
+async function served(world: World) {
+  const stores = memoryAccess({ simulated: false, nowMs: () => world.now * 1000 });
+  const { memberships, keys, quota } = stores;
+  const at = world.now;
+  await memberships.record({ membership_id: 'mem_1', plan: 'enterprise', status: 'active', at });
+  const key = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, at);
+  await keys.add(key.stored, 1);
+  const handlers = makeHandlers(world.ports);
+  const mounted: Mounted[] = [];
+  for (const route of EVIDENCE_ROUTES) {
+    mounted.push({ route, handle: handlers[route.name] as AnyHandler });
+  }
+  const quiet = () => undefined;
+  const app = createHttp({
+    mounted,
+    documents: [],
+    gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => at),
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now: () => at,
+    budgetMs: 5_000,
+    trustProxy: false,
+  });
+  return { app, authorization: `Bearer ${key.text}` };
+}
+
+type Sent = { readonly url: string; readonly body: unknown };
+
+function sentOf(path: string, input: { params: unknown; query: unknown; body: unknown }): Sent {
+  const params = Object.entries(Object(input.params)).map(([name, value]) => [name, String(value)]);
+  const filled = params.reduce(
+    (url, [name, value]) => url.replace(`{${name}}`, encodeURIComponent(String(value))),
+    path,
+  );
+  const query = new URLSearchParams(Object(input.query)).toString();
+  return { url: query === '' ? filled : `${filled}?${query}`, body: input.body };
+}
+
+test('every answer over every world is what the document says', async () => {
+  const seen = new Map<string, number>();
+  for (const world of WORLDS) {
+    const { app, authorization } = await served(world);
+    for (const route of EVIDENCE) {
+      for (const ask of asksOf(route, world)) {
+        const { url, body } = sentOf(route.path, ask.input);
+        const reply = await app.inject({
+          method: route.method === 'POST' ? 'POST' : 'GET',
+          url,
+          headers: { authorization, 'content-type': 'application/json' },
+          ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+        });
+        const validate = validatorOf(route.path, route.method, reply.statusCode);
+        const fits = validate(reply.json());
+        expect({ url, fits, errors: validate.errors }).toEqual({ url, fits: true, errors: null });
+        const key = `${route.name} ${reply.statusCode}`;
+        seen.set(key, Number(seen.get(key) ?? 0) + 1);
+      }
+    }
+    await app.close();
+  }
+  for (const route of EVIDENCE) expect(seen.get(`${route.name} 200`)).toBeGreaterThan(20);
+});
+
+const REFUSED: readonly (readonly [string, object, number])[] = [
+  ['no key', { headers: {} }, 402],
+  ['broken JSON', { payload: '{' }, 400],
+  ['another content type', { headers: { 'content-type': 'text/plain' }, payload: 'x' }, 415],
+  ['a body too large', { payload: 'x'.repeat(9 * 1024 * 1024) }, 413],
+  ['501 addresses', { payload: JSON.stringify({ addresses: Array(501).fill('0x') }) }, 400],
+  ['no address', { payload: '{"addresses":[]}' }, 400],
+  ['a wrong method', { method: 'GET', payload: '' }, 405],
+];
+
+test.each(REFUSED)('the refusal of %s is what the document says', async (_, over, status) => {
+  const [world] = WORLDS;
+  if (world === undefined) throw new Error('there is no world');
+  const { app, authorization } = await served(world);
+  const headers = { authorization, 'content-type': 'application/json' };
+  const method = 'POST' as const;
+  const url = '/api/v1/bulk/wallet-screen';
+  const given =
+    'headers' in over && status === 415 ? { headers: { ...headers, ...Object(over.headers) } } : {};
+  const reply = await app.inject({ method, url, headers, ...over, ...given });
+  expect(reply.statusCode).toBe(status);
+  const validate = validatorOf(url, 'POST', status);
+  expect([validate(reply.json()), validate.errors]).toEqual([true, null]);
+  await app.close();
+});
+
+test('a validator of the document would notice: an absence with data is refused', () => {
+  const validate = validatorOf('/api/v1/wallet/{address}/ofac', 'GET', 200);
+  const absent = { state: 'not_deployed', subject: 'x', sources: [], as_of: 1, data: null };
+  expect(validate({ ...absent, reason: 'The list is not there.' })).toBe(true);
+  expect(validate({ ...absent, reason: 'The list is not there.', data: {} })).toBe(false);
+  expect(validate(absent)).toBe(false);
+});

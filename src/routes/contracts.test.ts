@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { z } from 'zod';
+import { openapiDocument } from '../contract/openapi.ts';
+import { defOf } from '../contract/plan.ts';
+import { REFUSALS } from '../contract/refusals.ts';
+import type { AnyEvidenceRoute, AnyRoute } from '../contract/route.ts';
+import { REASONS } from '../evidence/reasons.ts';
+import { CONTRACTS, EVIDENCE_ROUTES } from './contracts.ts';
+
+const ROUTES: readonly AnyRoute[] = CONTRACTS;
+const EVIDENCE: readonly AnyEvidenceRoute[] = EVIDENCE_ROUTES;
+
+const document = () =>
+  openapiDocument(ROUTES, {
+    title: 'Exhibit',
+    version: '0.0.0',
+    description: 'The document of the declared routes.',
+    serverUrl: 'http://127.0.0.1:8080',
+  });
+
+test('docs/reference/openapi.json is made from the declarations as they are', async () => {
+  const text = `${JSON.stringify(document(), null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../../docs/reference/openapi.json');
+});
+
+test('every route has its own name and path, and every tool its own name', () => {
+  const names = ROUTES.map(({ name }) => name);
+  const places = ROUTES.map(({ method, path }) => `${method} ${path}`);
+  const tools = EVIDENCE.flatMap(({ tool }) => (tool === null ? [] : [tool.name]));
+  for (const list of [names, places, tools]) expect(new Set(list).size).toBe(list.length);
+});
+
+/** The names of all fields of a schema, however deep. */
+function fieldNames(schema: z.ZodType): string[] {
+  const def = defOf(schema);
+  const inner = [def.element, def.innerType, def.valueType, ...(def.options ?? [])];
+  const within = inner.flatMap((one) => (one === undefined ? [] : fieldNames(one)));
+  const shape = Object.entries(def.shape ?? {});
+  return [...within, ...shape.flatMap(([name, field]) => [name, ...fieldNames(field)])];
+}
+
+test('no evidence route declares a number that ranks an address', () => {
+  for (const route of EVIDENCE) {
+    const names = fieldNames(route.data);
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => /score|risk|rank|rating|safe|clean/i.test(name))).toEqual([]);
+  }
+});
+
+test('every evidence route carries its caveat inside data', () => {
+  for (const route of EVIDENCE) expect(Object.keys(route.data.shape)).toContain('caveat');
+});
+
+const ADVICE = /\b(buy|sell|safe|clean|risk-free|recommend(?!ation to transact)\w*)\b/i;
+
+test('no sentence of ours advises', () => {
+  const sentences = [
+    ...Object.values(REASONS).flatMap(({ sentence, means, next }) => [sentence, means, next]),
+    ...Object.values(REFUSALS).map(({ means }) => means),
+    ...ROUTES.flatMap(({ summary }) => summary),
+    ...EVIDENCE.flatMap(({ tool }) => (tool === null ? [] : tool.description)),
+  ];
+  expect(sentences.length).toBeGreaterThan(30);
+  expect(sentences.filter((sentence) => ADVICE.test(sentence))).toEqual([]);
+});

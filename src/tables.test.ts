@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from './adapters/control/database.ts';
 import { migrate } from './adapters/control/migrate.ts';
 import { openPglite } from './adapters/control/pglite.ts';
@@ -159,13 +159,14 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
     exchangeLabels: labels.labels,
     launchCorpus: corpus.corpus,
   });
-  const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(() => {
+  const { connect } = Socket.prototype;
+  Socket.prototype.connect = () => {
     throw new Error('a connection was opened');
-  });
+  };
   const addresses = [...Object.values(SANDBOX_LABELLED), ...Object.values(SANDBOX_LAUNCHERS)];
   const signal = new AbortController().signal;
   const answer = await handler({ params: {}, query: {}, body: { addresses } }, { now, signal });
-  connect.mockRestore();
+  Socket.prototype.connect = connect;
   expect(answer instanceof Refusal ? answer : answer.envelope(NOW)).toMatchObject({
     state: 'ok',
     data: { counts: { ok: 5, insufficient_evidence: 1, not_deployed: 0 } },

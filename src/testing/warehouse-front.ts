@@ -156,7 +156,7 @@ function exceptionText(code: number, name: string): string {
   return `Code: ${code}. DB::Exception: as the test asked. (${name}) (version 26.7.3.1)\n`;
 }
 
-/** ClickHouse's shape of an exception; what has no code of its own looks as it does behind a proxy. */
+/** ClickHouse's shape of an exception; what has no code looks as it does behind a proxy. */
 function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();

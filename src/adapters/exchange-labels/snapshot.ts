@@ -16,7 +16,7 @@ const PORT = 'exchange_labels';
 /** The name of the table as a source. */
 export const LABELS_TITLE = 'Exchange wallet table';
 const WHAT = 'the exchange-wallet table';
-/** Rows held in memory, at about 250 bytes each; a larger table is asked by key. */
+/** Rows held in memory, at about 330 bytes each; a larger table is asked by key. */
 export const LABELS_IN_MEMORY_MAX = 500_000;
 /** Rows of a file read at once while loading. */
 const PAGE_ROWS = 2_000;

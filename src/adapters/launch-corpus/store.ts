@@ -13,7 +13,8 @@ const OUTDONE = `exists (
   select 1 from launches b
     join table_imports bi on bi.id = b.import_id and bi.completed_at is not null
    where b.mint = r.mint
-     and (b.settled, b.last_checked_at, b.import_id) > (r.settled, r.last_checked_at, r.import_id))`;
+     and (b.settled, b.last_checked_at, b.import_id) >
+         (r.settled, r.last_checked_at, r.import_id))`;
 
 /** The rows that count and have settled. */
 const SETTLED = `

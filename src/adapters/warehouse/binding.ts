@@ -5,8 +5,19 @@
 import { type Params, type ParamValue, WarehouseQueryError } from './executor.ts';
 
 // Quoted text and comments are matched first, so that nothing inside them is a placeholder.
-const TOKEN =
-  /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
+const TOKEN = new RegExp(
+  [
+    /'(?:[^'\\]|\\[\s\S])*'/,
+    /"(?:[^"\\]|\\[\s\S])*"/,
+    /`(?:[^`\\]|\\[\s\S])*`/,
+    /--[^\n]*/,
+    /\/\*[\s\S]*?\*\//,
+    /\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/,
+  ]
+    .map((token) => token.source)
+    .join('|'),
+  'g',
+);
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],

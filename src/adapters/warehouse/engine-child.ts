@@ -11,7 +11,7 @@ import { type Frame, frameReader, writeFrame } from './frame.ts';
 /** A running child. */
 export type EngineChild = {
   readonly pid: number;
-  /** Sends a statement; a told `stop` cancels it, and `graceMs` later the child is killed for it. */
+  /** Sends a statement. A told `stop` cancels it, and after `graceMs` kills the child for it. */
   send(job: Job, body: Uint8Array, stop: AbortSignal, graceMs: number): Promise<Buffer>;
   /** Resolves when the process is gone, however it went. */
   readonly ended: Promise<void>;
@@ -56,7 +56,7 @@ export async function startChild(options: ChildOptions): Promise<EngineChild> {
 
 function notOpened(directory: string, words: string): WarehouseRefusal {
   if (LOCKED.test(words)) {
-    const message = `The warehouse in ${directory} is open in another process; stop that one first.`;
+    const message = `The warehouse in ${directory} is open in another process: stop that first.`;
     return new WarehouseRefusal('locked', message);
   }
   const lines = words.trim().split('\n');

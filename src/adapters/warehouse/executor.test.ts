@@ -150,7 +150,7 @@ describe('the embedded engine dies', () => {
   test('a second owner of the directory is told so, and the first goes on', async () => {
     const second = embeddedWarehouse(directory);
     await expect(second).rejects.toThrow(
-      `The warehouse in ${directory} is open in another process; stop that one first.`,
+      `The warehouse in ${directory} is open in another process: stop that first.`,
     );
     await expect(second).rejects.toMatchObject({ name: 'WarehouseRefusal', code: 'locked' });
     await warehouse.ping(SECONDS_10);

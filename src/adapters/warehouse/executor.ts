@@ -27,7 +27,7 @@ export type Call = { readonly timeoutMs: number; readonly signal?: AbortSignal |
 export type QueryOptions<T> = Call & {
   readonly row: RowShape<T>;
   readonly params?: Params | undefined;
-  /** More rows than this is an error, never a cut list: write a LIMIT. `RESULT_ROWS_MAX` if absent. */
+  /** More rows than this is an error, never a cut list. `RESULT_ROWS_MAX` where absent. */
   readonly rowsMax?: number | undefined;
   readonly tuples?: boolean | undefined;
 };
@@ -65,7 +65,7 @@ export type WarehouseLoad = {
   readonly restarts: number;
 };
 
-/** The warehouse executor. It rejects with this file's errors; a source's own errors pass through. */
+/** The warehouse executor. It rejects with this file's errors; a source's own pass through. */
 export type Warehouse = {
   readonly kind: 'embedded' | 'remote';
   /** All rows of one statement. */

@@ -97,11 +97,11 @@ async function checkedLedger(
   for (const row of rows) {
     const file = files.find(({ name }) => name === row.name);
     if (file === undefined) {
-      const message = `The warehouse has had ${row.name}, which this version does not know: it is older.`;
+      const message = `The warehouse has had ${row.name}, which this older version does not know.`;
       throw new WarehouseRefusal('migration_unknown', message);
     }
     if (file.sha256 !== row.sha256) {
-      const message = `${row.name} was changed after the warehouse had had it: add a new file instead.`;
+      const message = `${row.name} was changed after it was applied: add a new file instead.`;
       throw new WarehouseRefusal('migration_changed', message);
     }
     if (row.layout !== layout) {

@@ -1,6 +1,6 @@
 // The warehouse on many machines: a ClickHouse server or cluster behind one URL.
 // Asks for whole answers only: buffered until complete, from all shards, written to all shards.
-// Refuses to repeat what a server or proxy said in a message: it may hold data or the URL's secrets.
+// Refuses to repeat in a message what a server or proxy said: it may hold data or secrets.
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import {
@@ -26,7 +26,7 @@ import {
 } from './executor.ts';
 import { COLUMNS_SQL, chunksOf, insertTarget, targetColumns } from './insert-source.ts';
 import { rowsOf } from './result.ts';
-import { openSlots } from './slots.ts';
+import { openSlots, type Slots } from './slots.ts';
 
 /** What this process may ask of the server at once. */
 export type RemoteLimits = {
@@ -66,8 +66,6 @@ const WHOLE_SETTINGS = {
   distributed_foreground_insert: 1,
 } as const;
 
-type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
-
 const columnRow = z.object({ name: z.string(), type: z.string() });
 
 /** Opens the warehouse at a URL (user, password, database and settings in it as ClickHouse has). */
@@ -75,24 +73,10 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
   const slots = openSlots(limits);
   const client = clientOf(url, limits);
 
-  /** One request in a slot; what it needs whichever it is, and its failures told apart. */
-  function request<T>(
-    call: Call,
-    send: (common: { abort_signal: AbortSignal; seconds: number }) => Promise<T>,
-  ): Promise<T> {
-    return slots.run(call, async (stop, leftMs) => {
-      try {
-        return await send({ abort_signal: stop, seconds: Math.ceil(leftMs / SECOND_MS) });
-      } catch (cause) {
-        throw failure(cause);
-      }
-    });
-  }
-
   async function query<T>(sql: string, options: QueryOptions<T>): Promise<readonly T[]> {
     const rowsMax = options.rowsMax === undefined ? RESULT_ROWS_MAX : options.rowsMax;
     const binding = bindings(sql, options.params);
-    const document = await request(options, async ({ abort_signal, seconds }) => {
+    const document = await request(slots, options, async ({ abort_signal, seconds }) => {
       const result = await client.query({
         query: sql,
         format: options.tuples === true ? 'JSONCompact' : 'JSON',
@@ -107,7 +91,7 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 
   async function command(sql: string, options: CommandOptions): Promise<void> {
     const binding = bindings(sql, options.params);
-    await request(options, ({ abort_signal, seconds }) =>
+    await request(slots, options, ({ abort_signal, seconds }) =>
       client.command({
         query: sql,
         abort_signal,
@@ -119,35 +103,18 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 
   /** An INSERT whose rows are the request's body. */
   async function write(target: string, format: string, bytes: Readable, call: Call): Promise<void> {
-    await request(call, async ({ abort_signal }) => {
-      const query = `INSERT INTO ${target} FORMAT ${format}`;
-      const { stream } = await client.exec({ query, values: bytes, abort_signal });
+    await request(slots, call, async ({ abort_signal }) => {
+      const sql = `INSERT INTO ${target} FORMAT ${format}`;
+      const { stream } = await client.exec({ query: sql, values: bytes, abort_signal });
       await finished(stream.resume());
     });
-  }
-
-  /** Parquet is not cut: one request, which a failing source breaks off and so leaves no row. */
-  async function writeWhole(target: string, source: ParquetSource, call: Call): Promise<void> {
-    let ofSource: unknown;
-    async function* watched(): AsyncIterable<Uint8Array> {
-      try {
-        yield* source.bytes;
-      } catch (cause) {
-        ofSource = cause;
-        throw cause;
-      }
-    }
-    try {
-      await write(target, source.format, Readable.from(watched(), BYTES), call);
-    } catch (cause) {
-      throw ofSource === undefined ? cause : ofSource;
-    }
   }
 
   async function insert(table: string, source: InsertSource, call: Call): Promise<void> {
     const target = insertTarget(identifier(table), source.columns?.map(identifier));
     if ('format' in source && source.format === 'Parquet') {
-      return writeWhole(target, source, call);
+      // Parquet is not cut: one request, which a failing source breaks off and so leaves no row.
+      return ownFault(source.bytes, (bytes) => write(target, source.format, bytes, call));
     }
     const known =
       'rows' in source
@@ -169,6 +136,42 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 
   const load = () => ({ ...slots.load(), restarts: 0 });
   return { kind: 'remote', query, insert, command, ping, load, close };
+}
+
+/** One request in a slot; what it needs whichever it is, and its failures told apart. */
+function request<T>(
+  slots: Slots,
+  call: Call,
+  send: (common: { abort_signal: AbortSignal; seconds: number }) => Promise<T>,
+): Promise<T> {
+  return slots.run(call, async (stop, leftMs) => {
+    try {
+      return await send({ abort_signal: stop, seconds: Math.ceil(leftMs / SECOND_MS) });
+    } catch (cause) {
+      throw failure(cause);
+    }
+  });
+}
+
+/** Sends a source on; where it fails itself, its own error is told, not that of the request. */
+async function ownFault(
+  source: AsyncIterable<Uint8Array>,
+  send: (bytes: Readable) => Promise<void>,
+): Promise<void> {
+  let ofSource: unknown;
+  async function* watched(): AsyncIterable<Uint8Array> {
+    try {
+      yield* source;
+    } catch (cause) {
+      ofSource = cause;
+      throw cause;
+    }
+  }
+  try {
+    await send(Readable.from(watched(), BYTES));
+  } catch (cause) {
+    throw ofSource === undefined ? cause : ofSource;
+  }
 }
 
 const BYTES = { objectMode: false };

@@ -1,0 +1,25 @@
+import {test} from 'vitest';
+import {embeddedWarehouse} from '../warehouse/embedded.ts';
+import {mkdtempSync, symlinkSync, writeFileSync} from 'node:fs';
+test("x", async () => {
+const d = mkdtempSync('/tmp/bulk-import/t');
+const w = await embeddedWarehouse(d + '/store');
+const any = {parse: (x: unknown) => x};
+const q = async (sql: string) => { try { console.log(JSON.stringify(await w.query(sql, {timeoutMs: 60000, row: any})).slice(0, 900)); } catch (e) { console.log('ERR', e instanceof Error ? e.message + ' ' + String((e as {detail?: string}).detail).slice(0, 400) : e); } };
+writeFileSync(d + '/a.csv', '\ufeffhash,"value",x,y\nab,18.67,,"q,r"\ncd,5\nef,,1,2,3\n');
+symlinkSync(d + '/a.csv', d + '/in.7.csv');
+const S = `SETTINGS max_threads=1, input_format_skip_unknown_fields=1, input_format_null_as_default=1, input_format_csv_allow_variable_number_of_columns=1, input_format_with_names_use_header=1`;
+await q(`SELECT hash, value, x, rowNumberInAllBlocks() AS l FROM file('${d}/in.7.csv','CSVWithNames','hash Nullable(String), value Nullable(String), x Nullable(String)') ${S}`);
+writeFileSync(d + '/b.json', '{"v":64655529900000002048,"t":[0,1],"b":true,"n":null,"w":[{"a":1}]}\n{"v":"7","zz":{"q":1},"t":[],"o":{"z":1}}\n');
+await q(`SELECT *, rowNumberInAllBlocks() AS l FROM file('${d}/b.json','JSONEachRow','v Nullable(String), t Nullable(String), b Nullable(String), n Nullable(String), w Nullable(String), missing Nullable(String)') ${S}, input_format_json_read_numbers_as_strings=1, input_format_json_read_bools_as_strings=1, input_format_json_read_arrays_as_strings=1, input_format_json_read_objects_as_strings=1`);
+await q(`SELECT version() AS v`);
+await w.command(`INSERT INTO FUNCTION file('${d}/p.parquet','Parquet') SELECT unhex('aabb') AS bin, toUInt32(7) AS n, toDateTime('2020-01-01 00:00:00','UTC') AS t, [0,1]::Array(Int64) AS arr, CAST('12.5','Decimal(38,9)') AS dec, [(1,'a')]::Array(Tuple(i Int64, s String)) AS w, true AS b SETTINGS output_format_parquet_compression_method='lz4'`, {timeoutMs: 60000});
+await q(`DESCRIBE TABLE file('${d}/p.parquet','Parquet')`);
+await q(`SELECT hex(bin), toString(n), toString(t), toJSONString(arr), toString(dec), toJSONString(w), toString(b), rowNumberInAllBlocks() AS l FROM file('${d}/p.parquet','Parquet') ${S}, input_format_parquet_preserve_order=1`);
+await q(`SELECT * FROM file('${d}/nope.parquet','Parquet')`);
+writeFileSync(d + '/bad.json', '{"v":1}\nnot json\n');
+await q(`SELECT * FROM file('${d}/bad.json','JSONEachRow','v Nullable(String)') ${S}`);
+await q(`SELECT parseDateTimeOrZero('2020-01-01 00:00:05','%Y-%m-%d %H:%i:%s','UTC') AS a, toUnixTimestamp(parseDateTimeOrZero('2020-13-01 00:00:05','%Y-%m-%d %H:%i:%s','UTC')) AS b`);
+await q(`SELECT name FROM system.columns WHERE table='processes' AND database='system' AND name LIKE '%read%'`);
+await w.close();
+}, 60000);

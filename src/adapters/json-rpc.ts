@@ -1,0 +1,231 @@
+// Answers one question: what does a JSON-RPC server answer to each of several calls.
+// A call is answered with a result or with the server's own error; whatever is neither (HTML, a
+// missing answer, silence) is a fault and never a result. It waits where it is told to wait.
+
+import { z } from 'zod';
+import { shownAddress } from './fetch-bytes.ts';
+import { type JsonAddress, jsonAddress, type Posted, PostFault } from './post-json.ts';
+
+/** One call. */
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+/** The server's own error. `data` is as it came. */
+export type RpcError = {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+};
+
+export type RpcAnswer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: RpcError };
+
+/**
+ * The server gave no usable answer. `too_large`: a smaller question may be answered; `terminal`:
+ * asking again does not help.
+ */
+export class RpcFault extends Error {
+  readonly fault: string;
+  readonly kind: 'too_large' | 'weather' | 'stopped' | 'terminal';
+  constructor(fault: string, kind: RpcFault['kind']) {
+    super(fault);
+    this.name = 'RpcFault';
+    this.fault = fault;
+    this.kind = kind;
+  }
+}
+
+export type RpcLimits = {
+  readonly deadlineMs: number;
+  readonly bytesMax: number;
+  readonly batchMax: number;
+  /** The longest wait that a server may ask for; a longer one is a fault. */
+  readonly waitMaxMs: number;
+  readonly attemptsMax: number;
+};
+
+/** What suits public nodes and one's own. A traced block may be very large. */
+export const RPC_LIMITS: RpcLimits = {
+  deadlineMs: 60_000,
+  bytesMax: 192 * 1024 * 1024,
+  batchMax: 16,
+  waitMaxMs: 60_000,
+  attemptsMax: 5,
+};
+
+export type JsonRpcOptions = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limits: RpcLimits;
+  /** Resolves after so many milliseconds, or at once when the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+export type JsonRpc = {
+  /** Scheme and host. */
+  readonly shown: string;
+  readonly call: (call: RpcCall, signal: AbortSignal) => Promise<RpcAnswer>;
+  /** One answer for each call, in the order of the calls. Throws `RpcFault`. */
+  readonly batch: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<RpcAnswer[]>;
+  readonly close: () => void;
+};
+
+const FIRST_WAIT_MS = 250;
+const HTTP = { ok: 200, unauthorised: 401, forbidden: 403, tooLarge: 413, tooMany: 429 } as const;
+const SERVER_FAULT = 500;
+const RATE_CODES: ReadonlySet<number> = new Set([429, -32029]);
+const RATE_TEXT =
+  /rate.?limit|too many requests|requests? per (second|minute|day)|compute units per second|throughput/i;
+
+const ERROR = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
+const ANSWER = z.object({
+  id: z.union([z.number(), z.null()]).optional(),
+  result: z.unknown().optional(),
+  error: ERROR.nullish(),
+});
+type Wire = z.infer<typeof ANSWER>;
+
+/** Whether an error only asks to come back later. */
+export function isRateLimit({ code, message }: RpcError): boolean {
+  return RATE_CODES.has(code) || RATE_TEXT.test(message);
+}
+
+/** A client of one server. Batches that the server finds too large are halved, for good. */
+export function jsonRpc(options: JsonRpcOptions): JsonRpc {
+  const address = jsonAddress(options.url, options.headers);
+  const client = new Client(address, options);
+  return {
+    shown: shownAddress(options.url),
+    call: async (call, signal) => only(await client.ask([call], signal)),
+    batch: (calls, signal) => client.batch(calls, signal),
+    close: address.close,
+  };
+}
+
+function only(answers: readonly RpcAnswer[]): RpcAnswer {
+  const [answer] = answers;
+  if (answer === undefined) throw new TypeError('a call without an answer');
+  return answer;
+}
+
+class Client {
+  readonly #address: JsonAddress;
+  readonly #options: JsonRpcOptions;
+  #batchSize: number;
+  #nextId = 1;
+
+  constructor(address: JsonAddress, options: JsonRpcOptions) {
+    this.#address = address;
+    this.#options = options;
+    this.#batchSize = options.limits.batchMax;
+  }
+
+  async batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
+    const answers: RpcAnswer[] = [];
+    while (answers.length < calls.length) {
+      const some = calls.slice(answers.length, answers.length + this.#batchSize);
+      try {
+        answers.push(...(await this.ask(some, signal)));
+      } catch (error) {
+        const halve = error instanceof RpcFault && error.kind === 'too_large' && some.length > 1;
+        if (!halve) throw error;
+        this.#batchSize = Math.ceil(some.length / 2);
+      }
+    }
+    return answers;
+  }
+
+  /** Asks in one exchange, and again where the server only asks to wait. */
+  async ask(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcAnswer[]> {
+    const { limits, sleep } = this.#options;
+    let waitMs = FIRST_WAIT_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      const tried = await this.#exchange(calls, signal);
+      if (!('again' in tried)) return tried.answers;
+      const wait = tried.afterMs === null ? waitMs : tried.afterMs;
+      if (attempt >= limits.attemptsMax) throw new RpcFault(tried.again, 'weather');
+      if (wait > limits.waitMaxMs) {
+        const asks = `asks to wait ${Math.ceil(wait / 1_000)} s`;
+        throw new RpcFault(`${tried.again} and ${asks}`, 'weather');
+      }
+      await sleep(wait, signal);
+      if (signal.aborted) throw new RpcFault('the reading was stopped', 'stopped');
+      waitMs *= 2;
+    }
+  }
+
+  async #exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<Tried> {
+    const first = this.#nextId;
+    this.#nextId += calls.length;
+    const asked = calls.map((call, i) => ({ jsonrpc: '2.0', id: first + i, ...call }));
+    const body = JSON.stringify(asked.length === 1 ? asked[0] : asked);
+    let posted: Posted;
+    try {
+      posted = await this.#address.post(body, this.#options.limits, signal);
+    } catch (error) {
+      if (!(error instanceof PostFault)) throw error;
+      if (error.kind === 'weather') return { again: error.fault, afterMs: null };
+      throw new RpcFault(error.fault, error.kind);
+    }
+    const { status, retryAfterMs: afterMs } = posted;
+    if (status === HTTP.tooMany) return { again: 'limits the rate of requests', afterMs };
+    if (status === HTTP.tooLarge) throw new RpcFault('finds the request too large', 'too_large');
+    const wires = wiresOf(posted);
+    if (wires === null) return unusable(posted);
+    const answers = matched(wires, first, calls.length, status);
+    const limited = answers.some((one) => !one.ok && isRateLimit(one.error));
+    return limited ? { again: 'limits the rate of requests', afterMs } : { answers };
+  }
+}
+
+type Tried =
+  | { readonly answers: RpcAnswer[] }
+  | { readonly again: string; readonly afterMs: number | null };
+
+/** The answers in a body, or `null` where it holds none. Providers send errors with any status. */
+function wiresOf({ text }: Posted): readonly Wire[] | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null;
+  }
+  const parsed = z.array(ANSWER).safeParse(Array.isArray(body) ? body : [body]);
+  return parsed.success ? parsed.data : null;
+}
+
+function unusable({ status, text, retryAfterMs: afterMs }: Posted): Tried {
+  if (status === HTTP.unauthorised || status === HTTP.forbidden) {
+    throw new RpcFault(`refused the credential (${status})`, 'terminal');
+  }
+  if (status >= SERVER_FAULT) return { again: `answered ${status}`, afterMs };
+  if (status !== HTTP.ok) throw new RpcFault(`answered ${status}`, 'weather');
+  // A body that begins as JSON and does not end as such was cut by somebody on the way.
+  if (/^\s*[[{]/.test(text)) throw new RpcFault('cut its answer off', 'too_large');
+  throw new RpcFault('answered something other than JSON', 'weather');
+}
+
+/** The answer of each call by its id. One error for a whole batch is that of a batch refused. */
+function matched(
+  wires: readonly Wire[],
+  first: number,
+  count: number,
+  status: number,
+): RpcAnswer[] {
+  const byId = new Map<number, Wire>();
+  for (const wire of wires) if (typeof wire.id === 'number') byId.set(wire.id, wire);
+  const [single] = wires;
+  if (byId.size < count && wires.length === 1 && single?.error != null) {
+    const error = { ...single.error, data: single.error.data };
+    if (count === 1 || isRateLimit(error)) return Array(count).fill({ ok: false, error });
+    throw new RpcFault('refuses batches of this size', 'too_large');
+  }
+  return Array.from({ length: count }, (_, i) => {
+    const wire = byId.get(first + i);
+    if (wire === undefined) throw new RpcFault(`left a call without answer (${status})`, 'weather');
+    if (wire.error != null) return { ok: false, error: { ...wire.error, data: wire.error.data } };
+    if (!('result' in wire)) throw new RpcFault('answered neither result nor error', 'weather');
+    return { ok: true, result: wire.result };
+  });
+}

@@ -1,0 +1,196 @@
+// Answers one question: may this provider be asked now, and may this request still ask?
+// A rate for each provider, a rest for one that keeps failing, a budget for each request. It
+// refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
+
+import { FetchFault } from './fetch-bytes.ts';
+import { StatusFault } from './fetch-json.ts';
+
+/** A provider did not give a usable answer, in product text without any part of a URL. */
+export class ProviderFault extends Error {
+  readonly fault: string;
+  /** Whether the same question may soon be answered: weather, unlike a refusal. */
+  readonly passing: boolean;
+  constructor(fault: string, kind: 'passing' | 'lasting') {
+    super(fault);
+    this.name = 'ProviderFault';
+    this.fault = fault;
+    this.passing = kind === 'passing';
+  }
+}
+
+/** What a request may spend ran out: its time, or its calls. Nothing is said of the provider. */
+export class BudgetSpent extends Error {
+  readonly of: 'time' | 'calls';
+  readonly callsMax: number;
+  constructor(of: 'time' | 'calls', callsMax: number) {
+    super(`the budget of ${of} is spent`);
+    this.name = 'BudgetSpent';
+    this.of = of;
+    this.callsMax = callsMax;
+  }
+}
+
+/** What one request may spend on outside calls. */
+export type CallBudget = {
+  /** Aborted once the time is over, or once nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Counts one call; throws `BudgetSpent` where none is left. */
+  readonly spend: () => void;
+  /** Lets go of the timer. */
+  readonly end: () => void;
+};
+
+/** A budget that ends with its time, its calls or the given signal, whichever comes first. */
+export function callBudget(limits: {
+  readonly callsMax: number;
+  readonly timeMs: number;
+  readonly signal: AbortSignal;
+}): CallBudget {
+  const { callsMax, timeMs, signal } = limits;
+  const ended = new AbortController();
+  const stop = (): void => ended.abort(new BudgetSpent('time', callsMax));
+  const timer = setTimeout(stop, timeMs);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let calls = 0;
+  return {
+    signal: ended.signal,
+    spend: () => {
+      ended.signal.throwIfAborted();
+      if (calls >= callsMax) throw new BudgetSpent('calls', callsMax);
+      calls += 1;
+    },
+    end: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    },
+  };
+}
+
+/** How a provider is to be asked. */
+export type GuardLimits = {
+  /** Its plan's rate; so many may also go at once after a rest. */
+  readonly callsPerS: number;
+  /** How often a question is asked again after passing weather. */
+  readonly retriesMax: number;
+  /** The wait before the first of them, doubled for each further one. */
+  readonly backoffMs: number;
+  /** After so many failures in a row it is left alone, for so long. */
+  readonly failuresMax: number;
+  readonly restMs: number;
+};
+
+/** What guards a provider: `ask` runs a question within its rate and the request's budget. */
+export type ProviderGuard = {
+  /**
+   * Throws `ProviderFault` where the provider gave no answer or is being left alone, `BudgetSpent`
+   * where the request may not ask further, and whatever else is a bug.
+   */
+  readonly ask: <T>(
+    budget: CallBudget,
+    question: (signal: AbortSignal) => Promise<T>,
+  ) => Promise<T>;
+};
+
+const MS_PER_S = 1_000;
+/** A wait that a provider asks for is kept up to here; past it the question has failed. */
+const WAIT_MAX_MS = 10_000;
+
+/** Guards one provider. `nowMs` is a clock that does not go back. */
+export function providerGuard(limits: GuardLimits, nowMs: () => number): ProviderGuard {
+  const slot = rateOf(limits.callsPerS, nowMs);
+  let failures = 0;
+  let lastFault = '';
+  let restsUntil = 0;
+
+  const once = async <T>(
+    budget: CallBudget,
+    question: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    if (nowMs() < restsUntil) throw new ProviderFault(resting(limits, lastFault), 'lasting');
+    budget.spend();
+    await pause(slot(), budget.signal);
+    try {
+      const answer = await question(budget.signal);
+      failures = 0;
+      return answer;
+    } catch (error) {
+      budget.signal.throwIfAborted();
+      const fault = asProviderFault(error);
+      failures = fault.passing ? failures + 1 : 0;
+      lastFault = fault.fault;
+      if (failures >= limits.failuresMax) restsUntil = nowMs() + limits.restMs;
+      throw error;
+    }
+  };
+
+  return {
+    ask: async (budget, question) => {
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return await once(budget, question);
+        } catch (error) {
+          if (error instanceof BudgetSpent) throw error;
+          const fault = asProviderFault(error);
+          const wait = waitBefore(error, limits.backoffMs * 2 ** tries);
+          if (!fault.passing || tries >= limits.retriesMax || wait > WAIT_MAX_MS) throw fault;
+          await pause(wait, budget.signal);
+        }
+      }
+    },
+  };
+}
+
+function resting({ failuresMax, restMs }: GuardLimits, lastFault: string): string {
+  const rest = `is left alone for ${restMs / MS_PER_S} s after ${failuresMax} failures in a row`;
+  return `${rest}, the last of which was: ${lastFault}`;
+}
+
+/** The statuses that the same question may outlive. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520]);
+
+/** The fault that an error of a question means; a bug is thrown on. */
+function asProviderFault(error: unknown): ProviderFault {
+  if (error instanceof ProviderFault) return error;
+  if (error instanceof StatusFault) {
+    const limited = error.status === 429 ? 'answered 429: its rate limit is reached' : error.fault;
+    return new ProviderFault(
+      limited,
+      PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting',
+    );
+  }
+  if (error instanceof FetchFault) return new ProviderFault(error.fault, 'passing');
+  throw error;
+}
+
+function waitBefore(error: unknown, backoffMs: number): number {
+  const asked = error instanceof StatusFault ? error.retryAfterMs : null;
+  return asked === null ? backoffMs : Math.max(asked, backoffMs);
+}
+
+/** Gives each call the wait (ms) before its turn: a bucket of one second's calls. */
+function rateOf(callsPerS: number, nowMs: () => number): () => number {
+  const stepMs = MS_PER_S / callsPerS;
+  let freeAt = 0;
+  return () => {
+    const now = nowMs();
+    freeAt = Math.max(freeAt, now - MS_PER_S + stepMs) + stepMs;
+    return Math.max(0, freeAt - now);
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const stopped = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stopped);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stopped, { once: true });
+  });
+}

@@ -218,7 +218,7 @@ function matched(
   const [single] = wires;
   if (byId.size < count && wires.length === 1 && single?.error != null) {
     const error = { ...single.error, data: single.error.data };
-    if (count === 1 || isRateLimit(error)) return Array(count).fill({ ok: false, error });
+    if (count === 1 || isRateLimit(error)) return wires.map(() => ({ ok: false, error }));
     throw new RpcFault('refuses batches of this size', 'too_large');
   }
   return Array.from({ length: count }, (_, i) => {

@@ -69,7 +69,7 @@ export function callBudget(limits: {
 
 /** How a provider is to be asked. */
 export type GuardLimits = {
-  /** Its plan's rate; so many may also go at once after a rest. */
+  /** Its plan's rate. */
   readonly callsPerS: number;
   /** How often a question is asked again after passing weather. */
   readonly retriesMax: number;
@@ -168,14 +168,15 @@ function waitBefore(error: unknown, backoffMs: number): number {
   return asked === null ? backoffMs : Math.max(asked, backoffMs);
 }
 
-/** Gives each call the wait (ms) before its turn: a bucket of one second's calls. */
+/** Gives each call the wait (ms) before its turn: evenly apart, since plans count each second. */
 function rateOf(callsPerS: number, nowMs: () => number): () => number {
   const stepMs = MS_PER_S / callsPerS;
   let freeAt = 0;
   return () => {
     const now = nowMs();
-    freeAt = Math.max(freeAt, now - MS_PER_S + stepMs) + stepMs;
-    return Math.max(0, freeAt - now);
+    const turn = Math.max(freeAt, now);
+    freeAt = turn + stepMs;
+    return turn - now;
   };
 }
 

@@ -5,6 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
+import { encodeBase58 } from './base58.ts';
 import { CASHADDR_PREFIX, CASHADDR_VERSION, encodeCashaddr } from './cashaddr.ts';
 import { SYSTEM_ADDRESSES, SYSTEM_PREFIXES } from './system-address.ts';
 
@@ -138,12 +139,14 @@ export function parseAddress(text: string): ParsedAddress | null {
 /** The address in EIP-55 letter case. */
 export function checksumAddress(address: EvmAddress): string {
   const digits = address.slice(HEX_FROM);
-  const hash = keccak_256(Uint8Array.from(digits, (digit) => digit.charCodeAt(0)));
-  const nibbles = hex.encode(hash);
+  const bytes = new Uint8Array(digits.length);
+  for (let i = 0; i < digits.length; i++) bytes[i] = digits.charCodeAt(i);
+  const hash = keccak_256(bytes);
+  const upper = digits.toUpperCase();
   let text = '0x';
   for (let i = 0; i < digits.length; i++) {
-    const digit = digits.charAt(i);
-    text += nibbles.charAt(i) >= '8' ? digit.toUpperCase() : digit;
+    const nibble = (Number(hash[i >> 1]) >> (i % 2 === 0 ? 4 : 0)) & 0xf;
+    text += (nibble >= 8 ? upper : digits).charAt(i);
   }
   return text;
 }
@@ -202,6 +205,16 @@ function payloadOf(address: TronAddress | BitcoinAddress): Uint8Array {
   return base58check.decode(address).subarray(1);
 }
 
+/** The account of these 20 bytes on Tron, in base58check. */
+function tronAddress(body: Uint8Array): string {
+  const whole = new Uint8Array(BASE58CHECK_BYTES);
+  whole[0] = VERSION_TRON;
+  whole.set(body, 1);
+  const checksum = sha256(sha256(whole.subarray(0, -CHECKSUM_BYTES)));
+  whole.set(checksum.subarray(0, CHECKSUM_BYTES), BASE58CHECK_BYTES - CHECKSUM_BYTES);
+  return encodeBase58(whole);
+}
+
 /** A Bitcoin key hash as Bitcoin Cash prints it, without and with its prefix. */
 function cashForms(address: BitcoinAddress): EquivalentForm[] {
   // Of main-network addresses only those of a key hash (P2PKH) begin with 1.
@@ -218,7 +231,7 @@ export function equivalentForms(parsed: ParsedAddress): EquivalentForm[] {
   switch (parsed.kind) {
     case 'evm': {
       const body = hex.decode(parsed.address.slice(HEX_FROM));
-      const tron = base58check.encode(Uint8Array.of(VERSION_TRON, ...body));
+      const tron = tronAddress(body);
       return [
         { form: 'eip55', address: checksumAddress(parsed.address), relation: 'same_account' },
         { form: 'tron_base58', address: tron, relation: 'same_key' },

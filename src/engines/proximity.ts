@@ -117,6 +117,9 @@ export async function proximity(
   const answer = await inTime(() => ports.history.chainsRead(), asked.signal);
   const chainsRead =
     answer === OUT_OF_TIME ? unread('transfer_history' as const, STOPPED_BY_TIME) : answer;
+  if (chainsRead instanceof Unread && chainsRead.why.code === 'no_history') {
+    return unread<WalkPort>('transfer_history', chainsRead.why);
+  }
   const ground = groundOf(chainsRead, subject.kind);
   if (ground.noWalk !== null) return unread<WalkPort>('transfer_history', ground.noWalk);
   const state = begun(subject.address, ground.chains, limits, asked);

@@ -16,6 +16,14 @@ import type {
 } from '../contract/route.ts';
 import { parseInput } from './input.ts';
 import type { Meters } from './metrics.ts';
+import {
+  BrokenJson,
+  HOSTED_HEADERS,
+  headersOf,
+  reasonOf,
+  refusalOf,
+  sendRefusal,
+} from './refusing.ts';
 import { API_HEADERS } from './security-headers.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -73,7 +81,19 @@ export type HttpOptions = {
 };
 
 type Pass = { admitted: Admitted | null; figures: QuotaFigures | null; startedMs: number };
-const passes = new WeakMap<FastifyRequest, Pass>();
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is known of the caller; `null` before the first hook. */
+    pass: Pass | null;
+  }
+}
+
+const ANSWER_HEADERS = {
+  ...API_HEADERS,
+  ...HOSTED_HEADERS,
+  'content-type': 'application/json; charset=utf-8',
+};
 
 /** Builds the server. It listens when the composition says so. */
 export function createHttp(options: HttpOptions): FastifyInstance {
@@ -90,9 +110,10 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
   acceptJsonOnly(app);
-  app.addHook('onRequest', async (request, reply) => {
-    passes.set(request, { admitted: null, figures: null, startedMs: performance.now() });
-    reply.headers(API_HEADERS).header('x-request-id', request.id);
+  app.decorateRequest('pass', null);
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.pass = { admitted: null, figures: null, startedMs: performance.now() };
+    done();
   });
   for (const one of options.mounted) mount(app, one, options);
   for (const one of options.documents) serveDocument(app, one, options);
@@ -121,8 +142,6 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-class BrokenJson extends Error {}
-
 function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): void {
   const { route } = mounted;
   const hosted = route.surface === 'hosted';
@@ -142,8 +161,8 @@ async function admit(
   { route }: Mounted,
   { gate, meters }: HttpOptions,
 ): Promise<unknown> {
-  const pass = passes.get(request);
-  if (gate === null || pass === undefined) throw new Error('a hosted route needs a gate');
+  const { pass } = request;
+  if (gate === null || pass === null) throw new Error('a hosted route needs a gate');
   const { authorization, 'x-service-membership': membership } = request.headers;
   const said = await gate.admit(
     {
@@ -153,7 +172,6 @@ async function admit(
     },
     hostedRule(route.access),
   );
-  reply.header('cache-control', 'no-store').header('vary', 'Authorization, x-service-membership');
   if (said.kind === 'admitted') {
     pass.admitted = said;
     pass.figures = said.figures;
@@ -181,8 +199,8 @@ async function answerHosted(
 ): Promise<unknown> {
   const { route } = mounted;
   const { gate, meters, now } = options;
-  const pass = passes.get(request);
-  if (gate === null || pass === undefined || pass.admitted === null) throw new Error('no gate');
+  const { pass } = request;
+  if (gate === null || pass === null || pass.admitted === null) throw new Error('no gate');
   const said = await ask(request, reply, mounted, options);
   if (said instanceof Refusal) {
     meters.refused(route.name, reasonOf(said));
@@ -197,10 +215,26 @@ async function answerHosted(
     return sendRefusal(reply, charged.refusal, null);
   }
   meters.answered(route.name, said.state, (performance.now() - pass.startedMs) / 1000);
-  return reply
-    .headers(quotaHeaders(charged.figures))
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(text);
+  return sendAnswer(request, reply, charged.figures, text);
+}
+
+// The hot path writes its head in one piece: what the framework adds to each answer costs more than
+// the answer. Nothing is hooked between here and the socket.
+function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  figures: QuotaFigures,
+  text: string,
+): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    ...ANSWER_HEADERS,
+    'x-request-id': request.id,
+    ...quotaHeaders(figures),
+    'content-length': Buffer.byteLength(text),
+  });
+  reply.raw.end(text);
+  return reply;
 }
 
 /** Open routes have no quota, so they are bounded by how many run at once. */
@@ -221,10 +255,10 @@ function answerOpen(): typeof answerHosted {
         return sendRefusal(reply, said, null);
       }
       if (!(said instanceof Reply)) throw new Error(`${route.name}: not a reply`);
-      const pass = passes.get(request);
-      const elapsedMs = pass === undefined ? 0 : performance.now() - pass.startedMs;
+      const { pass } = request;
+      const elapsedMs = pass === null ? 0 : performance.now() - pass.startedMs;
       options.meters.answered(route.name, String(said.status), elapsedMs / 1000);
-      return reply.code(said.status).send(said.body);
+      return reply.code(said.status).headers(headersOf(reply)).send(said.body);
     } finally {
       running -= 1;
     }
@@ -285,7 +319,7 @@ function serveDocument(app: FastifyInstance, document: Document, options: HttpOp
     options.meters.answered(document.path, String(status), 0);
     return reply
       .code(status)
-      .headers(document.headers)
+      .headers({ ...headersOf(reply), ...document.headers })
       .header('content-type', document.contentType)
       .send(text);
   });
@@ -303,8 +337,8 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
     return sendRefusal(reply, new Refusal('wrong_method', body, { allow }), null);
   });
   app.setErrorHandler(async (error, request, reply) => {
-    const pass = passes.get(request);
-    const figures = pass === undefined ? null : pass.figures;
+    const { pass } = request;
+    const figures = pass === null ? null : pass.figures;
     const refusal = refusalOf(error);
     if (refusal !== null) {
       const url = request.routeOptions.url;
@@ -339,49 +373,6 @@ function matches(template: string, path: string): boolean {
   );
 }
 
-function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof BrokenJson) return badInput(['body: expected valid JSON']);
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Refusal('body_too_large', { error: 'body: larger than this route reads' });
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Refusal('wrong_content_type', {
-        error: 'content-type: expected application/json',
-      });
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return badInput(['body: expected valid JSON']);
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return badInput(['content-length: expected the length of the body']);
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return badInput(['path: expected a decodable path of at most 256 characters a field']);
-    default:
-      return null;
-  }
-}
-
 function describe(error: unknown): string {
   return error instanceof Error && error.stack !== undefined ? error.stack : String(error);
-}
-
-/** The reason under which a refusal is counted. */
-export function reasonOf(refusal: Refusal): string {
-  const { body } = refusal;
-  if (typeof body === 'object' && body !== null && 'reason' in body) return String(body.reason);
-  return refusal.code;
-}
-
-function sendRefusal(
-  reply: FastifyReply,
-  refusal: Refusal,
-  figures: QuotaFigures | null,
-): FastifyReply {
-  if (figures !== null) reply.headers(quotaHeaders(figures));
-  return reply
-    .code(refusal.status)
-    .headers(refusal.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(refusal.body));
 }

@@ -49,14 +49,31 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     registers: [registry],
   });
   for (const gauge of gauges) register(registry, gauge);
+  const counted = bound((route: string, state: string) => requests.labels({ route, state }));
+  const timed = bound((route: string) => seconds.labels({ route }));
+  const read = bound((port: string, outcome: string) => readings.labels({ port, outcome }));
   return {
     registry,
     answered: (route, state, elapsed) => {
-      requests.inc({ route, state });
-      seconds.observe({ route }, elapsed);
+      counted(route, state).inc();
+      timed(route).observe(elapsed);
     },
     refused: (route, reason) => refusals.inc({ route, reason }),
-    readings: (port, outcome) => readings.inc({ port, outcome }),
+    readings: (port, outcome) => read(port, outcome).inc(),
+  };
+}
+
+// Finding a meter by its labels costs more than moving it. The labels are closed sets, so that each
+// combination is found once and kept.
+function bound<L extends string[], M>(find: (...labels: L) => M): (...labels: L) => M {
+  const known = new Map<string, M>();
+  return (...labels) => {
+    const name = labels.join(' ');
+    const held = known.get(name);
+    if (held !== undefined) return held;
+    const found = find(...labels);
+    known.set(name, found);
+    return found;
   };
 }
 

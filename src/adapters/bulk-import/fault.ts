@@ -1,0 +1,4 @@
+// Which fault of an import is its operator's to mend, and in which words is it told?
+
+/** A path or a file that cannot be imported as it is. The message names it and what to do. */
+export class ImportFault extends Error {}

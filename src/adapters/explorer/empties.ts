@@ -1,0 +1,39 @@
+// Answers one question: with which exact words does an explorer say that there is nothing?
+// Each row has the answer that shows it. Whatever else comes without rows is a failure: these
+// APIs say their errors with HTTP 200, and an error must never pass for an empty history.
+
+/** The lists that are read of an address. */
+export type ListAction = 'txlist' | 'txlistinternal' | 'tokentx';
+
+type Empty = { readonly status: '0' | '1'; readonly message: string };
+
+const NO_TRANSACTIONS: Empty = { status: '0', message: 'No transactions found' };
+
+/** The empty answers of each list, whose result is `[]` or `null`. */
+export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
+  txlist: [
+    // Etherscan V2, recorded 2023-12-19; docs.etherscan.io/api-reference/endpoint/txlist.
+    NO_TRANSACTIONS,
+    // Routescan's Etherscan-compatible API, recorded for an address that never sent.
+    { status: '1', message: 'OK' },
+  ],
+  txlistinternal: [
+    // Etherscan V2 and Routescan, recorded 2025-12-01.
+    NO_TRANSACTIONS,
+    // Blockscout, recorded on api.blockscout.com.
+    { status: '0', message: 'No internal transactions found' },
+  ],
+  tokentx: [
+    // Etherscan V2, recorded 2025-12-01.
+    NO_TRANSACTIONS,
+    // Blockscout, recorded on api.blockscout.com.
+    { status: '0', message: 'No token transfers found' },
+    // Routescan's Etherscan-compatible API, recorded for an address that never sent.
+    { status: '1', message: 'OK' },
+  ],
+};
+
+/** Whether an answer positively says that a list has nothing. */
+export function saysEmpty(action: ListAction, status: string, message: string): boolean {
+  return EMPTIES[action].some((one) => one.status === status && one.message === message);
+}

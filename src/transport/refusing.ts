@@ -1,0 +1,66 @@
+// Answers one question: how does a refusal leave the server.
+// Each fault of the web framework that is the request's becomes a row of the refusals' table.
+
+import type { FastifyReply } from 'fastify';
+import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
+import { badInput, Refusal } from '../contract/refusals.ts';
+import { API_HEADERS } from './security-headers.ts';
+
+/** What is about one caller is kept by nobody on the way. */
+export const HOSTED_HEADERS = {
+  'cache-control': 'no-store',
+  vary: 'Authorization, x-service-membership',
+};
+
+/** A body that is announced as JSON and is none. */
+export class BrokenJson extends Error {}
+
+/** The headers of every answer that goes through the framework. */
+export function headersOf(reply: FastifyReply): { readonly [name: string]: string } {
+  return { ...API_HEADERS, 'x-request-id': reply.request.id };
+}
+
+/** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof BrokenJson) return badInput(['body: expected valid JSON']);
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('body_too_large', { error: 'body: larger than this route reads' });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Refusal('wrong_content_type', {
+        error: 'content-type: expected application/json',
+      });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return badInput(['body: expected valid JSON']);
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badInput(['content-length: expected the length of the body']);
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return badInput(['path: expected a decodable path of at most 256 characters a field']);
+    default:
+      return null;
+  }
+}
+
+/** The reason under which a refusal is counted. */
+export function reasonOf(refusal: Refusal): string {
+  const { body } = refusal;
+  if (typeof body === 'object' && body !== null && 'reason' in body) return String(body.reason);
+  return refusal.code;
+}
+
+/** Sends a refusal, with the caller's allowance where it is known. */
+export function sendRefusal(
+  reply: FastifyReply,
+  refusal: Refusal,
+  figures: QuotaFigures | null,
+): FastifyReply {
+  if (figures !== null) reply.headers(quotaHeaders(figures));
+  return reply
+    .code(refusal.status)
+    .headers({ ...headersOf(reply), ...HOSTED_HEADERS, ...refusal.headers })
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(refusal.body));
+}

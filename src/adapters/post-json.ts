@@ -2,7 +2,7 @@
 // Any status is an answer: what it means is its reader's. It refuses a body without end, follows no
 // redirect, and names no part of a URL in a fault.
 
-import { Agent as PlainAgent, type IncomingMessage, request as plainRequest } from 'node:http';
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 
 /** The bounds of one exchange. */
@@ -55,10 +55,7 @@ export function jsonAddress(url: URL, headers: Readonly<Record<string, string>>)
     const ended = new AbortController();
     const stop = (): void => ended.abort(new PostFault('the reading was stopped', 'stopped'));
     const late = `did not answer within ${limits.deadlineMs / MS_PER_S} s`;
-    const timer = setTimeout(
-      () => ended.abort(new PostFault(late, 'weather')),
-      limits.deadlineMs,
-    );
+    const timer = setTimeout(() => ended.abort(new PostFault(late, 'weather')), limits.deadlineMs);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {

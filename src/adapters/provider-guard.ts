@@ -154,10 +154,7 @@ function asProviderFault(error: unknown): ProviderFault {
   if (error instanceof ProviderFault) return error;
   if (error instanceof StatusFault) {
     const limited = error.status === 429 ? 'answered 429: its rate limit is reached' : error.fault;
-    return new ProviderFault(
-      limited,
-      PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting',
-    );
+    return new ProviderFault(limited, PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting');
   }
   if (error instanceof FetchFault) return new ProviderFault(error.fault, 'passing');
   throw error;

@@ -132,6 +132,11 @@ export const REASONS = {
     means: 'The list could not answer for the address as asked, but it holds an equivalent form.',
     next: 'Ask about that form by itself.',
   },
+  call_budget: {
+    sentence: 'call_budget: more than the {limit} calls that a request may make were needed.',
+    means: 'A request may ask outside sources a fixed number of times.',
+    next: 'Ask again: what was read live by then is stored, and is not read a second time.',
+  },
 } as const satisfies { readonly [code: string]: Row };
 
 /** A stable name of a reason. */

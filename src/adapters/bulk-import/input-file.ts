@@ -33,7 +33,7 @@ const WEB = /^[a-z][a-z0-9+.-]*:\/\//i;
 export async function inputPaths(paths: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const path of paths) {
-    if (WEB.test(path.replace(/^.*\/(?=[a-z][a-z0-9+.-]*:\/)/i, '').replace(/:\/(?!\/)/, '://'))) {
+    if (WEB.test(path)) {
       throw new ImportFault(`${path}: this is an address; fetch the file first, then import it.`);
     }
     const before = found.size;
@@ -130,15 +130,22 @@ async function headOf(path: string, gzip: boolean): Promise<Buffer> {
 
 function formatOf(head: Buffer, name: string): InputFile['format'] {
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') return 'Parquet';
-  if (head.includes(0)) throw new ImportFault(`${name}: no Parquet, CSV or JSON lines, gzip or not.`);
-  const text = head.toString('utf8').replace(/^\uFEFF/, '').trimStart();
+  if (head.includes(0))
+    throw new ImportFault(`${name}: no Parquet, CSV or JSON lines, gzip or not.`);
+  const text = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
   if (text === '') return 'empty';
   return text.startsWith('{') || text.startsWith('[') ? 'JSONEachRow' : 'CSVWithNames';
 }
 
 /** The columns of a CSV or JSON file, from its first lines. */
 export function textColumns({ name, format, head }: InputFile): readonly string[] {
-  const lines = head.toString('utf8').replace(/^\uFEFF/, '').split(/\r?\n/);
+  const lines = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/);
   if (format === 'CSVWithNames') {
     const heading = lines.find((line) => line !== '');
     const cells = heading === undefined ? [] : heading.split(',');
@@ -151,7 +158,11 @@ export function textColumns({ name, format, head }: InputFile): readonly string[
 }
 
 function keysOf(line: string, name: string): readonly string[] {
-  const text = line.trim().replace(/^\[/, '').replace(/[\],]$/, '').trim();
+  const text = line
+    .trim()
+    .replace(/^\[/, '')
+    .replace(/[\],]$/, '')
+    .trim();
   if (text === '') return [];
   try {
     const row: unknown = JSON.parse(text);

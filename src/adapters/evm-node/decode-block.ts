@@ -3,8 +3,7 @@
 // refuses a block of which a transaction was told by neither.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { TransferFact } from '../../ports/transfer-store.ts';
-import type { CreationFact, TipBlock } from '../../ports/transfer-store.ts';
+import type { CreationFact, TipBlock, TransferFact } from '../../ports/transfer-store.ts';
 import { type Frame, happened, NULL_ADDRESS } from './decode-traces.ts';
 import { NodeFault } from './node-fault.ts';
 import type { NodeBlock, NodeHeader, NodeReceipt } from './wire.ts';
@@ -24,10 +23,12 @@ type Told = { readonly coins: Coin[]; readonly creations: CreationFact[] };
 const WEI_PER_GWEI = 10n ** 9n;
 
 /** A header as the store takes it. */
-export function headerOf({ number, hash, parentHash, timestamp }: NodeHeader): Omit<
-  TipBlock,
-  'transfers' | 'creations'
-> {
+export function headerOf({
+  number,
+  hash,
+  parentHash,
+  timestamp,
+}: NodeHeader): Omit<TipBlock, 'transfers' | 'creations'> {
   return { number, hash, parent_hash: parentHash, time: timestamp };
 }
 
@@ -42,7 +43,9 @@ export function decodeBlock(
     execution.by === 'traces'
       ? byTraces(chain, block, execution.frames)
       : byReceipts(chain, block, execution.receipts);
-  const coins = [...told.coins, ...byTheChain(block)].map((coin) => coinTransfer(chain, block, coin));
+  const coins = [...told.coins, ...byTheChain(block)].map((coin) =>
+    coinTransfer(chain, block, coin),
+  );
   return { ...headerOf(block), transfers: [...coins, ...tokens], creations: told.creations };
 }
 
@@ -118,7 +121,16 @@ function rootCoin(
   success: boolean | null,
 ): Coin {
   const { hash: tx_hash, from, to, value: raw_amount } = tx;
-  return { tx_hash, position: null, kind: 'native', from, to, raw_amount, initiator: from, success };
+  return {
+    tx_hash,
+    position: null,
+    kind: 'native',
+    from,
+    to,
+    raw_amount,
+    initiator: from,
+    success,
+  };
 }
 
 /** What the chain itself gives: withdrawals, and what the OP stack makes for deposits. */

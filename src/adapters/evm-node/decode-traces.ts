@@ -2,8 +2,8 @@
 // Only what succeeded moved: a frame counts where it and all that called it succeeded. Delegated,
 // static and code calls move nothing between accounts, but what they called may.
 
-import type { Traced, ParityTrace } from './wire.ts';
 import { NodeFault } from './node-fault.ts';
+import type { ParityTrace, Traced } from './wire.ts';
 
 /** One step of a block's execution. `path` is the way to it from its transaction's root. */
 export type Frame = {
@@ -110,7 +110,9 @@ function moved(
 
 /** The frames that happened: those that succeeded, called by none that failed. */
 export function happened(frames: readonly Frame[]): Frame[] {
-  const failed = new Set(frames.filter((one) => one.failed).map(({ tx_hash, path }) => key(tx_hash, path)));
+  const failed = new Set(
+    frames.filter((one) => one.failed).map(({ tx_hash, path }) => key(tx_hash, path)),
+  );
   return frames.filter(({ tx_hash, path }) => {
     for (let depth = 0; depth <= path.length; depth += 1) {
       if (failed.has(key(tx_hash, path.slice(0, depth)))) return false;

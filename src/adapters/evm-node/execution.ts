@@ -4,26 +4,23 @@
 
 import { z } from 'zod';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../json-rpc.ts';
-import { callTracerFrames, parityFrames } from './decode-traces.ts';
 import type { Execution } from './decode-block.ts';
+import { callTracerFrames, parityFrames } from './decode-traces.ts';
 import { quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { refusalOf } from './refusals.ts';
-import {
-  type NodeBlock,
-  type NodeReceipt,
-  PARITY_TRACE,
-  RECEIPT,
-  shaped,
-  TRACED,
-} from './wire.ts';
+import { type NodeBlock, type NodeReceipt, PARITY_TRACE, RECEIPT, shaped, TRACED } from './wire.ts';
 
 /** The ways, best first. Rewards stand in `trace_block` only. */
 export const WAYS = ['trace_block', 'call_tracer', 'block_receipts', 'tx_receipts'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** Asks for several blocks and answers what each did, in their order. */
-type Ask = (rpc: JsonRpc, blocks: readonly NodeBlock[], signal: AbortSignal) => Promise<Execution[]>;
+type Ask = (
+  rpc: JsonRpc,
+  blocks: readonly NodeBlock[],
+  signal: AbortSignal,
+) => Promise<Execution[]>;
 
 const PARITY = z.array(PARITY_TRACE);
 const CALLS = z.array(TRACED);
@@ -154,7 +151,8 @@ async function lacks(
   const answer = await rpc.call(probe, signal);
   if (answer.ok) {
     // Some answer a method they do not serve with null or nothing.
-    const empty = answer.result === null || (Array.isArray(answer.result) && answer.result.length === 0);
+    const empty =
+      answer.result === null || (Array.isArray(answer.result) && answer.result.length === 0);
     return empty && hash !== undefined ? `${probe.method} is empty` : null;
   }
   const refusal = refusalOf(answer.error);

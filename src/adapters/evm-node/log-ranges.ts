@@ -2,12 +2,12 @@
 // takes at once. It asks for less where it is refused, and says so where one block is too much:
 // a refusal is never an empty range.
 
+import { z } from 'zod';
 import { type RpcAnswer, type RpcCall, RpcFault } from '../json-rpc.ts';
 import { TRANSFER_TOPIC } from './decode-logs.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { refusalOf } from './refusals.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
-import { z } from 'zod';
 
 /** Reads all logs from one block to another, both included. */
 export type LogRanges = (from: number, to: number, signal: AbortSignal) => Promise<NodeLog[]>;

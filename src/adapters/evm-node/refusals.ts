@@ -33,8 +33,19 @@ const RANGE = new RegExp(
     ...['returned more than', 'logs matched by query', 'response size', 'range is too wide'],
     ...['range (is )?too large', 'maximum block range', 'blocks distance', 'too many blocks'],
     // QuickNode, 1RPC; dRPC; further ones
-    ...['is limited to', 'ranges over', 'try with this block range', 'block range', 'limit exceeded'],
-    ...['exceeds? (the )?(limit|max|range)', 'too many (logs|results)', 'query timeout', 'timed out'],
+    ...[
+      'is limited to',
+      'ranges over',
+      'try with this block range',
+      'block range',
+      'limit exceeded',
+    ],
+    ...[
+      'exceeds? (the )?(limit|max|range)',
+      'too many (logs|results)',
+      'query timeout',
+      'timed out',
+    ],
   ].join('|'),
   'i',
 );

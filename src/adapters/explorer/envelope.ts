@@ -36,7 +36,8 @@ export function pageIn(action: ListAction, answer: unknown): Page {
   if (nothing && saysEmpty(action, status, message)) return NOTHING;
   if (status !== '1') throw failure(message, result);
   const rows = listOf(result);
-  if (rows.length === 0) throw new ProviderFault(`answered no rows with ${quoted(message)}`, 'passing');
+  if (rows.length === 0)
+    throw new ProviderFault(`answered no rows with ${quoted(message)}`, 'passing');
   return { rows, pending: false };
 }
 
@@ -55,7 +56,10 @@ export function nodeResultIn(answer: unknown): unknown {
   if (!read.success) throw new ProviderFault('answered JSON of another shape', 'passing');
   const { error, result } = read.data;
   if (error !== undefined && error !== null) {
-    throw new ProviderFault(`answered an error to a node's method: ${quoted(textOf(error))}`, 'passing');
+    throw new ProviderFault(
+      `answered an error to a node's method: ${quoted(textOf(error))}`,
+      'passing',
+    );
   }
   return result;
 }

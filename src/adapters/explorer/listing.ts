@@ -3,7 +3,7 @@
 // a page can be cut short without a word. Pages go by block, since numbered ones end at a window.
 
 import type { HistoryTransfer } from '../../ports/transfer-history.ts';
-import { type JsonLimits, fetchJson } from '../fetch-json.ts';
+import { fetchJson, type JsonLimits } from '../fetch-json.ts';
 import { type CallBudget, ProviderFault } from '../provider-guard.ts';
 import type { ListAction } from './empties.ts';
 import { type Page, pageIn, WindowEnded } from './envelope.ts';
@@ -38,33 +38,34 @@ export async function listed(
   const done: HistoryTransfer[] = [];
   let pending = false;
   let from = asked.fromBlock;
-  /** How many rows of the last block were seen, once a page began before it. */
-  let known: number | null = null;
+  // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
+  let shown = 0;
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const page = await askedPage(at, action, { ...asked, fromBlock: from }, 1, budget);
     pending ||= page.pending;
-    const rows = page.rows;
-    const last = rows.at(-1)?.block;
-    if (last === undefined) {
-      if (known === null || page.pending) return { transfers: done, cut: false, pending };
-      // The block that was shown before is gone: the two answers are of different states.
-      throw new ProviderFault(`answered two pages that do not agree (${action})`, 'passing');
-    }
-    if (last > from || known === null) {
-      collectTransfers(done, rows.filter(({ block }) => block < last));
-      if (done.length > transfersMax) return { transfers: done, cut: true, pending };
-      known = rows.filter(({ block }) => block === last).length;
+    const again = page.rows.filter(({ block }) => block === from).length;
+    // The two answers are of different states: nothing follows from either.
+    if (again < shown)
+      throw new ProviderFault(`answered pages that disagree (${action})`, 'passing');
+    const last = page.rows.at(-1)?.block;
+    if (last === undefined) return { transfers: done, cut: false, pending };
+    if (last > from || shown === 0) {
+      const before = page.rows.filter(({ block }) => block < last);
+      collectTransfers(done, before);
+      shown = page.rows.length - before.length;
       from = last;
-      continue;
+    } else {
+      const rest = await restOfBlock(at, action, { ...asked, fromBlock: last }, page.rows, budget);
+      collectTransfers(done, rest.rows);
+      pending ||= rest.pending;
+      if (rest.cut) return { transfers: done, cut: true, pending };
+      if (page.rows.length < PAGE_ROWS || last === asked.toBlock) {
+        return { transfers: done, cut: done.length > transfersMax, pending };
+      }
+      shown = 0;
+      from = last + 1;
     }
-    // Only the last block is left: as many rows as before, or more, and no block after it.
-    const rest = await restOfBlock(at, action, { ...asked, fromBlock: from }, rows, budget);
-    collectTransfers(done, rest.rows);
-    const cut = rest.cut || done.length > transfersMax;
-    if (rest.rows.length < known) {
-      throw new ProviderFault(`answered two pages that do not agree (${action})`, 'passing');
-    }
-    return { transfers: done, cut, pending: pending || rest.pending };
+    if (done.length > transfersMax) return { transfers: done, cut: true, pending };
   }
   return { transfers: done, cut: true, pending };
 }
@@ -82,10 +83,11 @@ async function restOfBlock(
   const rows = [...first];
   let pending = false;
   let full = first.length >= PAGE_ROWS;
+  const block = { ...asked, toBlock: asked.fromBlock };
   try {
     for (let number = 2; full; number += 1) {
       if (number > PAGES_MAX) return { rows, cut: true, pending };
-      const page = await askedPage(at, action, asked, number, budget);
+      const page = await askedPage(at, action, block, number, budget);
       pending ||= page.pending;
       rows.push(...page.rows);
       full = page.rows.length >= PAGE_ROWS;

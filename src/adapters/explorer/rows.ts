@@ -59,7 +59,10 @@ export function rowIn(action: ListAction, row: unknown, asked: Asked): ReadRow {
   const read = READERS[action](row, asked);
   const block = read.block;
   if (block < asked.fromBlock || block > asked.toBlock) {
-    throw new ProviderFault(`answered rows of blocks that were not asked for (${action})`, 'passing');
+    throw new ProviderFault(
+      `answered rows of blocks that were not asked for (${action})`,
+      'passing',
+    );
   }
   return read;
 }

@@ -1,0 +1,219 @@
+// How does a row of any layout become one row of the staging table, and what is wrong with it?
+// All of it is SQL, so that no number of rows is walked here. Column names come from the layouts;
+// nothing that a file holds is ever part of a statement.
+
+import { columnOf, type Field, type Layout } from './layout.ts';
+
+/** A column of a file: its name, and its type where the format has types. */
+export type FileColumn = { readonly name: string; readonly type: string | null };
+
+/** A file as a statement reads it; `path` is one of our own making and needs no quoting. */
+export type StagedFile = {
+  readonly path: string;
+  readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow';
+  readonly gzip: boolean;
+  readonly number: number;
+  readonly layout: Layout;
+  readonly columns: readonly FileColumn[];
+  readonly chainId: number;
+};
+
+/** The staging tables. A row that is staged again replaces itself. */
+export const STAGING_TABLES = [
+  `CREATE TABLE IF NOT EXISTS staged
+(
+    dataset LowCardinality(String), block UInt64, tx String, path String, from String, to String,
+    token String, amount String, trace LowCardinality(String), status Int8, subtraces Int32,
+    time Int64, hash String, parent String, initiator String, tx_count Int32, withdrawals String,
+    file UInt32, line UInt64, reason LowCardinality(String), given String
+)
+ENGINE = ReplacingMergeTree ORDER BY (block, tx, file, line)`,
+  `CREATE TABLE IF NOT EXISTS refused
+(
+    dataset LowCardinality(String), block UInt64, tx String, file UInt32, line UInt64,
+    reason LowCardinality(String)
+)
+ENGINE = ReplacingMergeTree ORDER BY (file, line)`,
+] as const;
+
+const HEX_FIELDS: ReadonlySet<Field> = new Set([
+  ...(['tx', 'from', 'to', 'created', 'token', 'hash', 'parent', 'initiator'] as const),
+]);
+
+/** The statement that stages a file. */
+export function stagingStatement(file: StagedFile): string {
+  const raw = RAW_FIELDS.map((field) => `${rawOf(file, field)} AS r_${field}`).join(',\n    ');
+  const { dataset } = file.layout;
+  return `INSERT INTO staged SELECT
+  '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64(r_block), 0), r_tx, v_path, r_from,
+  v_to, r_token, v_amount, v_trace, v_status,
+  if(match(r_subtraces, '^[0-9]{1,9}$'), toInt32(r_subtraces), -1), v_time, r_hash, r_parent,
+  r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32(r_tx_count), -1), r_withdrawals,
+  ${file.number}, v_line, v_reason,
+  if(v_reason = '', '', substringUTF8(concat('block ', r_block, ', transaction ', r_tx,
+    ', from ', r_from, ', to ', r_to, ', amount ', r_amount), 1, 300))
+FROM (SELECT *, ${reasonOf(file)} AS v_reason
+FROM (SELECT *, ${valuesOf(dataset)}
+FROM (SELECT
+    ${raw},
+    rowNumberInAllBlocks() + 1 AS v_line
+  FROM ${tableOf(file)})))
+SETTINGS ${SETTINGS}`;
+}
+
+const RAW_FIELDS = [
+  ...(['block', 'tx', 'path', 'from', 'to', 'created', 'token', 'amount', 'trace'] as const),
+  ...(['call', 'status', 'error', 'subtraces', 'trace_id', 'time', 'hash', 'parent'] as const),
+  ...(['initiator', 'chain_id', 'tx_count', 'withdrawals'] as const),
+] as const satisfies readonly Field[];
+
+/** One thread keeps the order of the rows, so that a row has the same number each time. */
+const SETTINGS = [
+  'max_threads = 1',
+  'max_insert_threads = 1',
+  'max_block_size = 8192',
+  'max_insert_block_size = 65536',
+  'min_insert_block_size_rows = 65536',
+  'min_insert_block_size_bytes = 67108864',
+  'input_format_parquet_preserve_order = 1',
+  'input_format_parquet_max_block_size = 8192',
+  'input_format_skip_unknown_fields = 1',
+  'input_format_null_as_default = 1',
+  'input_format_with_names_use_header = 1',
+  'input_format_csv_allow_variable_number_of_columns = 1',
+  'input_format_json_read_numbers_as_strings = 1',
+  'input_format_json_read_bools_as_strings = 1',
+  'input_format_json_read_arrays_as_strings = 1',
+  'input_format_json_read_objects_as_strings = 1',
+].join(', ');
+
+function tableOf({ path, format, gzip, layout, columns }: StagedFile): string {
+  if (format === 'Parquet') return `file('${path}', 'Parquet')`;
+  const names = columns.map(({ name }) => name);
+  const used = new Set(RAW_FIELDS.flatMap((field) => columnOf(layout, field, names) ?? []));
+  const structure = [...used].map((name) => `\`${name}\` Nullable(String)`).join(', ');
+  return `file('${path}', '${format}', '${structure}', '${gzip ? 'gz' : 'none'}')`;
+}
+
+function rawOf({ layout, columns }: StagedFile, field: Field): string {
+  const name = columnOf(
+    layout,
+    field,
+    columns.map((column) => column.name),
+  );
+  if (name === null) return "''";
+  const type = columns.find((column) => column.name === name)?.type;
+  const text = textOf(`\`${name}\``, type === undefined ? null : type);
+  if (name === 'value_binary') return wordOf(text);
+  if (!HEX_FIELDS.has(field)) return `trimBoth(${text})`;
+  // Binary columns are told by their length: as text they would have 42 or 66 characters.
+  const hex = `if(length(${text}) IN (20, 32), concat('0x', hex(${text})), ${text})`;
+  return `lower(${type === null ? `trimBoth(${text})` : hex})`;
+}
+
+function textOf(column: string, type: string | null): string {
+  if (type === null) return `ifNull(${column}, '')`;
+  if (type.startsWith('Array(Tuple')) return `toJSONString(${column})`;
+  if (type.startsWith('Array(')) {
+    return `arrayStringConcat(arrayMap(v -> toString(v), ${column}), ',')`;
+  }
+  if (type.includes('DateTime')) return `ifNull(toString(toUnixTimestamp(${column})), '')`;
+  return `ifNull(toString(${column}), '')`;
+}
+
+/** A 32-byte big-endian number as decimal text, from bytes or from their hex. */
+function wordOf(text: string): string {
+  const bytes = `if(length(${text}) = 32, ${text}, unhex(substring(${text}, 3)))`;
+  return `if(length(${bytes}) = 32, toString(reinterpretAsUInt256(reverse(${bytes}))), '')`;
+}
+
+const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64(r_time),
+  match(r_time, '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?( ?UTC|Z|[+]00(:?00)?)?$')
+    AND parseDateTimeOrNull(v_second, '%Y-%m-%d %H:%i:%s', 'UTC') IS NOT NULL,
+  toInt64(toUnixTimestamp(parseDateTimeOrZero(v_second, '%Y-%m-%d %H:%i:%s', 'UTC'))), -1)`;
+
+const STATUS = `multiIf(r_status IN ('1', 'true', 'True'), 1,
+  r_status IN ('0', 'false', 'False'), 0, r_error != '', 0, -1)`;
+
+function valuesOf(dataset: Layout['dataset']): string {
+  const path = `replaceAll(replaceRegexpAll(r_path, '[\\\\[\\\\]\\\\s"]', ''), ',', '_')`;
+  const isTrace = dataset === 'traces';
+  const trace = isTrace
+    ? `if(r_trace = 'call' AND r_call != '', lower(r_call), lower(r_trace))`
+    : `if('${dataset}' = 'transactions' AND r_to IN ('', '0x'), 'create', '')`;
+  return `replaceAll(substring(r_time, 1, 19), 'T', ' ') AS v_second, ${TIME} AS v_time,
+  ${STATUS} AS v_status, ${trace} AS v_trace,
+  if(r_trace = 'reward', extract(r_trace_id, '^reward_[0-9]+_([0-9]+)$'), ${path}) AS v_path,
+  if(r_to IN ('', '0x'), r_created, r_to) AS v_to,
+  if(match(r_amount, '^0+$'), '0', replaceRegexpOne(r_amount, '^0+', '')) AS v_amount`;
+}
+
+const ADDRESS = "'^0x[0-9a-f]{40}$'";
+const HASH = "'^0x[0-9a-f]{64}$'";
+const AMOUNT_MAX = (2n ** 256n - 1n).toString();
+/** What cryo writes for the address of a contract whose creation failed. */
+export const FAILED_CREATE = `0x${'0'.repeat(64)}`;
+
+const BAD_AMOUNT = `(NOT match(v_amount, '^[0-9]{1,78}$')
+  OR (length(v_amount) = 78 AND v_amount > '${AMOUNT_MAX}'))`;
+const isNot = (field: string, pattern: string) => `NOT match(${field}, ${pattern})`;
+
+/** The conditions under which a row of a dataset is refused, in order, each with its code. */
+function conditionsOf(dataset: Layout['dataset'], isCryo: boolean): readonly [string, string][] {
+  const noTx: [string, string] = [isNot('r_tx', HASH), 'no_transaction_hash'];
+  const amount: [string, string] = [BAD_AMOUNT, 'amount_not_integer'];
+  const bad = (condition: string): [string, string] => [condition, 'bad_address'];
+  const badFrom = bad(isNot('r_from', ADDRESS));
+  const badTo = isNot('v_to', ADDRESS);
+  switch (dataset) {
+    case 'token_transfers':
+      return [noTx, badFrom, bad(`${badTo} OR ${isNot('r_token', ADDRESS)}`), amount];
+    case 'traces':
+      return [
+        [
+          "v_trace NOT IN ('call', 'create', 'suicide', 'reward', 'callcode', 'delegatecall', " +
+            "'staticcall', 'genesis', 'daofork')",
+          'trace_kind_unknown',
+        ],
+        [`v_trace NOT IN ('reward', 'genesis', 'daofork') AND ${noTx[0]}`, noTx[1]],
+        [isNot('v_path', "'^([0-9]+(_[0-9]+)*)?$'"), 'bad_trace_address'],
+        bad(`v_trace NOT IN ('reward', 'genesis', 'daofork') AND ${badFrom[0]}`),
+        bad(`NOT (v_trace = 'create' AND v_status = 0) AND ${badTo}`),
+        amount,
+      ];
+    case 'transactions':
+      return [noTx, badFrom, bad(`v_to != '' AND ${badTo}`), amount];
+    case 'native_transfers':
+      return [
+        [`r_tx != '' AND ${noTx[0]}`, noTx[1]],
+        bad(`r_tx != '' AND ${badFrom[0]}`),
+        bad(`v_to != '${FAILED_CREATE}' AND ${badTo}`),
+        [isNot('v_path', "'^[0-9]+$'"), 'bad_trace_address'],
+        amount,
+      ];
+    case 'contracts':
+      if (!isCryo) return [bad(badTo)];
+      return [
+        noTx,
+        bad(`v_to != '${FAILED_CREATE}' AND ${badTo}`),
+        bad(`${badFrom[0]} OR ${isNot('r_initiator', ADDRESS)}`),
+      ];
+    case 'blocks':
+      return [
+        [isNot('r_hash', HASH), 'no_block_hash'],
+        ['v_time < 0', 'no_time'],
+      ];
+    case 'left_aside':
+      return [];
+  }
+}
+
+function reasonOf({ layout, chainId }: StagedFile): string {
+  const conditions = conditionsOf(layout.dataset, layout.name === 'cryo');
+  const cases = [
+    [`r_chain_id NOT IN ('', '${chainId}')`, 'other_chain'] as const,
+    [`NOT match(r_block, '^[0-9]{1,15}$')`, 'no_block_number'] as const,
+    ...conditions,
+  ];
+  return `multiIf(${cases.map(([when, code]) => `${when}, '${code}'`).join(', ')}, '')`;
+}

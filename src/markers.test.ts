@@ -2,11 +2,12 @@
 // and in every secret are nowhere in what a running service says, logs or prints.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { get as ask } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SETTINGS } from './config/settings.ts';
 import { startPublisher } from './world/publisher.ts';
@@ -14,6 +15,7 @@ import { startPublisher } from './world/publisher.ts';
 vi.setConfig({ testTimeout: 120_000 });
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const MARK = 'm4rk3r';
+const WEBHOOK_SECRET = Buffer.from(`${MARK}-webhook-secret-24-bytes`).toString('base64');
 const URL_MARKED = (host: string) =>
   `http://${MARK}user:${MARK}pass@${host}/${MARK}path?${MARK}=${MARK}query`;
 const directory = mkdtempSync(join(tmpdir(), 'exhibit-markers-'));
@@ -34,7 +36,7 @@ function marked(port: number): { [name: string]: string } {
   }
   return {
     ...env,
-    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `whsec_${Buffer.from(`${MARK}-webhook-secret-24-bytes`).toString('base64')}`,
+    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `whsec_${WEBHOOK_SECRET}`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
     EXHIBIT_ANCHOR_CONTRACT: `0x${'1'.repeat(40)}`,
     EXHIBIT_ANCHOR_CHAIN: 'base',
@@ -68,9 +70,10 @@ async function until(test_: () => boolean): Promise<void> {
 }
 
 async function get(url: string, headers: { [name: string]: string } = {}) {
-  const answer = await request(url, { headers });
-  const head = JSON.stringify(answer.headers);
-  return { status: answer.statusCode, text: `${head}\n${await answer.body.text()}` };
+  const [answer] = await once(ask(url, { headers }), 'response');
+  let text = JSON.stringify(answer.headers);
+  for await (const piece of answer) text += String(piece);
+  return { status: Number(answer.statusCode), text };
 }
 
 test('markers in every URL and secret are in no answer, page, metric, log line or command', async () => {
@@ -123,13 +126,14 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   expect(publisher.requests.some(({ path }) => path.includes(MARK))).toBe(true);
   for (const text of told) expect(text).not.toContain(MARK);
   const all = told.join('\n');
-  expect(all).not.toContain(Buffer.from(`${MARK}-webhook-secret-24-bytes`).toString('base64'));
+  expect(all).not.toContain(WEBHOOK_SECRET);
   expect(all).not.toContain('ab'.repeat(32));
   expect(all).toContain(`http://127.0.0.1:${port}`);
 });
 
 test('a store that cannot be reached is named by neither its password nor its path', async () => {
-  const postgres = `postgresql://${MARK}user:${MARK}pass@127.0.0.1:1/${MARK}path?application_name=${MARK}`;
+  const place = `127.0.0.1:1/${MARK}path?application_name=${MARK}`;
+  const postgres = `postgresql://${MARK}user:${MARK}pass@${place}`;
   const env = {
     EXHIBIT_DATA_DIR: join(directory, 'other'),
     EXHIBIT_DATABASE_URL: postgres,

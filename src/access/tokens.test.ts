@@ -4,7 +4,7 @@ import { why } from '../evidence/reasons.ts';
 import type { IntelligenceToken, TokenStore } from '../ports/key-store.ts';
 import { mintSecret } from './key.ts';
 import { deriveSecrets } from './secret.ts';
-import { mintToken, parseTokens, tokenDoor } from './tokens.ts';
+import { mintToken, tokenDoor } from './tokens.ts';
 
 const secrets = deriveSecrets('root', null);
 const source = { name: 's', url: 's:', as_of: 0, kind: 'table', simulated: false } as const;
@@ -25,36 +25,6 @@ const silent: Pick<TokenStore, 'find'> = {
     unread('tokens', why('store_unreadable', { what: 'The tokens', fault: 'no answer' })),
 };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}`, queryToken: null });
-
-describe('the setting', () => {
-  test('is a comma list of tier:token pairs, and a token may hold colons', () => {
-    expect(parseTokens('pro:abcdefgh:ijklmnop, free:0123456789abcdef')).toEqual({
-      ok: true,
-      tokens: [
-        { tier: 'pro', token: 'abcdefgh:ijklmnop' },
-        { tier: 'free', token: '0123456789abcdef' },
-      ],
-    });
-  });
-
-  test('names each bad pair and never repeats a token', () => {
-    const parsed = parseTokens(
-      'gold:secretsecretsecret,pro:short,secretsecretsecret,free:has space in secret,desk:,' +
-        'pro:twicetwicetwicetwice,free:twicetwicetwicetwice',
-    );
-    expect(parsed).toEqual({
-      ok: false,
-      problems: [
-        'pair 1 must begin with one of free, pro, desk and a colon',
-        'pair 2 needs a token of 16 to 200 characters',
-        'pair 3 must begin with one of free, pro, desk and a colon',
-        'pair 4 has a token with a space, a comma or an unprintable character',
-        'pair 5 needs a token of 16 to 200 characters',
-        'pair 7 repeats the token of an earlier pair',
-      ],
-    });
-  });
-});
 
 describe('the door', () => {
   const configured = [{ tier: 'desk', token: 'configured-token-1' }] as const;

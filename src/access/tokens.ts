@@ -4,48 +4,15 @@
 
 import type { UnixSeconds } from '../chain/time.ts';
 import { Unread } from '../evidence/reading.ts';
-import { type NewToken, TOKEN_TIERS, type TokenStore, type TokenTier } from '../ports/key-store.ts';
+import type { NewToken, TokenStore, TokenTier } from '../ports/key-store.ts';
 import { displayPrefix, mintId, mintSecret } from './key.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 
 /** A pair of `EXHIBIT_INTELLIGENCE_TOKENS`. */
 export type ConfiguredToken = { readonly tier: TokenTier; readonly token: string };
 
-/** The pairs of the setting, or what is wrong with it; the tokens are never repeated. */
-export type ParsedTokens =
-  | { readonly ok: true; readonly tokens: readonly ConfiguredToken[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-const TOKEN_CHARS_MIN = 16;
 const TOKEN_CHARS_MAX = 200;
-const TOKEN = /^[\x21-\x2b\x2d-\x7e]+$/;
 const BEARER = /^Bearer +([^ ]+) *$/i;
-
-/** Reads `tier:token` pairs from a comma list. */
-export function parseTokens(setting: string): ParsedTokens {
-  const tokens: ConfiguredToken[] = [];
-  const problems: string[] = [];
-  const seen = new Set<string>();
-  for (const [i, pair] of setting.split(',').entries()) {
-    const at = `pair ${i + 1}`;
-    const colon = pair.indexOf(':');
-    const tier = TOKEN_TIERS.find((known) => known === pair.slice(0, Math.max(colon, 0)).trim());
-    const token = pair.slice(colon + 1).trim();
-    if (tier === undefined) {
-      problems.push(`${at} must begin with one of ${TOKEN_TIERS.join(', ')} and a colon`);
-    } else if (token.length < TOKEN_CHARS_MIN || token.length > TOKEN_CHARS_MAX) {
-      problems.push(`${at} needs a token of ${TOKEN_CHARS_MIN} to ${TOKEN_CHARS_MAX} characters`);
-    } else if (!TOKEN.test(token)) {
-      problems.push(`${at} has a token with a space, a comma or an unprintable character`);
-    } else if (seen.has(token)) {
-      problems.push(`${at} repeats the token of an earlier pair`);
-    } else {
-      seen.add(token);
-      tokens.push({ tier, token });
-    }
-  }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, tokens };
-}
 
 /** A new token: its text, which is shown once, and what is stored of it. */
 export function mintToken(

@@ -15,8 +15,6 @@ import { localTableFiles } from '../adapters/table-import/files.ts';
 import { silentHistory } from '../adapters/transfer-history/silent.ts';
 import { parseAddress } from '../chain/address.ts';
 import type { StoreServices } from '../cli/commands.ts';
-import type { CorpusServices } from '../cli/corpus.ts';
-import type { LabelsServices } from '../cli/labels.ts';
 import type { Config } from '../config.ts';
 import { corpusImporter } from '../engines/corpus.ts';
 import { labelImporter } from '../engines/labels.ts';
@@ -32,8 +30,6 @@ import { type SanctionsParts, sanctionsParts } from './sanctions.ts';
 import type { Stores } from './stores.ts';
 import { type TableParts, tableParts } from './tables.ts';
 
-type Services = StoreServices & LabelsServices & CorpusServices;
-
 /** Everything that rests on the opened stores. */
 export type Parts = {
   readonly sanctions: SanctionsParts;
@@ -45,7 +41,7 @@ export type Parts = {
   readonly secrets: Secrets;
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
-  readonly services: Services;
+  readonly services: StoreServices;
   /** Loads what is served from memory, and keeps it current. */
   readonly start: () => Promise<void>;
   /** Stops what `start` began and notes what was kept for later. */
@@ -75,7 +71,7 @@ export function composeParts(
   ];
   const ports = evidencePorts(sanctions, tables, meters);
   const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
-  const services: Services = {
+  const services: StoreServices = {
     config,
     checks: doctorChecks(config, checks, ports, keys, secrets),
     keys,
@@ -125,7 +121,10 @@ function evidencePorts(
   };
 }
 
-function listServices({ snapshot, ...sanctions }: SanctionsParts): Pick<Services, 'sanctions'> {
+function listServices({
+  snapshot,
+  ...sanctions
+}: SanctionsParts): Pick<StoreServices, 'sanctions'> {
   return {
     sanctions: {
       ...sanctions,
@@ -140,7 +139,7 @@ function listServices({ snapshot, ...sanctions }: SanctionsParts): Pick<Services
 function tableServices(
   { simulate: simulated }: Config,
   { labelTable, corpusTable, ...snapshots }: TableParts,
-): Pick<Services, 'labels' | 'corpus'> {
+): Pick<StoreServices, 'labels' | 'corpus'> {
   const files = localTableFiles(nowS);
   const importLabels = labelImporter({ files, table: labelTable }, nowS);
   const importCorpus = corpusImporter({ files, table: corpusTable }, nowS);

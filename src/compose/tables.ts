@@ -36,6 +36,8 @@ export function tableParts(database: Database, log: Logger): TableParts {
     (table: string) =>
     ({ code, reason }: Why) =>
       log.warn({ table, code, reason }, 'table: not polled');
+  const onBug = (table: string) => (fault: unknown) =>
+    log.error({ table, fault: String(fault) }, 'table: polling failed');
   return {
     labelTable,
     corpusTable,
@@ -44,12 +46,14 @@ export function tableParts(database: Database, log: Logger): TableParts {
       pollMs: TABLE_POLL_MS,
       rowsInMemoryMax: LABELS_IN_MEMORY_MAX,
       onFault: onFault('exchange_labels'),
+      onBug: onBug('exchange_labels'),
     }),
     corpus: corpusSnapshot({
       table: corpusTable,
       pollMs: TABLE_POLL_MS,
       walletsInMemoryMax: WALLETS_IN_MEMORY_MAX,
       onFault: onFault('launches'),
+      onBug: onBug('launches'),
     }),
   };
 }

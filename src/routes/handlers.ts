@@ -1,8 +1,6 @@
 // Answers one question: which handler answers which declared route, and from which ports.
 
 import type { Handler } from '../contract/route.ts';
-import { WALK_LIMITS } from '../engines/proximity.ts';
-import type { WalkLimits } from '../engines/proximity-hop.ts';
 import type { ExchangeLabels } from '../ports/exchange-labels.ts';
 import type { LaunchCorpus } from '../ports/launch-corpus.ts';
 import type { SanctionsList } from '../ports/sanctions-list.ts';
@@ -26,7 +24,7 @@ type EvidenceHandlers = {
 /** A handler for each declared evidence route: one that is missing does not compile. */
 export function makeHandlers(
   ports: EvidencePorts,
-  walk: WalkLimits = WALK_LIMITS,
+  walk?: Parameters<typeof walletOfacHandler>[1],
 ): EvidenceHandlers {
   return {
     bulk_wallet_screen: bulkWalletScreenHandler(ports),

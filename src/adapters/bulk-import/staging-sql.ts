@@ -48,7 +48,7 @@ export function stagingStatement(file: StagedFile): string {
   '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64(r_block), 0), r_tx, v_path, r_from,
   v_to, r_token, v_amount, v_trace, v_status,
   if(match(r_subtraces, '^[0-9]{1,9}$'), toInt32(r_subtraces), -1), v_time, r_hash, r_parent,
-  r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32(r_tx_count), -1), r_withdrawals,
+  r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32(r_tx_count), -1), v_withdrawals,
   ${file.number}, v_line, v_reason,
   if(v_reason = '', '', substringUTF8(concat('block ', r_block, ', transaction ', r_tx,
     ', from ', r_from, ', to ', r_to, ', amount ', r_amount), 1, 300))
@@ -135,6 +135,10 @@ const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64(r_time),
 const STATUS = `multiIf(r_status IN ('1', 'true', 'True'), 1,
   r_status IN ('0', 'false', 'False'), 0, r_error != '', 0, -1)`;
 
+/** CSV leaves out the brackets of the list. What is no list is not told. */
+const WITHDRAWALS = `if(r_withdrawals = '' OR startsWith(r_withdrawals, '['), r_withdrawals,
+  concat('[', r_withdrawals, ']')) AS v_list, if(isValidJSON(v_list), v_list, '')`;
+
 function valuesOf(dataset: Layout['dataset']): string {
   const path = `replaceAll(replaceRegexpAll(r_path, '[\\\\[\\\\]\\\\s"]', ''), ',', '_')`;
   const isTrace = dataset === 'traces';
@@ -145,6 +149,7 @@ function valuesOf(dataset: Layout['dataset']): string {
   ${STATUS} AS v_status, ${trace} AS v_trace,
   if(r_trace = 'reward', extract(r_trace_id, '^reward_[0-9]+_([0-9]+)$'), ${path}) AS v_path,
   if(r_to IN ('', '0x'), r_created, r_to) AS v_to,
+  ${WITHDRAWALS} AS v_withdrawals,
   if(match(r_amount, '^0+$'), '0', replaceRegexpOne(r_amount, '^0+', '')) AS v_amount`;
 }
 

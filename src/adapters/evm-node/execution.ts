@@ -107,45 +107,47 @@ export function resultOf(answer: RpcAnswer, method: string): unknown {
   }
 }
 
-/** What blocks did. Blocks without transactions are asked for too where they may hold rewards. */
-export function executions(
+/** What blocks did, in their order. A block without transactions did nothing but give rewards. */
+export async function executions(
   rpc: JsonRpc,
   way: Way,
   blocks: readonly NodeBlock[],
   signal: AbortSignal,
 ): Promise<Execution[]> {
-  return ASKS[way](rpc, blocks, signal);
+  // No node traces the first block: what it holds was given before anything ran.
+  const busy = blocks.filter(({ number, transactions }) =>
+    way === 'trace_block' ? number > 0 : transactions.length > 0,
+  );
+  const told = await ASKS[way](rpc, busy, signal);
+  const byHash = new Map(busy.map(({ hash }, i) => [hash, told[i]]));
+  return blocks.map(({ hash }) => {
+    const execution = byHash.get(hash);
+    return execution === undefined ? NOTHING_RAN : execution;
+  });
 }
 
-/** Methods that a node may not have, with a probe of each: by a block that it does have. */
-export async function bestWay(
-  rpc: JsonRpc,
-  block: NodeBlock,
-  signal: AbortSignal,
-): Promise<{ readonly way: Way; readonly instead: readonly string[] }> {
-  const instead: string[] = [];
-  for (const way of WAYS) {
-    const refused = await lacks(rpc, way, block, signal);
-    if (refused === null) return { way, instead };
-    instead.push(refused);
-  }
+const NOTHING_RAN: Execution = Object.freeze({ by: 'receipts', receipts: [] });
+
+/** The best way that a node has, probed with a block that it does have. */
+export async function bestWay(rpc: JsonRpc, block: NodeBlock, signal: AbortSignal): Promise<Way> {
+  for (const way of WAYS) if (!(await lacks(rpc, way, block, signal))) return way;
   throw new NodeFault('serves neither traces nor receipts');
 }
 
-/** Why a way cannot be gone with this node, `null` where it can. What may pass is thrown on. */
+/** Whether a way cannot be gone with this node. What may pass is thrown on. */
 async function lacks(
   rpc: JsonRpc,
   way: Way,
   block: NodeBlock,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<boolean> {
   const [hash] = hashesOf(block);
-  // A block without transactions says as much of a method as any other, but for receipts one by one.
-  if (way === 'tx_receipts') return null;
-  const probes: Readonly<Record<Exclude<Way, 'tx_receipts'>, RpcCall>> = {
+  if (way === 'tx_receipts' && hash === undefined) return false;
+  const probes: Readonly<Record<Way, RpcCall>> = {
     trace_block: asked('trace_block', [quantity(block.number)]),
     call_tracer: asked('debug_traceBlockByHash', [block.hash, CALL_TRACER]),
     block_receipts: asked('eth_getBlockReceipts', [block.hash]),
+    tx_receipts: asked('eth_getTransactionReceipt', [hash]),
   };
   const probe = probes[way];
   const answer = await rpc.call(probe, signal);
@@ -153,10 +155,10 @@ async function lacks(
     // Some answer a method they do not serve with null or nothing.
     const empty =
       answer.result === null || (Array.isArray(answer.result) && answer.result.length === 0);
-    return empty && hash !== undefined ? `${probe.method} is empty` : null;
+    return empty && hash !== undefined;
   }
   const refusal = refusalOf(answer.error);
   if (refusal.kind === 'moved') throw new ChainMoved();
   if (refusal.kind === 'rate') throw new NodeFault('limits the rate of requests');
-  return refusal.kind === 'terminal' ? refusal.fault : `does not serve ${probe.method}`;
+  return true;
 }

@@ -13,8 +13,13 @@ import type { ExplorerChain } from './provider.ts';
 /** The newest settled block. `time` is Unix seconds. */
 export type SettledHead = { readonly block: number; readonly time: number };
 
-/** Gives the settled head of a chain. Throws `ChainRefused` for one that the source refuses. */
-export type HeadReader = (at: ExplorerChain, budget: CallBudget) => Promise<SettledHead>;
+/** What is known of the chains of a source. */
+export type HeadReader = {
+  /** Gives the settled head of a chain. Throws `ChainRefused` for one that the source refuses. */
+  readonly settled: (at: ExplorerChain, budget: CallBudget) => Promise<SettledHead>;
+  /** Keeps in mind that the source refuses a chain. */
+  readonly refuse: (chain: EvmChainName) => void;
+};
 
 /**
  * How far behind the head a block is held to be final, and its lists indexed: about 20 minutes,
@@ -40,7 +45,7 @@ export function headReader(now: () => number): HeadReader {
   const identified = new Map<EvmChainName, number>();
   const isKept = (at: number | undefined, keptS: number) => at !== undefined && now() - at < keptS;
 
-  return async (at, budget) => {
+  const settled: HeadReader['settled'] = async (at, budget) => {
     const { chain } = at;
     if (isKept(refused.get(chain), REFUSAL_KEPT_S)) throw new ChainRefused();
     const known = heads.get(chain);
@@ -58,6 +63,7 @@ export function headReader(now: () => number): HeadReader {
       throw error;
     }
   };
+  return { settled, refuse: (chain) => void refused.set(chain, now()) };
 }
 
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;

@@ -113,7 +113,7 @@ async function headOf(
   budget: CallBudget,
 ): Promise<SettledHead | typeof REFUSED | Unread<TransferHistoryPort>> {
   try {
-    return await reader.heads(at, budget);
+    return await reader.heads.settled(at, budget);
   } catch (error) {
     if (error instanceof ChainRefused) return REFUSED;
     return unread(PORT, whyOf(error, at));
@@ -227,20 +227,19 @@ async function listOf(
       ...{ chain: at.chain, kind, from_block: 0, from_first: true },
       ...{ to_block: head.block, to_time: head.time },
     };
-    return read({ transfers, coverage: [range] }, origin);
+    // A list that leaves a success untold does not cover what succeeded.
+    const told = transfers.every(({ success }) => success !== null);
+    return read({ transfers, coverage: told ? [range] : NONE_COVERED }, origin);
   } catch (error) {
-    // A plan that refuses one list of a chain that it serves leaves that list unread.
-    const fault = error instanceof ChainRefused ? refusedList(action) : error;
-    return unread(PORT, whyOf(fault, at));
+    if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
+    // It was counted as read when this request began: from the next one on it is not.
+    reader.heads.refuse(at.chain);
+    return unread(PORT, faulty(at, 'its plan refuses this chain'));
   }
 }
 
 const STILL_PENDING = 'its internal transactions are not all processed yet';
 const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);
-
-function refusedList(action: ListAction): ProviderFault {
-  return new ProviderFault(`its plan refuses ${action} on this chain`, 'lasting');
-}
 
 function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
   const rows = parts.flatMap(({ transfers }) => transfers);

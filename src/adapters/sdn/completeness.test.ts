@@ -11,7 +11,6 @@ import { sdnAdvancedXml, sdnXml, type WorldParty } from '../../world/sdn-publica
 import { CONTAINER_LIMITS } from './container.ts';
 import { diffPublications } from './diff.ts';
 import { readDocument } from './document.ts';
-import { exportRows } from './export.ts';
 import { absoluteGate, BASELINE, relativeGate, SHARES } from './gate.ts';
 import { type Document, isRefusal, type Refusal, Refused } from './publication.ts';
 import { counted, readPublication } from './read-publication.ts';
@@ -191,7 +190,7 @@ describe.skipIf(!HAS_ISSUES)('the publisher’s issues (skipped where not at han
       ['2024-05-29', earlier, 652],
       ['2025-03-04', later, 717],
     ] as const) {
-      expect(exportRows(issue)).toHaveLength(count);
+      expect(issue.addresses).toHaveLength(count);
       const rows = issue.addresses.map(({ uid, entity, programs, listed_on, currency, address }) =>
         [uid, entity, programs.join(';'), listed_on, currency, address].join(' | '),
       );

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { diffPublications } from './diff.ts';
-import { exportRows } from './export.ts';
 import type { ListedAddress } from './publication.ts';
 
 const row = (address: string, uid: string, more: Partial<ListedAddress> = {}): ListedAddress => ({
@@ -96,28 +95,4 @@ test('what one direction adds the other removes, and moves are moves both ways',
       expect(back.moved.length).toBe(there.moved.length);
     }),
   );
-});
-
-test('an export has one row for each listed row, with the date of the list', () => {
-  const addresses = [row('a', '1'), row('a', '1', { currency: 'BSC', remarks: 'kept inside' })];
-  expect(exportRows({ addresses, published: '2026-10-07' })).toEqual([
-    {
-      address: 'a',
-      currency: 'ETH',
-      entity: 'PARTY 1',
-      type: 'Entity',
-      programs: ['CYBER2'],
-      uid: '1',
-      published: '2026-10-07',
-    },
-    {
-      address: 'a',
-      currency: 'BSC',
-      entity: 'PARTY 1',
-      type: 'Entity',
-      programs: ['CYBER2'],
-      uid: '1',
-      published: '2026-10-07',
-    },
-  ]);
 });

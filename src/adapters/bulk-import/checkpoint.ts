@@ -1,0 +1,68 @@
+// How far did an import come before it ended, or was ended?
+// A checkpoint is whole or is not there; what it does not count is done again, which changes nothing.
+
+import { open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+const whole = z.number().int().nonnegative();
+const counts = z.record(z.string(), whole);
+const checkpoint = z.strictObject({
+  /** Rows of each file that was staged, by its number. */
+  staged: z.record(z.string(), whole),
+  /** The first block that was not written yet. */
+  next_block: whole,
+  rows_written: whole,
+  transfers: whole,
+  creations: whole,
+  of_another_fork: whole,
+  left_out: counts,
+  proved: z.array(
+    z.strictObject({
+      kind: z.enum(['native', 'internal', 'token']),
+      from_block: whole,
+      to_block: whole,
+      to_time: whole,
+    }),
+  ),
+});
+
+/** How far an import is. */
+export type Checkpoint = z.infer<typeof checkpoint>;
+
+const FILE = 'checkpoint.json';
+
+/** Where an import begins. */
+export function begun(): Checkpoint {
+  const counts = { rows_written: 0, transfers: 0, creations: 0, of_another_fork: 0 };
+  return { staged: {}, next_block: 0, ...counts, left_out: {}, proved: [] };
+}
+
+/** The checkpoint in a folder, or the beginning where there is none. */
+export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  const text = await readFile(join(folder, FILE), 'utf8').catch((fault: unknown) => {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
+    throw fault;
+  });
+  return text === null ? begun() : checkpoint.parse(JSON.parse(text));
+}
+
+/** Replaces the checkpoint of a folder in one step. */
+export async function writeCheckpoint(folder: string, state: Checkpoint): Promise<void> {
+  await writeWhole(join(folder, FILE), JSON.stringify(state));
+}
+
+/** Writes a file so that a crash leaves the old one or the new one. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  const file = await open(fresh, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
+  const folder = await open(dirname(path));
+  await folder.sync().finally(() => folder.close());
+}

@@ -1,0 +1,100 @@
+// Answers one question: is what we hold of a chain what its node says now, up to its head.
+// Old blocks come final, newer ones stay undoable until the node will not take them back. Each step
+// asks the store where it stands, so a killed process goes on without gap or double.
+
+import type { Why } from '../evidence/reasons.ts';
+import type { FollowEnd, FollowState, FollowWatch } from '../ports/chain-following.ts';
+import type { ChainNode } from '../ports/chain-node.ts';
+import type { TransferStore } from '../ports/transfer-store.ts';
+import type { ImportOrigin } from '../ports/table-import.ts';
+import { FollowSteps } from './follow-chain-steps.ts';
+
+/** What following works with. `now` gives Unix seconds. */
+export type FollowWorld = {
+  readonly node: ChainNode;
+  readonly store: TransferStore;
+  readonly origin: ImportOrigin;
+  readonly now: () => number;
+  /** Resolves after so many milliseconds, or at once when the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pollMs: number;
+};
+
+/** How often a node is asked for a newer head. */
+export const POLL_MS = 2_000;
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+const DOUBLINGS_MAX = 10;
+/** How often in a row a chain may move away under a reading before that is told as a fault. */
+const MOVES_MAX = 10;
+
+/** What a step led to. `ahead`: at once the next; `waits`: nothing to do until the head moves. */
+export type Step =
+  | { readonly step: 'ahead' | 'waits' | 'moved' }
+  | { readonly step: 'silent' | 'broken'; readonly why: Why };
+
+/**
+ * Follows a chain until it is stopped. `fromBlock` counts on the first start of a chain only; `null`
+ * begins at the newest final block.
+ */
+export async function followChain(
+  world: FollowWorld,
+  fromBlock: number | null,
+  watch: FollowWatch,
+): Promise<FollowEnd> {
+  const { signal } = watch;
+  const steps = new FollowSteps(world, fromBlock, signal);
+  let failures = 0;
+  let moves = 0;
+  while (!signal.aborted) {
+    const took = await steps.next();
+    if (signal.aborted) break;
+    moves = took.step === 'moved' ? moves + 1 : 0;
+    failures = took.step === 'silent' || moves > MOVES_MAX ? failures + 1 : 0;
+    const fault = 'why' in took ? took.why : null;
+    watch.onState(steps.state(fault));
+    if (took.step === 'broken') return { end: 'broken', state: steps.state(took.why), why: took.why };
+    if (took.step !== 'ahead') await world.sleep(waitMs(world.pollMs, failures), signal);
+  }
+  return { end: 'stopped', state: steps.state(null) };
+}
+
+function waitMs(pollMs: number, failures: number): number {
+  if (failures === 0) return pollMs;
+  return Math.min(RETRY_MS * 2 ** Math.min(failures - 1, DOUBLINGS_MAX), RETRY_MAX_MS);
+}
+
+/** One chain among several. */
+export type FollowedChain = { readonly world: FollowWorld; readonly fromBlock: number | null };
+
+/** What follows several chains tells: where each stands, how each ended, and bugs. */
+export type FollowChainsWatch = {
+  readonly onState: (state: FollowState) => void;
+  readonly onEnd: (end: FollowEnd) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+/**
+ * Follows several chains at once, each on its own: what happens to one is nothing to the others.
+ * `stop` ends them and waits; what was begun is finished or undone at the next start.
+ */
+export function followChains(
+  chains: readonly FollowedChain[],
+  watch: FollowChainsWatch,
+): { readonly stop: () => Promise<void> } {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const running = chains.map(async ({ world, fromBlock }) => {
+    try {
+      watch.onEnd(await followChain(world, fromBlock, { onState: watch.onState, signal }));
+    } catch (error) {
+      watch.onBug(error);
+    }
+  });
+  return {
+    stop: async () => {
+      ended.abort();
+      await Promise.all(running);
+    },
+  };
+}

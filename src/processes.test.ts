@@ -1,0 +1,177 @@
+// Several processes on one control store: what one stores, refuses or revokes holds for all.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
+import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
+import { sdnXml } from './world/sdn-publication.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const DAY_S = 86_400;
+const home = mkdtempSync(join(tmpdir(), 'exhibit-processes-'));
+const listFile = join(home, 'sdn.xml');
+const children: ChildProcess[] = [];
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+let postgres: TestPostgres;
+let database: string;
+
+const env = (name: string) => ({
+  PATH: String(process.env['PATH']),
+  EXHIBIT_DATA_DIR: join(home, name),
+  EXHIBIT_DATABASE_URL: database,
+  EXHIBIT_SECRET: 'a-secret-that-all-processes-know',
+  EXHIBIT_SDN_URL: pathToFileURL(listFile).href,
+  EXHIBIT_SDN_MAX_AGE: 'none',
+  EXHIBIT_PORT: '0',
+});
+
+function publish(daysAgo: number): void {
+  const at = Math.floor(Date.now() / 1000) - daysAgo * DAY_S;
+  writeFileSync(listFile, sdnXml(worldPublicationAt(at, WORLD_SEED)));
+}
+
+type Service = { readonly child: ChildProcess; readonly url: string };
+
+async function serving(name: string, role: string): Promise<Service> {
+  const child = spawn(process.execPath, [MAIN, role], {
+    env: env(name),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes) => {
+      said += String(bytes);
+    });
+  }
+  await vi.waitFor(
+    () => {
+      if (child.exitCode !== null) throw new Error(said);
+      expect(said).toContain('Pages to open');
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  return { child, url: String(/Serving (http:\/\/\S+)/.exec(said)?.[1]) };
+}
+
+async function exhibit(name: string, ...words: string[]): Promise<string> {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    env: env(name),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (bytes) => {
+    out += String(bytes);
+  });
+  const [status] = await once(child, 'close');
+  expect(status).toBe(0);
+  return out;
+}
+
+async function screen(url: string, address: string, key: string) {
+  const asked = request(`${url}/api/v1/wallet/${address}/ofac`, {
+    agent,
+    headers: { authorization: `Bearer ${key}` },
+  });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  let text = '';
+  for await (const piece of answer) text += String(piece);
+  const body: unknown = JSON.parse(text);
+  return { status: Number(answer.statusCode), headers: answer.headers, body };
+}
+
+describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES ?? ''}`, () => {
+  let one: Service;
+  let two: Service;
+  let membership: string;
+  let key: string;
+  const [listed] = SANDBOX_PARTY.addresses.map(({ address }) => address);
+
+  beforeAll(async () => {
+    postgres = await testPostgres();
+    database = await postgres.freshDatabase();
+    publish(6);
+    one = await serving('one', 'up');
+    two = await serving('two', 'serve');
+    const added: unknown = JSON.parse(
+      await exhibit('three', 'members', 'add', '--plan', 'analyst', '--json'),
+    );
+    membership = String(Object(added).membership_id);
+    const made: unknown = JSON.parse(
+      await exhibit('three', 'keys', 'create', '--membership', membership, '--json'),
+    );
+    key = String(Object(made).key);
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    agent.destroy();
+    await postgres.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  test('the same list answers in both, and a newer one reaches the second within 60 s', async () => {
+    const published = async (url: string) => {
+      const { body } = await screen(url, String(listed), key);
+      return Object(body).data?.list.published;
+    };
+    await vi.waitFor(
+      async () => expect(await published(two.url)).toBe(await published(one.url)),
+      60_000,
+    );
+    const before = await published(two.url);
+    publish(0);
+    await exhibit('three', 'sanctions', 'refresh');
+    const started = Date.now();
+    await vi.waitFor(async () => expect(await published(two.url)).not.toBe(before), {
+      timeout: 60_000,
+      interval: 500,
+    });
+    expect(Date.now() - started).toBeLessThan(60_000);
+  });
+
+  test('together they answer exactly as often as the plan allows, and say 429 from then on', async () => {
+    const used =
+      1_000 - Number((await screen(one.url, String(listed), key)).headers['x-ratelimit-remaining']);
+    const statuses: number[] = [];
+    const ask = async (url: string) => {
+      for (let i = 0; i < 75; i += 1)
+        statuses.push((await screen(url, String(listed), key)).status);
+    };
+    await Promise.all(Array.from({ length: 14 }, (_, i) => ask(i % 2 === 0 ? one.url : two.url)));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1_000 - used);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1_050 - (1_000 - used));
+    const spent = await screen(two.url, String(listed), key);
+    expect(spent.headers['x-ratelimit-remaining']).toBe('0');
+    expect(spent.headers['retry-after']).toBe(spent.headers['x-ratelimit-reset']);
+  });
+
+  test('a key revoked through one opens the other no longer within 5 s', async () => {
+    const made: unknown = JSON.parse(
+      await exhibit('three', 'keys', 'create', '--membership', membership, '--json'),
+    );
+    const second = String(Object(made).key);
+    expect((await screen(two.url, String(listed), second)).status).toBe(429);
+    await exhibit('three', 'keys', 'revoke', String(Object(made).prefix));
+    await vi.waitFor(
+      async () => {
+        const { status, body } = await screen(two.url, String(listed), second);
+        expect([status, Object(body).reason]).toEqual([402, 'unknown_membership']);
+      },
+      { timeout: 5_000, interval: 200 },
+    );
+  });
+
+  test('a killed process loses no answered charge, and the others go on', async () => {
+    one.child.kill('SIGKILL');
+    await once(one.child, 'close');
+    expect((await screen(two.url, String(listed), key)).status).toBe(429);
+  });
+});

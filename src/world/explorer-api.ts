@@ -1,0 +1,375 @@
+// Answers one question: how do explorers behave on the wire, in both dialects?
+// A stand-in for tests and the simulated world: Etherscan V2 at `/v2/api`, Blockscout instances at
+// `/blockscout/CHAIN_ID`, their words for nothing, their errors as HTTP 200, their windows, and
+// their faults on demand, at any call.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** What an explorer can be made to do wrong. */
+export const EXPLORER_FAULTS = [
+  'rate-limited',
+  'notok',
+  'pending-internal',
+  'truncated-page',
+  'cut-body',
+  'html',
+  'wrong-chain-id',
+  'refused-chain',
+  'wrong-type',
+  'unknown-empty',
+  'other-address',
+  'slow',
+  'timeout',
+  'error500',
+  'cut-connection',
+] as const;
+export type ExplorerFault = (typeof EXPLORER_FAULTS)[number];
+
+/** Whether a word of the configuration names a fault of an explorer. */
+export function isExplorerFault(text: string): text is ExplorerFault {
+  return EXPLORER_FAULTS.some((fault) => fault === text);
+}
+
+/** A movement of value as an explorer's index holds it. Addresses in lower case. */
+export type ExplorerRow = {
+  readonly kind: 'native' | 'internal' | 'token';
+  readonly tx: string;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  readonly value: bigint;
+  readonly token: {
+    readonly address: string;
+    readonly symbol: string | null;
+    readonly decimals: number | null;
+  } | null;
+  /** `null` where the explorer does not tell. */
+  readonly success: boolean | null;
+};
+
+/** The chains that an explorer indexes, by EIP-155 id. */
+export type ExplorerChains = {
+  readonly headOf: (chainId: number) => number;
+  readonly timeOf: (chainId: number, block: number) => number;
+  /** What an address sent and received, oldest first. */
+  readonly rowsOf: (chainId: number, address: string) => readonly ExplorerRow[];
+};
+
+/** One question, in the order in which they came. */
+export type ExplorerCall = {
+  readonly n: number;
+  readonly dialect: 'etherscan' | 'blockscout';
+  readonly chainId: number;
+  readonly action: string;
+};
+
+/** What the stand-in is made from. */
+export type ExplorerOptions = {
+  readonly chains: ExplorerChains;
+  readonly fault: (call: ExplorerCall) => ExplorerFault | null;
+};
+
+const LISTS = { txlist: 'native', txlistinternal: 'internal', tokentx: 'token' } as const;
+type ListAction = keyof typeof LISTS;
+
+/** Rows of one answer at most, and of all numbered pages of one range together. */
+const ROWS_MAX = 1_000;
+const WINDOW_ROWS = 10_000;
+const DRIP_MS = 50;
+const BODY_BYTES_MAX = 10_000;
+
+type Question = ExplorerCall & { readonly params: URLSearchParams; readonly block: string | null };
+type Answer = { readonly status: number; readonly type: string; readonly text: string };
+
+/** The part of a server that is an explorer: answers its paths, and says whether it did. */
+export function explorerPart(
+  options: ExplorerOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  let calls = 0;
+  return (request, response) => {
+    const url = new URL(String(request.url), 'http://explorer.invalid');
+    const place = placeOf(url);
+    if (place === null) return false;
+    const n = calls;
+    calls += 1;
+    void bodyOf(request).then((body) => {
+      const { dialect, chainId } = place;
+      const method = place.node ? methodIn(body) : null;
+      const action = method === null ? String(url.searchParams.get('action')) : method.method;
+      const block = method === null ? url.searchParams.get('tag') : method.block;
+      const question = { n, dialect, chainId, action, block, params: url.searchParams };
+      const fault = options.fault({ n, dialect, chainId, action });
+      deliver(response, answerTo(options.chains, question, fault), fault);
+    });
+    return true;
+  };
+}
+
+type Place = Pick<ExplorerCall, 'dialect' | 'chainId'> & { readonly node: boolean };
+
+function placeOf(url: URL): Place | null {
+  if (url.pathname === '/v2/api') {
+    const chainId = Number(url.searchParams.get('chainid'));
+    return { dialect: 'etherscan', chainId, node: false };
+  }
+  const match = /^\/blockscout\/([0-9]+)\/api(\/eth-rpc)?$/.exec(url.pathname);
+  if (match === null) return null;
+  return { dialect: 'blockscout', chainId: Number(match[1]), node: match[2] !== undefined };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > BODY_BYTES_MAX) break;
+  }
+  return text;
+}
+
+function methodIn(body: string): { method: string; block: string | null } {
+  const asked: unknown = JSON.parse(body);
+  if (typeof asked !== 'object' || asked === null) return { method: '', block: null };
+  const params: unknown = Reflect.get(asked, 'params');
+  const block: unknown = Array.isArray(params) ? params[0] : null;
+  return {
+    method: String(Reflect.get(asked, 'method')),
+    block: typeof block === 'string' ? block : null,
+  };
+}
+
+function deliver(response: ServerResponse, answer: Answer, fault: ExplorerFault | null): void {
+  if (fault === 'timeout') return;
+  const bytes = Buffer.from(answer.text, 'utf8');
+  const length = { 'content-type': answer.type, 'content-length': bytes.byteLength };
+  response.writeHead(answer.status, length);
+  if (fault === 'cut-connection') {
+    response.write(bytes.subarray(0, bytes.byteLength / 2), () => response.destroy());
+  } else if (fault === 'slow') drip(response, bytes);
+  else response.end(bytes);
+}
+
+/** One byte at a time, until the reader gives up. */
+function drip(response: ServerResponse, bytes: Buffer): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(at, at + 1));
+    at += 1;
+  }, DRIP_MS);
+  response.once('close', () => clearInterval(timer));
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, type: 'application/json; charset=utf-8', text: JSON.stringify(value) };
+}
+
+const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
+const PENDING = 'Some internal transactions within this block range have not yet been processed';
+const FREE_PLAN =
+  'Free API access is not supported for this chain. Please upgrade your api plan for full ' +
+  'chain coverage.';
+
+function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
+  if (fault === 'html') return { status: 200, type: 'text/html', text: HTML };
+  if (fault === 'error500') return { status: 500, type: 'text/html', text: HTML };
+  if (fault === 'rate-limited') return rateLimited(asked);
+  if (fault === 'notok')
+    return notOk('Query Timeout occured. Please select a smaller result dataset');
+  if (fault === 'refused-chain') return notOk(FREE_PLAN);
+  if (fault === 'wrong-chain-id' && asked.dialect === 'etherscan') {
+    return notOk(
+      'Missing or unsupported chainid parameter (required for v2 api), please see chainlist',
+    );
+  }
+  const list = Object.keys(LISTS).find((name): name is ListAction => name === asked.action);
+  const whole =
+    list === undefined ? node(chains, asked, fault) : listed(chains, asked, list, fault);
+  if (fault !== 'cut-body') return whole;
+  return { ...whole, text: whole.text.slice(0, Math.floor(whole.text.length / 2)) };
+}
+
+function notOk(result: string): Answer {
+  return json({ status: '0', message: 'NOTOK', result });
+}
+
+function rateLimited({ dialect }: Question): Answer {
+  if (dialect === 'etherscan') return notOk('Max calls per sec rate limit reached (3/sec)');
+  const text = JSON.stringify({ message: 'Too Many Requests' });
+  return { status: 429, type: 'application/json', text };
+}
+
+function node(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
+  const said = (result: unknown) => json({ jsonrpc: '2.0', id: 1, result });
+  const { chainId, action, block } = asked;
+  if (fault === 'wrong-type' || fault === 'unknown-empty') return said(null);
+  if (action === 'eth_chainId')
+    return said(hex(fault === 'wrong-chain-id' ? chainId + 1 : chainId));
+  if (action === 'eth_blockNumber') return said(hex(chains.headOf(chainId)));
+  const number = Number(block);
+  if (action !== 'eth_getBlockByNumber' || !Number.isSafeInteger(number)) {
+    return notOk('Error! Missing Or invalid Action name');
+  }
+  return said({ number: hex(number), timestamp: hex(chains.timeOf(chainId, number)) });
+}
+
+function hex(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
+function listed(
+  chains: ExplorerChains,
+  asked: Question,
+  action: ListAction,
+  fault: ExplorerFault | null,
+): Answer {
+  const { params, dialect, chainId } = asked;
+  if (fault === 'wrong-type')
+    return json({ status: '1', message: 'OK', result: 'Invalid API Key' });
+  if (fault === 'unknown-empty')
+    return json({ status: '0', message: 'No data found', result: null });
+  const page = Number(params.get('page'));
+  const offset = Math.min(Number(params.get('offset')), ROWS_MAX);
+  if (page * offset > WINDOW_ROWS) {
+    const message =
+      'Result window is too large, PageNo x Offset size must be less than or equal to 10000';
+    return json({ status: '0', message, result: null });
+  }
+  const address = String(params.get('address')).toLowerCase();
+  const [from, to] = ['startblock', 'endblock'].map((name) => Number(params.get(name)));
+  const rows = chains
+    .rowsOf(chainId, address)
+    .filter(
+      ({ kind, block }) => kind === LISTS[action] && block >= Number(from) && block <= Number(to),
+    )
+    .slice((page - 1) * offset, page * offset);
+  const shown = fault === 'truncated-page' ? rows.slice(0, Math.ceil(rows.length / 2)) : rows;
+  const result = shown.map((row) => WRITERS[action](row, asked, chains));
+  if (fault === 'other-address') {
+    const stranger = { from: `0x${'9'.repeat(40)}`, to: `0x${'8'.repeat(40)}` };
+    return json({
+      status: '1',
+      message: 'OK',
+      result: result.map((one) => ({ ...one, ...stranger })),
+    });
+  }
+  if (fault === 'pending-internal' && action === 'txlistinternal') {
+    return json({ status: '2', message: PENDING, result: result.slice(1) });
+  }
+  if (result.length === 0) return json({ status: '0', message: EMPTY[dialect][action], result });
+  return json({ status: '1', message: 'OK', result });
+}
+
+const EMPTY: Readonly<Record<ExplorerCall['dialect'], Readonly<Record<ListAction, string>>>> = {
+  etherscan: {
+    txlist: 'No transactions found',
+    txlistinternal: 'No transactions found',
+    tokentx: 'No transactions found',
+  },
+  blockscout: {
+    txlist: 'No transactions found',
+    txlistinternal: 'No internal transactions found',
+    tokentx: 'No token transfers found',
+  },
+};
+
+type Written = Readonly<Record<string, string>>;
+type Writer = (row: ExplorerRow, asked: Question, chains: ExplorerChains) => Written;
+
+function common(row: ExplorerRow, { chainId }: Question, chains: ExplorerChains): Written {
+  return {
+    blockNumber: String(row.block),
+    timeStamp: String(row.at),
+    from: row.from,
+    to: row.to,
+    value: row.value.toString(),
+    gas: '21000',
+    gasUsed: '21000',
+    confirmations: String(chains.headOf(chainId) - row.block),
+  };
+}
+
+const WRITERS: Readonly<Record<ListAction, Writer>> = {
+  txlist: (row, asked, chains) => ({
+    ...common(row, asked, chains),
+    hash: row.tx,
+    nonce: '0',
+    blockHash: row.tx,
+    transactionIndex: '0',
+    contractAddress: '',
+    input: '0x',
+    ...(row.success === null
+      ? {}
+      : { isError: row.success ? '0' : '1', txreceipt_status: row.success ? '1' : '0' }),
+  }),
+  txlistinternal: (row, asked, chains) => ({
+    ...common(row, asked, chains),
+    ...(asked.dialect === 'etherscan'
+      ? { hash: row.tx, traceId: '0' }
+      : { transactionHash: row.tx, index: '0', callType: 'call' }),
+    contractAddress: '',
+    input: '',
+    type: 'call',
+    isError: row.success === false ? '1' : '0',
+    errCode: '',
+  }),
+  tokentx: (row, asked, chains) => ({
+    ...common(row, asked, chains),
+    hash: row.tx,
+    nonce: '0',
+    blockHash: row.tx,
+    contractAddress: String(row.token?.address),
+    tokenName: 'Made up',
+    tokenSymbol: row.token === null || row.token.symbol === null ? '' : row.token.symbol,
+    tokenDecimal:
+      row.token === null || row.token.decimals === null ? '' : String(row.token.decimals),
+    ...(asked.dialect === 'blockscout' ? { logIndex: '0' } : {}),
+  }),
+};
+
+/** A stand-in of its own on 127.0.0.1. */
+export type StartedExplorer = {
+  /** The endpoint of the Etherscan V2 dialect. */
+  readonly etherscan: URL;
+  /** The root of a chain's Blockscout instance. */
+  readonly blockscout: (chainId: number) => URL;
+  /** Every question so far. */
+  readonly calls: readonly ExplorerCall[];
+  readonly fault: (fault: (call: ExplorerCall) => ExplorerFault | null) => void;
+  readonly close: () => Promise<void>;
+};
+
+const CALLS_KEPT_MAX = 10_000;
+
+/** Starts a stand-in on a free port of 127.0.0.1. */
+export async function startExplorer(chains: ExplorerChains): Promise<StartedExplorer> {
+  const calls: ExplorerCall[] = [];
+  let faultOf: ExplorerOptions['fault'] = () => null;
+  const part = explorerPart({
+    chains,
+    fault: (call) => {
+      if (calls.length < CALLS_KEPT_MAX) calls.push(call);
+      return faultOf(call);
+    },
+  });
+  const server = createServer((request, response) => {
+    if (!part(request, response)) response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  const origin = `http://127.0.0.1:${address.port}`;
+  return {
+    etherscan: new URL('/v2/api', origin),
+    blockscout: (chainId) => new URL(`/blockscout/${chainId}`, origin),
+    calls,
+    fault: (next) => {
+      faultOf = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

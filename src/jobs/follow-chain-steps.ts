@@ -6,7 +6,13 @@ import { Unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 import type { FollowState } from '../ports/chain-following.ts';
 import { BLOCKS_AT_ONCE_MAX, type Heads, type ReadBlocks } from '../ports/chain-node.ts';
-import type { Cursor, FinalBlocks, Moved, TipBlock, TransferStore } from '../ports/transfer-store.ts';
+import type {
+  Cursor,
+  FinalBlocks,
+  Moved,
+  TipBlock,
+  TransferStore,
+} from '../ports/transfer-store.ts';
 import type { FollowWorld, Step } from './follow-chain.ts';
 
 /** The longest tip: four hours of a chain of a block a second. Finality that stalls waits. */

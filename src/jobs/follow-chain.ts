@@ -5,8 +5,8 @@
 import type { Why } from '../evidence/reasons.ts';
 import type { FollowEnd, FollowState, FollowWatch } from '../ports/chain-following.ts';
 import type { ChainNode } from '../ports/chain-node.ts';
-import type { TransferStore } from '../ports/transfer-store.ts';
 import type { ImportOrigin } from '../ports/table-import.ts';
+import type { TransferStore } from '../ports/transfer-store.ts';
 import { FollowSteps } from './follow-chain-steps.ts';
 
 /** What following works with. `now` gives Unix seconds. */
@@ -53,7 +53,8 @@ export async function followChain(
     failures = took.step === 'silent' || moves > MOVES_MAX ? failures + 1 : 0;
     const fault = 'why' in took ? took.why : null;
     watch.onState(steps.state(fault));
-    if (took.step === 'broken') return { end: 'broken', state: steps.state(took.why), why: took.why };
+    if (took.step === 'broken')
+      return { end: 'broken', state: steps.state(took.why), why: took.why };
     if (took.step !== 'ahead') await world.sleep(waitMs(world.pollMs, failures), signal);
   }
   return { end: 'stopped', state: steps.state(null) };

@@ -24,7 +24,7 @@ export function mayHoldTransfers({ logsBloom }: Pick<NodeBlock, 'logsBloom'>): b
   const bloom = Buffer.from(logsBloom.slice('0x'.length), 'hex');
   return TRANSFER_BITS.every((bit) => {
     const byte = bloom[BLOOM_BYTES - 1 - Math.floor(bit / BITS_A_BYTE)];
-    return byte !== undefined && (byte & (1 << bit % BITS_A_BYTE)) !== 0;
+    return byte !== undefined && (byte & (1 << (bit % BITS_A_BYTE))) !== 0;
   });
 }
 

@@ -26,6 +26,7 @@ function Layout({ title, current, simulated, version, children }: LayoutProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Exhibit`}</title>
+        <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/assets/exhibit.css" />
       </head>
       <body>

@@ -42,7 +42,7 @@ export function overviewPage(facts: PageFacts, sources: readonly SourceLine[]): 
                   <td>
                     <span class={`state ${line.state}`}>{line.state.replaceAll('_', ' ')}</span>
                   </td>
-                  <td>{line.as_of}</td>
+                  <td class="whole">{line.as_of}</td>
                   <td>{line.says}</td>
                 </tr>
               ))}

@@ -83,11 +83,18 @@ function Response({ status, response }: ResponseProps) {
   return (
     <details open={status === '200'}>
       <summary>
-        <span class="status">{status}</span> {response.description}
+        <span class="status">{status}</span> {withCode(response.description)}
       </summary>
       {rows.length > 0 && <Fields caption={`Fields of a ${status}`} rows={rows} />}
     </details>
   );
+}
+
+// The document's descriptions are Markdown: what stands between backticks is code.
+function withCode(text: string) {
+  return text
+    .split('`')
+    .map((piece, i) => (i % 2 === 0 ? piece : <code key={piece}>{piece}</code>));
 }
 
 type Row = { name: string; kind: string; needed: boolean; claim: string | null };

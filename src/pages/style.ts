@@ -55,6 +55,7 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
 th { color: var(--quiet); font-weight: 600; }
 td { overflow-wrap: anywhere; min-width: 5.5rem; }
 td:first-child { min-width: 12rem; }
+td.whole, .state { white-space: nowrap; }
 details { border-top: 1px solid var(--line); padding: .6rem 0; }
 summary { cursor: pointer; }
 .status { font-weight: 600; display: inline-block; min-width: 2.6rem; }

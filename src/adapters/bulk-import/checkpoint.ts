@@ -15,6 +15,8 @@ const checkpoint = z.strictObject({
   rows_written: whole,
   transfers: whole,
   creations: whole,
+  /** Transfers of which no file told whether they succeeded. */
+  success_unknown: whole,
   of_another_fork: whole,
   left_out: counts,
   proved: z.array(
@@ -34,8 +36,8 @@ const FILE = 'checkpoint.json';
 
 /** Where an import begins. */
 export function begun(): Checkpoint {
-  const counts = { rows_written: 0, transfers: 0, creations: 0, of_another_fork: 0 };
-  return { staged: {}, next_block: 0, ...counts, left_out: {}, proved: [] };
+  const counts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
+  return { staged: {}, next_block: 0, ...counts, of_another_fork: 0, left_out: {}, proved: [] };
 }
 
 /** The checkpoint in a folder, or the beginning where there is none. */

@@ -9,8 +9,8 @@ import type {
   TransactionFact,
   TransferFact,
 } from '../../ports/transfer-store.ts';
-import type { LateRefusal, StagedRow } from './scratch.ts';
 import { type Proof, proofOf } from './proof.ts';
+import type { LateRefusal, StagedRow } from './scratch.ts';
 import { FAILED_CREATE } from './staging-sql.ts';
 import { withdrawalsOf } from './withdrawals.ts';
 
@@ -88,7 +88,8 @@ function withoutRepeats(rows: readonly StagedRow[]): readonly StagedRow[] {
   return rows.filter((row) => {
     const { dataset, tx, path, trace, from, to, token, amount } = row;
     // Without a place, equal rows of one file may both have happened.
-    const placed = path !== '' || ['traces', 'transactions', 'blocks', 'contracts'].includes(dataset);
+    const placed =
+      path !== '' || ['traces', 'transactions', 'blocks', 'contracts'].includes(dataset);
     if (!placed) return true;
     const key = JSON.stringify(
       dataset === 'blocks' ? [dataset] : [dataset, tx, path, trace, from, to, token, amount],
@@ -108,11 +109,7 @@ function blockFact(row: StagedRow, chain: EvmChainName): BlockFact {
   return { chain, number: row.block, hash: row.hash, parent_hash, time: row.time };
 }
 
-function judgeRows(
-  rows: readonly StagedRow[],
-  header: StagedRow | undefined,
-  block: Block,
-): void {
+function judgeRows(rows: readonly StagedRow[], header: StagedRow | undefined, block: Block): void {
   const byTx = new Map<string, StagedRow[]>();
   for (const row of rows.filter(({ tx }) => tx !== '')) collect(byTx, row.tx, row);
   for (const [tx, ofTx] of byTx) judgeTransaction(tx, ofTx, block);
@@ -152,7 +149,13 @@ function judgeTransaction(tx: string, rows: readonly StagedRow[], block: Block):
   };
   if (known.initiator !== null) {
     const { initiator, success } = known;
-    block.transactions.push({ chain: block.chain, tx_hash: tx, block: block.block, initiator, success });
+    block.transactions.push({
+      chain: block.chain,
+      tx_hash: tx,
+      block: block.block,
+      initiator,
+      success,
+    });
   }
   for (const one of of('token_transfers')) {
     block.transfers.push(transfer(block, known, one, { kind: 'token', success: true }));

@@ -7,7 +7,12 @@ import { ENGINE_LIMITS } from '../warehouse/engine.ts';
 import type { Warehouse } from '../warehouse/executor.ts';
 import { WarehouseQueryError } from '../warehouse/executor.ts';
 import { ImportFault } from './fault.ts';
-import { type FileColumn, STAGING_TABLES, type StagedFile, stagingStatement } from './staging-sql.ts';
+import {
+  type FileColumn,
+  STAGING_TABLES,
+  type StagedFile,
+  stagingStatement,
+} from './staging-sql.ts';
 
 /** A good row of any dataset, as text; empty where the file says nothing. */
 export type StagedRow = {
@@ -86,7 +91,7 @@ const CALL = { timeoutMs: 120_000 } as const;
 /** How long one file may take to be read. */
 const STAGE_TIMEOUT_MS = 12 * 60 * 60 * 1000;
 /** Rows read back at once, and the most rows that one block may have. */
-const CHUNK_ROWS = 40_000;
+export const CHUNK_ROWS = 40_000;
 const BLOCK_ROWS_MAX = 120_000;
 
 const text = z.string();
@@ -100,8 +105,8 @@ const ROW_COLUMNS = `dataset, block, tx, path, from, to, token, amount, trace, s
   time, hash, parent, initiator, tx_count, withdrawals, file, line`;
 const SORTED = 'SETTINGS max_block_size = 8192, max_bytes_before_external_sort = 134217728';
 
-/** Opens the scratch engine in a directory of its own. */
-export async function openScratch(directory: string): Promise<Scratch> {
+/** Opens the scratch engine in a directory of its own; a chunk has so many rows, or one block. */
+export async function openScratch(directory: string, chunkRows: number): Promise<Scratch> {
   const engine = await embeddedWarehouse(directory, LIMITS);
   for (const statement of STAGING_TABLES) await engine.command(statement, CALL);
   return {
@@ -109,7 +114,7 @@ export async function openScratch(directory: string): Promise<Scratch> {
     stage: (file, signal) => stage(engine, file, signal),
     underWay: () => underWay(engine),
     rowsIn: () => count(engine, "SELECT count() AS n FROM staged FINAL WHERE reason = ''"),
-    chunk: (fromBlock) => chunkFrom(engine, fromBlock),
+    chunk: (fromBlock) => chunkFrom(engine, fromBlock, chunkRows),
     refuse: (rows) => refuse(engine, rows),
     refusedCounts: () => refusedCounts(engine),
     refusedLines: (max) => refusedLines(engine, max),
@@ -129,6 +134,7 @@ async function columnsOf(engine: Warehouse, path: string): Promise<readonly File
 /** The engine's words may quote the file; only what kind of fault it is, and where, is told. */
 function unreadable(fault: unknown): never {
   if (!(fault instanceof WarehouseQueryError)) throw fault;
+  console.log("DBG", fault.detail.slice(0, 600));
   const at = /\(at row (\d+)\)/.exec(fault.detail);
   const where = at === null ? '' : ` at row ${at[1]}`;
   throw new ImportFault(`the file cannot be read${where} (${fault.reason}).`);
@@ -156,8 +162,12 @@ async function underWay(engine: Warehouse): Promise<{ rows: number; bytes: numbe
   return first;
 }
 
-async function chunkFrom(engine: Warehouse, fromBlock: number): Promise<Chunk | null> {
-  const toBlock = await chunkEnd(engine, fromBlock);
+async function chunkFrom(
+  engine: Warehouse,
+  fromBlock: number,
+  chunkRows: number,
+): Promise<Chunk | null> {
+  const toBlock = await chunkEnd(engine, fromBlock, chunkRows);
   if (toBlock === null) return null;
   const within = `block BETWEEN ${fromBlock} AND ${toBlock}`;
   const rows = await engine
@@ -186,15 +196,19 @@ async function chunkFrom(engine: Warehouse, fromBlock: number): Promise<Chunk | 
 }
 
 /** The last of the whole blocks that fit a chunk: a single block if it does not fit. */
-async function chunkEnd(engine: Warehouse, fromBlock: number): Promise<number | null> {
+async function chunkEnd(
+  engine: Warehouse,
+  fromBlock: number,
+  chunkRows: number,
+): Promise<number | null> {
   const good = `FROM staged WHERE reason = '' AND block >= ${fromBlock}`;
   const [reach] = await engine.query(
     `SELECT count() AS n, min(block) AS first, max(block) AS last
-     FROM (SELECT block ${good} ORDER BY block LIMIT ${CHUNK_ROWS}) ${SORTED}`,
+     FROM (SELECT block ${good} ORDER BY block LIMIT ${chunkRows}) ${SORTED}`,
     { ...CALL, row: z.object({ n: whole, first: whole, last: whole }) },
   );
   if (reach === undefined || reach.n === 0) return null;
-  if (reach.n < CHUNK_ROWS) return reach.last;
+  if (reach.n < chunkRows) return reach.last;
   return reach.last > reach.first ? reach.last - 1 : reach.last;
 }
 

@@ -1,6 +1,6 @@
 // Answers one question: which rows has a list in all, page after page, and is that all of it?
-// A list has ended only where asking again from its last block brings that block and nothing more:
-// a page can be cut short without a word. Pages go by block, since numbered ones end at a window.
+// A list has ended only where the provider, asked for what follows, says that there is nothing: a
+// page can be cut short without a word. Pages go by block, since numbered ones end at a window.
 
 import type { HistoryTransfer } from '../../ports/transfer-history.ts';
 import { fetchJson, type JsonLimits } from '../fetch-json.ts';
@@ -41,33 +41,52 @@ export async function listed(
   // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
   let shown = 0;
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const page = await askedPage(at, action, { ...asked, fromBlock: from }, 1, budget);
+    const { rows, ...page } = await askedPage(at, action, { ...asked, fromBlock: from }, 1, budget);
     pending ||= page.pending;
-    const again = page.rows.filter(({ block }) => block === from).length;
     // The two answers are of different states: nothing follows from either.
-    if (again < shown)
-      throw new ProviderFault(`answered pages that disagree (${action})`, 'passing');
-    const last = page.rows.at(-1)?.block;
+    const again = rows.filter(({ block }) => block === from).length;
+    if (again < shown) throw disagree(action);
+    const last = rows.at(-1)?.block;
     if (last === undefined) return { transfers: done, cut: false, pending };
-    if (last > from || shown === 0) {
-      const before = page.rows.filter(({ block }) => block < last);
+    if (rows.length < PAGE_ROWS) {
+      collectTransfers(done, rows);
+      const cut = done.length > transfersMax;
+      if (!cut && last < asked.toBlock) await nothingAfter(at, action, asked, last, budget);
+      return { transfers: done, cut, pending };
+    }
+    const before = rows.filter(({ block }) => block < last);
+    if (before.length > 0) {
       collectTransfers(done, before);
-      shown = page.rows.length - before.length;
+      shown = rows.length - before.length;
       from = last;
     } else {
-      const rest = await restOfBlock(at, action, { ...asked, fromBlock: last }, page.rows, budget);
+      const rest = await restOfBlock(at, action, { ...asked, fromBlock: last }, rows, budget);
       collectTransfers(done, rest.rows);
       pending ||= rest.pending;
-      if (rest.cut) return { transfers: done, cut: true, pending };
-      if (page.rows.length < PAGE_ROWS || last === asked.toBlock) {
-        return { transfers: done, cut: done.length > transfersMax, pending };
-      }
+      if (rest.cut || last === asked.toBlock) return { transfers: done, cut: rest.cut, pending };
       shown = 0;
       from = last + 1;
     }
     if (done.length > transfersMax) return { transfers: done, cut: true, pending };
   }
   return { transfers: done, cut: true, pending };
+}
+
+/** A page that is not full is the last one only where the provider then says: nothing more. */
+async function nothingAfter(
+  at: ExplorerChain,
+  action: ListAction,
+  asked: Asked,
+  last: number,
+  budget: CallBudget,
+): Promise<void> {
+  const { rows } = await askedPage(at, action, { ...asked, fromBlock: last + 1 }, 1, budget);
+  if (rows.length === 0) return;
+  throw new ProviderFault(`cut a page short without a word (${action})`, 'passing');
+}
+
+function disagree(action: ListAction): ProviderFault {
+  return new ProviderFault(`answered pages that disagree (${action})`, 'passing');
 }
 
 type Rest = { readonly rows: readonly ReadRow[]; readonly cut: boolean; readonly pending: boolean };

@@ -1,0 +1,102 @@
+// The pages hold in a real browser: nothing is refused by our own policy, nothing is asked of
+// another host, nothing overflows, in light and dark, on a desk and on a phone.
+
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { webDocuments } from './compose/documents.ts';
+import { CONTRACTS } from './routes/contracts.ts';
+import { createHttp } from './transport/http.ts';
+import { createMeters } from './transport/metrics.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
+  existsSync(path),
+);
+const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
+
+describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () => {
+  const quiet = () => undefined;
+  let base = '';
+  const app = createHttp({
+    mounted: [],
+    documents: webDocuments(
+      CONTRACTS,
+      { simulated: true, version: '0.0.0' },
+      async () => ({
+        sanctions_list: {
+          ...{ state: 'stale', as_of: 1_780_000_000, published: '2026-05-28', age_s: 9 },
+          ...{ max_age_s: 5, reason: 'Past its age the list shows listings only.' },
+        },
+      }),
+      () => base,
+    ),
+    gate: null,
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now: () => 1_780_000_000,
+    budgetMs: 1_000,
+    trustProxy: false,
+  });
+  let browser: Browser;
+  beforeAll(async () => {
+    base = await app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ARGS });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const views = ['/', '/docs'].flatMap((path) =>
+    (['light', 'dark'] as const).flatMap((colorScheme) =>
+      [1200, 390].map((width) => ({ path, colorScheme, width })),
+    ),
+  );
+
+  test.each(views)('$path, $colorScheme, $width wide', async ({ path, colorScheme, width }) => {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    const hosts = new Set<string>();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (fault) => complaints.push(String(fault)));
+    page.on('request', (asked) => {
+      if (asked.url().startsWith('http')) hosts.add(new URL(asked.url()).origin);
+    });
+    await page.goto(base + path);
+    expect(complaints).toEqual([]);
+    expect([...hosts]).toEqual([base]);
+    expect(await page.locator('h1').isVisible()).toBe(true);
+    expect(await page.getByText('Everything served here is made up').isVisible()).toBe(true);
+    const size = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+    expect(await page.evaluate(size)).toBe(true);
+    const ink = 'getComputedStyle(document.body).color';
+    const paper = 'getComputedStyle(document.body).backgroundColor';
+    const contrast = contrastOf(
+      String(await page.evaluate(ink)),
+      String(await page.evaluate(paper)),
+    );
+    expect(contrast).toBeGreaterThan(4.5);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe(
+      'Skip to the content',
+    );
+    await context.close();
+  });
+});
+
+/** The contrast of two colours as WCAG 2.2 defines it. */
+function contrastOf(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminanceOf(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [...colour.matchAll(/[\d.]+/g)].map(([part]) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}

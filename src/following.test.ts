@@ -1,0 +1,128 @@
+// Following a real node: what is held equals, row by row, what the node itself says.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryTransferStore } from './adapters/evm-node/memory-transfer-store.ts';
+import { evmNode } from './adapters/evm-node/node.ts';
+import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
+import { followChains } from './jobs/follow-chain.ts';
+import type { FollowState } from './ports/chain-following.ts';
+import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { readItself, transferRow } from './testing/anvil-reading.ts';
+import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
+
+const absent = anvilPath() === null;
+const title = absent ? 'following a real node (skipped: anvil is not installed)' : 'a real node';
+const REORGS = 10;
+const STATES_MAX = 10_000;
+const DONE_MAX_MS = 20_000;
+
+describe.skipIf(absent)(title, () => {
+  let anvil: Anvil;
+  let contracts: Contracts;
+  beforeAll(async () => {
+    [anvil, contracts] = await Promise.all([startAnvil(1), compileContracts()]);
+  });
+  afterAll(async () => anvil?.stop());
+
+  test('followed live through ten re-orgs ends equal, row by row, to what it says itself', async () => {
+    const held = memoryTransferStore();
+    const rpc = jsonRpc({ url: anvil.url, headers: {}, limits: RPC_LIMITS, sleep });
+    const node = evmNode({
+      chain: 'ethereum',
+      rpc,
+      simulated: true,
+      now: () => Date.now() / 1_000,
+    });
+    const states: FollowState[] = [];
+    const bugs: unknown[] = [];
+    const world = { node, store: held.store, origin: 'simulated', pollMs: 5, sleep } as const;
+    const following = followChains(
+      [{ world: { ...world, now: () => Math.floor(Date.now() / 1_000) }, fromBlock: 0 }],
+      {
+        onState: (state) => {
+          if (states.length < STATES_MAX) states.push(state);
+        },
+        onEnd: () => undefined,
+        onBug: (error) => bugs.push(error),
+      },
+    );
+    const sends = await deployed(anvil, contracts);
+    for (let reorg = 1; reorg <= REORGS; reorg += 1) {
+      for (const send of sends(reorg)) await anvil.mine(...send);
+      await caughtUp(anvil, states);
+      // The blocks of the new fork hold nothing but one transfer each.
+      const [from, to] = anvil.accounts;
+      const depth = reorg * 2;
+      const replaced = { from, to, value: `0x${reorg.toString(16)}` };
+      await anvil.ask('anvil_reorg', depth, [[replaced, 0]]);
+    }
+    for (const send of sends(REORGS + 1)) await anvil.mine(...send);
+    await caughtUp(anvil, states);
+    await following.stop();
+    rpc.close();
+
+    const itself = await readItself(anvil);
+    const succeeded = held.transfers('ethereum').filter((one) => one.success === true);
+    expect(bugs).toEqual([]);
+    expect(succeeded.map(transferRow).sort()).toEqual(itself.transfers.sort());
+    const made = held.creations('ethereum');
+    const rows = made.map((one) => `${one.tx_hash} ${one.creator} ${one.created}`);
+    expect(rows.sort()).toEqual(itself.creations.sort());
+    expect(held.doubles()).toBe(0);
+    expect(states.at(-1)).toMatchObject({ lag_blocks: 0, fault: null });
+    expect(states.at(-1)?.reorgs).toBeGreaterThanOrEqual(REORGS);
+    // What it is made of stands in what was compared.
+    const kinds = new Set(succeeded.map((one) => one.kind));
+    expect([...kinds].sort()).toEqual(['internal', 'native', 'token']);
+    expect(made.length).toBeGreaterThan(5);
+    expect(states.at(-1)?.left_out.nft).toBeGreaterThan(0);
+    expect(states.at(-1)?.left_out.misshapen).toBeGreaterThan(0);
+  }, 45_000);
+});
+
+/** Waits until what is held is at the node's head, by the last state told. */
+async function caughtUp(anvil: Anvil, states: readonly FollowState[]): Promise<void> {
+  const from = states.length;
+  const head = Number(await anvil.ask('eth_blockNumber'));
+  const at = () => states.slice(from).some((one) => one.last_block === head && one.fault === null);
+  for (let waited = 0; waited < DONE_MAX_MS && !at(); waited += 10) await wait(10);
+  if (!at()) throw new Error(`not caught up: ${JSON.stringify(states.at(-1))}`);
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Deploys the contracts, and gives what is sent in each round, block by block. */
+async function deployed(anvil: Anvil, contracts: Contracts) {
+  const [own = '', friend = '', victim = '', heir = ''] = anvil.accounts;
+  const names = ['Token', 'Nft', 'Old', 'Factory', 'Splitter', 'Mortal'] as const;
+  const code = names.map((name) => encoded(contracts(name).code, 1_000n));
+  const hashes = await anvil.mine(...code.map((data) => ({ from: own, data })));
+  const at = new Map<string, string>();
+  for (const [i, name] of names.entries()) at.set(name, await anvil.created(hashes[i]));
+  const call = (name: string, method: string, words: (string | bigint)[], value = 0n): Sent => ({
+    from: own,
+    to: String(at.get(name)),
+    value,
+    data: encoded(contracts(name).selector(method), ...words),
+  });
+  return (round: number): Sent[][] => {
+    const salt = BigInt(round);
+    return [
+      [{ from: own, to: friend, value: 7n }, call('Token', 'transfer', [friend, 50n])],
+      [call('Token', 'twice', [friend, 5n]), call('Token', 'transfer', [friend, 0n])],
+      [call('Token', 'poison', [victim, heir]), call('Token', 'refuse', [friend, 9n])],
+      [call('Nft', 'mint', [friend, salt]), call('Old', 'mint', [friend, salt])],
+      [call('Factory', 'make', [], 100n), call('Factory', 'makeAt', [salt], 200n)],
+      [call('Factory', 'makeAndEnd', [salt + 1_000n, heir], 300n)],
+      [call('Factory', 'tryStillborn', [], 10n), { from: own, data: contracts('Stillborn').code }],
+      [call('Splitter', 'split', [friend, victim], 1_000n)],
+      [call('Splitter', 'attempt', [friend], 500n), call('Splitter', 'lose', [friend], 500n)],
+      [call('Splitter', 'delegate', [String(at.get('Splitter')), friend, heir], 80n)],
+      [{ from: friend, to: String(at.get('Mortal')), value: 33n }],
+      [call('Mortal', 'die', [heir]), { from: friend, to: own, value: 0n }],
+    ];
+  };
+}

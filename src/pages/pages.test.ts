@@ -1,0 +1,66 @@
+// The pages are whole, say what is simulated, and hold nothing inline that the policy would refuse.
+
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openapiDocument } from '../contract/openapi.ts';
+import { evidenceRoute } from '../contract/route.ts';
+import { negative } from '../contract/wire.ts';
+import { overviewPage } from './overview.tsx';
+import { referencePage } from './reference.tsx';
+
+const route = evidenceRoute({
+  name: 'probe',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/probe/{address}',
+  summary: 'A route of the tests with <angle> brackets.',
+  access: 'analyst',
+  params: z.strictObject({ address: z.string() }),
+  data: z.strictObject({
+    listed: negative(z.boolean(), { restsOn: ['list'] }),
+    caveat: z.string(),
+  }),
+  absences: ['not_deployed'],
+  tool: null,
+});
+const openapi = openapiDocument([route], {
+  title: 'Exhibit',
+  version: '0.0.0',
+  description: 'What was observed.',
+  serverUrl: 'http://127.0.0.1:8080',
+});
+const line = { name: 'List', state: 'stale', as_of: '2026-11-21', says: 'It can convict.' };
+const pages = (simulated: boolean) => [
+  overviewPage({ simulated, version: '0.0.0' }, [line]),
+  referencePage({ simulated, version: '0.0.0' }, openapi),
+];
+
+describe('every page', () => {
+  test('is a whole document in a language, with a title and one main heading', () => {
+    for (const page of pages(false)) {
+      expect(page).toMatch(/^<!doctype html><html lang="en">/);
+      expect(page.match(/<h1>/g)).toHaveLength(1);
+      expect(page).toMatch(/<title>[^<]+ · Exhibit<\/title>/);
+    }
+  });
+
+  test('has nothing inline and nothing from another host', () => {
+    for (const page of pages(true)) {
+      expect(page).not.toMatch(/ style=| on\w+=|<script|<style/);
+      expect(page.match(/(?:src|href)="(?!\/|#|data:,)[^"]*"/g)).toBeNull();
+    }
+  });
+
+  test('says what is simulated while it is, and only then', () => {
+    for (const page of pages(true)) expect(page).toContain('<strong>Simulated.</strong>');
+    for (const page of pages(false)) expect(page).not.toContain('Simulated.');
+  });
+});
+
+test('the reference names each field, what a negative rests on, and escapes what it shows', () => {
+  const [, page] = pages(false);
+  expect(page).toContain('/api/v1/probe/{address}');
+  expect(page).toContain('data.listed');
+  expect(page).toContain('&lt;angle>');
+  expect(page).toMatch(/data\.listed<\/code><\/td><td>boolean<\/td><td>always<\/td><td>list<\/td>/);
+});

@@ -49,7 +49,6 @@ function readerPeak(): number {
 async function main(path: string): Promise<void> {
   const child = spawn(process.execPath, [MAIN.pathname, 'up'], {
     env: {
-      PATH: String(process.env['PATH']),
       EXHIBIT_DATA_DIR: directory,
       EXHIBIT_PORT: '0',
       EXHIBIT_SDN_URL: pathToFileURL(resolve(path)).href,

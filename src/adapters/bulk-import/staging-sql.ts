@@ -45,10 +45,10 @@ export function stagingStatement(file: StagedFile): string {
   const raw = RAW_FIELDS.map((field) => `${rawOf(file, field)} AS r_${field}`).join(',\n    ');
   const { dataset } = file.layout;
   return `INSERT INTO staged SELECT
-  '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64(r_block), 0), r_tx, v_path, r_from,
+  '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64OrZero(r_block), 0), r_tx, v_path, r_from,
   v_to, r_token, v_amount, v_trace, v_status,
-  if(match(r_subtraces, '^[0-9]{1,9}$'), toInt32(r_subtraces), -1), v_time, r_hash, r_parent,
-  r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32(r_tx_count), -1), v_withdrawals,
+  if(match(r_subtraces, '^[0-9]{1,9}$'), toInt32OrZero(r_subtraces), -1), v_time, r_hash, r_parent,
+  r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32OrZero(r_tx_count), -1), v_withdrawals,
   ${file.number}, v_line, v_reason,
   if(v_reason = '', '', substringUTF8(concat('block ', r_block, ', transaction ', r_tx,
     ', from ', r_from, ', to ', r_to, ', amount ', r_amount), 1, 300))
@@ -127,7 +127,7 @@ function wordOf(text: string): string {
   return `if(length(${bytes}) = 32, toString(reinterpretAsUInt256(reverse(${bytes}))), '')`;
 }
 
-const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64(r_time),
+const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64OrZero(r_time),
   match(r_time, '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?( ?UTC|Z|[+]00(:?00)?)?$')
     AND parseDateTimeOrNull(v_second, '%Y-%m-%d %H:%i:%s', 'UTC') IS NOT NULL,
   toInt64(toUnixTimestamp(parseDateTimeOrZero(v_second, '%Y-%m-%d %H:%i:%s', 'UTC'))), -1)`;

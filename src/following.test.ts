@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryTransferStore } from './adapters/evm-node/memory-transfer-store.ts';
 import { evmNode } from './adapters/evm-node/node.ts';
 import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
-import { followChains } from './jobs/follow-chain.ts';
+import { followable, followChains, TIP_BLOCKS_MAX } from './jobs/follow-chain.ts';
 import type { FollowState } from './ports/chain-following.ts';
-import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself, transferRow } from './testing/anvil-reading.ts';
-import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
+import { deployed } from './testing/anvil-traffic.ts';
+import { type Contracts, compileContracts } from './testing/contracts.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'following a real node (skipped: anvil is not installed)' : 'a real node';
@@ -37,16 +38,15 @@ describe.skipIf(absent)(title, () => {
     const states: FollowState[] = [];
     const bugs: unknown[] = [];
     const world = { node, store: held.store, origin: 'simulated', pollMs: 5, sleep } as const;
-    const following = followChains(
-      [{ world: { ...world, now: () => Math.floor(Date.now() / 1_000) }, fromBlock: 0 }],
-      {
-        onState: (state) => {
-          if (states.length < STATES_MAX) states.push(state);
-        },
-        onEnd: () => undefined,
-        onBug: (error) => bugs.push(error),
+    const now = () => Math.floor(Date.now() / 1_000);
+    const one = followable({ ...world, now, tipBlocksMax: TIP_BLOCKS_MAX });
+    const following = followChains([{ followable: one, fromBlock: 0 }], {
+      onState: (state) => {
+        if (states.length < STATES_MAX) states.push(state);
       },
-    );
+      onEnd: () => undefined,
+      onBug: (error) => bugs.push(error),
+    });
     const sends = await deployed(anvil, contracts);
     for (let reorg = 1; reorg <= REORGS; reorg += 1) {
       for (const send of sends(reorg)) await anvil.mine(...send);
@@ -92,37 +92,4 @@ async function caughtUp(anvil: Anvil, states: readonly FollowState[]): Promise<v
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
-}
-
-/** Deploys the contracts, and gives what is sent in each round, block by block. */
-async function deployed(anvil: Anvil, contracts: Contracts) {
-  const [own = '', friend = '', victim = '', heir = ''] = anvil.accounts;
-  const names = ['Token', 'Nft', 'Old', 'Factory', 'Splitter', 'Mortal'] as const;
-  const code = names.map((name) => encoded(contracts(name).code, 1_000n));
-  const hashes = await anvil.mine(...code.map((data) => ({ from: own, data })));
-  const at = new Map<string, string>();
-  for (const [i, name] of names.entries()) at.set(name, await anvil.created(hashes[i]));
-  const call = (name: string, method: string, words: (string | bigint)[], value = 0n): Sent => ({
-    from: own,
-    to: String(at.get(name)),
-    value,
-    data: encoded(contracts(name).selector(method), ...words),
-  });
-  return (round: number): Sent[][] => {
-    const salt = BigInt(round);
-    return [
-      [{ from: own, to: friend, value: 7n }, call('Token', 'transfer', [friend, 50n])],
-      [call('Token', 'twice', [friend, 5n]), call('Token', 'transfer', [friend, 0n])],
-      [call('Token', 'poison', [victim, heir]), call('Token', 'refuse', [friend, 9n])],
-      [call('Nft', 'mint', [friend, salt]), call('Old', 'mint', [friend, salt])],
-      [call('Factory', 'make', [], 100n), call('Factory', 'makeAt', [salt], 200n)],
-      [call('Factory', 'makeAndEnd', [salt + 1_000n, heir], 300n)],
-      [call('Factory', 'tryStillborn', [], 10n), { from: own, data: contracts('Stillborn').code }],
-      [call('Splitter', 'split', [friend, victim], 1_000n)],
-      [call('Splitter', 'attempt', [friend], 500n), call('Splitter', 'lose', [friend], 500n)],
-      [call('Splitter', 'delegate', [String(at.get('Splitter')), friend, heir], 80n)],
-      [{ from: friend, to: String(at.get('Mortal')), value: 33n }],
-      [call('Mortal', 'die', [heir]), { from: friend, to: own, value: 0n }],
-    ];
-  };
 }

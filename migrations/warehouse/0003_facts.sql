@@ -127,7 +127,9 @@ CREATE TABLE IF NOT EXISTS degrees {{on_cluster}}
     chain Enum8('ethereum' = 1, 'arbitrum' = 2, 'base' = 3, 'bsc' = 4, 'polygon' = 5, 'hyperevm' = 6, 'solana' = 7, 'bitcoin' = 8),
     addr String,
     degree SimpleAggregateFunction(max, UInt64),
-    transfers SimpleAggregateFunction(max, UInt64)
+    transfers SimpleAggregateFunction(max, UInt64),
+    -- 0 where any of them is simulated.
+    observed SimpleAggregateFunction(min, UInt8)
 )
 ENGINE = {{engine_everywhere:AggregatingMergeTree()}}
 ORDER BY (chain, addr);

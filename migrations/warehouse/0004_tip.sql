@@ -5,12 +5,14 @@ CREATE TABLE IF NOT EXISTS tip_blocks {{on_cluster}}
 (
     chain Enum8('ethereum' = 1, 'arbitrum' = 2, 'base' = 3, 'bsc' = 4, 'polygon' = 5, 'hyperevm' = 6, 'solana' = 7, 'bitcoin' = 8),
     number UInt64,
-    hash String,
-    parent_hash String,
+    hash String DEFAULT unhex(hash_hex),
+    parent_hash String DEFAULT unhex(parent_hash_hex),
     time UInt32,
     -- 0 undone.
     live UInt8,
-    version UInt64
+    version UInt64,
+    hash_hex String EPHEMERAL,
+    parent_hash_hex String EPHEMERAL
 )
 ENGINE = {{engine_everywhere:ReplacingMergeTree(version)}}
 ORDER BY (chain, number);
@@ -25,10 +27,11 @@ CREATE TABLE IF NOT EXISTS following {{on_cluster}}
     source String,
     observed UInt8,
     final_block Nullable(UInt64),
-    final_hash Nullable(String),
+    final_hash Nullable(String) DEFAULT unhex(final_hash_hex),
     final_time Nullable(UInt32),
     rollbacks UInt64,
-    version UInt64
+    version UInt64,
+    final_hash_hex Nullable(String) EPHEMERAL
 )
 ENGINE = {{engine_everywhere:ReplacingMergeTree(version)}}
 ORDER BY chain;

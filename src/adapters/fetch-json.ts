@@ -21,6 +21,8 @@ export type JsonAsk = {
   readonly body: unknown;
   readonly limits: JsonLimits;
   readonly signal: AbortSignal;
+  /** Reads an answer whose integers are wider than numbers; throws SyntaxError as `JSON.parse`. */
+  readonly parse?: (text: string) => unknown;
 };
 
 /** An answer of a status outside 200 to 299: weather, which may say when to ask again, and why. */
@@ -54,7 +56,7 @@ export async function fetchJson(ask: JsonAsk): Promise<unknown> {
     const bytes = await bodyOf(response, bytesMax);
     const { statusCode: status } = response;
     if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
-    if (status >= 200 && status < 300) return parsed(bytes);
+    if (status >= 200 && status < 300) return parsed(bytes, ask.parse);
     throw new StatusFault(status, retryAfterMs(response.headers), jsonOrNull(bytes));
   } catch (error) {
     if (ended.signal.aborted) throw ended.signal.reason;
@@ -102,13 +104,18 @@ async function bodyOf({ body }: Dispatcher.ResponseData, bytesMax: number): Prom
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const HTML = /^\s*<(!doctype|html|head|body|\?xml|center)\b/i;
 
-function parsed(bytes: Buffer): unknown {
+function parsed(bytes: Buffer, parse: JsonAsk['parse']): unknown {
   try {
-    const value: unknown = JSON.parse(UTF8.decode(bytes));
-    return value;
+    const read = parse === undefined ? plainJson : parse;
+    return read(UTF8.decode(bytes));
   } catch {
     throw new FetchFault(notJson(bytes));
   }
+}
+
+function plainJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return value;
 }
 
 function notJson(bytes: Buffer): string {

@@ -74,8 +74,13 @@ const FIRST_WAIT_MS = 250;
 const HTTP = { ok: 200, unauthorised: 401, forbidden: 403, tooLarge: 413, tooMany: 429 } as const;
 const SERVER_FAULT = 500;
 const RATE_CODES: ReadonlySet<number> = new Set([429, -32029]);
-const RATE_TEXT =
-  /rate.?limit|too many requests|requests? per (second|minute|day)|compute units per second|throughput/i;
+const RATE_TEXT = new RegExp(
+  [
+    ...['rate.?limit', 'too many requests', 'requests? per (second|minute|day)'],
+    ...['compute units per second', 'throughput'],
+  ].join('|'),
+  'i',
+);
 
 const ERROR = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
 const ANSWER = z.object({
@@ -192,7 +197,9 @@ function wiresOf({ text }: Posted): readonly Wire[] | null {
     return null;
   }
   const parsed = z.array(ANSWER).safeParse(Array.isArray(body) ? body : [body]);
-  return parsed.success ? parsed.data : null;
+  if (!parsed.success) return null;
+  // JSON of another kind, such as a gateway's own refusal, answers none of the calls.
+  return parsed.data.some(({ id, error }) => id != null || error != null) ? parsed.data : null;
 }
 
 function unusable({ status, text, retryAfterMs: afterMs }: Posted): Tried {
@@ -202,8 +209,9 @@ function unusable({ status, text, retryAfterMs: afterMs }: Posted): Tried {
   if (status >= SERVER_FAULT) return { again: `answered ${status}`, afterMs };
   if (status !== HTTP.ok) throw new RpcFault(`answered ${status}`, 'weather');
   // A body that begins as JSON and does not end as such was cut by somebody on the way.
-  if (/^\s*[[{]/.test(text)) throw new RpcFault('cut its answer off', 'too_large');
-  throw new RpcFault('answered something other than JSON', 'weather');
+  if (/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text))
+    throw new RpcFault('cut its answer off', 'too_large');
+  throw new RpcFault('answered something other than JSON-RPC', 'weather');
 }
 
 /** The answer of each call by its id. One error for a whole batch is that of a batch refused. */

@@ -2,7 +2,8 @@
 // Before anything is added, the last block held is looked for on the node's chain; where it is not,
 // the tip is undone down to the last block that is. What was final is never undone.
 
-import { Unread } from '../evidence/reading.ts';
+import type { TransferKind } from '../chain/transfer.ts';
+import { Unread, unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 import type { FollowState } from '../ports/chain-following.ts';
 import { BLOCKS_AT_ONCE_MAX, type Heads, type ReadBlocks } from '../ports/chain-node.ts';
@@ -15,9 +16,6 @@ import type {
 } from '../ports/transfer-store.ts';
 import type { FollowWorld, Step } from './follow-chain.ts';
 
-/** The longest tip: four hours of a chain of a block a second. Finality that stalls waits. */
-const TIP_BLOCKS_MAX = 16_384;
-
 type Reads<T> = T | Unread<never>;
 
 /** Following, step by step. It holds no block: a crash between two steps loses nothing. */
@@ -26,6 +24,7 @@ export class FollowSteps {
   readonly #fromBlock: number | null;
   readonly #signal: AbortSignal;
   #cursor: Cursor | null = null;
+  #kinds: readonly TransferKind[] | null = null;
   #heads: Heads | null = null;
   #last: { readonly number: number; readonly time: number } | null = null;
   #done = { blocks: 0, transfers: 0, reorgs: 0, blocks_undone: 0 };
@@ -72,6 +71,13 @@ export class FollowSteps {
     const asked = before.value === null ? this.#fromBlock : nextOf(before.value);
     const kinds = await node.open(asked, this.#signal);
     if (!kinds.checked) return kinds;
+    const lost = before.value?.kinds.filter((kind) => !kinds.value.includes(kind));
+    if (lost !== undefined && lost.length > 0) {
+      // Going on without them would leave a hole that nothing here could fill again.
+      const fault = `no longer tells ${lost.join(' and ')} transfers, as was followed so far`;
+      return unread('chain_node', this.#failed(fault));
+    }
+    this.#kinds = kinds.value;
     let from_block = before.value === null ? this.#fromBlock : before.value.from_block;
     if (from_block === null) {
       const heads = await node.heads(this.#signal);
@@ -81,7 +87,10 @@ export class FollowSteps {
     const { chain, source } = node;
     const following = { chain, from_block, kinds: kinds.value, source, origin };
     const cursor = await store.follow(following);
-    return cursor.checked ? cursor.value : cursor;
+    if (!cursor.checked) return cursor;
+    const highest = cursor.value.tip.at(-1);
+    if (highest !== undefined) this.#last = highest;
+    return cursor.value;
   }
 
   /** Whether the last block held is on the node's chain, and where to go back to if it is not. */
@@ -156,7 +165,11 @@ export class FollowSteps {
 
   async #add(cursor: Cursor, { latest, final }: Heads): Promise<Step> {
     const from = nextOf(cursor);
-    if (from > latest || cursor.tip.length >= TIP_BLOCKS_MAX) return { step: 'waits' };
+    if (from > latest) return { step: 'waits' };
+    if (cursor.tip.length >= this.#world.tipBlocksMax) {
+      const fault = `made none of its last ${cursor.tip.length} blocks final`;
+      return { step: 'silent', why: this.#failed(fault) };
+    }
     const isFinal = cursor.tip.length === 0 && final !== null && from <= final;
     const to = Math.min(isFinal ? final : latest, from + BLOCKS_AT_ONCE_MAX - 1);
     const { node, store } = this.#world;
@@ -196,10 +209,11 @@ export class FollowSteps {
 
   #broken({ final_block }: Cursor): Step {
     const fault = `has another block ${final_block} than the one held as final`;
-    return {
-      step: 'broken',
-      why: why('provider_failed', { provider: this.#world.node.source, fault }),
-    };
+    return { step: 'broken', why: this.#failed(fault) };
+  }
+
+  #failed(fault: string): Why {
+    return why('provider_failed', { provider: this.#world.node.source, fault });
   }
 
   /** Where following stands now, in the words that are shown. */
@@ -212,6 +226,7 @@ export class FollowSteps {
     return {
       chain: node.chain,
       source: node.source,
+      kinds: this.#kinds,
       head_block: heads === null ? null : heads.latest,
       last_block,
       last_time,

@@ -5,9 +5,17 @@ import {
   type MemoryTransferStore,
   memoryTransferStore,
 } from '../adapters/evm-node/memory-transfer-store.ts';
+import { read } from '../evidence/reading.ts';
 import type { FollowEnd, FollowState } from '../ports/chain-following.ts';
+import type { ChainNode } from '../ports/chain-node.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
-import { type FollowWorld, followChain, followChains } from './follow-chain.ts';
+import {
+  type FollowWorld,
+  followable,
+  followChain,
+  followChains,
+  TIP_BLOCKS_MAX,
+} from './follow-chain.ts';
 
 const NOW = 1_800_000_000;
 const STEPS_MAX = 5_000;
@@ -15,6 +23,8 @@ const STEPS_MAX = 5_000;
 type Script = {
   readonly from?: number | null;
   readonly store?: TransferStore;
+  readonly node?: ChainNode;
+  readonly tipBlocksMax?: number;
   /** Called each time following waits; it stops where this says so. */
   readonly onWait: (waits: number) => 'stop' | 'on';
 };
@@ -26,11 +36,12 @@ async function followed(chain: MemoryChain, held: MemoryTransferStore, script: S
   const stop = new AbortController();
   let steps = 0;
   const world: FollowWorld = {
-    node: chain.node,
+    node: script.node === undefined ? chain.node : script.node,
     store: script.store === undefined ? held.store : script.store,
     origin: 'simulated',
     now: () => NOW,
     pollMs: 2_000,
+    tipBlocksMax: script.tipBlocksMax === undefined ? TIP_BLOCKS_MAX : script.tipBlocksMax,
     sleep: async (ms) => {
       slept.push(ms);
       if (script.onWait(slept.length) === 'stop') stop.abort();
@@ -269,10 +280,13 @@ describe('following a chain', () => {
       origin: 'simulated',
       now: () => NOW,
       pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
     await new Promise<void>((resolve) => {
-      const both = [bad, good].map((chain) => ({ world: world(chain), fromBlock: 0 }));
+      const both = [bad, good].map((chain) => {
+        return { followable: followable(world(chain)), fromBlock: 0 };
+      });
       const following = followChains(both, {
         onBug: (error) => bugs.push(error),
         onEnd: (end) => ends.push(end),
@@ -284,5 +298,96 @@ describe('following a chain', () => {
     expect(bugs).toEqual([new TypeError('a bug')]);
     expect(ends).toMatchObject([{ end: 'stopped', state: { chain: 'ethereum' } }]);
     expect(rows(good, held).held).toEqual(rows(good, held).said);
+  });
+
+  test('a chain that moves away under every reading is told as a fault', async () => {
+    const chain = memoryChain();
+    const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
+    const blocks: ChainNode['blocks'] = async () => read('moved', { port: 'chain_node', source });
+    const node = { ...chain.node, blocks };
+    const held = memoryTransferStore();
+    const { states } = await followed(chain, held, { node, onWait: stopAt(12) });
+    expect(states[0]?.fault).toBeNull();
+    expect(states.at(-1)?.fault?.reason).toBe(
+      'memory://node failed: keeps changing its chain while it is read.',
+    );
+  });
+
+  test('a chain that makes nothing final fills its tip and no more, and says why', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(200);
+    const { states, end } = await followed(chain, held, {
+      tipBlocksMax: 100,
+      onWait: (waits) => {
+        if (waits === 2) chain.setFinal(150);
+        return waits < 4 ? 'on' : 'stop';
+      },
+    });
+    const faults = states.map(({ fault }) => (fault === null ? null : fault.reason));
+    expect(faults).toContain('memory://node failed: made none of its last 128 blocks final.');
+    expect(end.state).toMatchObject({ last_block: 200, final_block: 150, fault: null });
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+  });
+
+  test('a chain has one writer: who asks for it again looks on, and leaves without ending it', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    const first = new AbortController();
+    const second = new AbortController();
+    const seen: FollowState[] = [];
+    let looking: Promise<FollowEnd> | null = null;
+    let waits = 0;
+    const shared = followable({
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: async () => {
+        waits += 1;
+        chain.mine(1);
+        if (waits === 1) {
+          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
+        }
+        if (waits === 3) second.abort();
+        if (waits === 3) expect((await looking)?.end).toBe('stopped');
+        if (waits === 5) first.abort();
+      },
+    });
+    const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
+    expect(end.state.last_block).toBe(14);
+    expect(seen.at(-1)?.last_block).toBe(12);
+    expect(held.doubles()).toBe(0);
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said.slice(0, 15));
+  });
+
+  test('a node that tells fewer kinds than before is a fault: no hole is left behind', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    await followed(chain, held, { onWait: stopAt(1) });
+    chain.mine(10);
+    const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
+    const open: ChainNode['open'] = async () =>
+      read(['native', 'token'], { port: 'chain_node', source });
+    const poorer = { ...chain.node, open };
+    const { end, states } = await followed(chain, held, { node: poorer, onWait: stopAt(3) });
+    expect(states.at(-1)?.fault?.reason).toBe(
+      'memory://node failed: no longer tells internal transfers, as was followed so far.',
+    );
+    expect(end.end).toBe('stopped');
+    expect(held.transfers('ethereum')).toHaveLength(11);
+  });
+
+  test('a start that finds nothing new still knows how old the last block is', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    await followed(chain, held, { onWait: stopAt(1) });
+    const { end } = await followed(chain, held, { onWait: stopAt(1) });
+    expect(end.state).toMatchObject({ blocks: 0, lag_s: NOW - 1_700_000_000 - 10 * 12 });
   });
 });

@@ -2,8 +2,8 @@
 // Old blocks come final, newer ones stay undoable until the node will not take them back. Each step
 // asks the store where it stands, so a killed process goes on without gap or double.
 
-import type { Why } from '../evidence/reasons.ts';
-import type { FollowEnd, FollowState, FollowWatch } from '../ports/chain-following.ts';
+import { type Why, why } from '../evidence/reasons.ts';
+import type { Followable, FollowEnd, FollowState, FollowWatch } from '../ports/chain-following.ts';
 import type { ChainNode } from '../ports/chain-node.ts';
 import type { ImportOrigin } from '../ports/table-import.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
@@ -18,10 +18,14 @@ export type FollowWorld = {
   /** Resolves after so many milliseconds, or at once when the signal ends it. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly pollMs: number;
+  /** How many undoable blocks are held at most, `TIP_BLOCKS_MAX`. */
+  readonly tipBlocksMax: number;
 };
 
 /** How often a node is asked for a newer head. */
 export const POLL_MS = 2_000;
+/** Over an hour of a chain of four blocks a second; a chain that stays so long undecided waits. */
+export const TIP_BLOCKS_MAX = 16_384;
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 const DOUBLINGS_MAX = 10;
@@ -34,8 +38,8 @@ export type Step =
   | { readonly step: 'silent' | 'broken'; readonly why: Why };
 
 /**
- * Follows a chain until it is stopped. `fromBlock` counts on the first start of a chain only; `null`
- * begins at the newest final block.
+ * Follows a chain until it is stopped. `fromBlock` counts on the first start of a chain only;
+ * `null` begins at the newest final block.
  */
 export async function followChain(
   world: FollowWorld,
@@ -51,7 +55,8 @@ export async function followChain(
     if (signal.aborted) break;
     moves = took.step === 'moved' ? moves + 1 : 0;
     failures = took.step === 'silent' || moves > MOVES_MAX ? failures + 1 : 0;
-    const fault = 'why' in took ? took.why : null;
+    const restless = moves > MOVES_MAX ? restlessness(world) : null;
+    const fault = 'why' in took ? took.why : restless;
     watch.onState(steps.state(fault));
     if (took.step === 'broken')
       return { end: 'broken', state: steps.state(took.why), why: took.why };
@@ -60,13 +65,21 @@ export async function followChain(
   return { end: 'stopped', state: steps.state(null) };
 }
 
+function restlessness({ node }: FollowWorld): Why {
+  const fault = 'keeps changing its chain while it is read';
+  return why('provider_failed', { provider: node.source, fault });
+}
+
 function waitMs(pollMs: number, failures: number): number {
   if (failures === 0) return pollMs;
   return Math.min(RETRY_MS * 2 ** Math.min(failures - 1, DOUBLINGS_MAX), RETRY_MAX_MS);
 }
 
-/** One chain among several. */
-export type FollowedChain = { readonly world: FollowWorld; readonly fromBlock: number | null };
+/** One chain among several. `fromBlock` as in `followChain`. */
+export type FollowedChain = {
+  readonly followable: Followable;
+  readonly fromBlock: number | null;
+};
 
 /** What follows several chains tells: where each stands, how each ended, and bugs. */
 export type FollowChainsWatch = {
@@ -85,9 +98,9 @@ export function followChains(
 ): { readonly stop: () => Promise<void> } {
   const ended = new AbortController();
   const { signal } = ended;
-  const running = chains.map(async ({ world, fromBlock }) => {
+  const running = chains.map(async ({ followable, fromBlock }) => {
     try {
-      watch.onEnd(await followChain(world, fromBlock, { onState: watch.onState, signal }));
+      watch.onEnd(await followable.follow(fromBlock, { onState: watch.onState, signal }));
     } catch (error) {
       watch.onBug(error);
     }
@@ -96,6 +109,43 @@ export function followChains(
     stop: async () => {
       ended.abort();
       await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * A chain that is followed once at a time in this process, since it has one writer. Who asks for it
+ * while it is followed already is told of that, and leaves without ending it.
+ */
+export function followable(world: FollowWorld): Followable {
+  const watches = new Set<FollowWatch>();
+  let running: Promise<FollowEnd> | null = null;
+  let last = new FollowSteps(world, null, new AbortController().signal).state(null);
+  const onState = (state: FollowState): void => {
+    last = state;
+    for (const watch of watches) watch.onState(state);
+  };
+  const looksOn = (first: Promise<FollowEnd>, { signal }: FollowWatch): Promise<FollowEnd> => {
+    const left = new Promise<FollowEnd>((resolve) => {
+      const leave = (): void => resolve({ end: 'stopped', state: last });
+      signal.addEventListener('abort', leave, { once: true });
+      if (signal.aborted) leave();
+    });
+    return Promise.race([first, left]);
+  };
+  return {
+    chain: world.node.chain,
+    follow: async (fromBlock, watch) => {
+      watches.add(watch);
+      try {
+        if (running !== null) return await looksOn(running, watch);
+        running = followChain(world, fromBlock, { onState, signal: watch.signal });
+        return await running.finally(() => {
+          running = null;
+        });
+      } finally {
+        watches.delete(watch);
+      }
     },
   };
 }

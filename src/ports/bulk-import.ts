@@ -1,7 +1,7 @@
 // Answers one question: what is asked of a bulk import of chain exports, and how did it end?
 // It refuses to say that blocks are held in full unless the files prove it or the operator says so.
 
-import type { EvmChainName } from '../chain/chain.ts';
+import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { ImportOrigin } from './table-import.ts';
 import type { HeldRange } from './transfer-store.ts';
@@ -15,6 +15,9 @@ export type BulkDataset =
   | 'contracts'
   | 'blocks'
   | 'left_aside';
+
+/** The chains whose exports have a known layout. */
+export const BULK_CHAINS: readonly EvmChainName[] = EVM_CHAINS;
 
 /** What the operator asks for. Paths are absolute: files, folders, or patterns with `*` or `?`. */
 export type BulkImportOrder = {

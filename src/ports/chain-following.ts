@@ -2,6 +2,7 @@
 // It knows no node and no store: those who show it, a command and the metrics, see this only.
 
 import type { UnixSeconds } from '../chain/time.ts';
+import type { TransferKind } from '../chain/transfer.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { LeftOut } from './chain-node.ts';
 
@@ -12,6 +13,8 @@ import type { LeftOut } from './chain-node.ts';
 export type FollowState = {
   readonly chain: string;
   readonly source: string;
+  /** Which kinds of transfer its node tells, `null` before it was asked. */
+  readonly kinds: readonly TransferKind[] | null;
   readonly head_block: number | null;
   readonly last_block: number | null;
   readonly last_time: UnixSeconds | null;

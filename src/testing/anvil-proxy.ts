@@ -18,7 +18,7 @@ export type InItsPlace =
 /** Looks at each call of each request; `null` lets it through. */
 export type Rule = (call: ProxiedCall) => InItsPlace | null;
 
-export type Proxy = {
+export type NodeProxy = {
   readonly url: URL;
   readonly setRule: (rule: Rule) => void;
   /** The calls that came, in order. */
@@ -27,7 +27,7 @@ export type Proxy = {
 };
 
 /** Starts one before a node. */
-export async function startProxy(node: URL): Promise<Proxy> {
+export async function startProxy(node: URL): Promise<NodeProxy> {
   let rule: Rule = () => null;
   const calls: ProxiedCall[] = [];
   const server = createServer((asked, answer) => {

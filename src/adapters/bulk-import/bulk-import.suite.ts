@@ -29,6 +29,8 @@ export class KeptFacts implements ImportStore {
   readonly ranges: HeldRange[] = [];
   appends = 0;
   failAt: number | null = null;
+  /** How many transfers of each append the store says it holds another fork of. */
+  ofAnotherFork = 0;
 
   readonly appendImported: ImportStore['appendImported'] = async (facts) => {
     this.appends += 1;
@@ -44,7 +46,7 @@ export class KeptFacts implements ImportStore {
       return unread('transfer_store', why('store_unreadable', { what: 'It', fault: 'down' }));
     }
     const counts = { transfers: facts.transfers.length, creations: facts.creations.length };
-    return read({ ...counts, of_another_fork: 0 }, ORIGIN);
+    return read({ ...counts, of_another_fork: this.ofAnotherFork }, ORIGIN);
   };
 
   readonly recordCoverage: ImportStore['recordCoverage'] = async (ranges) => {

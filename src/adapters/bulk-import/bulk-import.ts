@@ -40,7 +40,7 @@ export function bulkImporter(
     try {
       return await imported({ store, directory, chunkRows }, order, watch);
     } catch (fault) {
-      return toldOrThrown(fault, watch.signal);
+      return faulty(fault, watch.signal);
     } finally {
       busy = false;
     }
@@ -53,7 +53,7 @@ function unreadable(fault: string): BulkImportOutcome {
 }
 
 /** What the operator or the weather brought about is told; anything else is a bug and thrown. */
-function toldOrThrown(fault: unknown, signal: AbortSignal): BulkImportOutcome {
+function faulty(fault: unknown, signal: AbortSignal): BulkImportOutcome {
   if (signal.aborted) return { outcome: 'stopped' };
   if (fault instanceof ImportFault) return unreadable(fault.message.replace(/\.$/, ''));
   if (fault instanceof WarehouseUnavailable || fault instanceof WarehouseRefusal) {

@@ -1,5 +1,5 @@
 // How far did an import come before it ended, or was ended?
-// A checkpoint is whole or is not there; what it does not count is done again, which changes nothing.
+// A checkpoint is whole or is not there; what it does not count is done again and changes nothing.
 
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -29,6 +29,10 @@ export async function coverageOf(
     onNote(`Only the first ${RANGES_MAX} ranges of blocks are recorded as held in full.`);
   }
   if (order.declared === null) return proved;
+  if (state.of_another_fork > 0) {
+    onNote('Another fork is held of some of these blocks, so no declared block is held in full.');
+    return proved;
+  }
   const declared: HeldRange[] = [];
   for (const told of toldKinds(state, files, onNote)) {
     const holes = await holesOf(told, scratch);

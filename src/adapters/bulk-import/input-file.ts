@@ -36,17 +36,13 @@ export async function inputPaths(paths: readonly string[]): Promise<readonly str
     if (WEB.test(path)) {
       throw new ImportFault(`${path}: this is an address; fetch the file first, then import it.`);
     }
-    const before = found.size;
-    for (const one of await matching(path)) await collectFiles(one, 0, found);
-    if (found.size === before && !(await isKnown(path, found))) {
-      throw new ImportFault(`${path}: there is no file there.`);
-    }
+    const here = new Set<string>();
+    for (const one of await matching(path)) await collectFiles(one, 0, here);
+    if (here.size === 0) throw new ImportFault(`${path}: there is no file there.`);
+    for (const one of here) found.add(one);
+    if (found.size > FILES_MAX) throw new ImportFault(`More than ${FILES_MAX} files; split them.`);
   }
   return [...found].sort();
-}
-
-async function isKnown(path: string, found: ReadonlySet<string>): Promise<boolean> {
-  return found.has(await realpath(path).catch(() => path));
 }
 
 /** What a path with `*` or `?` in its last part stands for; any other path stands for itself. */

@@ -247,7 +247,7 @@ function judgeContract(row: StagedRow, known: Transaction, block: Block): void {
   else refuse(block, row, 'success_unknown');
 }
 
-/** Block rewards, which belong to no transaction: their block's hash and their index stand for it. */
+/** Block rewards belong to no transaction: their block's hash and their index stand for it. */
 function judgeRewards(rows: readonly StagedRow[], block: Block): void {
   const isReward = ({ dataset, trace }: StagedRow) =>
     trace === 'reward' || dataset === 'native_transfers';

@@ -30,10 +30,14 @@ export async function planOf(order: BulkImportOrder): Promise<Plan> {
   return { id, files };
 }
 
+/** Of a file's name in that of a source. */
+const NAME_CHARS_MAX = 80;
+
 /** How the source of an import is shown: file names, no paths. */
 export function sourceOf({ files }: Plan): string {
   const [first, ...rest] = files;
   if (first === undefined) throw new ImportFault('There is no file to import.');
+  const name = first.name.slice(0, NAME_CHARS_MAX);
   const more = rest.length === 1 ? '1 more file' : `${rest.length} more files`;
-  return rest.length === 0 ? first.name : `${first.name} and ${more}`;
+  return rest.length === 0 ? name : `${name} and ${more}`;
 }

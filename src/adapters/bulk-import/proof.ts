@@ -56,7 +56,8 @@ function holdsWhatTheChainMade(
   { block, time, withdrawals }: StagedRow,
   chain: EvmChainName,
 ): boolean {
-  if (chain !== 'ethereum') return true;
+  // What other chains make beside calls (deposits, state sync) is in no trace.
+  if (chain !== 'ethereum') return false;
   if (time < MERGE_S) return block === 0 || traces.some(({ trace }) => trace === 'reward');
   return time < SHANGHAI_S || withdrawalsOf(withdrawals) !== null;
 }

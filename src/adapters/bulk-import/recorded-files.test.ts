@@ -53,7 +53,9 @@ describe.skipIf(!existsSync(ETL))('recorded blocks of ethereum-etl', () => {
       '0x9288 → 0xe05f: 1100000000000000000 native true',
     ]);
     expect(record.left_out).toEqual(new Map([['failed', 1]]));
-    expect([...store.transfers.values()].filter(({ success }) => success === false)).toHaveLength(1);
+    expect([...store.transfers.values()].filter(({ success }) => success === false)).toHaveLength(
+      1,
+    );
   });
 
   test('a delegated call repeats its caller’s value and is no transfer', async () => {
@@ -96,10 +98,12 @@ describe.skipIf(!existsSync(ETL))('recorded blocks of ethereum-etl', () => {
     const blocks = join(ETL, 'test_export_blocks_job/block_with_logs');
     const record = recordOf(await imported(store, [tokens, blocks].flatMap(csvIn), { folder }));
     const rows = store.served().filter(({ kind }) => kind === 'token');
-    expect(rows.map((row) => [row.block_time, row.raw_amount, row.initiator?.slice(0, 6)])).toEqual([
-      [1_446_561_880, 100_000n, '0x1b63'],
-      [1_446_561_880, 200_000n, '0x9b22'],
-    ]);
+    expect(rows.map((row) => [row.block_time, row.raw_amount, row.initiator?.slice(0, 6)])).toEqual(
+      [
+        [1_446_561_880, 100_000n, '0x1b63'],
+        [1_446_561_880, 200_000n, '0x9b22'],
+      ],
+    );
     expect(record.rows_refused).toBe(0);
     // A log that nobody counts proves nothing whole, nor does a transaction without status.
     expect(store.ranges).toEqual([]);
@@ -152,7 +156,11 @@ function tracesIn(job: string): readonly string[] {
 
 /** The expected CSV files under a folder, whatever else lies there. */
 function csvIn(folder: string): readonly string[] {
-  const names = ['expected_blocks.csv', 'expected_transactions.csv', 'expected_token_transfers.csv'];
+  const names = [
+    'expected_blocks.csv',
+    'expected_transactions.csv',
+    'expected_token_transfers.csv',
+  ];
   const folders = [folder, join(folder, 'block_with_transfers')];
   return folders.flatMap((one) => names.map((name) => join(one, name))).filter(existsSync);
 }

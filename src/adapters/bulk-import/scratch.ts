@@ -134,7 +134,6 @@ async function columnsOf(engine: Warehouse, path: string): Promise<readonly File
 /** The engine's words may quote the file; only what kind of fault it is, and where, is told. */
 function unreadable(fault: unknown): never {
   if (!(fault instanceof WarehouseQueryError)) throw fault;
-  console.log("DBG", fault.detail.slice(0, 600));
   const at = /\(at row (\d+)\)/.exec(fault.detail);
   const where = at === null ? '' : ` at row ${at[1]}`;
   throw new ImportFault(`the file cannot be read${where} (${fault.reason}).`);
@@ -149,7 +148,7 @@ async function count(engine: Warehouse, sql: string): Promise<number> {
 async function stage(engine: Warehouse, file: StagedFile, signal: AbortSignal): Promise<number> {
   const call = { timeoutMs: STAGE_TIMEOUT_MS, signal };
   await engine.command(stagingStatement(file), call).catch(unreadable);
-  return count(engine, `SELECT count() AS n FROM staged FINAL WHERE file = ${file.number}`);
+  return count(engine, `SELECT max(rows) AS n FROM staged_files WHERE file = ${file.number}`);
 }
 
 async function underWay(engine: Warehouse): Promise<{ rows: number; bytes: number }> {

@@ -16,6 +16,8 @@ import type { FileColumn, StagedFile } from './staging-sql.ts';
 
 /** How often progress within a file is asked for. */
 const LOOK_MS = 1_000;
+/** Files are many and small, or few and large: after so long what was staged is noted. */
+const CHECKPOINT_MS = 5_000;
 
 type Ready = { readonly file: PlannedFile; readonly layout: Layout; readonly staged: StagedFile };
 
@@ -39,7 +41,8 @@ export async function stageFiles(
     if (one !== null) ready.push(one);
   }
   const bytesTotal = ready.reduce((sum, { file }) => sum + file.bytes, 0);
-  let state = from;
+  const staged = new Map(Object.entries(from.staged));
+  let keptAt = performance.now();
   let bytesDone = 0;
   let rowsDone = 0;
   const files: ImportedFile[] = [];
@@ -51,7 +54,7 @@ export async function stageFiles(
       files.push({ name, layout, dataset, rows: 0 });
       continue;
     }
-    const held = state.staged[String(one.file.number)];
+    const held = staged.get(String(one.file.number));
     const done = { rows: rowsDone, bytes: bytesDone, of: bytesTotal };
     const rows = held === undefined ? await stageFile(one, work, done) : held;
     bytesDone += bytes;
@@ -59,9 +62,13 @@ export async function stageFiles(
     files.push({ name, layout, dataset, rows });
     work.watch.onProgress({ phase: 'reading', rows: rowsDone, fraction: bytesDone / bytesTotal });
     if (held !== undefined) continue;
-    state = { ...state, staged: { ...state.staged, [String(one.file.number)]: rows } };
-    await writeCheckpoint(work.folder, state);
+    staged.set(String(one.file.number), rows);
+    if (performance.now() - keptAt < CHECKPOINT_MS) continue;
+    await writeCheckpoint(work.folder, { ...from, staged: Object.fromEntries(staged) });
+    keptAt = performance.now();
   }
+  const state = { ...from, staged: Object.fromEntries(staged) };
+  await writeCheckpoint(work.folder, state);
   return { state, files };
 }
 

@@ -34,6 +34,11 @@ ENGINE = ReplacingMergeTree ORDER BY (block, tx, file, line)`,
     reason LowCardinality(String)
 )
 ENGINE = ReplacingMergeTree ORDER BY (file, line)`,
+  // The highest row number is the count of rows, however often a file is staged.
+  `CREATE TABLE IF NOT EXISTS staged_files (file UInt32, rows SimpleAggregateFunction(max, UInt64))
+ENGINE = AggregatingMergeTree ORDER BY file`,
+  `CREATE MATERIALIZED VIEW IF NOT EXISTS staged_files_feed TO staged_files AS
+SELECT file, max(line) AS rows FROM staged GROUP BY file`,
 ] as const;
 
 const HEX_FIELDS: ReadonlySet<Field> = new Set([
@@ -45,8 +50,8 @@ export function stagingStatement(file: StagedFile): string {
   const raw = RAW_FIELDS.map((field) => `${rawOf(file, field)} AS r_${field}`).join(',\n    ');
   const { dataset } = file.layout;
   return `INSERT INTO staged SELECT
-  '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64OrZero(r_block), 0), r_tx, v_path, r_from,
-  v_to, r_token, v_amount, v_trace, v_status,
+  '${dataset}', if(match(r_block, '^[0-9]{1,15}$'), toUInt64OrZero(r_block), 0), r_tx, v_path,
+  r_from, v_to, r_token, v_amount, v_trace, v_status,
   if(match(r_subtraces, '^[0-9]{1,9}$'), toInt32OrZero(r_subtraces), -1), v_time, r_hash, r_parent,
   r_initiator, if(match(r_tx_count, '^[0-9]{1,9}$'), toInt32OrZero(r_tx_count), -1), v_withdrawals,
   ${file.number}, v_line, v_reason,
@@ -90,8 +95,11 @@ const SETTINGS = [
 function tableOf({ path, format, gzip, layout, columns }: StagedFile): string {
   if (format === 'Parquet') return `file('${path}', 'Parquet')`;
   const names = columns.map(({ name }) => name);
-  const used = new Set(RAW_FIELDS.flatMap((field) => columnOf(layout, field, names) ?? []));
-  const structure = [...used].map((name) => `\`${name}\` Nullable(String)`).join(', ');
+  const used = new Set(RAW_FIELDS.map((field) => columnOf(layout, field, names)));
+  const structure = [...used]
+    .filter((name) => name !== null)
+    .map((name) => `\`${name}\` Nullable(String)`)
+    .join(', ');
   return `file('${path}', '${format}', '${structure}', '${gzip ? 'gz' : 'none'}')`;
 }
 
@@ -128,7 +136,8 @@ function wordOf(text: string): string {
 }
 
 const TIME = `multiIf(match(r_time, '^[0-9]{1,10}$'), toInt64OrZero(r_time),
-  match(r_time, '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?( ?UTC|Z|[+]00(:?00)?)?$')
+  match(r_time, concat('^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}',
+      '([.][0-9]+)?( ?UTC|Z|[+]00(:?00)?)?$'))
     AND parseDateTimeOrNull(v_second, '%Y-%m-%d %H:%i:%s', 'UTC') IS NOT NULL,
   toInt64(toUnixTimestamp(parseDateTimeOrZero(v_second, '%Y-%m-%d %H:%i:%s', 'UTC'))), -1)`;
 

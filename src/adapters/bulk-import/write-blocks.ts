@@ -54,7 +54,8 @@ export async function writeChunk(
       creations: state.creations + facts.creations.length,
       of_another_fork: state.of_another_fork + written.value.of_another_fork,
       left_out: Object.fromEntries(leftOut),
-      proved,
+      // A block of which transfers were left out is not held as these files have it.
+      proved: written.value.of_another_fork === 0 ? proved : state.proved,
     },
   };
 }

@@ -1,6 +1,7 @@
 // Answers one question: may a node be believed that a block has no transfer logs.
 // Nodes that dropped old logs answer a range of them with an empty list and no error. Each header
 // says whether its block can have such a log; where it can and none came, the receipts are asked.
+// So they are, of its fullest blocks, where a range has none at all: not every node keeps blooms.
 
 import { z } from 'zod';
 import type { JsonRpc } from '../json-rpc.ts';
@@ -42,6 +43,22 @@ export async function checkLogs(
   }
   if (logs.length > 0 || !mayHoldTransfers(block)) return;
   if ((await transfersOf(rpc, block, signal)) > 0) throw new NodeFault(LIES);
+}
+
+/** Of so many blocks of a range without any log the receipts are asked. */
+const CANARIES = 3;
+
+/** Throws `NodeFault` where blocks that a range gave no log of do have some. */
+export async function checkEmptyRange(
+  rpc: JsonRpc,
+  blocks: readonly NodeBlock[],
+  signal: AbortSignal,
+): Promise<void> {
+  const busy = blocks.filter((one) => one.transactions.length > 0);
+  busy.sort((one, other) => other.transactions.length - one.transactions.length);
+  for (const block of busy.slice(0, CANARIES)) {
+    if ((await transfersOf(rpc, block, signal)) > 0) throw new NodeFault(LIES);
+  }
 }
 
 function transfersIn(receipts: readonly NodeReceipt[]): number {

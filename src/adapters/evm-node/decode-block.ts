@@ -105,8 +105,8 @@ function byReceipts(chain: ChainName, block: NodeBlock, receipts: readonly NodeR
     const success = receipt.status == null ? null : receipt.status === 1;
     const created = receipt.contractAddress;
     const target = to == null ? created : to;
-    // A creation that failed went nowhere: it has no second account.
-    if (target == null) continue;
+    // A creation that failed went nowhere, though some receipts name where it would have been.
+    if (target == null || (to == null && success === false)) continue;
     coins.push(rootCoin({ hash, from, to: target, value }, success));
     if (to == null && created != null && success === true) {
       const made = { tx_hash: hash, from, to: created, initiator: from };

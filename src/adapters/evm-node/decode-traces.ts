@@ -33,7 +33,9 @@ export function parityFrames(traces: readonly ParityTrace[]): Frame[] {
     switch (trace.type) {
       case 'call': {
         const type = action.callType === 'call' ? 'call' : 'other';
-        return { ...at, type, ...moved(action.from, action.to, action.value) };
+        // Some nodes leave the value out where a call cannot carry one.
+        const value = type === 'other' && action.value == null ? 0n : action.value;
+        return { ...at, type, ...moved(action.from, action.to, value) };
       }
       case 'create': {
         // A create that failed has no address: nothing of it is looked at but its failure.

@@ -22,6 +22,8 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<Execution[]>;
 
+/** The traces of one block may be a hundred megabytes of text, most of which is left out here. */
+const BLOCKS_A_QUESTION = 4;
 const PARITY = z.array(PARITY_TRACE);
 const CALLS = z.array(TRACED);
 const RECEIPTS = z.array(RECEIPT);
@@ -118,8 +120,15 @@ export async function executions(
   const busy = blocks.filter(({ number, transactions }) =>
     way === 'trace_block' ? number > 0 : transactions.length > 0,
   );
-  const told = await ASKS[way](rpc, busy, signal);
-  const byHash = new Map(busy.map(({ hash }, i) => [hash, told[i]]));
+  const byHash = new Map<string, Execution>();
+  for (let at = 0; at < busy.length; at += BLOCKS_A_QUESTION) {
+    const some = busy.slice(at, at + BLOCKS_A_QUESTION);
+    const told = await ASKS[way](rpc, some, signal);
+    for (const [i, execution] of told.entries()) {
+      const block = some[i];
+      if (block !== undefined) byHash.set(block.hash, execution);
+    }
+  }
   return blocks.map(({ hash }) => {
     const execution = byHash.get(hash);
     return execution === undefined ? NOTHING_RAN : execution;

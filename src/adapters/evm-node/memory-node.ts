@@ -5,7 +5,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainNode, ChainNodePort } from '../../ports/chain-node.ts';
+import type { ChainNode, ChainNodePort, Heads } from '../../ports/chain-node.ts';
 import type { TipBlock } from '../../ports/transfer-store.ts';
 
 export type MemoryChain = {
@@ -58,27 +58,11 @@ export function memoryChain(name: ChainName = 'ethereum', startS = 1_700_000_000
     const source = { name: SHOWN, url: SHOWN, as_of: startS, kind: 'observation' } as const;
     return read(value(), { port: 'chain_node', source: { ...source, simulated: true } });
   };
-  const node: ChainNode = {
-    chain: name,
-    source: SHOWN,
-    open: () => ask('open', () => KINDS),
-    heads: () =>
-      ask('heads', () => {
-        const latest = blocks.length - 1;
-        return { latest, latest_time: startS + latest * BLOCK_S, final };
-      }),
-    header: (number) =>
-      ask('header', () => {
-        const block = blocks[number];
-        return block === undefined ? null : block;
-      }),
-    blocks: (from, to) =>
-      ask('blocks', () => {
-        const told = blocks.slice(from, to + 1);
-        if (told.length <= to - from) return 'moved';
-        return { blocks: told, left_out: { nft: 1, misshapen: 0 } };
-      }),
+  const heads = () => {
+    const latest = blocks.length - 1;
+    return { latest, latest_time: startS + latest * BLOCK_S, final };
   };
+  const node = nodeOf(name, blocks, ask, heads);
   return {
     node,
     mine,
@@ -103,6 +87,33 @@ export function memoryChain(name: ChainName = 'ethereum', startS = 1_700_000_000
 }
 
 const SHOWN = 'memory://node';
+
+type Ask = <T>(question: string, value: () => T) => Promise<Reading<T, ChainNodePort>>;
+
+function nodeOf(
+  chain: ChainName,
+  blocks: readonly TipBlock[],
+  ask: Ask,
+  heads: () => Heads,
+): ChainNode {
+  return {
+    chain,
+    source: SHOWN,
+    open: () => ask('open', () => KINDS),
+    heads: () => ask('heads', heads),
+    header: (number) =>
+      ask('header', () => {
+        const block = blocks[number];
+        return block === undefined ? null : block;
+      }),
+    blocks: (from, to) =>
+      ask('blocks', () => {
+        const told = blocks.slice(from, to + 1);
+        if (told.length <= to - from) return 'moved';
+        return { blocks: told, left_out: { nft: 1, misshapen: 0 } };
+      }),
+  };
+}
 
 function word(number: number): string {
   return `0x${number.toString(16).padStart(HEX_DIGITS, '0')}`;

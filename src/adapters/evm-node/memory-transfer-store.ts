@@ -39,90 +39,110 @@ const SOURCE = {
 
 /** An empty store. */
 export function memoryTransferStore(): MemoryTransferStore {
-  const cursors = new Map<ChainName, Cursor>();
-  const blocks = new Map<ChainName, Block[]>();
-  let doubles = 0;
-  const held = (chain: ChainName): Block[] => {
-    const own = blocks.get(chain);
+  const held = new Held();
+  const moves = { rollBack: held.rollBack, finalise: held.finalise };
+  const adds = { applyFinal: held.applyFinal, applyTip: held.applyTip };
+  return {
+    store: { ...unused, cursor: held.cursor, follow: held.follow, ...adds, ...moves },
+    transfers: (chain) => held.blocks(chain).flatMap((block) => block.transfers),
+    creations: (chain) => held.blocks(chain).flatMap((block) => block.creations),
+    doubles: () => held.doubles,
+  };
+}
+
+class Held {
+  readonly #cursors = new Map<ChainName, Cursor>();
+  readonly #blocks = new Map<ChainName, Block[]>();
+  doubles = 0;
+
+  blocks(chain: ChainName): Block[] {
+    const own = this.#blocks.get(chain);
     if (own === undefined) throw new TypeError(`${chain} is not followed`);
     return own;
+  }
+
+  readonly cursor: TransferStore['cursor'] = async (chain) => {
+    const cursor = this.#cursors.get(chain);
+    return answered(cursor === undefined ? null : cursor);
   };
-  const add = (chain: ChainName, block: Block): void => {
-    const own = held(chain);
-    if (own.some(({ number }) => number === block.number)) doubles += 1;
+
+  readonly follow: TransferStore['follow'] = async (following) => {
+    const before = this.#cursors.get(following.chain);
+    const begun = { final_block: null, final_hash: null, tip: [], ...following };
+    const { kinds, source, origin } = following;
+    const cursor = before === undefined ? begun : { ...before, kinds, source, origin };
+    if (before === undefined) this.#blocks.set(following.chain, []);
+    this.#cursors.set(following.chain, cursor);
+    return answered(cursor);
+  };
+
+  readonly applyFinal: TransferStore['applyFinal'] = async (chain, final) => {
+    const cursor = this.#at(chain);
+    if (cursor.tip.length > 0 || final.from_block !== nextOf(cursor)) {
+      return refused('gap', cursor);
+    }
+    for (const { number } of final.blocks) {
+      const of = <T extends { block: number }>(rows: readonly T[]) =>
+        rows.filter((row) => row.block === number);
+      this.#add(chain, { number, transfers: of(final.transfers), creations: of(final.creations) });
+    }
+    const { to_block: final_block, to_hash: final_hash } = final;
+    return this.#moved({ ...cursor, final_block, final_hash });
+  };
+
+  readonly applyTip: TransferStore['applyTip'] = async (chain, added) => {
+    const cursor = this.#at(chain);
+    let next = nextOf(cursor);
+    let parent = cursor.tip.length > 0 ? cursor.tip.at(-1)?.hash : cursor.final_hash;
+    for (const { number, hash, parent_hash } of added) {
+      if (number !== next) return refused('gap', cursor);
+      if (parent !== null && parent_hash !== parent) return refused('parent_differs', cursor);
+      next += 1;
+      parent = hash;
+    }
+    for (const block of added) this.#add(chain, block);
+    const headers = added.map(({ number, hash, parent_hash, time }) => {
+      return { number, hash, parent_hash, time };
+    });
+    return this.#moved({ ...cursor, tip: [...cursor.tip, ...headers] });
+  };
+
+  readonly rollBack: TransferStore['rollBack'] = async (chain, toBlock) => {
+    const cursor = this.#at(chain);
+    const { final_block } = cursor;
+    if (final_block !== null && toBlock < final_block) return refused('final', cursor);
+    const kept = this.blocks(chain).filter(({ number }) => number <= toBlock);
+    this.#blocks.set(chain, kept);
+    return this.#moved({ ...cursor, tip: cursor.tip.filter((one) => one.number <= toBlock) });
+  };
+
+  readonly finalise: TransferStore['finalise'] = async (chain, upToBlock) => {
+    const cursor = this.#at(chain);
+    const last = cursor.tip.findLast(({ number }) => number <= upToBlock);
+    if (last === undefined) return answered({ moved: true, cursor });
+    const tip = cursor.tip.filter(({ number }) => number > upToBlock);
+    return this.#moved({ ...cursor, tip, final_block: last.number, final_hash: last.hash });
+  };
+
+  #at(chain: ChainName): Cursor {
+    const cursor = this.#cursors.get(chain);
+    if (cursor === undefined) throw new TypeError(`${chain} is not followed`);
+    return cursor;
+  }
+
+  #add(chain: ChainName, block: Block): void {
+    const own = this.blocks(chain);
+    if (own.some(({ number }) => number === block.number)) this.doubles += 1;
     const numbered = numberTransfers(block.transfers);
-    doubles += numbered.length - new Set(numbered.map((one) => `${one.identity}${one.n}`)).size;
+    const distinct = new Set(numbered.map(({ identity, n }) => `${identity} ${n}`));
+    this.doubles += numbered.length - distinct.size;
     own.push(block);
-  };
-  const store: TransferStore = {
-    ...unused,
-    cursor: async (chain) => {
-      const cursor = cursors.get(chain);
-      return answered(cursor === undefined ? null : cursor);
-    },
-    follow: async (following) => {
-      const before = cursors.get(following.chain);
-      const begun = { final_block: null, final_hash: null, tip: [], ...following };
-      const { kinds, source, origin } = following;
-      const cursor = before === undefined ? begun : { ...before, kinds, source, origin };
-      if (before === undefined) blocks.set(following.chain, []);
-      cursors.set(following.chain, cursor);
-      return answered(cursor);
-    },
-    applyFinal: async (chain, final) => {
-      const cursor = cursorOf(cursors, chain);
-      if (cursor.tip.length > 0 || final.from_block !== nextOf(cursor))
-        return refused('gap', cursor);
-      for (const { number } of final.blocks) {
-        const of = <T extends { block: number }>(rows: readonly T[]) =>
-          rows.filter((row) => row.block === number);
-        const facts = { transfers: of(final.transfers), creations: of(final.creations) };
-        add(chain, { number, ...facts });
-      }
-      const { to_block: final_block, to_hash: final_hash } = final;
-      return moved(cursors, { ...cursor, final_block, final_hash });
-    },
-    applyTip: async (chain, added) => {
-      const cursor = cursorOf(cursors, chain);
-      let next = nextOf(cursor);
-      let parent = cursor.tip.length > 0 ? cursor.tip.at(-1)?.hash : cursor.final_hash;
-      for (const { number, hash, parent_hash } of added) {
-        if (number !== next) return refused('gap', cursor);
-        if (parent !== null && parent_hash !== parent) return refused('parent_differs', cursor);
-        next += 1;
-        parent = hash;
-      }
-      for (const block of added) add(chain, block);
-      const headers = added.map(({ number, hash, parent_hash, time }) => {
-        return { number, hash, parent_hash, time };
-      });
-      return moved(cursors, { ...cursor, tip: [...cursor.tip, ...headers] });
-    },
-    rollBack: async (chain, toBlock) => {
-      const cursor = cursorOf(cursors, chain);
-      const { final_block } = cursor;
-      if (final_block !== null && toBlock < final_block) return refused('final', cursor);
-      const own = held(chain);
-      blocks.set(
-        chain,
-        own.filter(({ number }) => number <= toBlock),
-      );
-      return moved(cursors, { ...cursor, tip: cursor.tip.filter((one) => one.number <= toBlock) });
-    },
-    finalise: async (chain, upToBlock) => {
-      const cursor = cursorOf(cursors, chain);
-      const last = cursor.tip.findLast(({ number }) => number <= upToBlock);
-      if (last === undefined) return answered({ moved: true, cursor });
-      const tip = cursor.tip.filter(({ number }) => number > upToBlock);
-      return moved(cursors, { ...cursor, tip, final_block: last.number, final_hash: last.hash });
-    },
-  };
-  return {
-    store,
-    transfers: (chain) => held(chain).flatMap((block) => block.transfers),
-    creations: (chain) => held(chain).flatMap((block) => block.creations),
-    doubles: () => doubles,
-  };
+  }
+
+  #moved(cursor: Cursor): Reading<Moved, TransferStorePort> {
+    this.#cursors.set(cursor.chain, cursor);
+    return answered({ moved: true, cursor });
+  }
 }
 
 const notHere = async (): Promise<never> => {
@@ -141,22 +161,11 @@ function answered<T>(value: T): Reading<T, TransferStorePort> {
   return read(value, { port: 'transfer_store', source: SOURCE });
 }
 
-function moved(cursors: Map<ChainName, Cursor>, cursor: Cursor): Reading<Moved, TransferStorePort> {
-  cursors.set(cursor.chain, cursor);
-  return answered({ moved: true, cursor });
-}
-
 function refused(
   code: Extract<Moved, { moved: false }>['refused'],
   cursor: Cursor,
 ): Reading<Moved, TransferStorePort> {
   return answered({ moved: false, refused: code, cursor });
-}
-
-function cursorOf(cursors: ReadonlyMap<ChainName, Cursor>, chain: ChainName): Cursor {
-  const cursor = cursors.get(chain);
-  if (cursor === undefined) throw new TypeError(`${chain} is not followed`);
-  return cursor;
 }
 
 function nextOf({ tip, final_block, from_block }: Cursor): number {

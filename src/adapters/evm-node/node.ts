@@ -15,9 +15,9 @@ import {
 } from '../../ports/chain-node.ts';
 import type { TipBlock } from '../../ports/transfer-store.ts';
 import { type JsonRpc, RpcFault } from '../json-rpc.ts';
-import { checkLogs } from './canary.ts';
+import { checkEmptyRange, checkLogs } from './canary.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
-import { tokenTransfers } from './decode-logs.ts';
+import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
 import { bestWay, executions, resultOf, type Way } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
@@ -124,6 +124,8 @@ class BlockReader {
     const whole = await this.#whole(from, to, signal);
     if (whole.length <= to - from) throw new ChainMoved();
     const logs = await this.#logsByBlock(whole, signal);
+    const silent = [...logs.values()].every((own) => own.length === 0);
+    if (silent) await checkEmptyRange(rpc, whole, signal);
     const executed = await executions(rpc, way, whole, signal);
     const blocks: TipBlock[] = [];
     const left_out = { nft: 0, misshapen: 0 };
@@ -168,7 +170,7 @@ class BlockReader {
     for (const log of await this.#logs(first.number, last.number, signal)) {
       const own = byHash.get(log.blockHash);
       if (own === undefined || log.removed === true) throw new ChainMoved();
-      own.push(log);
+      if (log.topics[0] === TRANSFER_TOPIC) own.push(log);
     }
     return byHash;
   }

@@ -19,35 +19,30 @@ const RANGE_CODES: ReadonlySet<number> = new Set([-32005, -32614, 35]);
 
 // PublicNode: "Archive requests require a personal token".
 const ARCHIVE = /archive|personal token/i;
-const CREDENTIAL =
-  /unauthori[sz]ed|authenticat|forbidden|(invalid|missing|required).{0,20}(api.?key|token)|api.?key.{0,20}(invalid|missing|required|disabled)/i;
-const PRUNED = /prun|missing trie node|(history|state|header).{0,30}(not |un)available/i;
-const UNSUPPORTED =
-  /method.{0,60}(not |un)(found|supported|available|allowed|whitelisted)|method.{0,60}does not exist|unsupported method/i;
+const CREDENTIAL = anyOf(
+  'unauthori[sz]ed|not authori[sz]ed|authenticat|forbidden',
+  '(invalid|missing|required).{0,20}(api.?key|token)',
+  'api.?key.{0,20}(invalid|missing|required|disabled)',
+);
+const PRUNED = anyOf('prun|missing trie node', '(history|state|header).{0,30}(not |un)available');
+const UNSUPPORTED = anyOf(
+  'method.{0,60}(not |un)(found|supported|available|allowed|whitelisted)',
+  'method.{0,60}does not exist|no such method|unsupported method',
+  // Alchemy: "debug_traceBlockByHash is not available on the Free tier".
+  '(debug|trace)_[a-z]+.{0,60}not (available|supported|allowed|enabled)',
+);
 // Conformance: "block range extends beyond current head block"; go-ethereum: "unknown block".
-const MOVED =
-  /beyond (the )?(current )?head|unknown block|(block|header).{0,80}not found|not found.{0,20}block/i;
-const RANGE = new RegExp(
-  [
-    // Infura, zkSync; Arbitrum; Alchemy; Ankr, Polygon; Merlin; Immutable; Cronos; Avalanche
-    ...['returned more than', 'logs matched by query', 'response size', 'range is too wide'],
-    ...['range (is )?too large', 'maximum block range', 'blocks distance', 'too many blocks'],
-    // QuickNode, 1RPC; dRPC; further ones
-    ...[
-      'is limited to',
-      'ranges over',
-      'try with this block range',
-      'block range',
-      'limit exceeded',
-    ],
-    ...[
-      'exceeds? (the )?(limit|max|range)',
-      'too many (logs|results)',
-      'query timeout',
-      'timed out',
-    ],
-  ].join('|'),
-  'i',
+const MOVED = anyOf(
+  'beyond (the )?(current )?head|unknown block',
+  '(block|header).{0,80}not found|not found.{0,20}block',
+);
+const RANGE = anyOf(
+  // Infura, zkSync; Arbitrum; Alchemy; Ankr, Polygon; Merlin; Immutable; Cronos; Avalanche
+  'returned more than|logs matched by query|response size|range is too wide',
+  'range (is )?too large|maximum block range|blocks distance|too many blocks',
+  // QuickNode, 1RPC; dRPC; further ones
+  'is limited to|ranges over|try with this block range|block range|limit exceeded',
+  'exceeds? (the )?(limit|max|range)|too many (logs|results)|query timeout|timed out',
 );
 const HINT = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i;
 const HINTED = /results?|block range/i;
@@ -87,4 +82,8 @@ function rangeOf(from: unknown, to: unknown): { from: number; to: number } | nul
   if (typeof from !== 'string' || typeof to !== 'string') return null;
   if (!/^0x[0-9a-f]{1,13}$/i.test(from) || !/^0x[0-9a-f]{1,13}$/i.test(to)) return null;
   return { from: Number(from), to: Number(to) };
+}
+
+function anyOf(...patterns: readonly string[]): RegExp {
+  return new RegExp(patterns.join('|'), 'i');
 }

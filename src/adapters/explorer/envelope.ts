@@ -45,7 +45,7 @@ export function pageIn(action: ListAction, answer: unknown): Page {
 const PENDING = '2';
 const NOTHING: Page = { rows: [], pending: false };
 
-const outcome = z.object({ result: z.unknown(), error: z.unknown().optional() });
+const outcome = z.object({ result: z.unknown().optional(), error: z.unknown().optional() });
 
 /** Reads the result of a node's method that an explorer passes on, as the wire has it. */
 export function nodeResultIn(answer: unknown): unknown {

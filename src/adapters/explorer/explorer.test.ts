@@ -11,6 +11,7 @@ import type {
   NeighbourhoodLimits,
   TransferHistory,
 } from '../../ports/transfer-history.ts';
+import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
 import {
   EXPLORER_FAULTS,
   type ExplorerChains,
@@ -19,6 +20,8 @@ import {
   type StartedExplorer,
   startExplorer,
 } from '../../world/explorer-api.ts';
+import { SANDBOX_LABELLED } from '../../world/labels.ts';
+import { WORLD_SEED } from '../../world/listed-parties.ts';
 import { providerGuard } from '../provider-guard.ts';
 import { explorerHistory } from './history.ts';
 import { blockscoutChain, etherscanChain } from './provider.ts';
@@ -159,6 +162,43 @@ describe('covers', () => {
   test('a failed transaction is no transfer', async () => {
     const explorer = await started([row(1, { success: false })]);
     expect(known(await ask(historyOf(explorer, 'etherscan'), ALICE))?.degree).toBe(0);
+  });
+});
+
+test('who signed is told of all that moved in a transaction of the address, and else not', async () => {
+  const token = { address: `0x${'7'.repeat(40)}`, symbol: 'T', decimals: 6 };
+  const own = [row(1, { value: 0n }), row(1, { kind: 'token', token })];
+  const explorer = await started([...own, row(2, { kind: 'token', token, value: 0n })]);
+  const reading = await ask(historyOf(explorer, 'etherscan'), ALICE);
+  const rows = known(reading)?.counterparties.flatMap(({ transfers }) => transfers);
+  expect(rows?.map(({ block, initiator }) => [block, initiator])).toEqual([
+    [102, null],
+    [101, ALICE],
+    [101, ALICE],
+  ]);
+});
+
+describe('the simulated chains', () => {
+  const { oneHop, unused, hub } = SANDBOX_WALLETS;
+  const names = ['ethereum', 'base'] as const;
+
+  test('are read through the same adapter, and go on from day to day', async () => {
+    let now = SUITE_NOW;
+    const explorer = await startExplorer(worldChains(() => now, WORLD_SEED));
+    open.push(explorer);
+    const history = historyOf(explorer, 'blockscout', names, { now: () => now });
+    const degree = async (address: string) => {
+      const reading = await ask(history, address, { degreeMax: 5_000, rowsMax: 5_000 });
+      return [reading instanceof Read, known(reading)?.degree];
+    };
+    expect(await degree(oneHop)).toEqual([true, 1]);
+    expect(await degree(unused)).toEqual([true, 0]);
+    const [, crowd] = await degree(hub);
+    expect(crowd).toBeGreaterThan(5_000);
+    const hot = async () => Number((await degree(SANDBOX_LABELLED.hot))[1]);
+    const before = await hot();
+    now += 60 * 86_400;
+    expect(await hot()).toBeGreaterThan(before);
   });
 });
 

@@ -153,6 +153,8 @@ async function ofAddress(
   const parsed = parseAddress(address);
   if (parsed?.kind !== 'evm') return unread(PORT, notWalked(parsed));
   if (budget.signal.aborted) return unread(PORT, why('time_budget'));
+  // The batch has no room left: what would be cut to nothing is not asked for.
+  if (limits.rowsMax <= 0) return unread(PORT, rowCap(address, limits.rowsMax));
   const ask = { reader, address: parsed.address, rowsMax: limits.rowsMax, budget };
   const lists = (await Promise.all(reader.chains.map((at) => listsOf(ask, at)))).flat();
   if (lists.length === 0) return unread(PORT, why('no_history'));
@@ -242,8 +244,20 @@ const STILL_PENDING = 'its internal transactions are not all processed yet';
 const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);
 
 function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
-  const rows = parts.flatMap(({ transfers }) => transfers);
+  const rows = signed(parts.flatMap(({ transfers }) => transfers));
   return rows.sort((a, b) => b.at - a.at || b.block - a.block);
+}
+
+/** Only lists of transactions say who signed; what else moved in one of them, its signer moved. */
+function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
+  const signers = new Map<string, string>();
+  for (const { chain, tx, initiator } of rows) {
+    if (initiator !== null) signers.set(`${chain} ${tx}`, initiator);
+  }
+  return rows.map((row) => {
+    const signer = signers.get(`${row.chain} ${row.tx}`);
+    return row.initiator !== null || signer === undefined ? row : { ...row, initiator: signer };
+  });
 }
 
 function rowsIn(reading: Partly<Neighbourhood, TransferHistoryPort>): number {

@@ -47,6 +47,49 @@ describe.skipIf(FILES.length === 0)('recorded answers (skipped where none are)',
   });
 });
 
+describe('rows', () => {
+  const [from, to] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
+  const asked = { chain: 'ethereum', address: from, fromBlock: 0, toBlock: 10 } as const;
+  const row = { blockNumber: '5', timeStamp: '1600000000', hash: '0x1', from, to, value: '7' };
+
+  test('a creation that failed names no receiver, and moves nothing', () => {
+    const failed = { ...row, to: '', contractAddress: '', isError: '1' };
+    expect(rowIn('txlist', failed, asked)).toEqual({ block: 5, transfer: null });
+    expect(rowIn('txlistinternal', { ...failed, type: 'create' }, asked).transfer).toBeNull();
+  });
+
+  test('a creation that succeeded paid the contract that it made', () => {
+    const made = { ...row, to: '', contractAddress: to, isError: '0' };
+    expect(rowIn('txlist', made, asked).transfer).toMatchObject({ to, raw_amount: 7n });
+  });
+
+  test.each([
+    ['callcode', {}],
+    ['delegatecall', {}],
+    ['call', { callType: 'staticcall' }],
+  ])('%s %j moves nothing', (type, over) => {
+    const internal = { ...row, type, isError: '0', ...over };
+    expect(rowIn('txlistinternal', internal, asked).transfer).toBeNull();
+  });
+
+  test.each([
+    ['a block that was not asked for', 'txlist', { blockNumber: '11' }],
+    ['a value that is no integer', 'txlist', { value: '1.5' }],
+    ['a value as a number', 'txlist', { value: 7 }],
+    ['no sender', 'txlist', { from: '' }],
+    ['an unknown kind of call', 'txlistinternal', { type: 'teleport' }],
+    ['no value', 'tokentx', { contractAddress: to, value: undefined }],
+  ] as const)('%s is a failure of the provider (%s)', (_, action, over) => {
+    const broken = { isError: '0', type: 'call', ...row, ...over };
+    expect(() => rowIn(action, broken, asked)).toThrow(ProviderFault);
+  });
+
+  test('a token that has an id is no amount, and no transfer', () => {
+    const nft = { ...row, contractAddress: to, tokenID: '12' };
+    expect(rowIn('tokentx', nft, asked).transfer).toBeNull();
+  });
+});
+
 describe('nothing is empty but the words for it', () => {
   test.each([
     ['an unknown message', { status: '0', message: 'No data found', result: [] }],

@@ -70,10 +70,10 @@ export function rowIn(action: ListAction, row: unknown, asked: Asked): ReadRow {
 const READERS: Readonly<Record<ListAction, (row: unknown, asked: Asked) => ReadRow>> = {
   txlist: (row, asked) => {
     const data = shaped(nativeRow, row, 'txlist');
-    const made = common(data, data.hash, asked, 'txlist');
     const failed = data.isError === '1' || data.txreceipt_status === '0';
-    // A genesis allocation was sent by nobody, in no transaction.
-    if (failed || data.from === 'GENESIS') return { block: made.block, transfer: null };
+    // A creation that failed names no receiver; a genesis allocation was sent by nobody.
+    if (failed || data.from === 'GENESIS') return noTransfer(data);
+    const made = common(data, data.hash, asked, 'txlist');
     const told = data.isError === '0' || data.txreceipt_status === '1';
     const from = party(data.from, 'txlist');
     const facts = { kind: 'native', raw_amount: exact(data.value, 'txlist') } as const;
@@ -84,8 +84,8 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: Asked) => ReadR
     const data = shaped(internalRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
     if (tx === undefined) throw odd('txlistinternal');
+    if (data.isError === '1' || !moves(data)) return noTransfer(data);
     const made = common(data, tx, asked, 'txlistinternal');
-    if (data.isError === '1' || !moves(data)) return { block: made.block, transfer: null };
     const raw_amount = exact(data.value, 'txlistinternal');
     const from = party(data.from, 'txlistinternal');
     const told = { kind: 'internal', raw_amount, from, initiator: null, success: true } as const;
@@ -116,6 +116,10 @@ const READERS: Readonly<Record<ListAction, (row: unknown, asked: Asked) => ReadR
     return { block: made.block, transfer: ofAddress(transfer, asked, 'tokentx') };
   },
 };
+
+function noTransfer({ blockNumber }: z.output<typeof base>): ReadRow {
+  return { block: Number(blockNumber), transfer: null };
+}
 
 function odd(action: ListAction): ProviderFault {
   return new ProviderFault(`answered rows of another shape (${action})`, 'passing');

@@ -2,13 +2,13 @@
 // Refuses a transfer without a place, and an address or amount that no row could hold.
 
 import { type NumberedTransfer, numberTransfers, transferIdentity } from '../../chain/transfer.ts';
+import type { ImportOrigin } from '../../ports/table-import.ts';
 import type {
   BlockFact,
   CreationFact,
   TransactionFact,
   TransferFact,
 } from '../../ports/transfer-store.ts';
-import type { ImportOrigin } from '../../ports/table-import.ts';
 import type { InsertCell } from '../warehouse/executor.ts';
 import { addressHex, hashHex, textHex } from './bytes.ts';
 

@@ -1,0 +1,60 @@
+// Answers one question: what is one read, and one walk under the full rules, as a route makes them.
+
+import {
+  listedEntry,
+  type WalkedPorts,
+  walkedPorts,
+} from '../src/adapters/transfer-history/memory-world.ts';
+import { warehouseHistory } from '../src/adapters/transfer-history/warehouse.ts';
+import type { Warehouse } from '../src/adapters/warehouse/executor.ts';
+import { parseAddress } from '../src/chain/address.ts';
+import { proximity, WALK_LIMITS } from '../src/engines/proximity.ts';
+import { map, seen, Unread } from '../src/evidence/reading.ts';
+
+const BUDGET_MS = 20_000;
+
+/** The ports of a walk over the warehouse. The list is in memory, as it is in a deployment. */
+export function walker(
+  warehouse: Warehouse,
+  listed: readonly string[],
+  now: () => number,
+): WalkedPorts {
+  const world = { now: now(), transfers: [], listed: listed.map(listedEntry), labels: null };
+  return { ...walkedPorts(world), history: warehouseHistory(warehouse, now) };
+}
+
+/** Reads one address's neighbourhood; answers how many transfers it came with. */
+export async function singleRead({ history }: WalkedPorts, address: string): Promise<number> {
+  const { rowsMax, degreeMax, batchRowsMax } = WALK_LIMITS;
+  const readings = await history.neighbourhoods([address], {
+    ...{ rowsMax, degreeMax, batchRowsMax, transfersPerCounterpartyMax: rowsMax },
+    signal: AbortSignal.timeout(BUDGET_MS),
+  });
+  const reading = readings.get(address);
+  if (reading === undefined || reading instanceof Unread) {
+    throw new Error(`not read: ${reading?.why.reason}`);
+  }
+  const known = seen(map(reading, (value) => [value]));
+  if (known === null) throw new Error('nothing was seen');
+  return known[0].counterparties.reduce((sum, one) => sum + one.transfer_count, 0);
+}
+
+/** Walks two hops; answers how many addresses it met. */
+export async function fullWalk(
+  ports: WalkedPorts,
+  address: string,
+  now: () => number,
+): Promise<number> {
+  const subject = parseAddress(address);
+  if (subject === null) throw new Error('a start is no address');
+  const signal = AbortSignal.timeout(BUDGET_MS);
+  const walk = await proximity(ports, subject, WALK_LIMITS, { now, signal });
+  if (walk instanceof Unread) throw new Error(`not walked: ${walk.why.reason}`);
+  const known = seen(map(walk, (value) => [value]));
+  if (known === null) throw new Error('nothing was seen');
+  const bad = known[0].causes.find(
+    ({ why }) => why.code !== 'node_budget' && why.code !== 'row_cap',
+  );
+  if (bad !== undefined) throw new Error(`cut: ${bad.why.reason}`);
+  return known[0].nodes_examined;
+}

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest';
+import { mayHoldTransfers } from './canary.ts';
+import { decodeBlock, type Execution } from './decode-block.ts';
+import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
+import { callTracerFrames, parityFrames } from './decode-traces.ts';
+import { NodeFault } from './node-fault.ts';
+import type { CallFrame, NodeBlock, NodeLog, NodeReceipt, ParityTrace } from './wire.ts';
+
+const account = (digit: string) => `0x${digit.repeat(40)}`;
+const word = (digit: string) => `0x${digit.repeat(64)}`;
+const topic = (digit: string) => `0x${'0'.repeat(24)}${digit.repeat(40)}`;
+const [A, B, C, D] = [account('a'), account('b'), account('c'), account('d')];
+const NULL = account('0');
+const TX = word('1');
+const BLOCK: NodeBlock = {
+  number: 9,
+  hash: word('e'),
+  parentHash: word('f'),
+  timestamp: 1_700_000_000,
+  logsBloom: '0x',
+  transactions: [{ hash: TX, from: A, to: B, value: 5n }],
+};
+
+function trace(path: number[], over: Partial<ParityTrace> & { value?: bigint } = {}): ParityTrace {
+  const { value, ...rest } = over;
+  const action = { from: B, to: C, value: value === undefined ? 1n : value, callType: 'call' };
+  const at = { blockHash: BLOCK.hash, transactionHash: TX, traceAddress: path };
+  return { type: 'call', action, result: {}, ...at, ...rest };
+}
+
+function coins(execution: Execution, block: NodeBlock = BLOCK) {
+  const told = decodeBlock('ethereum', block, [], execution);
+  return told.transfers.map((one) => [
+    one.kind,
+    one.position,
+    one.from,
+    one.to,
+    one.raw_amount,
+    one.success,
+    one.initiator,
+  ]);
+}
+
+const byTraces = (...traces: ParityTrace[]): Execution => ({
+  by: 'traces',
+  frames: parityFrames(traces),
+});
+const root = trace([], { action: { from: A, to: B, value: 5n, callType: 'call' } });
+
+describe('coins by traces', () => {
+  test('what a failed call called did not happen, what stands beside it did', () => {
+    const traces = [
+      root,
+      trace([0], { error: 'Reverted', value: 1n }),
+      trace([0, 0], { value: 2n }),
+      trace([0, 0, 3], { value: 3n }),
+      trace([1], { value: 4n }),
+    ];
+    expect(coins(byTraces(...traces))).toEqual([
+      ['native', null, A, B, 5n, true, A],
+      ['internal', '1', B, C, 4n, true, A],
+    ]);
+  });
+
+  test('delegated, static and code calls move nothing, but what they call does', () => {
+    const calls = ['delegatecall', 'staticcall', 'callcode'].map((callType, n) =>
+      trace([n], { action: { from: B, to: C, value: 7n, callType } }),
+    );
+    const told = coins(byTraces(root, ...calls, trace([0, 0], { value: 0n })));
+    expect(told).toEqual([
+      ['native', null, A, B, 5n, true, A],
+      ['internal', '0_0', B, C, 0n, true, A],
+    ]);
+  });
+
+  test('a transaction that failed is kept as one, and nothing in it', () => {
+    const failed = { ...root, error: 'Reverted' };
+    expect(coins(byTraces(failed, trace([0])))).toEqual([['native', null, A, B, 5n, false, A]]);
+  });
+
+  test('an ended contract gives its coins, and a made one is a creation by its maker', () => {
+    const ended = trace([0], {
+      type: 'suicide',
+      action: { address: B, refundAddress: D, balance: 8n },
+      result: null,
+    });
+    const made = trace([1], {
+      type: 'create',
+      action: { from: B, value: 2n },
+      result: { address: C },
+    });
+    const execution = byTraces(root, ended, made);
+    expect(coins(execution).slice(1)).toEqual([
+      ['internal', '0', B, D, 8n, true, A],
+      ['internal', '1', B, C, 2n, true, A],
+    ]);
+    expect(decodeBlock('ethereum', BLOCK, [], execution).creations).toEqual([
+      {
+        chain: 'ethereum',
+        created: C,
+        creator: B,
+        initiator: A,
+        tx_hash: TX,
+        block: 9,
+        block_hash: BLOCK.hash,
+        block_time: BLOCK.timestamp,
+      },
+    ]);
+  });
+
+  test('rewards and withdrawals come from the null address, at their block and index', () => {
+    const reward = (author: string, value: bigint) =>
+      trace([], { type: 'reward', action: { author, value }, transactionHash: null });
+    const block = { ...BLOCK, withdrawals: [{ index: 77, address: D, amount: 3n }] };
+    expect(coins(byTraces(root, reward(B, 2n), reward(C, 1n)), block).slice(1)).toEqual([
+      ['internal', 0, NULL, B, 2n, true, null],
+      ['internal', 1, NULL, C, 1n, true, null],
+      ['internal', 77, NULL, D, 3_000_000_000n, true, null],
+    ]);
+    const told = decodeBlock('ethereum', block, [], byTraces(root));
+    expect(told.transfers.at(-1)).toMatchObject({ tx_hash: null, block_hash: BLOCK.hash });
+  });
+
+  test('what is made for a deposit on an OP stack comes from the null address', () => {
+    const deposit = { hash: TX, from: A, to: B, value: 5n, mint: 6n };
+    const block = { ...BLOCK, transactions: [deposit] };
+    expect(coins(byTraces(root), block)).toContainEqual(['internal', 'mint', NULL, A, 6n, true, A]);
+  });
+
+  test('a transaction that no trace tells of makes the block untold', () => {
+    expect(() => coins(byTraces())).toThrow(new NodeFault('told no trace of a transaction'));
+    expect(() => coins(byTraces(root, { ...trace([0]), transactionHash: word('2') }))).toThrow(
+      new NodeFault('told a trace of another block'),
+    );
+    const syncs = { hash: TX, from: NULL, to: NULL, value: 0n };
+    expect(coins(byTraces(), { ...BLOCK, transactions: [syncs] })).toEqual([]);
+  });
+});
+
+describe('coins by the call tracer', () => {
+  const frame = (over: Partial<CallFrame> = {}): CallFrame => ({
+    type: 'CALL',
+    from: B,
+    to: C,
+    value: 1n,
+    ...over,
+  });
+
+  test('are the same as by the other traces', () => {
+    const calls = [
+      frame({ error: 'execution reverted', calls: [frame({ value: 9n })] }),
+      frame({ type: 'DELEGATECALL', value: undefined, calls: [frame({ value: 2n })] }),
+      frame({ type: 'CREATE2', to: D, value: 3n }),
+      frame({ type: 'SELFDESTRUCT', to: A, value: 4n }),
+    ];
+    const result = frame({ from: A, to: B, value: 5n, calls });
+    const frames = callTracerFrames([{ txHash: TX, result }], [TX]);
+    const told = coins({ by: 'traces', frames }).toSorted();
+    expect(told).toEqual([
+      ['internal', '1_0', B, C, 2n, true, A],
+      ['internal', '2', B, D, 3n, true, A],
+      ['internal', '3', B, A, 4n, true, A],
+      ['native', null, A, B, 5n, true, A],
+    ]);
+  });
+
+  test('traces of other or fewer transactions than the block has are a fault', () => {
+    expect(() => callTracerFrames([], [TX])).toThrow(NodeFault);
+    const result = frame();
+    expect(() => callTracerFrames([{ txHash: word('2'), result }], [TX])).toThrow(NodeFault);
+    const unknown = frame({ type: 'MAGIC' });
+    expect(() => callTracerFrames([{ txHash: TX, result: unknown }], [TX])).toThrow(NodeFault);
+  });
+});
+
+describe('coins by receipts', () => {
+  const receipt = (over: Partial<NodeReceipt> = {}): NodeReceipt => ({
+    transactionHash: TX,
+    blockHash: BLOCK.hash,
+    status: 1,
+    logs: [],
+    ...over,
+  });
+  const by = (one: NodeReceipt): Execution => ({ by: 'receipts', receipts: [one] });
+
+  test('success is as the receipt says, and unknown where it does not say', () => {
+    const success = (status: number | undefined) => coins(by(receipt({ status })))[0]?.[5];
+    expect([success(1), success(0), success(undefined)]).toEqual([true, false, null]);
+  });
+
+  test('a creation that failed went nowhere, though its receipt names a place', () => {
+    const block = { ...BLOCK, transactions: [{ hash: TX, from: A, to: null, value: 5n }] };
+    const failed = by(receipt({ status: 0, contractAddress: C }));
+    expect(coins(failed, block)).toEqual([]);
+    expect(coins(by(receipt({ contractAddress: C })), block)).toEqual([
+      ['native', null, A, C, 5n, true, A],
+    ]);
+  });
+
+  test('a transaction without a receipt makes the block untold', () => {
+    expect(() => coins({ by: 'receipts', receipts: [] })).toThrow(NodeFault);
+  });
+});
+
+describe('token logs', () => {
+  const log = (topics: string[], data: string): NodeLog => ({
+    address: D,
+    topics,
+    data,
+    blockNumber: 9,
+    blockHash: BLOCK.hash,
+    transactionHash: TX,
+    logIndex: 4,
+  });
+  const amount = `0x${'0'.repeat(62)}ff`;
+  const topics = [TRANSFER_TOPIC, topic('b'), topic('c')];
+
+  test('three topics and a word are a fungible transfer; four topics and others are counted', () => {
+    const logs = [
+      log(topics, amount),
+      log([...topics, word('1')], '0x'),
+      log([TRANSFER_TOPIC], `0x${'00'.repeat(96)}`),
+      log(topics, '0x'),
+      log([word('9'), topic('b'), topic('c')], amount),
+    ];
+    const told = tokenTransfers('ethereum', BLOCK, logs);
+    expect(told.left_out).toEqual({ nft: 1, misshapen: 2 });
+    expect(told.transfers).toEqual([
+      {
+        chain: 'ethereum',
+        block: 9,
+        block_time: BLOCK.timestamp,
+        block_hash: BLOCK.hash,
+        tx_hash: TX,
+        position: 4,
+        kind: 'token',
+        token: D,
+        from: B,
+        to: C,
+        raw_amount: 255n,
+        success: true,
+        usd: null,
+        price_basis: null,
+        initiator: A,
+      },
+    ]);
+  });
+
+  test('a log of a transaction that the block does not list has no known initiator', () => {
+    const block = { ...BLOCK, transactions: [] };
+    const { transfers } = tokenTransfers('polygon', block, [log(topics, amount)]);
+    expect(transfers[0]?.initiator).toBeNull();
+  });
+});
+
+test('a header allows for transfer logs by its bloom alone', () => {
+  const full = `0x${'ff'.repeat(256)}`;
+  expect(mayHoldTransfers({ logsBloom: full })).toBe(true);
+  expect(mayHoldTransfers({ logsBloom: `0x${'00'.repeat(256)}` })).toBe(false);
+  expect(mayHoldTransfers({ logsBloom: '0x' })).toBe(false);
+});

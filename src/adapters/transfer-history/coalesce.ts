@@ -1,0 +1,128 @@
+// How do reads that run at the same time become one, so that each costs a part of a query?
+// A query costs milliseconds whatever it returns. Whoever gives up is let go at once; what nobody
+// waits for any more is not asked, or is stopped.
+
+/** Loads some keys at once; it answers each, and stops when its signal says so. */
+export type Load<V> = (
+  keys: readonly string[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, V>>;
+
+/** Bounds of coalescing. */
+export type CoalesceLimits = {
+  /** How long the first of some reads waits for others, in milliseconds. */
+  readonly waitMs: number;
+  /** The most keys of one load. */
+  readonly keysMax: number;
+  /** Loads at once; what comes meanwhile goes together into the next. */
+  readonly loadsMax: number;
+};
+
+type Asked<V> = {
+  readonly open: Set<string>;
+  readonly got: Map<string, V>;
+  readonly resolve: (got: ReadonlyMap<string, V>) => void;
+  readonly reject: (fault: unknown) => void;
+};
+
+/** The same loading, coalesced. It rejects with the load's error, or with the signal's reason. */
+export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
+  /** Who waits for which key that is not being loaded yet, first come first served. */
+  const queue = new Map<string, Set<Asked<V>>>();
+  let loads = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function ask(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, V>> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (keys.length === 0) return Promise.resolve(new Map<string, V>());
+    return new Promise((resolve, reject) => {
+      const leave = () => asked.reject(signal.reason);
+      const ended = () => {
+        signal.removeEventListener('abort', leave);
+        drop(asked);
+      };
+      const asked: Asked<V> = {
+        open: new Set(keys),
+        got: new Map(),
+        resolve: (got) => {
+          ended();
+          resolve(got);
+        },
+        reject: (fault) => {
+          ended();
+          reject(fault);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      for (const key of asked.open) enqueue(key, asked);
+      schedule();
+    });
+  }
+
+  function enqueue(key: string, asked: Asked<V>): void {
+    const waiting = queue.get(key);
+    if (waiting === undefined) queue.set(key, new Set([asked]));
+    else waiting.add(asked);
+  }
+
+  /** Takes a read out of the queue, and stops the loads for which nobody waits any more. */
+  function drop(asked: Asked<V>): void {
+    for (const key of asked.open) {
+      const waiting = queue.get(key);
+      if (waiting?.delete(asked) === true && waiting.size === 0) queue.delete(key);
+    }
+    for (const stop of running) stop(asked);
+  }
+
+  const running = new Set<(asked: Asked<V>) => void>();
+
+  function schedule(): void {
+    if (loads >= limits.loadsMax || queue.size === 0) return;
+    if (queue.size >= limits.keysMax) start();
+    else if (timer === undefined) timer = setTimeout(start, limits.waitMs);
+  }
+
+  function start(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (loads >= limits.loadsMax || queue.size === 0) return;
+    const taken = new Map([...queue].slice(0, limits.keysMax));
+    for (const key of taken.keys()) queue.delete(key);
+    const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
+    const stop = new AbortController();
+    const left = (asked: Asked<V>) => {
+      if (waiting.delete(asked) && waiting.size === 0) stop.abort();
+    };
+    running.add(left);
+    loads += 1;
+    const ended = () => {
+      running.delete(left);
+      loads -= 1;
+      start();
+    };
+    load([...taken.keys()], stop.signal).then(
+      (got) => {
+        ended();
+        give(taken, got);
+      },
+      (fault: unknown) => {
+        ended();
+        for (const asked of [...waiting]) asked.reject(fault);
+      },
+    );
+    schedule();
+  }
+
+  function give(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
+    for (const [key, waiting] of taken) {
+      const value = got.get(key);
+      for (const asked of waiting) {
+        if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
+        else if (asked.open.delete(key)) asked.got.set(key, value);
+        if (asked.open.size === 0) asked.resolve(asked.got);
+      }
+    }
+  }
+
+  return ask;
+}

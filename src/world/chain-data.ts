@@ -1,0 +1,208 @@
+// Answers one question: what happened on the simulated chains up to a second?
+// The same for the same seed, and growing with the clock: transfers among made-up wallets, address
+// poisoning, an exchange, a hub, and wallets that stand one and two hops from a listed address.
+
+import { createHash } from 'node:crypto';
+import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import type { ExplorerChains, ExplorerRow } from './explorer-api.ts';
+import { SANDBOX_LABELLED } from './labels.ts';
+import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
+import { madeUpAddress } from './made-up-address.ts';
+
+/** The first second of every simulated chain, which is its block 0. */
+export const WORLD_GENESIS_S = Date.UTC(2026, 0, 1) / 1_000;
+
+/** Seconds from block to block, and from one made-up event to the next. */
+const PACE: Readonly<Record<EvmChainName, { readonly blockS: number; readonly eventS: number }>> = {
+  ethereum: { blockS: 12, eventS: 3_600 },
+  arbitrum: { blockS: 0.25, eventS: 14_400 },
+  base: { blockS: 2, eventS: 14_400 },
+  bsc: { blockS: 0.75, eventS: 14_400 },
+  polygon: { blockS: 2, eventS: 14_400 },
+  hyperevm: { blockS: 1, eventS: 14_400 },
+};
+
+function wallet(name: string): string {
+  return madeUpAddress(WORLD_SEED, 'evm', name);
+}
+
+/** The wallets that the documentation names: what a walk of each comes to. */
+export const SANDBOX_WALLETS = {
+  /** Paid the listed sandbox address itself. */
+  oneHop: wallet('sandbox one hop'),
+  /** Was paid by one who paid the listed sandbox address. */
+  twoHops: wallet('sandbox two hops'),
+  between: wallet('sandbox between'),
+  /** Dealt with three others who dealt with nobody else. */
+  quiet: wallet('sandbox quiet'),
+  /** Was made to seem to have paid the listed sandbox address, by another's worthless transfer. */
+  poisoned: wallet('sandbox poisoned'),
+  /** Paid so many others once that it links nobody. */
+  hub: wallet('sandbox hub'),
+  /** Never sent or received anything. */
+  unused: wallet('sandbox unused'),
+} as const;
+
+const WALLETS = 300;
+const TOKENS = 8;
+const HUB_COUNTERPARTIES = 5_600;
+const WEI = 10n ** 18n;
+const DAY_S = 86_400;
+
+/** The simulated chains, as an explorer and as a node hold them. */
+export type WorldChains = ExplorerChains & {
+  /** What happened in blocks from one number to another, oldest first. */
+  readonly rowsIn: (chainId: number, from: number, to: number) => readonly ExplorerRow[];
+};
+
+/** The simulated chains of a seed. `now` is Unix seconds. */
+export function worldChains(now: () => number, seed: string): WorldChains {
+  const chains = new Map(
+    EVM_CHAINS.map((name) => [Number(CHAINS[name].chain_id), simulated(name, seed, now)]),
+  );
+  const of = (chainId: number) => chains.get(chainId);
+  return {
+    headOf: (chainId) => Math.max(0, Number(of(chainId)?.blockAt(now()))),
+    timeOf: (chainId, block) => Number(of(chainId)?.timeOf(block)),
+    rowsOf: (chainId, address) => {
+      const chain = of(chainId);
+      return chain === undefined ? [] : chain.rowsOf(address);
+    },
+    rowsIn: (chainId, from, to) => {
+      const chain = of(chainId);
+      return chain === undefined ? [] : chain.rowsIn(from, to);
+    },
+  };
+}
+
+type Simulated = {
+  readonly blockAt: (at: number) => number;
+  readonly timeOf: (block: number) => number;
+  readonly rowsOf: (address: string) => readonly ExplorerRow[];
+  readonly rowsIn: (from: number, to: number) => readonly ExplorerRow[];
+};
+
+function simulated(name: EvmChainName, seed: string, now: () => number): Simulated {
+  const { blockS, eventS } = PACE[name];
+  const byAddress = new Map<string, ExplorerRow[]>();
+  const byTime: ExplorerRow[] = [];
+  let events = 0;
+  const blockAt = (at: number) => Math.floor((at - WORLD_GENESIS_S) / blockS);
+  const timeOf = (block: number) => Math.floor(WORLD_GENESIS_S + block * blockS);
+  const file = (drafts: readonly Draft[]) => {
+    for (const draft of drafts) {
+      const block = blockAt(draft.at);
+      const row = { ...draft, block, at: timeOf(block) };
+      byTime.push(row);
+      for (const address of new Set([row.from, row.to])) {
+        const list = byAddress.get(address);
+        if (list === undefined) byAddress.set(address, [row]);
+        else list.push(row);
+      }
+    }
+  };
+  const grow = () => {
+    if (events === 0 && name === 'ethereum') file(sandboxRows(seed));
+    const until = Math.floor((now() - WORLD_GENESIS_S) / eventS);
+    for (; events < until; events += 1) {
+      file(eventRows(seed, name, events, WORLD_GENESIS_S + (events + 1) * eventS));
+    }
+  };
+  const rowsOf = (address: string) => {
+    grow();
+    const rows = byAddress.get(address);
+    return rows === undefined ? [] : [...rows].sort((a, b) => a.block - b.block);
+  };
+  const rowsIn = (from: number, to: number) => {
+    grow();
+    const rows = byTime.filter(({ block }) => block >= from && block <= to);
+    return rows.sort((a, b) => a.block - b.block);
+  };
+  return { blockAt, timeOf, rowsOf, rowsIn };
+}
+
+type Draft = Omit<ExplorerRow, 'block'>;
+
+function digest(...parts: readonly (string | number)[]): Buffer {
+  return createHash('sha256').update(parts.join('\n')).digest();
+}
+
+function txOf(seed: string, chain: string, event: number | string): string {
+  return `0x${digest(seed, chain, 'tx', event).toString('hex')}`;
+}
+
+/** What one event of a chain brought; its kind and its parties are drawn from a digest. */
+function eventRows(seed: string, chain: EvmChainName, event: number, at: number): Draft[] {
+  const drawn = digest(seed, chain, 'event', event);
+  const [kind, size, token, fee] = drawn;
+  const from = partyOf(seed, drawn.readUInt32BE(4));
+  const to = partyOf(seed, drawn.readUInt32BE(8));
+  const tx = txOf(seed, chain, event);
+  const value = (WEI * BigInt(Number(size) + 1)) / 64n;
+  const native: Draft = {
+    ...{ kind: 'native', tx, at, from, to, value, token: null },
+    success: Number(fee) >= 5,
+  };
+  if (Number(kind) < 110) return [native];
+  const contract = tokenOf(seed, Number(token) % TOKENS);
+  const called = { ...native, to: contract.address, value: 0n };
+  if (Number(kind) < 150) {
+    const inner: Draft = { ...native, kind: 'internal', from: contract.address };
+    return native.success === true ? [called, inner] : [called];
+  }
+  if (Number(kind) < 240) {
+    const moved: Draft = { ...native, kind: 'token', token: contract, value: value / 10n ** 12n };
+    return native.success === true ? [called, moved] : [called];
+  }
+  return [poisonRow(seed, { ...native, token: contract }, to)];
+}
+
+/** A worthless transfer to an address that looks like one with whom the victim dealt. */
+function poisonRow(seed: string, victim: Draft, imitated: string): Draft {
+  const middle = digest(seed, 'lookalike', imitated).toString('hex').slice(0, 32);
+  const to = `${imitated.slice(0, 6)}${middle}${imitated.slice(-4)}`;
+  return { ...victim, kind: 'token', to, value: 0n, success: true };
+}
+
+const UINT32 = 2 ** 32;
+const EXCHANGE_SHARE = 0.12;
+
+/** A few wallets deal often and most of them seldom; one in eight deals with the exchange. */
+function partyOf(seed: string, drawn: number): string {
+  const share = drawn / UINT32;
+  if (share < EXCHANGE_SHARE) return SANDBOX_LABELLED.hot;
+  const spread = (share - EXCHANGE_SHARE) / (1 - EXCHANGE_SHARE);
+  return madeUpAddress(seed, 'evm', `world wallet ${Math.floor(WALLETS * spread * spread)}`);
+}
+
+function tokenOf(seed: string, n: number): NonNullable<ExplorerRow['token']> {
+  const address = madeUpAddress(seed, 'evm', `world token ${n}`);
+  return { address, symbol: `MADE${n}`, decimals: n % 2 === 0 ? 6 : 18 };
+}
+
+/** What the sandbox wallets did in the first days of the chain. */
+function sandboxRows(seed: string): Draft[] {
+  const listed = SANDBOX_PARTY.addresses.find(({ currency }) => currency === 'ETH');
+  if (listed === undefined) throw new Error('the sandbox party holds no ether');
+  const suspect = listed.address.toLowerCase();
+  const { oneHop, twoHops, between, quiet, poisoned, hub } = SANDBOX_WALLETS;
+  let n = 0;
+  const paid = (from: string, to: string, value: bigint): Draft => {
+    n += 1;
+    const at = WORLD_GENESIS_S + DAY_S + n * 60;
+    const tx = txOf(seed, 'ethereum', `sandbox ${n}`);
+    return { kind: 'native', tx, at, from, to, value, token: null, success: true };
+  };
+  const friends = [1, 2, 3].map((i) => wallet(`sandbox quiet friend ${i}`));
+  const crowd = Array.from({ length: HUB_COUNTERPARTIES }, (_, i) => wallet(`sandbox crowd ${i}`));
+  const bait = { ...paid(poisoned, suspect, 0n), kind: 'token', token: tokenOf(seed, 0) } as const;
+  return [
+    paid(oneHop, suspect, 2n * WEI),
+    paid(between, suspect, 3n * WEI),
+    paid(between, twoHops, WEI / 2n),
+    ...friends.map((friend) => paid(quiet, friend, WEI)),
+    paid(wallet('sandbox payer'), poisoned, WEI),
+    bait,
+    ...crowd.map((other) => paid(hub, other, WEI / 100n)),
+  ];
+}

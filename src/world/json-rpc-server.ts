@@ -1,0 +1,133 @@
+// Answers one question: where do the nodes of the simulated chains listen?
+// At `/rpc/CHAIN_ID` of a stand-in for tests and the simulated world. A re-org replaces the hashes
+// of the newest blocks; the chain's facts stay, in blocks of other hashes.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { WorldChains } from './chain-data.ts';
+import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
+
+/** What the nodes are made from. */
+export type NodesOptions = {
+  readonly chains: WorldChains;
+  readonly fault: (chainId: number) => NodeFault | null;
+  readonly reorgs: (chainId: number) => readonly number[];
+};
+
+const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
+const BODY_CHARS_MAX = 1_000_000;
+const DRIP_MS = 50;
+
+/** The part of a server that is the nodes: answers their paths, and says whether it did. */
+export function nodesPart(
+  options: NodesOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    const match = /^\/rpc\/([0-9]+)$/.exec(String(request.url).replace(/\?.*$/, ''));
+    if (match === null) return false;
+    const chainId = Number(match[1]);
+    void bodyOf(request).then((body) => answer(options, chainId, body, response));
+    return true;
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > BODY_CHARS_MAX) break;
+  }
+  return text;
+}
+
+function answer(
+  { chains, fault: faultOf, reorgs }: NodesOptions,
+  chainId: number,
+  body: string,
+  response: ServerResponse,
+): void {
+  const fault = faultOf(chainId);
+  if (fault === 'timeout') return;
+  if (fault === 'error500' || fault === 'html') {
+    const status = fault === 'html' ? 200 : 500;
+    response.writeHead(status, { 'content-type': 'text/html' }).end(HTML);
+    return;
+  }
+  if (fault === 'rate-limited') {
+    const error = { code: -32005, message: 'Too Many Requests' };
+    const text = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+    response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' }).end(text);
+    return;
+  }
+  const said = nodeAnswer(
+    { chains, chainId, fault: () => fault, reorgs: reorgs(chainId) },
+    questionIn(body),
+  );
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const bytes = Buffer.from(JSON.stringify(said), 'utf8');
+  if (fault === 'slow') drip(response, bytes);
+  else response.end(bytes);
+}
+
+/** What is no JSON is a question without a method, which a node refuses. */
+function questionIn(body: string): unknown {
+  try {
+    const asked: unknown = JSON.parse(body);
+    return asked;
+  } catch {
+    return null;
+  }
+}
+
+/** One byte at a time, until the reader gives up. */
+function drip(response: ServerResponse, bytes: Buffer): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(at, at + 1));
+    at += 1;
+  }, DRIP_MS);
+  response.once('close', () => clearInterval(timer));
+}
+
+/** The nodes on a port of 127.0.0.1. */
+export type StartedNodes = {
+  readonly url: (chainId: number) => URL;
+  readonly fault: (fault: NodeFault | null) => void;
+  /** Replaces the newest blocks of a chain, 1 to 64 of them, by others. */
+  readonly reorg: (chainId: number, depth: number) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts the nodes of the simulated chains on a free port of 127.0.0.1. */
+export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
+  let fault: NodeFault | null = null;
+  const reorgs = new Map<number, number[]>();
+  const of = (chainId: number): number[] => {
+    const known = reorgs.get(chainId);
+    if (known !== undefined) return known;
+    const made: number[] = [];
+    reorgs.set(chainId, made);
+    return made;
+  };
+  const part = nodesPart({ chains, fault: () => fault, reorgs: of });
+  const server = createServer((request, response) => {
+    if (!part(request, response)) response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: (chainId) => new URL(`http://127.0.0.1:${address.port}/rpc/${chainId}`),
+    fault: (next) => {
+      fault = next;
+    },
+    reorg: (chainId, depth) => {
+      if (!(depth >= 1 && depth <= REORG_DEPTH_MAX)) throw new RangeError('a depth of 1 to 64');
+      of(chainId).push(chains.headOf(chainId) - depth);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

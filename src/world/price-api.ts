@@ -1,0 +1,150 @@
+// Answers one question: how does a DefiLlama-compatible price API behave on the wire?
+// A stand-in for tests and the simulated world. A coin without a market is missing from its answer,
+// with HTTP 200; its faults come on demand.
+
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** What a price source can be made to do wrong. */
+export const PRICE_FAULTS = [
+  'rate-limited',
+  'html',
+  'forgets-all',
+  'wrong-shape',
+  'timeout',
+  'error500',
+] as const;
+export type PriceFault = (typeof PRICE_FAULTS)[number];
+
+/** Whether a word of the configuration names a fault of a price source. */
+export function isPriceFault(text: string): text is PriceFault {
+  return PRICE_FAULTS.some((fault) => fault === text);
+}
+
+/** A price at a time, as the wire has it. */
+export type PricePoint = {
+  readonly price: number;
+  /** Unix seconds of the price found. */
+  readonly timestamp: number;
+  readonly confidence?: number;
+};
+
+/** What the stand-in is made from. `priceOf` is `null` for a coin that has no market. */
+export type PriceApiOptions = {
+  readonly now: () => number;
+  readonly priceOf: (id: string, at: number) => PricePoint | null;
+  readonly fault: () => PriceFault | null;
+};
+
+const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
+
+/** The part of a server that is a price source: answers its paths, and says whether it did. */
+export function priceApiPart(
+  options: PriceApiOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    const url = new URL(String(request.url), 'http://prices.invalid');
+    const coins = coinsOf(url, options);
+    if (coins === null) return false;
+    const fault = options.fault();
+    if (fault === 'timeout') return true;
+    if (fault === 'error500') response.writeHead(500, { 'content-type': 'text/html' }).end(HTML);
+    else if (fault === 'rate-limited') response.writeHead(429, { 'retry-after': '1' }).end('{}');
+    else if (fault === 'html') response.writeHead(200, { 'content-type': 'text/html' }).end(HTML);
+    else {
+      const said = fault === 'forgets-all' ? { coins: {} } : { coins };
+      const body = fault === 'wrong-shape' ? { coins: [] } : said;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    }
+    return true;
+  };
+}
+
+const CURRENT_PATH = '/prices/current/';
+const BATCH_PATH = '/batchHistorical';
+
+function coinsOf(url: URL, options: PriceApiOptions): Readonly<Record<string, unknown>> | null {
+  if (url.pathname.startsWith(CURRENT_PATH)) return currentOf(url.pathname, options);
+  return url.pathname === BATCH_PATH ? historicalOf(url, options) : null;
+}
+
+function currentOf(path: string, { now, priceOf }: PriceApiOptions): Record<string, unknown> {
+  const ids = decodeURIComponent(path.slice(CURRENT_PATH.length)).split(',');
+  const found = ids.map((id) => [id, priceOf(id, now())] as const);
+  return Object.fromEntries(
+    found.flatMap(([id, point]) => (point === null ? [] : [[id, { symbol: 'MADE', ...point }]])),
+  );
+}
+
+function historicalOf(url: URL, { priceOf }: PriceApiOptions): Record<string, unknown> {
+  const asked: unknown = JSON.parse(String(url.searchParams.get('coins')));
+  if (typeof asked !== 'object' || asked === null) return {};
+  const found: [string, unknown][] = [];
+  for (const [id, times] of Object.entries(asked)) {
+    const list: unknown[] = Array.isArray(times) ? times : [];
+    const prices = list.flatMap((at) => {
+      const point = priceOf(id, Number(at));
+      return point === null ? [] : [point];
+    });
+    if (prices.length > 0) found.push([id, { symbol: 'MADE', prices }]);
+  }
+  return Object.fromEntries(found);
+}
+
+const DAY_S = 86_400;
+const WAVE_DAYS = 30;
+const NATIVE = /:0x0{40}$|^coingecko:|^solana:So1{41}2$/;
+
+/**
+ * A price of the simulated world: the same for the same coin and time, a few per cent up and down
+ * over a month. One coin in five has no market, one in ten a thin one; chains' own coins have.
+ */
+export function worldPriceOf(seed: string, id: string, at: number): PricePoint | null {
+  const [kind, size, phase] = createHash('sha256').update(`${seed}\nprice\n${id}`).digest();
+  const native = NATIVE.test(id);
+  if (!native && Number(kind) % 5 === 0) return null;
+  const base = native ? 1_000 + Number(size) * 10 : (Number(size) + 1) / 64;
+  const wave = Math.sin(((at / DAY_S + Number(phase)) / WAVE_DAYS) * 2 * Math.PI);
+  const price = Number((base * (1 + wave / 20)).toPrecision(8));
+  const thin = !native && Number(kind) % 10 === 1;
+  return { price, timestamp: at, confidence: thin ? 0.4 : 0.99 };
+}
+
+/** A stand-in of its own on 127.0.0.1. */
+export type StartedPriceApi = {
+  readonly url: URL;
+  /** The path and query of every question so far. */
+  readonly asked: readonly string[];
+  readonly fault: (fault: PriceFault | null) => void;
+  readonly close: () => Promise<void>;
+};
+
+const ASKED_KEPT_MAX = 1_000;
+
+/** Starts a stand-in on a free port of 127.0.0.1. */
+export async function startPriceApi(
+  options: Omit<PriceApiOptions, 'fault'>,
+): Promise<StartedPriceApi> {
+  let fault: PriceFault | null = null;
+  const asked: string[] = [];
+  const part = priceApiPart({ ...options, fault: () => fault });
+  const server = createServer((request, response) => {
+    if (asked.length < ASKED_KEPT_MAX) asked.push(String(request.url));
+    if (!part(request, response)) response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: new URL(`http://127.0.0.1:${address.port}`),
+    asked,
+    fault: (next) => {
+      fault = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

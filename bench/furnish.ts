@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { corpusImport } from '../src/cli/corpus.ts';
 import { labelsImport } from '../src/cli/labels.ts';
 import { createLogger } from '../src/compose/logger.ts';
+import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
@@ -40,7 +41,7 @@ export async function furnish(directory: string): Promise<Furnished> {
   const parsed = parseConfig(env, { cwd: process.cwd() });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const stores = await openStores(parsed.config);
-  const parts = composeParts(parsed.config, stores, [env.EXHIBIT_SDN_URL], createLogger());
+  const parts = composeParts(parsed.config, stores, outsideOf(parsed.config), createLogger());
   try {
     await parts.start();
     const outcome = await parts.sanctions.refresh(null, AbortSignal.timeout(60_000));

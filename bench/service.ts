@@ -3,6 +3,7 @@
 
 import { freshnessOf } from '../src/compose/freshness.ts';
 import { createLogger } from '../src/compose/logger.ts';
+import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
 import { startServing } from '../src/compose/serving.ts';
 import { openStores } from '../src/compose/stores.ts';
@@ -29,7 +30,7 @@ async function start({ env, charging }: ServiceOrder): Promise<number> {
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const { config } = parsed;
   const stores = await openStores(config);
-  const parts = composeParts(config, stores, [], createLogger());
+  const parts = composeParts(config, stores, outsideOf(config), createLogger());
   await parts.start();
   const gate: typeof parts.gate = charging
     ? parts.gate

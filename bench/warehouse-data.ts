@@ -20,7 +20,7 @@ const MAX_HASH = '18446744073709551616.';
 export type Made = { readonly rows: number; readonly now: number };
 
 /** The address of a number; the same for every size of data, so that hubs stay hubs. */
-const address = (number: string) => `toString(SHA1(concat('a', toString(${number}))))`;
+const address = (number: string) => `concat(SHA1(concat('a', toString(${number}))), '')`;
 
 function party(salt: number, addresses: number): string {
   const u = (n: number) => `(sipHash64(number, ${salt}, ${n}) / ${MAX_HASH})`;
@@ -38,15 +38,15 @@ export function transfersSql(made: Made, from: number, count: number): string {
   const addresses = Math.ceil(made.rows * ADDRESSES_PER_TRANSFER);
   const first = made.now - 120 - lastBlock(made) * BLOCK_S;
   return `SELECT 'ethereum' AS chain, intDiv(number, ${BLOCK_TRANSFERS}) + 1 AS block,
-  toString(SHA256(concat('t', toString(intDiv(number, 2))))) AS tx_hash, '' AS place,
+  concat(SHA256(concat('t', toString(intDiv(number, 2)))), '') AS tx_hash, '' AS place,
   multiIf(sipHash64(number, 9) % 10 < 6, 'token', sipHash64(number, 9) % 10 < 9, 'native',
     'internal') AS kind,
-  if(kind = 'token', toString(SHA1(concat('k',
-    toString(toUInt64(1000 * pow(sipHash64(number, 10) / ${MAX_HASH}, 3)))))), '') AS token,
+  if(kind = 'token', concat(SHA1(concat('k',
+    toString(toUInt64(1000 * pow(sipHash64(number, 10) / ${MAX_HASH}, 3))))), ''), '') AS token,
   ${address(party(1, addresses))} AS from_address, ${address(party(2, addresses))} AS to_address,
   toUInt256(sipHash64(number, 11)) * (1 + sipHash64(number, 12) % 1000) AS raw_amount, 0 AS n,
   toUInt32(${first} + block * ${BLOCK_S}) AS block_time,
-  toString(SHA256(concat('b', toString(block)))) AS block_hash, toString(number % 200) AS position,
+  concat(SHA256(concat('b', toString(block))), '') AS block_hash, toString(number % 200) AS position,
   if(sipHash64(number, 15) % 4 = 0, ${address(party(3, addresses))}, from_address) AS initiator,
   2 AS success,
   if(sipHash64(number, 13) % 3 = 0, '',

@@ -140,7 +140,8 @@ const BEGINNINGS = [
   'src/testing/suite-setup.ts',
 ];
 /** What only tests use: any test keeps it alive. */
-const FOR_TESTS = /^src\/testing\/|\.suite\.ts$|^src\/adapters\/.*\/memory(-[a-z]+)*\.ts$/;
+const FOR_TESTS =
+  /^src\/testing\/|\.suite\.ts$|^src\/adapters\/(.*\/)?(memory(-[a-z]+)*|silent)\.ts$/;
 
 /** Fewer files than this were not the whole house. */
 const FILES_EXAMINED_MIN = 150;

@@ -19,6 +19,9 @@ import {
 import { sanctionsDiff, sanctionsExport } from './sanctions-publications.ts';
 import { screenCommand } from './screen.ts';
 import { type TokenServices, tokenCommands } from './tokens.ts';
+import { type WarehouseFollowServices, warehouseFollow } from './warehouse-follow.ts';
+import { type WarehouseImportServices, warehouseImport } from './warehouse-import.ts';
+import { type WarehouseStatusServices, warehouseStatus } from './warehouse-status.ts';
 
 /** Everything that the commands on the stores need. The composition fills it. */
 export type StoreServices = CorpusServices &
@@ -27,7 +30,10 @@ export type StoreServices = CorpusServices &
   LabelsServices &
   MemberServices &
   SanctionsServices &
-  TokenServices;
+  TokenServices &
+  WarehouseFollowServices &
+  WarehouseImportServices &
+  WarehouseStatusServices;
 
 const sanctionsCommands = [
   sanctionsRefresh,
@@ -38,6 +44,7 @@ const sanctionsCommands = [
 ];
 
 const tableCommands = [labelsImport, corpusImport];
+const warehouseCommands = [warehouseImport, warehouseFollow, warehouseStatus];
 
 /** The commands on the stores: they run in the process that owns them. */
 export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
@@ -47,6 +54,7 @@ export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
   ...tokenCommands,
   ...sanctionsCommands,
   ...tableCommands,
+  ...warehouseCommands,
 ];
 
 /** What the commands need that run where they are typed. */
@@ -117,4 +125,5 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
   { title: 'Access', commands: [...memberCommands, ...keyCommands, ...tokenCommands] },
   { title: 'The sanctions list', commands: sanctionsCommands },
   { title: 'Tables', commands: tableCommands },
+  { title: 'The transfer warehouse', commands: warehouseCommands },
 ];

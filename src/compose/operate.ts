@@ -2,8 +2,8 @@
 
 import { becomeOwner } from '../adapters/control/owner.ts';
 import type { Operations } from '../cli/operate.ts';
-import type { Config } from '../config.ts';
 import { createLogger } from './logger.ts';
+import { outsideOf } from './outside.ts';
 import { composeParts } from './parts.ts';
 import { openStores } from './stores.ts';
 
@@ -13,7 +13,7 @@ export const takeSeat: Operations['takeSeat'] = becomeOwner;
 /** Opens the stores of a configuration and loads what the commands look at. */
 export const openServices: Operations['openServices'] = async (config) => {
   const stores = await openStores(config);
-  const parts = composeParts(config, stores, mirrorsOf(config), createLogger());
+  const parts = composeParts(config, stores, outsideOf(config), createLogger());
   try {
     await parts.start();
   } catch (fault) {
@@ -26,8 +26,3 @@ export const openServices: Operations['openServices'] = async (config) => {
   };
   return { services: parts.services, close };
 };
-
-/** The configured mirrors. The simulated world's publisher is there only while it is served. */
-export function mirrorsOf({ sanctions }: Config): readonly string[] {
-  return sanctions.kind === 'mirrors' ? sanctions.mirrors.map((url) => url.reveal()) : [];
-}

@@ -12,7 +12,6 @@ import { quotaTable } from '../adapters/control/quota-table.ts';
 import { tokenTable } from '../adapters/control/token-table.ts';
 import { diffPublications } from '../adapters/sdn/diff.ts';
 import { localTableFiles } from '../adapters/table-import/files.ts';
-import { silentHistory } from '../adapters/transfer-history/silent.ts';
 import { parseAddress } from '../chain/address.ts';
 import type { StoreServices } from '../cli/commands.ts';
 import type { Config } from '../config.ts';
@@ -24,8 +23,10 @@ import { createMeters, type GaugeReading, type Meters } from '../transport/metri
 import { doctorChecks } from './checks.ts';
 import { nowS } from './clock.ts';
 import type { StoreCheck } from './documents.ts';
+import { type HistoryParts, historyParts, lagGauges } from './history.ts';
 import type { Logger } from './logger.ts';
 import { metered } from './metered.ts';
+import type { Outside } from './outside.ts';
 import { type SanctionsParts, sanctionsParts } from './sanctions.ts';
 import type { Stores } from './stores.ts';
 import { type TableParts, tableParts } from './tables.ts';
@@ -34,6 +35,7 @@ import { type TableParts, tableParts } from './tables.ts';
 export type Parts = {
   readonly sanctions: SanctionsParts;
   readonly tables: TableParts;
+  readonly history: HistoryParts;
   readonly ports: EvidencePorts;
   readonly gate: Gate;
   readonly keys: KeyTable;
@@ -50,26 +52,22 @@ export type Parts = {
 
 const PING_TIMEOUT_MS = 2_000;
 
-/** Composes the parts. `mirrors` are whole URLs. Nothing is read before `start`. */
-export function composeParts(
-  config: Config,
-  stores: Stores,
-  mirrors: readonly string[],
-  log: Logger,
-): Parts {
+/** Composes the parts. Nothing is read before `start`. */
+export function composeParts(config: Config, stores: Stores, outside: Outside, log: Logger): Parts {
   const { database, warehouse, secrets } = stores;
   const context: ControlContext = { simulated: config.simulate, nowMs: Date.now };
   const keys = keyTable(database, context);
   const memberships = membershipTable(database, context);
   const quota = quotaTable(database, context);
-  const sanctions = sanctionsParts({ config, database, mirrors, log });
+  const sanctions = sanctionsParts({ config, database, mirrors: outside.mirrors, log });
   const tables = tableParts(database, log);
-  const meters = createMeters([listAge(sanctions)]);
+  const history = historyParts(config, warehouse, outside, log);
+  const meters = createMeters([listAge(sanctions), ...lagGauges(history)]);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const ports = evidencePorts(sanctions, tables, meters);
+  const ports = evidencePorts(sanctions, tables, history, meters);
   const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
   const services: StoreServices = {
     config,
@@ -82,17 +80,31 @@ export function composeParts(
     now: nowS,
     ...listServices(sanctions),
     ...tableServices(config, tables),
+    ...historyServices(config, history),
   };
   const { snapshot } = sanctions;
   const { labels, corpus } = tables;
   return {
-    ...{ sanctions, tables, ports, gate, keys, memberships, secrets, meters, checks, services },
+    ...{
+      sanctions,
+      tables,
+      history,
+      ports,
+      gate,
+      keys,
+      memberships,
+      secrets,
+      meters,
+      checks,
+      services,
+    },
     start: async () => {
       await Promise.all([snapshot.start(), labels.start(), corpus.start()]);
     },
     stop: async () => {
       for (const one of [snapshot, labels, corpus]) one.stop();
       await keys.close();
+      await history.close();
     },
   };
 }
@@ -111,13 +123,14 @@ function listAge({ snapshot }: SanctionsParts): GaugeReading {
 function evidencePorts(
   { snapshot }: SanctionsParts,
   { labels, corpus }: TableParts,
+  { history }: HistoryParts,
   { readings }: Meters,
 ): EvidencePorts {
   return {
     sanctionsList: metered('sanctions_list', snapshot.list, readings),
     exchangeLabels: metered('exchange_labels', labels.labels, readings),
     launchCorpus: metered('launch_corpus', corpus.corpus, readings),
-    transferHistory: metered('transfer_history', silentHistory(), readings),
+    transferHistory: metered('transfer_history', history, readings),
   };
 }
 
@@ -152,5 +165,16 @@ function tableServices(
       simulated,
       importFile: (order, watch) => importCorpus(order, watch).finally(snapshots.corpus.poll),
     },
+  };
+}
+
+function historyServices(
+  { simulate: simulated }: Config,
+  { store, importFiles, following }: HistoryParts,
+): Pick<StoreServices, 'warehouseImport' | 'warehouseStatus' | 'following'> {
+  return {
+    warehouseImport: { simulated, importFiles },
+    warehouseStatus: store,
+    following: { chains: following, elapsedMs: () => performance.now() },
   };
 }

@@ -6,12 +6,13 @@ import { becomeOwner, type Ownership } from '../adapters/control/owner.ts';
 import { STORE_COMMANDS } from '../cli/commands.ts';
 import { answering } from '../cli/dispatch.ts';
 import type { Config } from '../config.ts';
+import { followChains } from '../jobs/follow-chain.ts';
 import { scheduleRefresh } from '../jobs/sanctions-schedule.ts';
 import type { RefreshOutcome } from '../ports/publisher.ts';
 import { announceLive, announceSimulated } from './announce.ts';
 import { freshnessOf } from './freshness.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { mirrorsOf } from './operate.ts';
+import { outsideOf } from './outside.ts';
 import { composeParts, type Parts } from './parts.ts';
 import { type Serving, startServing } from './serving.ts';
 import { type SimulatedWorld, startSimulated } from './simulated.ts';
@@ -57,8 +58,8 @@ async function started(
   opened.push({ name: 'stores', close: stores.close });
   const world = config.simulate ? await startSimulated(config) : null;
   if (world !== null) opened.push({ name: 'world', close: world.close });
-  const mirrors = world === null ? mirrorsOf(config) : world.mirrors;
-  const parts = composeParts(config, stores, mirrors, log);
+  const outside = world === null ? outsideOf(config) : world.outside;
+  const parts = composeParts(config, stores, outside, log);
   await parts.start();
   opened.push({ name: 'parts', close: parts.stop });
   const others = answering(STORE_COMMANDS, parts.services);
@@ -102,6 +103,16 @@ function startWork(config: Config, parts: Parts, log: Logger, opened: Closing[])
     onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
   });
   opened.push({ name: 'refresh', close: schedule.stop });
+  const { following, lags } = parts.history;
+  const followed = followChains(
+    following.map((chain) => ({ followable: chain, fromBlock: null })),
+    {
+      onState: lags.onState,
+      onEnd: (end) => log.warn(end, 'chain: no longer followed'),
+      onBug: (fault) => log.error({ fault: String(fault) }, 'chain: following failed'),
+    },
+  );
+  opened.push({ name: 'following', close: followed.stop });
 }
 
 function endedBy(signal: AbortSignal): (fault: unknown) => void {

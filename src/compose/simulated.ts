@@ -9,11 +9,17 @@ import { EXIT, type Io } from '../cli/command.ts';
 import { corpusImport } from '../cli/corpus.ts';
 import { labelsImport } from '../cli/labels.ts';
 import type { Config } from '../config.ts';
+import { worldChains } from '../world/chain-data.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
+import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
+import { isNodeFault } from '../world/json-rpc.ts';
+import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
+import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
 import { nowS } from './clock.ts';
+import { type Outside, simulatedOutside } from './outside.ts';
 import type { Parts } from './parts.ts';
 
 /** What a first user needs, kept with the simulated data for the next start. */
@@ -28,8 +34,8 @@ export type DemoCredentials = {
 
 /** A running simulated outside. */
 export type SimulatedWorld = {
-  /** Where its sanctions list is published. */
-  readonly mirrors: readonly string[];
+  /** Where its providers are. */
+  readonly outside: Outside;
   /** Fills the list and the tables, and makes sure of ready credentials. */
   readonly furnish: (parts: Parts, baseUrl: string) => Promise<DemoCredentials>;
   readonly close: () => Promise<void>;
@@ -38,21 +44,39 @@ export type SimulatedWorld = {
 const OWNER_ONLY = 0o600;
 const CREDENTIALS_FILE = 'demo-credentials.json';
 const SOURCE = 'simulated-world';
+const ETHEREUM_ID = 1;
 
 /** Starts the stand-in providers on loopback, with the faults that were asked for. */
 export async function startSimulated(config: Config): Promise<SimulatedWorld> {
+  const chains = worldChains(nowS, WORLD_SEED);
   const publisher = await startPublisher({ now: nowS });
+  const explorer = await startExplorer(chains);
+  const nodes = await startNodes(chains);
+  const prices = await startPriceApi({
+    now: nowS,
+    priceOf: (id, at) => worldPriceOf(WORLD_SEED, id, at),
+  });
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
+    if (provider === 'rpc' && isNodeFault(fault)) nodes.fault(fault);
+    if (provider === 'explorer' && isExplorerFault(fault)) explorer.fault(() => fault);
+    if (provider === 'prices' && isPriceFault(fault)) prices.fault(fault);
   }
   return {
-    mirrors: [publisher.url('SDN_ADVANCED.ZIP').href],
+    outside: simulatedOutside({
+      mirror: publisher.url('SDN_ADVANCED.ZIP').href,
+      explorer: explorer.etherscan.href,
+      prices: prices.url.href,
+      ethereumNode: nodes.url(ETHEREUM_ID).href,
+    }),
     furnish: async (parts, baseUrl) => {
       await parts.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
       return demoCredentials(config, parts, baseUrl);
     },
-    close: publisher.close,
+    close: async () => {
+      await Promise.all([publisher, explorer, prices, nodes].map((one) => one.close()));
+    },
   };
 }
 

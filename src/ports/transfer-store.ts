@@ -12,12 +12,15 @@ import type { ImportOrigin } from './table-import.ts';
 export type TransferStorePort = 'transfer_store';
 
 /**
- * A transfer with who signed its transaction, `null` where the source does not say. `success: false`
- * may be written: it is never served, and it overrules a row of the same transfer that did not know.
+ * A transfer with who signed its transaction, `null` where the source does not say. `success:
+ * false` may be written: it is never served, and it overrules a row of the same transfer that did
+ * not know.
  */
 export type TransferFact = Transfer & { readonly initiator: string | null };
 
-/** A contract that came into being. `initiator` signed the transaction; `creator` ran the create. */
+/**
+ * A contract that came into being. `initiator` signed the transaction; `creator` ran the create.
+ */
 export type CreationFact = {
   readonly chain: ChainName;
   readonly created: string;
@@ -222,7 +225,9 @@ export type TransferStore = {
     chain: ChainName,
     toBlock: number,
   ) => Promise<Reading<Moved, TransferStorePort>>;
-  /** Makes the tip final up to a block, which may be above it or below: then it does what it can. */
+  /**
+   * Makes the tip final up to a block, which may be above it or below: then it does what it can.
+   */
   readonly finalise: (
     chain: ChainName,
     upToBlock: number,

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { SANDBOX_WALLETS } from './chain-data.ts';
 import { SANDBOX_LAUNCHERS } from './corpus.ts';
+import { EXPLORER_FAULTS } from './explorer-api.ts';
+import { NODE_FAULTS } from './json-rpc.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY } from './listed-parties.ts';
+import { PRICE_FAULTS } from './price-api.ts';
 import { PUBLISHER_FAULTS } from './publisher.ts';
 
 const guide = readFileSync(
@@ -10,12 +14,14 @@ const guide = readFileSync(
   'utf8',
 );
 
-test('the guide names every sandbox address and every fault of the publisher', () => {
+test('the guide names every sandbox address and every fault of a provider', () => {
   const addresses = [
     ...SANDBOX_PARTY.addresses.map(({ address }) => address),
     ...Object.values(SANDBOX_LABELLED),
     ...Object.values(SANDBOX_LAUNCHERS),
+    ...Object.values(SANDBOX_WALLETS),
   ];
   expect(addresses.length).toBeGreaterThan(10);
-  for (const named of [...addresses, ...PUBLISHER_FAULTS]) expect(guide).toContain(named);
+  const faults = [...PUBLISHER_FAULTS, ...EXPLORER_FAULTS, ...PRICE_FAULTS, ...NODE_FAULTS];
+  for (const named of [...addresses, ...faults]) expect(guide).toContain(named);
 });

@@ -14,6 +14,8 @@ export type CoalesceLimits = {
   readonly waitMs: number;
   /** The most keys of one load. */
   readonly keysMax: number;
+  /** From how many keys on a load is divided among those that could run beside it. */
+  readonly divideFrom: number;
   /** Loads at once; what comes meanwhile goes together into the next. */
   readonly loadsMax: number;
 };
@@ -82,11 +84,16 @@ export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
     else if (timer === undefined) timer = setTimeout(start, limits.waitMs);
   }
 
+  function loadSize(): number {
+    const share = Math.ceil(queue.size / (limits.loadsMax - loads));
+    return Math.min(limits.keysMax, Math.max(limits.divideFrom, share));
+  }
+
   function start(): void {
     clearTimeout(timer);
     timer = undefined;
     if (loads >= limits.loadsMax || queue.size === 0) return;
-    const taken = new Map([...queue].slice(0, limits.keysMax));
+    const taken = new Map(first(queue, loadSize()));
     for (const key of taken.keys()) queue.delete(key);
     const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
     const stop = new AbortController();
@@ -110,7 +117,8 @@ export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
         for (const asked of [...waiting]) asked.reject(fault);
       },
     );
-    schedule();
+    // What is left was not new: it has waited.
+    start();
   }
 
   function give(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
@@ -125,4 +133,13 @@ export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
   }
 
   return ask;
+}
+
+function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const item of items) {
+    if (left === 0) return;
+    left -= 1;
+    yield item;
+  }
 }

@@ -1,11 +1,10 @@
 // Which transfers does the warehouse hold of these addresses?
-// One statement for all of them, over what is final and over the tip, each transfer once. Rows come
-// packed (`sides` in migrations/warehouse says how) and are unpacked here, newest first.
+// One statement for all of them, over what is final and over the tip. Rows come packed (`sides` in
+// migrations/warehouse says how), perhaps more than once; here each is taken once, newest first.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
-import { collect } from '../../evidence/measure.ts';
 import type { HistoryTransfer } from '../../ports/transfer-history.ts';
 import { addressHex, addressOf, hashOf, hexText } from '../transfer-store/bytes.ts';
 import { successOf } from '../transfer-store/fact-rows.ts';
@@ -15,7 +14,7 @@ import type { Call, Warehouse } from '../warehouse/executor.ts';
 /** The most transfers that are read of one address; one that has more is known to have more. */
 export const ADDRESS_ROWS_MAX = 5_000;
 /** The most rows of one statement: past it the addresses are asked in two. */
-const QUERY_ROWS_MAX = 100_000;
+const QUERY_ROWS_MAX = 60_000;
 
 /** A transfer as it is held under one of its addresses. */
 export type HeldTransfer = {
@@ -30,24 +29,27 @@ export type HeldRows = { readonly rows: readonly HeldTransfer[]; readonly more: 
 const NO_ROWS: HeldRows = { rows: [], more: false };
 
 const SIDE = 'chain, addr, peer, id';
-const ALL = `(${CHAIN_NAMES.map((chain) => `'${chain}'`).join(', ')})`;
 const ADDRESSES = '(SELECT unhex(arrayJoin({addresses:Array(String)})))';
-
-const FINAL = `sides WHERE addr IN ${ADDRESSES} AND chain IN ${ALL}`;
 
 const PACKED = (detail: string) =>
   `lower(hex(addr)), toUInt8(chain), lower(hex(peer)), lower(hex(id)), lower(hex(${detail}))`;
 
-// `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
-function rowsSql(held: Held): string {
+// No condition names chains: the few there are cost less to look through than the column to read.
+const FINAL = `sides WHERE addr IN ${ADDRESSES}`;
+
+function bothOf(held: Held, what: string): string {
   const tip = tipOf(held);
-  const final = `SELECT ${SIDE}, detail FROM ${FINAL}`;
-  const both = tip === null ? final : `${final} UNION ALL ${tip}`;
+  const final = `SELECT ${what} FROM ${FINAL}`;
+  return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}`;
+}
+
+// `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
+function newestSql(held: Held): string {
   return `SELECT ${PACKED('best')}
-FROM (SELECT ${SIDE}, max(detail) AS best FROM (${both}) GROUP BY ${SIDE})
+FROM (SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) GROUP BY ${SIDE})
 WHERE substring(best, 2, 1) != char(1) AND addr != peer
-ORDER BY addr, substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
-LIMIT ${ADDRESS_ROWS_MAX + 1} BY addr LIMIT ${QUERY_ROWS_MAX + 1}`;
+ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
+LIMIT ${ADDRESS_ROWS_MAX + 1}`;
 }
 
 /** The rows of the tip, up to the last block that is there; `null` where there is no tip. */
@@ -56,8 +58,7 @@ function tipOf({ followed }: Held): string | null {
     tip_block === null ? [] : [`(chain = '${chain}' AND block <= ${tip_block})`],
   );
   if (chains.length === 0) return null;
-  return `SELECT ${SIDE}, detail FROM tip_sides WHERE addr IN ${ADDRESSES}
-    AND (${chains.join(' OR ')})`;
+  return `tip_sides WHERE addr IN ${ADDRESSES} AND (${chains.join(' OR ')})`;
 }
 
 /** The rows of some addresses as the warehouse gives them, in the order of the statement. */
@@ -88,30 +89,74 @@ export async function readRows(
   call: Call,
 ): Promise<Map<string, HeldRows>> {
   const params = { addresses: addresses.map((address) => addressHex(address)) };
-  const packed = await warehouse.query(rowsSql(held), {
-    ...call,
-    params,
-    row: { parse: packedRow },
-    tuples: true,
-    rowsMax: QUERY_ROWS_MAX + 1,
-  });
+  const query = { ...call, params, row: { parse: packedRow }, tuples: true };
+  const sql = `${bothOf(held, PACKED('detail'))} LIMIT ${QUERY_ROWS_MAX + 1}`;
+  let packed = await warehouse.query(sql, query);
   if (packed.length > QUERY_ROWS_MAX) {
     const half = Math.ceil(addresses.length / 2);
-    const first = await readRows(warehouse, held, tokens, addresses.slice(0, half), call);
-    const second = await readRows(warehouse, held, tokens, addresses.slice(half), call);
-    return new Map([...first, ...second]);
+    if (half < addresses.length) {
+      const first = await readRows(warehouse, held, tokens, addresses.slice(0, half), call);
+      const second = await readRows(warehouse, held, tokens, addresses.slice(half), call);
+      return new Map([...first, ...second]);
+    }
+    packed = await warehouse.query(newestSql(held), query);
   }
+  return heldOf(addresses, packed, tokens);
+}
+
+async function heldOf(
+  addresses: readonly string[],
+  packed: readonly Packed[],
+  tokens: TokenNames,
+): Promise<Map<string, HeldRows>> {
   await tokens.learn(packed.map(([, chain, , id]) => [chainOf(chain), tokenHex(id)] as const));
-  const byAddress = new Map<string, HeldTransfer[]>();
-  for (const row of packed) collect(byAddress, addressOf(row[0]), unpacked(row, tokens));
+  const byAddress = new Map<string, Map<string, Packed>>();
+  for (const row of packed) {
+    const [addr, chain, peer, id, detail] = row;
+    const key = `${chain} ${peer} ${id}`;
+    const known = byAddress.get(addr);
+    if (known === undefined) {
+      byAddress.set(addr, new Map([[key, row]]));
+      continue;
+    }
+    const before = known.get(key);
+    if (before === undefined || detail > before[DETAIL]) known.set(key, row);
+  }
   return new Map(
     addresses.map((address) => {
-      const rows = byAddress.get(address);
-      if (rows === undefined) return [address, NO_ROWS];
-      const more = rows.length > ADDRESS_ROWS_MAX;
-      return [address, { rows: more ? rows.slice(0, ADDRESS_ROWS_MAX) : rows, more }];
+      const known = byAddress.get(addressHex(address));
+      return [address, known === undefined ? NO_ROWS : newest([...known.values()], tokens)];
     }),
   );
+}
+
+const DETAIL = 4;
+
+/** The newest of an address's transfers, each of them there once; what failed is none. */
+function newest(packed: readonly Packed[], tokens: TokenNames): HeldRows {
+  const rows = packed.filter((row) => row[0] !== row[2] && !isFailed(row[DETAIL]));
+  rows.sort(newestFirst);
+  const more = rows.length > ADDRESS_ROWS_MAX;
+  const kept = more ? rows.slice(0, ADDRESS_ROWS_MAX) : rows;
+  return { rows: kept.map((row) => unpacked(row, tokens)), more };
+}
+
+function isFailed(detail: string): boolean {
+  return successOf(byteAt(detail, 1)) === false;
+}
+
+function newestFirst(a: Packed, b: Packed): number {
+  return (
+    compareText(digits(b[DETAIL], TIME_AT, SIGNER_AT), digits(a[DETAIL], TIME_AT, SIGNER_AT)) ||
+    compareText(digits(b[DETAIL], BLOCK_AT, TIME_AT), digits(a[DETAIL], BLOCK_AT, TIME_AT)) ||
+    a[1] - b[1] ||
+    compareText(a[2], b[2]) ||
+    compareText(a[3], b[3])
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** What is known of tokens by their chain and bytes. */
@@ -227,10 +272,8 @@ function usdOf(priced: string): string | null {
 }
 
 // In the order of the table, so that it ends as soon as it has enough.
-const SOME = `SELECT ${PACKED('detail')}
-FROM ${FINAL.replace('sides', 'sides FINAL')}
-  AND substring(detail, 2, 1) != char(1) AND addr != peer
-LIMIT ${ADDRESS_ROWS_MAX}`;
+const SOME = `SELECT ${PACKED('detail')} FROM ${FINAL.replace('sides', 'sides FINAL')}
+  AND substring(detail, 2, 1) != char(1) AND addr != peer LIMIT ${ADDRESS_ROWS_MAX}`;
 
 /** Some transfers of an address that has very many, which are not read to find the newest. */
 export async function readSome(
@@ -241,11 +284,9 @@ export async function readSome(
 ): Promise<HeldRows> {
   const params = { addresses: [addressHex(address)] };
   const query = { ...call, params, row: { parse: packedRow }, tuples: true };
-  const packed = await warehouse.query(SOME, query);
-  await tokens.learn(packed.map(([, chain, , id]) => [chainOf(chain), tokenHex(id)] as const));
-  const rows = packed.map((row) => unpacked(row, tokens));
-  rows.sort((a, b) => b.transfer.at - a.transfer.at);
-  return { rows, more: true };
+  const rows = await heldOf([address], await warehouse.query(SOME, query), tokens);
+  const some = rows.get(address);
+  return { ...(some === undefined ? NO_ROWS : some), more: true };
 }
 
 const whole = z.coerce.number();
@@ -265,13 +306,10 @@ export async function readDegree(
   call: Call,
 ): Promise<{ readonly degree: number; readonly transfers: number; readonly observed: boolean }> {
   const params = { addresses: [addressHex(address)] };
-  const tip = tipOf(held);
-  const final = `SELECT ${SIDE}, detail FROM ${FINAL}`;
-  const both = tip === null ? final : `${final} UNION ALL ${tip}`;
   const sql = `SELECT countIf(failed = 0), sum(sides), countIf(simulated > 0) FROM (
     SELECT peer, count() AS sides, countIf(substring(detail, 2, 1) = char(1)) AS failed,
       countIf(substring(detail, 1, 1) = char(0)) AS simulated
-    FROM (${both}) WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
+    FROM (${bothOf(held, 'addr, peer, detail')}) WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
   const query = { ...call, params, row: degreeRow, tuples: true };
   const [first] = await warehouse.query(sql, query);
   if (first === undefined) throw new RangeError('a count has one row');

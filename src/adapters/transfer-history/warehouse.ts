@@ -27,12 +27,16 @@ const PORT = 'transfer_history';
 const COALESCE_MS = 1;
 /** Addresses of one statement. */
 const ADDRESSES_MAX = 512;
+/** From so many on they are divided among the statements that run at once. */
+const ADDRESSES_DIVIDED = 48;
 /** Statements of reads at once; the engine has two more slots for whoever writes. */
 const STATEMENTS_MAX = 2;
 /** From more rows on, an address's newest are not looked for: some of its rows are read instead. */
 const SORTED_ROWS_MAX = 20_000;
 /** How long the list of chains held is kept. */
 const PRESENT_KEEP_MS = 10_000;
+/** The same of a warehouse that holds nothing yet: a first import is seen soon. */
+const EMPTY_KEEP_MS = 500;
 
 type Answer = Partly<Neighbourhood, TransferHistoryPort>;
 
@@ -40,21 +44,27 @@ type Answer = Partly<Neighbourhood, TransferHistoryPort>;
 export function warehouseHistory(warehouse: Warehouse, now: () => number): TransferHistory {
   const reads = warehouseReads(warehouse, now);
   const hubs = knownHubs(warehouse);
-  const limits = { waitMs: COALESCE_MS, keysMax: ADDRESSES_MAX, loadsMax: STATEMENTS_MAX };
+  const limits = {
+    waitMs: COALESCE_MS,
+    keysMax: ADDRESSES_MAX,
+    divideFrom: ADDRESSES_DIVIDED,
+    loadsMax: STATEMENTS_MAX,
+  };
   const rowsOf = coalesced(reads.addresses, limits);
   const coverageOf = coalesced(reads.coverage, limits);
   let present: { readonly chains: readonly ChainName[]; readonly atMs: number } | null = null;
 
   async function chainsRead(): Promise<readonly ChainName[]> {
-    if (present !== null && performance.now() - present.atMs < PRESENT_KEEP_MS) {
-      return present.chains;
+    if (present !== null) {
+      const keepMs = present.chains.length > 0 ? PRESENT_KEEP_MS : EMPTY_KEEP_MS;
+      if (performance.now() - present.atMs < keepMs) return present.chains;
     }
     const call = { timeoutMs: READ_TIMEOUT_MS };
     const held = await reads.held(call.timeoutMs);
     const rows = new Set(await readPresent(warehouse, call));
     for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
     const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
-    if (chains.length > 0) present = { chains, atMs: performance.now() };
+    present = { chains, atMs: performance.now() };
     return chains;
   }
 

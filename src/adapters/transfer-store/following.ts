@@ -239,7 +239,9 @@ function refusal(position: Position, refused: 'gap' | 'parent_differs' | 'final'
   return { moved: false, refused, cursor: position.cursor };
 }
 
-/** Why blocks do not stand right behind the cursor, each on the one before; `null` where they do. */
+/**
+ * Why blocks do not stand right behind the cursor, each on the one before; `null` where they do.
+ */
 function misfit(cursor: Cursor, blocks: readonly TipHeader[]): 'gap' | 'parent_differs' | null {
   let number = lastOf(cursor);
   const highest = cursor.tip.at(-1);

@@ -21,7 +21,9 @@ export type HeldBlocks = {
   readonly origin: ImportOrigin;
 };
 
-/** A chain that is followed; blocks above `tip_block` are not there yet, whatever is held of them. */
+/**
+ * A chain that is followed; blocks above `tip_block` are not there yet, whatever is held of them.
+ */
 export type Followed = {
   readonly chain: ChainName;
   readonly final_block: number | null;

@@ -1,0 +1,180 @@
+// Answers one question: where does transfer history come from here, and who keeps it current.
+// The warehouse first, then a live read inside its budget; where neither is, it is silent.
+
+import { join } from 'node:path';
+import { bulkImporter } from '../adapters/bulk-import/bulk-import.ts';
+import { evmNode } from '../adapters/evm-node/node.ts';
+import { explorerHistory } from '../adapters/explorer/history.ts';
+import { liveHistory } from '../adapters/explorer/live-history.ts';
+import { blockscoutChain, etherscanChain } from '../adapters/explorer/provider.ts';
+import { jsonRpc, RPC_LIMITS } from '../adapters/json-rpc.ts';
+import { defillamaPrices } from '../adapters/prices/defillama.ts';
+import { pricedHistory } from '../adapters/prices/priced-history.ts';
+import { type GuardLimits, type ProviderGuard, providerGuard } from '../adapters/provider-guard.ts';
+import { solanaHistory } from '../adapters/solana-rpc/history.ts';
+import { cascadedHistory } from '../adapters/transfer-history/cascade.ts';
+import { warehouseHistory } from '../adapters/transfer-history/warehouse.ts';
+import { transferStore } from '../adapters/transfer-store/store.ts';
+import type { Warehouse } from '../adapters/warehouse/executor.ts';
+import { EVM_CHAINS } from '../chain/chain.ts';
+import type { Config } from '../config.ts';
+import { followable, POLL_MS, TIP_BLOCKS_MAX } from '../jobs/follow-chain.ts';
+import { type FollowLags, followLags } from '../jobs/follow-lag.ts';
+import type { BulkImport } from '../ports/bulk-import.ts';
+import type { Followable } from '../ports/chain-following.ts';
+import type { ImportOrigin } from '../ports/table-import.ts';
+import type { TransferHistory } from '../ports/transfer-history.ts';
+import type { TransferStore } from '../ports/transfer-store.ts';
+import type { GaugeReading } from '../transport/metrics.ts';
+import { nowS } from './clock.ts';
+import type { Logger } from './logger.ts';
+import type { Outside } from './outside.ts';
+
+const MS_PER_S = 1_000;
+/** Calls that one request may make outside while it reads history live. */
+const LIVE_CALLS_MAX = 120;
+const PRICE_CALLS_MAX = 8;
+/** Calls a second by the providers' published plans (free ones). */
+const PLAN_CALLS_PER_S = { etherscan: 3, blockscout: 5, solana: 4, prices: 8 };
+const GUARD = { retriesMax: 2, backoffMs: 1_000, failuresMax: 5, restMs: 30_000 };
+
+/** Transfer history as it is composed. */
+export type HistoryParts = {
+  readonly history: TransferHistory;
+  readonly store: TransferStore;
+  readonly importFiles: BulkImport;
+  /** The chains whose node is set, each with one writer in this process. */
+  readonly following: readonly Followable[];
+  readonly lags: FollowLags;
+  readonly close: () => Promise<void>;
+};
+
+/** Composes history. Nothing is asked before it is asked of. */
+export function historyParts(
+  config: Config,
+  warehouse: Warehouse,
+  outside: Outside,
+  log: Logger,
+): HistoryParts {
+  const store = transferStore(warehouse, nowS);
+  const held = warehouseHistory(warehouse, nowS);
+  const live = liveParts(config, outside);
+  const priced = pricedOf(config, outside);
+  const joined = {
+    ...{ held, store, now: nowS, origin: originOf(config) },
+    tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
+    onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
+  };
+  const history = live === null ? held : cascadedHistory({ ...joined, live: priced(live) });
+  const nodes = nodesOf(config, outside, store);
+  return {
+    history,
+    store,
+    importFiles: bulkImporter(store, join(config.dataDir, 'import')),
+    following: nodes.map(({ followed }) => followed),
+    lags: followLags(nowS),
+    close: async () => {
+      await Promise.all(nodes.map(({ close }) => close()));
+    },
+  };
+}
+
+function originOf({ simulate }: Config): ImportOrigin {
+  return simulate ? 'simulated' : 'observed';
+}
+
+function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
+  const limits: GuardLimits = {
+    ...GUARD,
+    callsPerS: callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS,
+  };
+  return providerGuard(limits, () => performance.now());
+}
+
+function liveParts(config: Config, outside: Outside): TransferHistory | null {
+  const limits = {
+    now: nowS,
+    timeMs: config.liveBudgetMs,
+    callsMax: LIVE_CALLS_MAX,
+    simulated: config.simulate,
+  };
+  const { explorer, blockscout, solana: node } = outside;
+  const etherscan = explorer === null ? null : guardOf(outside, 'etherscan');
+  const chains = EVM_CHAINS.flatMap((chain) => {
+    const own = blockscout[chain];
+    if (own !== null) {
+      return blockscoutChain(chain, { url: new URL(own), guard: guardOf(outside, 'blockscout') });
+    }
+    if (explorer === null || etherscan === null) return [];
+    return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
+  });
+  const evm = chains.length === 0 ? null : explorerHistory({ chains, ...limits });
+  const solana =
+    node === null
+      ? null
+      : solanaHistory({ url: new URL(node), guard: guardOf(outside, 'solana'), ...limits });
+  return evm === null && solana === null ? null : liveHistory({ evm, solana });
+}
+
+function pricedOf(config: Config, outside: Outside): (history: TransferHistory) => TransferHistory {
+  if (outside.prices === null) return (history) => history;
+  const prices = defillamaPrices({
+    url: new URL(outside.prices),
+    guard: guardOf(outside, 'prices'),
+    now: nowS,
+    timeMs: config.liveBudgetMs,
+    callsMax: PRICE_CALLS_MAX,
+    simulated: config.simulate,
+  });
+  return (history) => pricedHistory(history, prices);
+}
+
+type Node = { readonly followed: Followable; readonly close: () => Promise<void> };
+
+function nodesOf(config: Config, { rpc }: Outside, store: TransferStore): Node[] {
+  return EVM_CHAINS.flatMap((chain) => {
+    const url = rpc[chain];
+    if (url === null) return [];
+    const client = jsonRpc({ url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep: pause });
+    const followed = followable({
+      node: evmNode({ chain, rpc: client, simulated: config.simulate, now: nowS }),
+      store,
+      origin: originOf(config),
+      now: nowS,
+      sleep: pause,
+      pollMs: POLL_MS,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+    });
+    return { followed, close: async () => client.close() };
+  });
+}
+
+/** Waits, or ends at once when the signal does. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** How far each followed chain is behind, for the metrics. */
+export function lagGauges({ following, lags }: HistoryParts): GaugeReading[] {
+  return following.flatMap(({ chain }) => [
+    {
+      name: `exhibit_chain_lag_seconds_${chain}`,
+      help: `Time since the last block of ${chain} that is held was made.`,
+      value: () => lags.lagS(chain),
+    },
+    {
+      name: `exhibit_chain_lag_blocks_${chain}`,
+      help: `Blocks between the last one of ${chain} that is held and its head.`,
+      value: () => lags.lagBlocks(chain),
+    },
+  ]);
+}

@@ -82,7 +82,7 @@ const ARROWS: readonly Arrows[] = [
   },
   // The tests of the house, which look at all of it.
   { of: 'src/*.test.ts', may: ['src/'], outside: ['zod'] },
-  { of: 'bench/', may: ['src/'], outside: ['undici'] },
+  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', '@duckdb/node-api'] },
 ];
 
 /** What any test may import beside what its own file may. */
@@ -117,9 +117,10 @@ const EXCEPTIONS: Exceptions = {
   environment: ['src/config.ts', 'src/testing/'],
   browser: [],
   noFallbacks: [ENGINES, 'src/adapters/', ROUTES],
-  // `faulty` makes an unread reading of a file's fault, `unreadable` a refused document of one;
+  // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's weather,
+  // `unreadable` a refused document of a fault;
   // `reject` tells the caller who waits.
-  saysFailure: ['unread', 'faulty', 'unreadable', 'reject'],
+  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'reject'],
   failureMessages: [
     'src/adapters/control/owner-protocol.ts',
     'src/adapters/control/pglite-worker.ts',

@@ -58,7 +58,7 @@ const ARROWS: readonly Arrows[] = [
     may: [DECLARED, CONTRACT, CHAIN, `types:${ACCESS}`],
     outside: ['preact', 'preact-render-to-string'],
   },
-  { of: 'src/jobs/', may: [ENGINES, PORTS, ACCESS, ...BELOW], outside: ['croner'] },
+  { of: 'src/jobs/', may: [ENGINES, PORTS, ACCESS, ...BELOW], outside: [] },
   { of: 'src/client/', may: [CONTRACT, DECLARED, 'src/routes/contracts.ts'], outside: [] },
   { of: 'src/world/', may: [CHAIN], outside: [] },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: ['zod', 'yaml'] },
@@ -68,7 +68,7 @@ const ARROWS: readonly Arrows[] = [
     // A command works on the ports that compose fills.
     of: 'src/cli/',
     may: ['src/compose/', 'src/client/', 'src/config.ts', 'src/config/', PORTS, ACCESS, EVIDENCE],
-    outside: ['commander', 'undici', 'zod'],
+    outside: ['undici', 'zod'],
   },
   {
     of: 'src/main.ts',

@@ -57,7 +57,8 @@ export function latenciesOf(taken: readonly number[], totalMs: number): Latencie
 export function line(name: string, taken: Latencies): string {
   const ms = (value: number) => value.toFixed(value < 10 ? 2 : 1).padStart(9);
   const numbers = [taken.p50, taken.p95, taken.p99, taken.max, taken.mean].map(ms).join('');
-  return `${name.padEnd(46)}${numbers}${taken.perSecond.toFixed(1).padStart(10)}${String(taken.calls).padStart(7)}`;
+  const rate = taken.perSecond.toFixed(1).padStart(10);
+  return `${name.padEnd(46)}${numbers}${rate}${String(taken.calls).padStart(7)}`;
 }
 
 /** The head of the table. */

@@ -29,21 +29,26 @@ const walkRow = z.tuple([z.coerce.number(), z.coerce.number()]);
 
 /** Ours: edges are the sides themselves, hubs are those that were counted. */
 export async function ourEdges(warehouse: Warehouse, listed: readonly string[]): Promise<Engine> {
-  const sql = `WITH near AS (
-      SELECT DISTINCT peer FROM sides WHERE chain = 'ethereum' AND addr = unhex({start:String})
-    ), hubs AS (SELECT addr FROM degrees WHERE chain = 'ethereum' AND degree > ${DEGREE_MAX})
-    SELECT count(), countIf(peer IN (SELECT unhex(arrayJoin({listed:Array(String)})))) FROM (
-      SELECT DISTINCT peer FROM (
-        SELECT peer FROM near
+  await warehouse.command(
+    'CREATE TABLE IF NOT EXISTS bench_listed (addr String) ENGINE = MergeTree ORDER BY addr',
+    CALL,
+  );
+  await warehouse.command('TRUNCATE TABLE bench_listed', CALL);
+  await warehouse.command(
+    'INSERT INTO bench_listed SELECT unhex(arrayJoin({listed:Array(String)}))',
+    { ...CALL, params: { listed: listed.map((address) => address.slice(2)) } },
+  );
+  const sql = `SELECT count(), countIf(peer IN (SELECT addr FROM bench_listed)) FROM (
+      SELECT DISTINCT peer FROM sides WHERE addr IN (
+        SELECT unhex({start:String})
         UNION ALL
-        SELECT peer FROM sides WHERE chain = 'ethereum'
-          AND addr IN (SELECT peer FROM near WHERE peer NOT IN hubs)
-      ) WHERE peer != unhex({start:String})
-    )`;
-  const hex = listed.map((address) => address.slice(2));
+        SELECT peer FROM sides WHERE addr = unhex({start:String})
+          AND peer NOT IN (SELECT addr FROM degrees WHERE degree > ${DEGREE_MAX})
+      )
+    ) WHERE peer != unhex({start:String})`;
   const walk = async (start: string): Promise<Membership> => {
-    const params = { start: start.slice(2), listed: hex };
-    const [row] = await warehouse.query(sql, { ...CALL, row: walkRow, tuples: true, params });
+    const query = { ...CALL, row: walkRow, tuples: true, params: { start: start.slice(2) } };
+    const [row] = await warehouse.query(sql, query);
     if (row === undefined) throw new Error('a count has one row');
     return { nodes: row[0], hits: row[1] };
   };
@@ -56,10 +61,10 @@ export type EdgeFiles = { readonly parquet: string; readonly csv: string };
 /** Writes the distinct edges out of our warehouse. */
 export async function exportEdges(warehouse: Warehouse, folder: string): Promise<EdgeFiles> {
   const files = { parquet: join(folder, 'edges.parquet'), csv: join(folder, 'edges.csv') };
-  const edges = `SELECT addr, peer FROM sides WHERE chain = 'ethereum' GROUP BY addr, peer
-    ORDER BY addr, peer`;
-  const settings = `SETTINGS max_bytes_before_external_sort = 268435456,
-    max_bytes_before_external_group_by = 268435456, optimize_aggregation_in_order = 1`;
+  // Grouped in the order of the table, hence sorted, and with no memory to speak of.
+  const edges = `SELECT addr, peer FROM sides WHERE chain = 'ethereum' GROUP BY chain, addr, peer`;
+  const settings = `SETTINGS optimize_aggregation_in_order = 1, max_threads = 1,
+    max_block_size = 16384`;
   await warehouse.command(
     `INSERT INTO FUNCTION file('${files.parquet}', 'Parquet', 'addr String, peer String')
      ${edges} ${settings}, engine_file_truncate_on_insert = 1,

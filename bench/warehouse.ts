@@ -70,9 +70,8 @@ async function saySizes(warehouse: EmbeddedWarehouse): Promise<void> {
   const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
   for (const [table, bytes, count, parts] of sizes) {
     const each = (bytes / rows).toFixed(1);
-    say(
-      `  ${table.padEnd(20)} ${String(count).padStart(11)} rows  ${each.padStart(6)} bytes a transfer, ${parts} parts`,
-    );
+    const held = `${String(count).padStart(11)} rows  ${each.padStart(6)} bytes a transfer`;
+    say(`  ${table.padEnd(20)} ${held}, ${parts} parts`);
   }
   say(`  all tables: ${(total / rows).toFixed(1)} bytes a transfer`);
 }
@@ -110,9 +109,8 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
     say(`  ${loaded} of ${rows}, ${Math.round(loaded / ((told - begun) / 1_000))} a second`);
   });
   const seconds = (performance.now() - begun) / 1_000;
-  say(
-    `loaded ${rows} transfers in ${seconds.toFixed(1)} s: ${Math.round(rows / seconds)} rows a second`,
-  );
+  const rate = Math.round(rows / seconds);
+  say(`loaded ${rows} transfers in ${seconds.toFixed(1)} s: ${rate} rows a second`);
   const counting = performance.now();
   await degreeCount(warehouse).count();
   say(`  counted degrees in ${((performance.now() - counting) / 1_000).toFixed(1)} s`);
@@ -142,9 +140,8 @@ async function sayMembership(engine: Engine, starts: ReadonlyMap<string, readonl
       });
       const nodes = walks.reduce((sum, walk) => sum + walk.nodes, 0) / walks.length;
       const hit = walks.filter((walk) => walk.hits > 0).length;
-      say(
-        `${line(`  ${engine.name} membership ${of} ${pass}`, taken)}  ${nodes.toFixed(1)} nodes, ${hit} hit`,
-      );
+      const named = line(`  ${engine.name} membership ${of} ${pass}`, taken);
+      say(`${named}  ${nodes.toFixed(1)} nodes, ${hit} hit`);
     }
   }
 }
@@ -187,9 +184,8 @@ async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]):
     });
     const all = nodes.reduce((sum, n) => sum + n, 0);
     const perSecond = (taken.perSecond * all) / nodes.length;
-    say(
-      `${line(`  walk, full rules, ${of}, ${CALLERS} callers`, taken)}  ${perSecond.toFixed(0)} nodes a second`,
-    );
+    const named = line(`  walk, full rules, ${of}, ${CALLERS} callers`, taken);
+    say(`${named}  ${perSecond.toFixed(0)} nodes a second`);
   }
 }
 
@@ -210,14 +206,14 @@ async function main(): Promise<void> {
   await warehouse.close();
   warehouse = await openStore();
   say(HEAD);
-  await sayOurs(warehouse, listed);
+  if (engines.includes('ours')) await sayOurs(warehouse, listed);
   await sayMembership(await ourEdges(warehouse, listed), starts);
-  if (Number(options.follow) > 0) {
-    for (const text of await followed(warehouse, listed, made, Number(options.follow))) say(text);
-  }
   const files = engines.some((name) => name !== 'ours')
     ? await exportEdges(warehouse, folder)
     : null;
+  if (Number(options.follow) > 0) {
+    for (const text of await followed(warehouse, listed, made, Number(options.follow))) say(text);
+  }
   say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
   await warehouse.close();
   if (files === null) return;

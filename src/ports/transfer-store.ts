@@ -99,10 +99,11 @@ export type AddressRange = HeldRange & {
   readonly read_at: UnixSeconds;
 };
 
-/** What was read live of one address: its transfers, and the ranges which they fill. */
+/** What was read live of one address: its transfers, the ranges which they fill, their tokens. */
 export type AddressHistory = {
   readonly transfers: readonly TransferFact[];
   readonly ranges: readonly AddressRange[];
+  readonly tokens: readonly TokenFact[];
 };
 
 /** What is known of a token. `has_market` is `null` where no price source was read. */

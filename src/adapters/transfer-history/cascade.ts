@@ -2,8 +2,9 @@
 // What the warehouse holds in full is its answer; else a provider is asked and both are joined.
 // It refuses to let one silent source pass for a complete answer of the other.
 
-import type { ChainName } from '../../chain/chain.ts';
-import { collect } from '../../evidence/measure.ts';
+import { parseAddress } from '../../chain/address.ts';
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { collect, heldUnder, tally } from '../../evidence/measure.ts';
 import {
   all,
   basis,
@@ -25,7 +26,8 @@ import type {
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/transfer-history.ts';
-import type { AddressRange, TransferStore } from '../../ports/transfer-store.ts';
+import type { TransferStore } from '../../ports/transfer-store.ts';
+import { liveFacts } from './live-facts.ts';
 
 const PORT = 'transfer_history';
 const KINDS = ['native', 'internal', 'token'] as const;
@@ -54,7 +56,9 @@ export function cascadedHistory(options: CascadeOptions): TransferHistory {
     neighbourhoods: async (addresses, limits) => {
       const chains = await chainsRead();
       const had = await held.neighbourhoods(addresses, limits);
-      const wanting = addresses.filter((one) => !isWhole(had.get(one), chains, options));
+      const wanting = addresses.filter((one) =>
+        isWanting(one, had.get(one), chains, limits, options),
+      );
       if (wanting.length === 0 || limits.signal.aborted) return had;
       const read = await live.neighbourhoods(wanting, limits);
       const answers = new Map(had);
@@ -83,20 +87,46 @@ function hasNothing({ why: { code } }: Unread<TransferHistoryPort>): boolean {
   return code === 'no_history';
 }
 
-/** Whether what is held of an address is read to its end, on every chain, to a fresh tip. */
-function isWhole(
+/** What a live read could not make whole either: made-up history, and too much of it. */
+const NOT_BETTER_LIVE: readonly string[] = ['simulated', 'row_cap'];
+
+/** Whether a live read is to complete what is held of an address, on the chains of its own kind. */
+function isWanting(
+  address: string,
   reading: Answer | undefined,
   chains: Reading<readonly ChainName[], TransferHistoryPort>,
+  { degreeMax }: NeighbourhoodLimits,
   { now, tipMaxAgeS }: CascadeOptions,
 ): boolean {
-  if (!(reading instanceof Read) || !(chains instanceof Read)) return false;
+  if (reading === undefined || reading instanceof Unread) return true;
+  if (!(reading instanceof Read)) return !NOT_BETTER_LIVE.includes(reading.why.code);
+  // A hub is not walked past, however much more of it is read.
+  if (reading.value.degree > degreeMax) return false;
+  if (!(chains instanceof Read)) return true;
+  const parsed = parseAddress(address);
+  const own = chains.value.filter((chain) => parsed === null || CHAINS[chain].kind === parsed.kind);
   const { coverage } = reading.value;
-  const fresh = (range: CoverageRange) => range.from_first && now() - range.to_time < tipMaxAgeS;
-  return chains.value.every((chain) =>
-    KINDS.every((kind) =>
-      coverage.some((range) => range.chain === chain && range.kind === kind && fresh(range)),
-    ),
+  return !own.every((chain) =>
+    KINDS.every((kind) => {
+      const at = reachedFromFirst(
+        coverage.filter((range) => range.chain === chain && range.kind === kind),
+      );
+      return at !== null && now() - at < tipMaxAgeS;
+    }),
   );
+}
+
+/** The time up to which ranges follow on one another from the first block; `null` without it. */
+function reachedFromFirst(ranges: readonly CoverageRange[]): number | null {
+  const ordered = [...ranges].sort((x, y) => x.from_block - y.from_block);
+  const first = ordered.find((range) => range.from_first);
+  if (first === undefined) return null;
+  let last = first;
+  for (const range of ordered) {
+    const follows = range.from_first || range.from_block <= last.to_block + 1;
+    if (follows && range.to_block > last.to_block) last = range;
+  }
+  return last.to_time;
 }
 
 function joined(held: Answer | undefined, live: Answer): Answer {
@@ -129,56 +159,43 @@ function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
   };
 }
 
-// A transfer that both sources tell is one: they share no position, so the rest must do.
+// A transfer that both sources tell is one: they share no position, so the rest must do. Equal ones
+// are as many as the source says that knows most of them.
 function onePeer(address: string, known: readonly Counterparty[]): Counterparty {
-  const transfers = new Map<string, HistoryTransfer>();
-  for (const one of known.flatMap((peer) => peer.transfers)) {
-    const { chain, tx, kind, token, from, to, raw_amount } = one;
-    transfers.set([chain, tx, kind, token, from, to, raw_amount].join(' '), one);
+  const byName = new Map<string, HistoryTransfer[]>();
+  for (const { transfers } of known) {
+    const counts = new Map<string, number>();
+    for (const transfer of transfers) {
+      const name = nameOf(transfer);
+      tally(counts, name);
+      if (Number(counts.get(name)) > heldUnder(byName, name).length) {
+        collect(byName, name, transfer);
+      }
+    }
   }
+  const transfers = [...byName.values()].flat().sort((x, y) => y.at - x.at);
   const counts = known.map(({ transfer_count }) => transfer_count);
-  return {
-    address,
-    transfers: [...transfers.values()],
-    transfer_count: Math.max(transfers.size, ...counts),
-  };
+  return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+}
+
+function nameOf({ chain, tx, kind, token, from, to, raw_amount }: HistoryTransfer): string {
+  return [chain, tx, kind, token, from, to, raw_amount].join(' ');
 }
 
 // Only what came whole is kept: a range recorded over rows that were left out would be a lie.
 function keep(reading: Answer, limits: NeighbourhoodLimits, options: CascadeOptions): void {
   if (!(reading instanceof Read)) return;
-  const { counterparties, degree, address, coverage } = reading.value;
+  const { counterparties, degree } = reading.value;
   const whole = counterparties.every((one) => one.transfers.length === one.transfer_count);
   if (!whole || degree !== counterparties.length || degree > limits.degreeMax) return;
   const [source] = basis(reading).sources;
   if (source === undefined) return;
-  const transfers = counterparties.flatMap((one) => one.transfers.map(factOf));
-  const ranges = coverage.map(
-    (range): AddressRange => ({
-      ...range,
-      address,
-      source: source.url,
-      origin: options.origin,
-      truncated: false,
-      read_at: options.now(),
-    }),
-  );
-  void options.store.appendLive({ transfers, ranges }).then(
+  const { origin, now, store, onUnkept } = options;
+  const facts = liveFacts(reading.value, { source: source.url, origin, read_at: now() });
+  void store.appendLive(facts).then(
     (kept) => {
-      if (kept instanceof Unread) options.onUnkept(kept.why.reason);
+      if (kept instanceof Unread) onUnkept(kept.why.reason);
     },
-    (fault: unknown) => options.onUnkept(String(fault)),
+    (fault: unknown) => onUnkept(String(fault)),
   );
-}
-
-function factOf(one: HistoryTransfer) {
-  const { chain, kind, tx, block, at, from, to, token, raw_amount, usd, initiator, success } = one;
-  return {
-    ...{ chain, kind, block, from, to, token, raw_amount, usd, initiator, success },
-    tx_hash: tx,
-    block_hash: null,
-    position: null,
-    block_time: at,
-    price_basis: null,
-  };
 }

@@ -29,19 +29,32 @@ type Asked<V> = {
 
 /** The same loading, coalesced. It rejects with the load's error, or with the signal's reason. */
 export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
-  /** Who waits for which key that is not being loaded yet, first come first served. */
-  const queue = new Map<string, Set<Asked<V>>>();
-  let loads = 0;
-  let timer: NodeJS.Timeout | undefined;
+  const coalescer = new Coalescer(load, limits);
+  return (keys, signal) => coalescer.ask(keys, signal);
+}
 
-  function ask(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, V>> {
+class Coalescer<V> {
+  readonly #load: Load<V>;
+  readonly #limits: CoalesceLimits;
+  /** Who waits for which key that is not being loaded yet, first come first served. */
+  readonly #queue = new Map<string, Set<Asked<V>>>();
+  readonly #running = new Set<(asked: Asked<V>) => void>();
+  #loads = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(load: Load<V>, limits: CoalesceLimits) {
+    this.#load = load;
+    this.#limits = limits;
+  }
+
+  ask(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, V>> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (keys.length === 0) return Promise.resolve(new Map<string, V>());
     return new Promise((resolve, reject) => {
       const leave = () => asked.reject(signal.reason);
       const ended = () => {
         signal.removeEventListener('abort', leave);
-        drop(asked);
+        this.#drop(asked);
       };
       const asked: Asked<V> = {
         open: new Set(keys),
@@ -56,58 +69,59 @@ export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
         },
       };
       signal.addEventListener('abort', leave, { once: true });
-      for (const key of asked.open) enqueue(key, asked);
-      schedule();
+      for (const key of asked.open) this.#enqueue(key, asked);
+      this.#schedule();
     });
   }
 
-  function enqueue(key: string, asked: Asked<V>): void {
-    const waiting = queue.get(key);
-    if (waiting === undefined) queue.set(key, new Set([asked]));
+  #enqueue(key: string, asked: Asked<V>): void {
+    const waiting = this.#queue.get(key);
+    if (waiting === undefined) this.#queue.set(key, new Set([asked]));
     else waiting.add(asked);
   }
 
   /** Takes a read out of the queue, and stops the loads for which nobody waits any more. */
-  function drop(asked: Asked<V>): void {
+  #drop(asked: Asked<V>): void {
     for (const key of asked.open) {
-      const waiting = queue.get(key);
-      if (waiting?.delete(asked) === true && waiting.size === 0) queue.delete(key);
+      const waiting = this.#queue.get(key);
+      if (waiting?.delete(asked) === true && waiting.size === 0) this.#queue.delete(key);
     }
-    for (const stop of running) stop(asked);
+    for (const stop of this.#running) stop(asked);
   }
 
-  const running = new Set<(asked: Asked<V>) => void>();
-
-  function schedule(): void {
-    if (loads >= limits.loadsMax || queue.size === 0) return;
-    if (queue.size >= limits.keysMax) start();
-    else if (timer === undefined) timer = setTimeout(start, limits.waitMs);
+  #schedule(): void {
+    if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
+    if (this.#queue.size >= this.#limits.keysMax) this.#start();
+    else if (this.#timer === undefined) {
+      this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
+    }
   }
 
-  function loadSize(): number {
-    const share = Math.ceil(queue.size / (limits.loadsMax - loads));
-    return Math.min(limits.keysMax, Math.max(limits.divideFrom, share));
+  #loadSize(): number {
+    const { loadsMax, keysMax, divideFrom } = this.#limits;
+    const share = Math.ceil(this.#queue.size / (loadsMax - this.#loads));
+    return Math.min(keysMax, Math.max(divideFrom, share));
   }
 
-  function start(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (loads >= limits.loadsMax || queue.size === 0) return;
-    const taken = new Map(first(queue, loadSize()));
-    for (const key of taken.keys()) queue.delete(key);
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
+    const taken = new Map(first(this.#queue, this.#loadSize()));
+    for (const key of taken.keys()) this.#queue.delete(key);
     const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
     const stop = new AbortController();
     const left = (asked: Asked<V>) => {
       if (waiting.delete(asked) && waiting.size === 0) stop.abort();
     };
-    running.add(left);
-    loads += 1;
+    this.#running.add(left);
+    this.#loads += 1;
     const ended = () => {
-      running.delete(left);
-      loads -= 1;
-      start();
+      this.#running.delete(left);
+      this.#loads -= 1;
+      this.#start();
     };
-    load([...taken.keys()], stop.signal).then(
+    this.#load([...taken.keys()], stop.signal).then(
       (got) => {
         ended();
         give(taken, got);
@@ -118,21 +132,19 @@ export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
       },
     );
     // What is left was not new: it has waited.
-    start();
+    this.#start();
   }
+}
 
-  function give(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
-    for (const [key, waiting] of taken) {
-      const value = got.get(key);
-      for (const asked of waiting) {
-        if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
-        else if (asked.open.delete(key)) asked.got.set(key, value);
-        if (asked.open.size === 0) asked.resolve(asked.got);
-      }
+function give<V>(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
+  for (const [key, waiting] of taken) {
+    const value = got.get(key);
+    for (const asked of waiting) {
+      if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
+      else if (asked.open.delete(key)) asked.got.set(key, value);
+      if (asked.open.size === 0) asked.resolve(asked.got);
     }
   }
-
-  return ask;
 }
 
 function* first<T>(items: Iterable<T>, count: number): Generator<T> {

@@ -64,29 +64,6 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     return held;
   }
 
-  async function rangesOf(
-    held: Held,
-    addresses: readonly string[],
-    call: Call,
-  ): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
-    const ranges = new Map<string, HeldBlocks[]>();
-    if (!held.hasAddressRanges || addresses.length === 0) return ranges;
-    const params = { addresses: addresses.map((address) => addressHex(address)) };
-    const query = { ...call, row: rangeRow, tuples: true, params, rowsMax: RANGES_MAX };
-    for (const row of await warehouse.query(RANGES, query)) {
-      const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
-      const range = { chain, kind, from_block, to_block, to_time, from_first: first === 1 };
-      collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
-    }
-    return ranges;
-  }
-
-  /** Whether a chain was rolled back since this was read: then it says too much. */
-  async function isUndone(held: Held, call: Call): Promise<boolean> {
-    if (held.followed.length === 0) return false;
-    return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
-  }
-
   async function addresses(
     asked: readonly string[],
     signal: AbortSignal,
@@ -94,10 +71,10 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await heldNow(call);
-      const ranges = await rangesOf(held, asked, call);
+      const ranges = await rangesOf(warehouse, held, asked, call);
       const names = tokens.within(held, call);
       const rows = await readRows(warehouse, held, names, asked, call);
-      if (await isUndone(held, call)) {
+      if (await isUndone(warehouse, held, call)) {
         kept = null;
         continue;
       }
@@ -117,7 +94,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   ): Promise<ReadonlyMap<string, HeldAddress>> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     const held = await heldNow(call);
-    const ranges = await rangesOf(held, asked, call);
+    const ranges = await rangesOf(warehouse, held, asked, call);
     return new Map(
       asked.map((address) => {
         const none = { rows: [], more: false };
@@ -130,7 +107,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   async function some(address: string, signal: AbortSignal): Promise<HeldAddress> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     const held = await heldNow(call);
-    const ranges = await rangesOf(held, [address], call);
+    const ranges = await rangesOf(warehouse, held, [address], call);
     const rows = await readSome(warehouse, tokens.within(held, call), address, call);
     return { ...rows, held, ranges: heldUnder(ranges, address) };
   }
@@ -141,4 +118,28 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     some,
     held: (timeoutMs: number): Promise<Held> => heldNow({ timeoutMs }),
   };
+}
+
+async function rangesOf(
+  warehouse: Warehouse,
+  held: Held,
+  addresses: readonly string[],
+  call: Call,
+): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
+  const ranges = new Map<string, HeldBlocks[]>();
+  if (!held.hasAddressRanges || addresses.length === 0) return ranges;
+  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const query = { ...call, row: rangeRow, tuples: true, params, rowsMax: RANGES_MAX };
+  for (const row of await warehouse.query(RANGES, query)) {
+    const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
+    const range = { chain, kind, from_block, to_block, to_time, from_first: first === 1 };
+    collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
+  }
+  return ranges;
+}
+
+/** Whether a chain was rolled back since this was read: then it says too much. */
+async function isUndone(warehouse: Warehouse, held: Held, call: Call): Promise<boolean> {
+  if (held.followed.length === 0) return false;
+  return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
 }

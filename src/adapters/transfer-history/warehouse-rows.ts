@@ -46,7 +46,9 @@ function bothOf(held: Held, what: string): string {
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
 function newestSql(held: Held): string {
   return `SELECT ${PACKED('best')}
-FROM (SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) GROUP BY ${SIDE})
+FROM (
+  SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) GROUP BY ${SIDE}
+)
 WHERE substring(best, 2, 1) != char(1) AND addr != peer
 ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
 LIMIT ${ADDRESS_ROWS_MAX + 1}`;
@@ -309,7 +311,8 @@ export async function readDegree(
   const sql = `SELECT countIf(failed = 0), sum(sides), countIf(simulated > 0) FROM (
     SELECT peer, count() AS sides, countIf(substring(detail, 2, 1) = char(1)) AS failed,
       countIf(substring(detail, 1, 1) = char(0)) AS simulated
-    FROM (${bothOf(held, 'addr, peer, detail')}) WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
+    FROM (${bothOf(held, 'addr, peer, detail')})
+    WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
   const query = { ...call, params, row: degreeRow, tuples: true };
   const [first] = await warehouse.query(sql, query);
   if (first === undefined) throw new RangeError('a count has one row');

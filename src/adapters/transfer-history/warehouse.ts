@@ -18,7 +18,7 @@ import type {
 import { type Held, readPresent } from '../transfer-store/held.ts';
 import { unreadFor, warehouseSource } from '../transfer-store/warehouse-reading.ts';
 import type { Warehouse } from '../warehouse/executor.ts';
-import { coalesced } from './coalesce.ts';
+import { coalesced, type Load } from './coalesce.ts';
 import { type Hub, knownHubs } from './warehouse-hubs.ts';
 import { type HeldAddress, READ_TIMEOUT_MS, warehouseReads } from './warehouse-reads.ts';
 
@@ -40,99 +40,29 @@ const EMPTY_KEEP_MS = 500;
 
 type Answer = Partly<Neighbourhood, TransferHistoryPort>;
 
+type Tools = {
+  readonly reads: ReturnType<typeof warehouseReads>;
+  readonly hubs: ReturnType<typeof knownHubs>;
+  readonly rowsOf: Load<HeldAddress>;
+  readonly coverageOf: Load<HeldAddress>;
+  readonly now: () => number;
+};
+
 /** Transfer history in a warehouse. `now` is Unix seconds. */
 export function warehouseHistory(warehouse: Warehouse, now: () => number): TransferHistory {
   const reads = warehouseReads(warehouse, now);
-  const hubs = knownHubs(warehouse);
   const limits = {
     waitMs: COALESCE_MS,
     keysMax: ADDRESSES_MAX,
     divideFrom: ADDRESSES_DIVIDED,
     loadsMax: STATEMENTS_MAX,
   };
-  const rowsOf = coalesced(reads.addresses, limits);
-  const coverageOf = coalesced(reads.coverage, limits);
-  let present: { readonly chains: readonly ChainName[]; readonly atMs: number } | null = null;
-
-  async function chainsRead(): Promise<readonly ChainName[]> {
-    if (present !== null) {
-      const keepMs = present.chains.length > 0 ? PRESENT_KEEP_MS : EMPTY_KEEP_MS;
-      if (performance.now() - present.atMs < keepMs) return present.chains;
-    }
-    const call = { timeoutMs: READ_TIMEOUT_MS };
-    const held = await reads.held(call.timeoutMs);
-    const rows = new Set(await readPresent(warehouse, call));
-    for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
-    const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
-    present = { chains, atMs: performance.now() };
-    return chains;
-  }
-
-  /** A hub that is known as one is not read; whoever has more rows than are read is counted. */
-  async function neighbourhoods(
-    addresses: readonly string[],
-    asked: NeighbourhoodLimits,
-  ): Promise<Map<string, Answer>> {
-    const { signal, degreeMax } = asked;
-    await hubs.refresh();
-    const known = new Map<string, Hub>();
-    for (const address of addresses) {
-      const hub = hubs.of(address);
-      if (hub !== null) known.set(address, hub);
-    }
-    const read = await foundOf(addresses, known, degreeMax, signal);
-    const answers = new Map<string, Answer>();
-    let room = asked.batchRowsMax;
-    for (const address of addresses) {
-      const found = read.get(address);
-      if (found === undefined) throw new RangeError('an address was not read');
-      const hub = await hubOf(address, found, known.get(address), signal);
-      const taken = takenOf(address, found, hub, asked, room);
-      room -= taken.rows;
-      answers.set(address, answered(taken, found, now));
-    }
-    return answers;
-  }
-
-  /** What is held of each: of a hub its coverage, of one with very many transfers some of them. */
-  async function foundOf(
-    addresses: readonly string[],
-    known: ReadonlyMap<string, Hub>,
-    degreeMax: number,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, HeldAddress>> {
-    const isHub = (address: string) => {
-      const hub = known.get(address);
-      return hub !== undefined && hub.degree > degreeMax;
-    };
-    const isLong = (address: string) => {
-      const hub = known.get(address);
-      return hub !== undefined && hub.transfers > SORTED_ROWS_MAX && !isHub(address);
-    };
-    const short = addresses.filter((address) => !isHub(address) && !isLong(address));
-    const [covered, rows] = await Promise.all([
-      coverageOf(addresses.filter(isHub), signal),
-      rowsOf(short, signal),
-    ]);
-    const found = new Map([...covered, ...rows]);
-    for (const address of addresses.filter(isLong)) {
-      found.set(address, await reads.some(address, signal));
-    }
-    return found;
-  }
-
-  /** One that has more rows than are read is counted: it may have become a hub. */
-  async function hubOf(
-    address: string,
-    found: HeldAddress,
-    known: Hub | undefined,
-    signal: AbortSignal,
-  ): Promise<Hub | null> {
-    if (known !== undefined && known.transfers > SORTED_ROWS_MAX) return known;
-    if (found.more) return await hubs.count(found.held, address, signal);
-    return known === undefined ? null : known;
-  }
-
+  const tools: Tools = {
+    ...{ reads, hubs: knownHubs(warehouse), now },
+    rowsOf: coalesced(reads.addresses, limits),
+    coverageOf: coalesced(reads.coverage, limits),
+  };
+  const chainsRead = presentChains(warehouse, reads);
   return {
     chainsRead: async () => {
       try {
@@ -145,13 +75,102 @@ export function warehouseHistory(warehouse: Warehouse, now: () => number): Trans
       const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
       if (asked.signal.aborted) return silence(unread(PORT, why('time_budget')));
       try {
-        return await neighbourhoods([...new Set(addresses)], asked);
+        return await neighbourhoodsOf(tools, [...new Set(addresses)], asked);
       } catch (error) {
         if (asked.signal.aborted) return silence(unread(PORT, why('time_budget')));
         return silence(unreadFor(PORT, error));
       }
     },
   };
+}
+
+/** The chains of which anything is held; kept for a while, since a walk asks each time. */
+function presentChains(
+  warehouse: Warehouse,
+  reads: Tools['reads'],
+): () => Promise<readonly ChainName[]> {
+  let present: { readonly chains: readonly ChainName[]; readonly atMs: number } | null = null;
+  return async () => {
+    if (present !== null) {
+      const keepMs = present.chains.length > 0 ? PRESENT_KEEP_MS : EMPTY_KEEP_MS;
+      if (performance.now() - present.atMs < keepMs) return present.chains;
+    }
+    const call = { timeoutMs: READ_TIMEOUT_MS };
+    const held = await reads.held(call.timeoutMs);
+    const rows = new Set(await readPresent(warehouse, call));
+    for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
+    const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
+    present = { chains, atMs: performance.now() };
+    return chains;
+  };
+}
+
+/** A hub that is known as one is not read; whoever has more rows than are read is counted. */
+async function neighbourhoodsOf(
+  tools: Tools,
+  addresses: readonly string[],
+  asked: NeighbourhoodLimits,
+): Promise<Map<string, Answer>> {
+  const { signal, degreeMax } = asked;
+  await tools.hubs.refresh();
+  const known = new Map<string, Hub>();
+  for (const address of addresses) {
+    const hub = tools.hubs.of(address);
+    if (hub !== null) known.set(address, hub);
+  }
+  const read = await foundOf(tools, addresses, known, degreeMax, signal);
+  const answers = new Map<string, Answer>();
+  let room = asked.batchRowsMax;
+  for (const address of addresses) {
+    const found = read.get(address);
+    if (found === undefined) throw new RangeError('an address was not read');
+    const hub = await hubOf(tools, address, found, known.get(address), signal);
+    const taken = takenOf(address, found, hub, asked, room);
+    room -= taken.rows;
+    answers.set(address, answered(taken, found, tools.now));
+  }
+  return answers;
+}
+
+/** What is held of each: of a hub its coverage, of one with very many transfers some of them. */
+async function foundOf(
+  { reads, rowsOf, coverageOf }: Tools,
+  addresses: readonly string[],
+  known: ReadonlyMap<string, Hub>,
+  degreeMax: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, HeldAddress>> {
+  const isHub = (address: string) => {
+    const hub = known.get(address);
+    return hub !== undefined && hub.degree > degreeMax;
+  };
+  const isLong = (address: string) => {
+    const hub = known.get(address);
+    return hub !== undefined && hub.transfers > SORTED_ROWS_MAX && !isHub(address);
+  };
+  const short = addresses.filter((address) => !isHub(address) && !isLong(address));
+  const [covered, rows] = await Promise.all([
+    coverageOf(addresses.filter(isHub), signal),
+    rowsOf(short, signal),
+  ]);
+  const found = new Map([...covered, ...rows]);
+  for (const address of addresses.filter(isLong)) {
+    found.set(address, await reads.some(address, signal));
+  }
+  return found;
+}
+
+/** One that has more rows than are read is counted: it may have become a hub. */
+async function hubOf(
+  { hubs }: Tools,
+  address: string,
+  found: HeldAddress,
+  known: Hub | undefined,
+  signal: AbortSignal,
+): Promise<Hub | null> {
+  if (known !== undefined && known.transfers > SORTED_ROWS_MAX) return known;
+  if (found.more) return await hubs.count(found.held, address, signal);
+  return known === undefined ? null : known;
 }
 
 type Taken = {

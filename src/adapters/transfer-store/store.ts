@@ -50,7 +50,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         return true as const;
       }),
     recordAddressCoverage: (ranges) => asked(() => recordAddressRanges(warehouse, ranges)),
-    appendLive: ({ transfers, ranges }) =>
+    appendLive: ({ transfers, ranges, tokens }) =>
       asked(async () => {
         // Ranges last: who reads them before the rows never takes rows for all that are missing.
         const [first] = ranges;
@@ -58,6 +58,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         const facts = { transfers, creations: [], blocks: [], transactions: [] };
         const standing = { origin: first.origin, finality: FINALITY.imported };
         await appendFacts(warehouse, facts, standing);
+        await recordTokens(warehouse, tokens);
         return await recordAddressRanges(warehouse, ranges);
       }),
     recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),

@@ -2,7 +2,8 @@
 // It asks the ports for nothing in particular and looks at what their readings rest on.
 
 import { formatIsoDate } from '../chain/time.ts';
-import { basis, Part, type Partly, Unread } from '../evidence/reading.ts';
+import { basis, Part, type Partly, Unread, unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
 import type { SourceLine } from '../pages/overview.tsx';
 import type { EvidencePorts } from '../routes/handlers.ts';
 import type { HealthFacts, SourceFreshness } from '../routes/intelligence/health.ts';
@@ -22,9 +23,25 @@ export function freshnessOf(
       sanctions_list: freshnessIn(list, listMaxAgeS, published),
       exchange_labels: freshnessIn(await ports.exchangeLabels.lookUp([]), null, null),
       launch_corpus: freshnessIn(await ports.launchCorpus.lookUp([]), null, null),
-      transfer_history: freshnessIn(await ports.transferHistory.chainsRead(), null, null),
+      transfer_history: freshnessIn(await inTime(ports.transferHistory.chainsRead()), null, null),
     };
   };
+}
+
+/** `/health` waits no longer for a store than this. */
+const ASK_MS_MAX = 1_000;
+
+async function inTime(
+  asked: Promise<Partly<unknown, 'transfer_history'>>,
+): Promise<Partly<unknown, 'transfer_history'>> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Partly<unknown, 'transfer_history'>>((resolve) => {
+    const silence = why('timed_out', { what: 'The transfer warehouse', limit: '1 second' });
+    timer = setTimeout(() => resolve(unread('transfer_history', silence)), ASK_MS_MAX);
+  });
+  const first = await Promise.race([asked, late]);
+  clearTimeout(timer);
+  return first;
 }
 
 function freshnessIn(
@@ -34,7 +51,8 @@ function freshnessIn(
 ): SourceFreshness {
   if (reading instanceof Unread) {
     const { code, reason } = reading.why;
-    const state = code === 'store_unreadable' ? 'unreadable' : 'never_loaded';
+    const silent = code === 'store_unreadable' || code === 'timed_out';
+    const state = silent ? 'unreadable' : 'never_loaded';
     return { state, as_of: null, published: null, age_s: null, max_age_s: maxAgeS, reason };
   }
   const [source] = basis(reading).sources;

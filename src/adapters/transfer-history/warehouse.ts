@@ -84,24 +84,35 @@ export function warehouseHistory(warehouse: Warehouse, now: () => number): Trans
   };
 }
 
-/** The chains of which anything is held; kept for a while, since a walk asks each time. */
+type Present = { readonly chains: readonly ChainName[]; readonly atMs: number };
+
+/** The chains of which anything is held; asked once for all who ask at a time, and kept a while. */
 function presentChains(
   warehouse: Warehouse,
   reads: Tools['reads'],
 ): () => Promise<readonly ChainName[]> {
-  let present: { readonly chains: readonly ChainName[]; readonly atMs: number } | null = null;
+  let present: Present | null = null;
+  let asking: Promise<Present> | null = null;
+
+  const ask = async (): Promise<Present> => {
+    const call = { timeoutMs: READ_TIMEOUT_MS };
+    const held = await reads.held(call.timeoutMs);
+    const rows = new Set(await readPresent(warehouse, call));
+    for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
+    return { chains: CHAIN_NAMES.filter((chain) => rows.has(chain)), atMs: performance.now() };
+  };
   return async () => {
     if (present !== null) {
       const keepMs = present.chains.length > 0 ? PRESENT_KEEP_MS : EMPTY_KEEP_MS;
       if (performance.now() - present.atMs < keepMs) return present.chains;
     }
-    const call = { timeoutMs: READ_TIMEOUT_MS };
-    const held = await reads.held(call.timeoutMs);
-    const rows = new Set(await readPresent(warehouse, call));
-    for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
-    const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
-    present = { chains, atMs: performance.now() };
-    return chains;
+    if (asking === null) {
+      asking = ask().finally(() => {
+        asking = null;
+      });
+    }
+    present = await asking;
+    return present.chains;
   };
 }
 

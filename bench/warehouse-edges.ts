@@ -38,14 +38,14 @@ export async function ourEdges(warehouse: Warehouse, listed: readonly string[]):
     'INSERT INTO bench_listed SELECT unhex(arrayJoin({listed:Array(String)}))',
     { ...CALL, params: { listed: listed.map((address) => address.slice(2)) } },
   );
-  const sql = `SELECT count(), countIf(peer IN (SELECT addr FROM bench_listed)) FROM (
-      SELECT DISTINCT peer FROM sides WHERE addr IN (
-        SELECT unhex({start:String})
-        UNION ALL
-        SELECT peer FROM sides WHERE addr = unhex({start:String})
-          AND peer NOT IN (SELECT addr FROM degrees WHERE degree > ${DEGREE_MAX})
-      )
-    ) WHERE peer != unhex({start:String})`;
+  const sql = `SELECT uniqExactIf(peer, peer != unhex({start:String})),
+      uniqExactIf(peer, peer IN (SELECT addr FROM bench_listed) AND peer != unhex({start:String}))
+    FROM sides WHERE addr IN (
+      SELECT unhex({start:String})
+      UNION ALL
+      SELECT peer FROM sides WHERE addr = unhex({start:String})
+        AND peer NOT IN (SELECT addr FROM degrees WHERE degree > ${DEGREE_MAX})
+    ) SETTINGS optimize_move_to_prewhere = 0`;
   const walk = async (start: string): Promise<Membership> => {
     const query = { ...CALL, row: walkRow, tuples: true, params: { start: start.slice(2) } };
     const [row] = await warehouse.query(sql, query);

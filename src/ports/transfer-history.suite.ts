@@ -187,6 +187,15 @@ export function transferHistoryKeeps(
       if (!(bob instanceof Unread)) expect(knownIn(bob).coverage).toEqual([]);
     });
 
+    test('a question about some chains is not answered with others', async () => {
+      const transfers = [
+        transfer(1, ALICE, BOB),
+        transfer(2, ALICE, CAROL, { chain: 'base' as const }),
+      ];
+      const readings = await ask({ ...WORLD, transfers }, [ALICE], { chains: ['ethereum'] });
+      expect(othersIn(readings.get(ALICE))).toEqual([BOB]);
+    });
+
     test('the chains read are those held', async () => {
       const made = await make(WORLD);
       open.push(made);

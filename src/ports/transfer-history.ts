@@ -62,8 +62,9 @@ export type CoverageRange = {
 
 /**
  * What is known of one address. `degree` is its number of distinct counterparties, itself left
- * out; in a part it is the least that it can be. Over `degreeMax` the counterparties may be left
- * out, and the reading is still whole: a hub is not walked past. Else all of them are there.
+ * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
+ * counterparties may be left out, and the reading is still whole: a hub is not walked past. Else
+ * all of them are there.
  */
 export type Neighbourhood = {
   readonly address: string;
@@ -82,6 +83,8 @@ export type NeighbourhoodLimits = {
   readonly transfersPerCounterpartyMax: number;
   /** The most transfers of the whole batch, addresses served in the order asked. */
   readonly batchRowsMax: number;
+  /** Only these chains are asked about; without it, all that are read. */
+  readonly chains?: readonly ChainName[];
   /** Once it is aborted, whatever was not read yet is unread with the reason `time_budget`. */
   readonly signal: AbortSignal;
 };

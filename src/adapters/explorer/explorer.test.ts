@@ -113,6 +113,7 @@ function known(reading: Partly<Neighbourhood, 'transfer_history'>): Neighbourhoo
 
 function asRows(world: SuiteHistory): ExplorerRow[] {
   return world.transfers
+    .filter(({ chain }) => chain === 'ethereum')
     .map(({ raw_amount, token, symbol, decimals, ...rest }) => ({
       ...rest,
       value: raw_amount,

@@ -156,7 +156,8 @@ async function ofAddress(
   // The batch has no room left: what would be cut to nothing is not asked for.
   if (limits.rowsMax <= 0) return unread(PORT, rowCap(address, limits.rowsMax));
   const ask = { reader, address: parsed.address, rowsMax: limits.rowsMax, budget };
-  const lists = (await Promise.all(reader.chains.map((at) => listsOf(ask, at)))).flat();
+  const asked = reader.chains.filter(({ chain }) => limits.chains?.includes(chain) !== false);
+  const lists = (await Promise.all(asked.map((at) => listsOf(ask, at)))).flat();
   if (lists.length === 0) return unread(PORT, why('no_history'));
   const joined = some(lists);
   const whole = map(joined, (parts) => neighbourhoodOf(address, parts, limits));

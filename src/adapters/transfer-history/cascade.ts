@@ -95,7 +95,7 @@ function isWanting(
   address: string,
   reading: Answer | undefined,
   chains: Reading<readonly ChainName[], TransferHistoryPort>,
-  { degreeMax }: NeighbourhoodLimits,
+  { degreeMax, chains: asked }: NeighbourhoodLimits,
   { now, tipMaxAgeS }: CascadeOptions,
 ): boolean {
   if (reading === undefined || reading instanceof Unread) return true;
@@ -104,7 +104,10 @@ function isWanting(
   if (reading.value.degree > degreeMax) return false;
   if (!(chains instanceof Read)) return true;
   const parsed = parseAddress(address);
-  const own = chains.value.filter((chain) => parsed === null || CHAINS[chain].kind === parsed.kind);
+  const own = chains.value.filter(
+    (chain) =>
+      asked?.includes(chain) !== false && (parsed === null || CHAINS[chain].kind === parsed.kind),
+  );
   const { coverage } = reading.value;
   return !own.every((chain) =>
     KINDS.every((kind) => {

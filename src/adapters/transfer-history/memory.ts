@@ -53,7 +53,8 @@ export function memoryTransferHistory(held: MemoryHistory): TransferHistory {
           readings.set(address, unread(PORT, why('time_budget')));
           continue;
         }
-        const seen = pagedThrough(address, heldUnder(rows, address), limits, room);
+        const asked = heldUnder(rows, address).filter((row) => isAsked(row.chain, limits));
+        const seen = pagedThrough(address, asked, limits, room);
         room -= seen.rows;
         const value = { ...seen.known, coverage: coverageOf(held, address), ...provenance(held) };
         const cut = madeUp === null ? seen.cut : madeUp;
@@ -62,6 +63,10 @@ export function memoryTransferHistory(held: MemoryHistory): TransferHistory {
       return readings;
     },
   };
+}
+
+function isAsked(chain: ChainName, { chains }: NeighbourhoodLimits): boolean {
+  return chains === undefined || chains.includes(chain);
 }
 
 function provenance({ provenance: whence }: MemoryHistory): Pick<Neighbourhood, 'provenance'> {

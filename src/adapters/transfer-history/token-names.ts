@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
 import type { Held } from '../transfer-store/held.ts';
 import type { Call, Warehouse } from '../warehouse/executor.ts';
-import type { TokenNames } from './warehouse-rows.ts';
+import { chainOf, type PackedSide, type TokenNames, tokenOf } from './packed-side.ts';
 
 /** How long a reading of a token is kept here. */
 const KEEP_MS = 60_000;
@@ -39,25 +39,22 @@ WHERE token IN (SELECT unhex(arrayJoin({tokens:Array(String)})))`;
 export function tokenNames(warehouse: Warehouse, now: () => number) {
   const kept = new Map<string, Kept>();
 
-  async function learn(
-    asked: readonly (readonly [ChainName, string])[],
-    call: Call,
-  ): Promise<void> {
+  async function learn(rows: readonly PackedSide[], call: Call): Promise<void> {
     const atMs = performance.now();
     const missing = new Map<string, string>();
-    for (const [chain, token] of asked) {
+    for (const row of rows) {
+      const token = tokenOf(row);
       if (token === '') continue;
-      const before = kept.get(`${chain} ${token}`);
-      if (before === undefined || atMs - before.atMs > KEEP_MS) {
-        missing.set(`${chain} ${token}`, token);
-      }
+      const key = `${chainOf(row)} ${token}`;
+      const before = kept.get(key);
+      if (before === undefined || atMs - before.atMs > KEEP_MS) missing.set(key, token);
     }
     if (missing.size === 0) return;
     if (kept.size + missing.size > KEPT_MAX) kept.clear();
     const params = { tokens: [...new Set(missing.values())] };
-    const rows = await warehouse.query(SQL, { ...call, row: tokenRow, tuples: true, params });
+    const found = await warehouse.query(SQL, { ...call, row: tokenRow, tuples: true, params });
     for (const key of missing.keys()) kept.set(key, { known: null, atMs });
-    for (const [chain, token, symbol, decimals, has_market, read_at] of rows) {
+    for (const [chain, token, symbol, decimals, has_market, read_at] of found) {
       const known = { symbol, decimals, has_market, read_at };
       kept.set(`${chain} ${token}`, { known, atMs });
     }
@@ -74,7 +71,7 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
   return {
     /** The names for one read; where no token is known at all, nothing is asked. */
     within: (held: Held, call: Call): TokenNames => ({
-      learn: held.hasTokens ? (asked) => learn(asked, call) : async () => undefined,
+      learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
       of,
     }),
   };

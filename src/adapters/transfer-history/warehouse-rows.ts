@@ -3,25 +3,26 @@
 // migrations/warehouse says how), perhaps more than once; here each is taken once, newest first.
 
 import { z } from 'zod';
-import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
-import type { TransferKind } from '../../chain/transfer.ts';
-import type { HistoryTransfer } from '../../ports/transfer-history.ts';
-import { addressHex, addressOf, hashOf, hexText } from '../transfer-store/bytes.ts';
-import { successOf } from '../transfer-store/fact-rows.ts';
+import { addressHex } from '../transfer-store/bytes.ts';
 import type { Held } from '../transfer-store/held.ts';
 import type { Call, Warehouse } from '../warehouse/executor.ts';
+import {
+  DETAIL,
+  type HeldTransfer,
+  isFailed,
+  newestFirst,
+  type PackedSide,
+  PEER,
+  packedColumns,
+  packedRow,
+  type TokenNames,
+  unpacked,
+} from './packed-side.ts';
 
 /** The most transfers that are read of one address; one that has more is known to have more. */
 export const ADDRESS_ROWS_MAX = 5_000;
 /** The most rows of one statement: past it the addresses are asked in two. */
 const QUERY_ROWS_MAX = 60_000;
-
-/** A transfer as it is held under one of its addresses. */
-export type HeldTransfer = {
-  readonly peer: string;
-  readonly observed: boolean;
-  readonly transfer: HistoryTransfer;
-};
 
 /** The newest transfers of an address, and whether there are more. */
 export type HeldRows = { readonly rows: readonly HeldTransfer[]; readonly more: boolean };
@@ -30,9 +31,6 @@ const NO_ROWS: HeldRows = { rows: [], more: false };
 
 const SIDE = 'chain, addr, peer, id';
 const ADDRESSES = '(SELECT unhex(arrayJoin({addresses:Array(String)})))';
-
-const PACKED = (detail: string) =>
-  `lower(hex(addr)), toUInt8(chain), lower(hex(peer)), lower(hex(id)), lower(hex(${detail}))`;
 
 // No condition names chains: the few there are cost less to look through than the column to read.
 const FINAL = `sides WHERE addr IN ${ADDRESSES}`;
@@ -45,7 +43,7 @@ function bothOf(held: Held, what: string): string {
 
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
 function newestSql(held: Held): string {
-  return `SELECT ${PACKED('best')}
+  return `SELECT ${packedColumns('best')}
 FROM (
   SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) GROUP BY ${SIDE}
 )
@@ -63,24 +61,8 @@ function tipOf({ followed }: Held): string | null {
   return `tip_sides WHERE addr IN ${ADDRESSES} AND (${chains.join(' OR ')})`;
 }
 
-/** The rows of some addresses as the warehouse gives them, in the order of the statement. */
-type Packed = readonly [string, number, string, string, string];
-
-function packedRow(row: unknown): Packed {
-  if (Array.isArray(row)) {
-    const [addr, chain, peer, id, detail]: unknown[] = row;
-    if (
-      typeof addr === 'string' &&
-      typeof chain === 'number' &&
-      typeof peer === 'string' &&
-      typeof id === 'string' &&
-      typeof detail === 'string'
-    ) {
-      return [addr, chain, peer, id, detail];
-    }
-  }
-  throw new TypeError('a row of sides has another shape');
-}
+/** Few rows from many places: to read the address first, and then the rest, would cost more. */
+const IN_ONE_STEP = 'SETTINGS optimize_move_to_prewhere = 0';
 
 /** Reads the newest transfers of each address. */
 export async function readRows(
@@ -91,8 +73,8 @@ export async function readRows(
   call: Call,
 ): Promise<Map<string, HeldRows>> {
   const params = { addresses: addresses.map((address) => addressHex(address)) };
-  const query = { ...call, params, row: { parse: packedRow }, tuples: true };
-  const sql = `${bothOf(held, PACKED('detail'))} LIMIT ${QUERY_ROWS_MAX + 1}`;
+  const query = { ...call, params, row: packedRow, tuples: true };
+  const sql = `${bothOf(held, packedColumns('detail'))} LIMIT ${QUERY_ROWS_MAX + 1} ${IN_ONE_STEP}`;
   let packed = await warehouse.query(sql, query);
   if (packed.length > QUERY_ROWS_MAX) {
     const half = Math.ceil(addresses.length / 2);
@@ -108,21 +90,15 @@ export async function readRows(
 
 async function heldOf(
   addresses: readonly string[],
-  packed: readonly Packed[],
+  packed: readonly PackedSide[],
   tokens: TokenNames,
 ): Promise<Map<string, HeldRows>> {
-  await tokens.learn(packed.map(([, chain, , id]) => [chainOf(chain), tokenHex(id)] as const));
-  const byAddress = new Map<string, Map<string, Packed>>();
+  await tokens.learn(packed);
+  const byAddress = new Map<string, Map<string, PackedSide>>();
   for (const row of packed) {
-    const [addr, chain, peer, id, detail] = row;
-    const key = `${chain} ${peer} ${id}`;
-    const known = byAddress.get(addr);
-    if (known === undefined) {
-      byAddress.set(addr, new Map([[key, row]]));
-      continue;
-    }
-    const before = known.get(key);
-    if (before === undefined || detail > before[DETAIL]) known.set(key, row);
+    const known = byAddress.get(row[0]);
+    if (known === undefined) byAddress.set(row[0], new Map([[row[3], row]]));
+    else addOnce(known, row);
   }
   return new Map(
     addresses.map((address) => {
@@ -132,149 +108,32 @@ async function heldOf(
   );
 }
 
-const DETAIL = 4;
+/**
+ * Adds a row; of one that is there already the better known is kept. Identities of different peers
+ * or chains are seldom equal, so they are looked for under the identity alone first.
+ */
+function addOnce(known: Map<string, PackedSide>, row: PackedSide): void {
+  const [, chain, peer, id, detail] = row;
+  const first = known.get(id);
+  const isSame = first === undefined || (first[PEER] === peer && first[1] === chain);
+  const key = isSame ? id : `${chain} ${peer} ${id}`;
+  const before = isSame ? first : known.get(key);
+  if (before === undefined || detail > before[DETAIL]) known.set(key, row);
+}
 
 /** The newest of an address's transfers, each of them there once; what failed is none. */
-function newest(packed: readonly Packed[], tokens: TokenNames): HeldRows {
-  const rows = packed.filter((row) => row[0] !== row[2] && !isFailed(row[DETAIL]));
+function newest(packed: readonly PackedSide[], tokens: TokenNames): HeldRows {
+  const rows: HeldTransfer[] = [];
+  for (const row of packed) {
+    if (row[0] !== row[PEER] && !isFailed(row)) rows.push(unpacked(row, tokens));
+  }
   rows.sort(newestFirst);
   const more = rows.length > ADDRESS_ROWS_MAX;
-  const kept = more ? rows.slice(0, ADDRESS_ROWS_MAX) : rows;
-  return { rows: kept.map((row) => unpacked(row, tokens)), more };
-}
-
-function isFailed(detail: string): boolean {
-  return successOf(byteAt(detail, 1)) === false;
-}
-
-function newestFirst(a: Packed, b: Packed): number {
-  return (
-    compareText(digits(b[DETAIL], TIME_AT, SIGNER_AT), digits(a[DETAIL], TIME_AT, SIGNER_AT)) ||
-    compareText(digits(b[DETAIL], BLOCK_AT, TIME_AT), digits(a[DETAIL], BLOCK_AT, TIME_AT)) ||
-    a[1] - b[1] ||
-    compareText(a[2], b[2]) ||
-    compareText(a[3], b[3])
-  );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-/** What is known of tokens by their chain and bytes. */
-export type TokenNames = {
-  readonly learn: (tokens: readonly (readonly [ChainName, string])[]) => Promise<void>;
-  readonly of: (
-    chain: ChainName,
-    tokenHex: string,
-  ) => Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'>;
-};
-
-const CHAIN_CODES = new Map<number, ChainName>(
-  CHAIN_NAMES.map((chain, at) => [at + 1, chain] as const),
-);
-const KINDS: readonly (TransferKind | undefined)[] = [undefined, 'native', 'internal', 'token'];
-const KIND_MASK = 7;
-const NO_TRANSACTION = 8;
-const HASH_DIGITS = 64;
-
-function chainOf(code: number): ChainName {
-  const chain = CHAIN_CODES.get(code);
-  if (chain === undefined) throw new RangeError('a chain without a name');
-  return chain;
-}
-
-function byteAt(hex: string, at: number): number {
-  return Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16);
-}
-
-/** The digits from one byte to another. */
-function digits(hex: string, from: number, until?: number): string {
-  return hex.slice(from * 2, until === undefined ? undefined : until * 2);
-}
-
-const TX_AT = 3;
-
-function tokenHex(id: string): string {
-  const at = TX_AT + byteAt(id, TX_AT - 1);
-  return digits(id, at + 1, at + 1 + byteAt(id, at));
-}
-
-function unpacked([addr, chainCode, peer, id, detail]: Packed, tokens: TokenNames): HeldTransfer {
-  const chain = chainOf(chainCode);
-  const flags = byteAt(id, 0);
-  const kind = KINDS[flags & KIND_MASK];
-  if (kind === undefined) throw new RangeError('a transfer of no kind');
-  const isOut = byteAt(id, 1) === 1;
-  const tokenAt = TX_AT + byteAt(id, TX_AT - 1);
-  const place = digits(id, TX_AT, tokenAt);
-  const token = tokenHex(id);
-  const amountAt = tokenAt + 1 + token.length / 2 + NUMBER_BYTES;
-  const amount = digits(id, amountAt);
-  const [self, other] = [addressOf(addr), addressOf(peer)];
-  const [from, to] = isOut ? [self, other] : [other, self];
-  const known = detailOf(detail, from, to);
-  const transfer: HistoryTransfer = {
-    chain,
-    kind,
-    tx: hashOf((flags & NO_TRANSACTION) === 0 ? place : place.slice(0, HASH_DIGITS)),
-    block: known.block,
-    at: known.at,
-    from,
-    to,
-    token: token === '' ? null : addressOf(token),
-    ...(token === '' ? ownCoin(chain) : tokens.of(chain, token)),
-    raw_amount: amount === '' ? 0n : BigInt(`0x${amount}`),
-    usd: known.usd,
-    initiator: known.initiator,
-    success: known.success,
-  };
-  return { peer: other, observed: known.observed, transfer };
-}
-
-/** `n`, which tells equal rows apart and is not told. */
-const NUMBER_BYTES = 2;
-
-function ownCoin(chain: ChainName): ReturnType<TokenNames['of']> {
-  const { symbol, decimals } = CHAINS[chain].native;
-  return { symbol, decimals, has_market: null };
-}
-
-const BLOCK_AT = 3;
-const TIME_AT = 11;
-const SIGNER_AT = 15;
-const SIGNED_BY_SENDER = 1;
-const SIGNED_BY_RECEIVER = 2;
-const SIGNED_BY_ANOTHER = 3;
-
-function detailOf(detail: string, from: string, to: string) {
-  const signer = byteAt(detail, SIGNER_AT);
-  const signerEnd =
-    signer === SIGNED_BY_ANOTHER ? SIGNER_AT + 2 + byteAt(detail, SIGNER_AT + 1) : SIGNER_AT + 1;
-  return {
-    observed: byteAt(detail, 0) === 1,
-    success: successOf(byteAt(detail, 1)),
-    block: Number.parseInt(digits(detail, BLOCK_AT, TIME_AT), 16),
-    at: Number.parseInt(digits(detail, TIME_AT, SIGNER_AT), 16),
-    initiator: initiatorOf(signer, digits(detail, SIGNER_AT + 2, signerEnd), from, to),
-    usd: usdOf(digits(detail, signerEnd)),
-  };
-}
-
-function initiatorOf(signer: number, other: string, from: string, to: string): string | null {
-  if (signer === SIGNED_BY_SENDER) return from;
-  if (signer === SIGNED_BY_RECEIVER) return to;
-  return signer === SIGNED_BY_ANOTHER ? addressOf(other) : null;
-}
-
-function usdOf(priced: string): string | null {
-  if (priced === '') return null;
-  const usd = hexText(priced).split('\n')[1];
-  return usd === undefined ? null : usd;
+  return { rows: more ? rows.slice(0, ADDRESS_ROWS_MAX) : rows, more };
 }
 
 // In the order of the table, so that it ends as soon as it has enough.
-const SOME = `SELECT ${PACKED('detail')} FROM ${FINAL.replace('sides', 'sides FINAL')}
+const SOME = `SELECT ${packedColumns('detail')} FROM ${FINAL.replace('sides', 'sides FINAL')}
   AND substring(detail, 2, 1) != char(1) AND addr != peer LIMIT ${ADDRESS_ROWS_MAX}`;
 
 /** Some transfers of an address that has very many, which are not read to find the newest. */
@@ -285,7 +144,7 @@ export async function readSome(
   call: Call,
 ): Promise<HeldRows> {
   const params = { addresses: [addressHex(address)] };
-  const query = { ...call, params, row: { parse: packedRow }, tuples: true };
+  const query = { ...call, params, row: packedRow, tuples: true };
   const rows = await heldOf([address], await warehouse.query(SOME, query), tokens);
   const some = rows.get(address);
   return { ...(some === undefined ? NO_ROWS : some), more: true };

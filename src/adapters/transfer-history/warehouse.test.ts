@@ -10,24 +10,38 @@ import {
   transferHistoryKeeps,
 } from '../../ports/transfer-history.suite.ts';
 import type { TransferFact } from '../../ports/transfer-store.ts';
+import { startWarehouseFront, type WarehouseFront } from '../../testing/warehouse-front.ts';
 import { transferStore } from '../transfer-store/store.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../warehouse/embedded.ts';
+import { embeddedWarehouse } from '../warehouse/embedded.ts';
+import type { Warehouse } from '../warehouse/executor.ts';
 import { migrateWarehouse } from '../warehouse/migrate.ts';
+import { remoteWarehouse } from '../warehouse/remote.ts';
 import { warehouseHistory } from './warehouse.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations/warehouse', import.meta.url));
 
+const CALL = { timeoutMs: 10_000 };
+const TABLES = ['transfers', 'sides', 'coverage', 'address_coverage', 'degrees'] as const;
+
 let folder: string;
-let warehouse: EmbeddedWarehouse;
+let embedded: Warehouse;
+let front: WarehouseFront;
+let remote: Warehouse;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-history-'));
-  warehouse = await embeddedWarehouse(join(folder, 'store'));
-  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+  embedded = await embeddedWarehouse(join(folder, 'embedded'));
+  front = await startWarehouseFront(join(folder, 'remote'));
+  remote = remoteWarehouse(front.url);
+  for (const each of [embedded, remote]) {
+    await migrateWarehouse(each, MIGRATIONS, { simulated: false });
+  }
 });
 
 afterAll(async () => {
-  await warehouse.close();
+  await embedded.close();
+  await remote.close();
+  await front.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -46,10 +60,8 @@ function facts(world: SuiteHistory): TransferFact[] {
 
 const now = () => SUITE_NOW;
 
-transferHistoryKeeps('warehouse', async (world) => {
-  const tables = ['transfers', 'sides', 'coverage', 'address_coverage', 'degrees'];
-  for (const table of tables)
-    await warehouse.command(`TRUNCATE TABLE ${table}`, { timeoutMs: 10_000 });
+async function filled(warehouse: Warehouse, world: SuiteHistory) {
+  for (const table of TABLES) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
   const store = transferStore(warehouse, now);
   const origin = world.simulated ? 'simulated' : 'observed';
   const source = 'suite';
@@ -68,4 +80,7 @@ transferHistoryKeeps('warehouse', async (world) => {
     ),
   );
   return { history: warehouseHistory(warehouse, now), close: async () => undefined };
-});
+}
+
+transferHistoryKeeps('embedded warehouse', (world) => filled(embedded, world));
+transferHistoryKeeps('remote warehouse', (world) => filled(remote, world));

@@ -193,27 +193,32 @@ type Taken = {
 
 function takenOf(
   address: string,
-  { rows, more }: HeldAddress,
+  { rows: held, more }: HeldAddress,
   hub: Hub | null,
-  { rowsMax, degreeMax, transfersPerCounterpartyMax }: NeighbourhoodLimits,
+  { rowsMax, degreeMax, transfersPerCounterpartyMax, chains }: NeighbourhoodLimits,
   room: number,
 ): Taken {
+  const rows =
+    chains === undefined ? held : held.filter(({ transfer }) => chains.includes(transfer.chain));
   const observed = rows.every((row) => row.observed) && (hub === null || hub.observed);
-  const degreeHeld = new Set(rows.map(({ peer }) => peer)).size;
-  const degree = hub === null ? degreeHeld : Math.max(hub.degree, degreeHeld);
+  const all = byPeerOf(rows);
+  const degree = hub === null ? all.size : Math.max(hub.degree, all.size);
   if (degree > degreeMax) {
     return { known: { address, degree, counterparties: NO_ONE }, rows: 0, cut: null, observed };
   }
   const limit = Math.min(rowsMax, room, more ? rows.length : rowsMax);
   const isCut = more || rows.length > limit;
-  const byPeer = new Map<string, HistoryTransfer[]>();
-  for (const { peer, transfer } of isCut ? rows.slice(0, limit) : rows) {
-    collect(byPeer, peer, transfer);
-  }
+  const byPeer = isCut ? byPeerOf(rows.slice(0, limit)) : all;
   const counterparties = counterpartiesOf(byPeer, transfersPerCounterpartyMax);
   const cut = isCut ? why('row_cap', { address, limit: String(limit) }) : null;
   const taken = Math.min(rows.length, limit);
   return { known: { address, degree, counterparties }, rows: taken, cut, observed };
+}
+
+function byPeerOf(rows: HeldAddress['rows']): Map<string, HistoryTransfer[]> {
+  const byPeer = new Map<string, HistoryTransfer[]>();
+  for (const { peer, transfer } of rows) collect(byPeer, peer, transfer);
+  return byPeer;
 }
 
 const NO_ONE: readonly Counterparty[] = Object.freeze([]);

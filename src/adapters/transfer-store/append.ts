@@ -25,13 +25,25 @@ export const WRITE: Call = { timeoutMs: 300_000 };
 /** Blocks in one list of a statement. */
 const BLOCKS_LISTED_MAX = 20_000;
 
+/** Rows that are turned into bytes at once. */
+const LINES_AT_ONCE = 1_000;
+
 /** Writes rows to a table, nothing where there are none. */
 export async function insertRows(
   warehouse: Warehouse,
   table: string,
   { columns, rows }: FactRows,
 ): Promise<void> {
-  if (rows.length > 0) await warehouse.insert(table, { columns, rows }, WRITE);
+  if (rows.length === 0) return;
+  const bytes = linesOf(rows);
+  await warehouse.insert(table, { columns, format: 'JSONCompactEachRow', bytes }, WRITE);
+}
+
+async function* linesOf(rows: FactRows['rows']): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < rows.length; at += LINES_AT_ONCE) {
+    const lines = rows.slice(at, at + LINES_AT_ONCE).map((row) => `${JSON.stringify(row)}\n`);
+    yield Buffer.from(lines.join(''));
+  }
 }
 
 /** Writes final facts. Signers are written first, so that transfers of later batches find them. */

@@ -9,13 +9,15 @@ import type {
   TransactionFact,
   TransferFact,
 } from '../../ports/transfer-store.ts';
-import type { InsertCell } from '../warehouse/executor.ts';
 import { addressHex, hashHex, textHex } from './bytes.ts';
+
+/** A value of a row: big integers as text, and `null` for columns that take one. */
+export type FactCell = string | number | boolean | null | readonly string[];
 
 /** Rows for one table. */
 export type FactRows = {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly InsertCell[])[];
+  readonly rows: readonly (readonly FactCell[])[];
 };
 
 /** Who says that a fact is final: its importer, or the chain that is followed. */
@@ -105,9 +107,9 @@ function placeHex(fact: TransferFact): string {
   return hashHex(fact.block_hash) + textHex(String(fact.position));
 }
 
-function amount(raw: bigint): bigint {
+function amount(raw: bigint): string {
   if (raw < 0n || raw >= AMOUNT_END) throw new RangeError('an amount outside of 256 bits');
-  return raw;
+  return raw.toString();
 }
 
 function short(text: string | null): string | null {

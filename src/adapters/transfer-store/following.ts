@@ -12,10 +12,17 @@ import type {
   TipBlock,
   TipHeader,
 } from '../../ports/transfer-store.ts';
-import type { InsertCell, Warehouse } from '../warehouse/executor.ts';
+import type { Warehouse } from '../warehouse/executor.ts';
 import { appendFacts, insertRows, WRITE } from './append.ts';
 import { hashHex, hashOf } from './bytes.ts';
-import { creationRows, FINALITY, observed, originOf, transferRows } from './fact-rows.ts';
+import {
+  creationRows,
+  type FactCell,
+  FINALITY,
+  observed,
+  originOf,
+  transferRows,
+} from './fact-rows.ts';
 
 /** The most blocks of one tip. */
 const TIP_BLOCKS_MAX = 65_536;
@@ -288,7 +295,7 @@ async function writeHeaders(
   live: boolean,
 ): Promise<void> {
   position.tipVersion += 1;
-  const rows = headers.map(({ number, hash, parent_hash, time }): InsertCell[] => [
+  const rows = headers.map(({ number, hash, parent_hash, time }): FactCell[] => [
     ...[position.cursor.chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time)],
     ...[live ? 1 : 0, position.tipVersion],
   ]);

@@ -13,6 +13,7 @@ import type {
 import type { Warehouse } from '../warehouse/executor.ts';
 import { appendFacts, insertRows } from './append.ts';
 import { addressHex } from './bytes.ts';
+import { compactSides } from './compaction.ts';
 import { degreeCount } from './degrees.ts';
 import { FINALITY, observed } from './fact-rows.ts';
 import { followedChains } from './following.ts';
@@ -45,8 +46,9 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
       }),
     recordCoverage: (ranges) =>
       asked(async () => {
-        await degrees.count();
         await recordCoverage(warehouse, ranges);
+        await degrees.count();
+        await compactSides(warehouse);
         return true as const;
       }),
     recordAddressCoverage: (ranges) => asked(() => recordAddressRanges(warehouse, ranges)),

@@ -110,6 +110,22 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       expect(given(await made.store.status())[0]?.transfers).toBe(2);
     });
 
+    test('headers tell when blocks were made; of a block without one nothing is told', async () => {
+      const { store } = await fresh();
+      const header = (number: number, nibble: string, time: number) => {
+        const [hash, parent_hash] = [hashOf(`block ${nibble}`, number), null];
+        return { chain: 'ethereum' as const, number, hash, parent_hash, time };
+      };
+      await append(store, { blocks: [header(5, 'a', 1_500), header(6, 'a', 1_600)] });
+      const times = given(await store.blockTimes('ethereum', [5, 6, 7]));
+      expect([...times].sort(([x], [y]) => x - y)).toEqual([
+        [5, 1_500],
+        [6, 1_600],
+      ]);
+      expect(given(await store.blockTimes('base', [5]))).toEqual(new Map());
+      expect(given(await store.blockTimes('ethereum', []))).toEqual(new Map());
+    });
+
     test('rows at one position are one row, whatever the order of the others', async () => {
       const rows = [7, 7, 9].map((position) => transferFact(1, { position }));
       const made = await fresh();

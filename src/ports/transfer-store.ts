@@ -203,6 +203,14 @@ export type TransferStore = {
   readonly recordTokens: (
     tokens: readonly TokenFact[],
   ) => Promise<Reading<true, TransferStorePort>>;
+  /**
+   * The times of blocks whose headers are held, in Unix seconds. One that is not held, or of which
+   * two headers are, is not in the answer.
+   */
+  readonly blockTimes: (
+    chain: ChainName,
+    numbers: readonly number[],
+  ) => Promise<Reading<ReadonlyMap<number, UnixSeconds>, TransferStorePort>>;
 
   /** Where following stands; `null` where the chain was never followed. */
   readonly cursor: (chain: ChainName) => Promise<Reading<Cursor | null, TransferStorePort>>;

@@ -54,6 +54,11 @@ export class KeptFacts implements ImportStore {
     return read(true, ORIGIN);
   };
 
+  readonly blockTimes: ImportStore['blockTimes'] = async (_, numbers) => {
+    const held = [...this.blocks.values()].filter(({ number }) => numbers.includes(number));
+    return read(new Map(held.map(({ number, time }) => [number, time])), ORIGIN);
+  };
+
   /** What would be served: transfers that did not fail, in an order of their own. */
   served(): readonly TransferFact[] {
     const kept = [...this.transfers].filter(([, one]) => one.success !== false);

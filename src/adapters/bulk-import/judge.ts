@@ -47,18 +47,22 @@ type Block = {
   readonly leftOut: Map<string, number>;
 };
 
-/** Judges all good rows of one block; `refusedHere` are datasets with rows refused before. */
-export function judged(
-  rows: readonly StagedRow[],
-  said: Said,
-  refusedHere: ReadonlySet<string>,
-): Judged {
+/** What is known of a block beside its rows. */
+export type KnownOfBlock = {
+  /** Datasets with rows refused before. */
+  readonly refusedHere: ReadonlySet<string>;
+  /** When it was made by a header held already, for rows that do not tell. */
+  readonly time: number | undefined;
+};
+
+/** Judges all good rows of one block. */
+export function judged(rows: readonly StagedRow[], said: Said, known: KnownOfBlock): Judged {
   const [first] = rows;
   if (first === undefined) throw new Error('A block of no rows is none.');
   const distinct = withoutRepeats(rows);
   const headers = distinct.filter(({ dataset }) => dataset === 'blocks');
   const [header] = headers;
-  const time = header === undefined ? latestTime(rows) : header.time;
+  const time = header === undefined ? timeOf(rows, known) : header.time;
   const hash = (header === undefined ? rows : headers).find((one) => HASH.test(one.hash));
   const block: Block = {
     chain: said.chain,
@@ -75,7 +79,7 @@ export function judged(
   const others = distinct.filter(({ dataset }) => dataset !== 'blocks');
   if (time < 0) for (const row of others) refuse(block, row, 'no_time');
   else judgeRows(others, header, block);
-  const spoilt = new Set([...refusedHere, ...block.refused.map(({ dataset }) => dataset)]);
+  const spoilt = new Set([...known.refusedHere, ...block.refused.map(({ dataset }) => dataset)]);
   const { transfers, creations, transactions, refused, leftOut } = block;
   const blocks = headers.slice(0, 1).map((one) => blockFact(one, said.chain));
   const proof = proofOf(distinct, header, said.chain, spoilt);
@@ -100,7 +104,13 @@ function withoutRepeats(rows: readonly StagedRow[]): readonly StagedRow[] {
   });
 }
 
-function latestTime(rows: readonly StagedRow[]): number {
+/** Whether any row of a block tells when it was made. */
+export function hasTime(rows: readonly StagedRow[]): boolean {
+  return rows.some(({ time }) => time >= 0);
+}
+
+function timeOf(rows: readonly StagedRow[], { time: held }: KnownOfBlock): number {
+  if (!hasTime(rows) && held !== undefined) return held;
   return rows.reduce((latest, { time }) => Math.max(latest, time), -1);
 }
 

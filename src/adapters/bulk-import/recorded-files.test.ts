@@ -109,6 +109,18 @@ describe.skipIf(!existsSync(ETL))('recorded blocks of ethereum-etl', () => {
     expect(store.ranges).toEqual([]);
   });
 
+  test('token transfers take their time from headers that were imported before', async () => {
+    const folder = await freshFolder();
+    const store = new KeptFacts();
+    const blocks = join(ETL, 'test_export_blocks_job/block_with_logs');
+    recordOf(await imported(store, csvIn(blocks), { folder }));
+    const tokens = join(ETL, 'test_export_token_transfers_job');
+    const record = recordOf(await imported(store, csvIn(tokens), { folder }));
+    const rows = store.served().filter(({ kind }) => kind === 'token');
+    expect(rows.map(({ block_time }) => block_time)).toEqual([1_446_561_880, 1_446_561_880]);
+    expect(record.rows_refused).toBe(0);
+  });
+
   test('token transfers without any time are refused with that reason', async () => {
     const folder = await freshFolder();
     const tokens = csvIn(join(ETL, 'test_export_token_transfers_job'));

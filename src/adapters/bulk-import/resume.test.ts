@@ -126,7 +126,8 @@ const onProgress = ({ phase }) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 };
 const order = { paths: [files], chain: 'ethereum', origin: 'observed', declared: null };
-const run = bulkImporter({ appendImported, recordCoverage: hang }, directory, 40);
+const blockTimes = async () => ({ checked: true, value: new Map() });
+const run = bulkImporter({ appendImported, recordCoverage: hang, blockTimes }, directory, 40);
 await run({ ...order, failed_excluded: false }, {
   onNote: say, onProgress, signal: new AbortController().signal,
 });

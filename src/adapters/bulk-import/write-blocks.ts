@@ -7,11 +7,11 @@ import type { BulkImportOrder } from '../../ports/bulk-import.ts';
 import type { Facts, Provenance, TransferStore } from '../../ports/transfer-store.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { withBlock } from './held-blocks.ts';
-import { byBlock, type Judged, judged } from './judge.ts';
+import { byBlock, hasTime, type Judged, judged } from './judge.ts';
 import type { Chunk, Scratch } from './scratch.ts';
 
 /** What of the store an import writes to. */
-export type ImportStore = Pick<TransferStore, 'appendImported' | 'recordCoverage'>;
+export type ImportStore = Pick<TransferStore, 'appendImported' | 'recordCoverage' | 'blockTimes'>;
 
 /** Writes a chunk and answers the checkpoint behind it, or why the store was not written. */
 export async function writeChunk(
@@ -24,9 +24,15 @@ export async function writeChunk(
   const proved = state.proved.map((range) => ({ ...range }));
   const leftOut = new Map(Object.entries(state.left_out));
   const all: Judged[] = [];
-  for (const [block, rows] of byBlock(chunk.rows)) {
+  const blocks = byBlock(chunk.rows);
+  const timeless = [...blocks].filter(([, rows]) => !hasTime(rows)).map(([block]) => block);
+  // Files that do not tell when their blocks were made rest on headers imported before.
+  const times = await to.store.blockTimes(order.chain, timeless);
+  if (!times.checked) return { why: times.why };
+  for (const [block, rows] of blocks) {
     const refusedHere = chunk.refused.get(block);
-    const one = judged(rows, order, refusedHere === undefined ? NONE_REFUSED : refusedHere);
+    const known = { refusedHere: refusedHere === undefined ? NONE_REFUSED : refusedHere };
+    const one = judged(rows, order, { ...known, time: times.value.get(block) });
     all.push(one);
     for (const [code, n] of one.leftOut) for (let i = 0; i < n; i += 1) tally(leftOut, code);
     const header = one.blocks[0];

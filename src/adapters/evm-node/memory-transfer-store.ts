@@ -154,6 +154,7 @@ const unused = {
   recordAddressCoverage: notHere,
   appendLive: notHere,
   recordTokens: notHere,
+  blockTimes: notHere,
   status: notHere,
 };
 

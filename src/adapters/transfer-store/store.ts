@@ -12,6 +12,7 @@ import type {
 } from '../../ports/transfer-store.ts';
 import type { Warehouse } from '../warehouse/executor.ts';
 import { appendFacts, insertRows } from './append.ts';
+import { blockTimes } from './block-times.ts';
 import { addressHex } from './bytes.ts';
 import { compactSides } from './compaction.ts';
 import { degreeCount } from './degrees.ts';
@@ -64,6 +65,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         return await recordAddressRanges(warehouse, ranges);
       }),
     recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),
+    blockTimes: (chain, numbers) => asked(() => blockTimes(warehouse, chain, numbers)),
     cursor: (chain) => asked(() => chains.cursor(chain)),
     follow: (following) => asked(() => chains.follow(following)),
     applyFinal: (chain, blocks) =>

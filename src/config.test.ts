@@ -112,7 +112,7 @@ describe('values', () => {
       EXHIBIT_SDN_URL: 'file:/srv/SDN.ZIP, https://mirror.example/SDN.XML',
     });
     expect(config.store.kind).toBe('postgres');
-    expect(config.warehouse.kind).toBe('clickhouse');
+    expect(config.warehouse).toMatchObject({ kind: 'clickhouse', layout: 'single' });
     expect(config.bus.kind).toBe('redis');
     expect(config.ops).toEqual({ kind: 'set', port: 9090 });
     expect(config.publicUrl).toBe('https://api.example/exhibit');

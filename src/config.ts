@@ -19,6 +19,7 @@ import {
 import type { AgeLimit } from './config/readers.ts';
 import { PrivateUrl, Secret } from './config/secret.ts';
 import {
+  type LayoutName,
   type PlanName,
   SETTINGS,
   type SettingName,
@@ -61,7 +62,7 @@ export type Config = {
     | { readonly kind: 'postgres'; readonly url: PrivateUrl };
   readonly warehouse:
     | { readonly kind: 'embedded'; readonly dir: string }
-    | { readonly kind: 'clickhouse'; readonly url: PrivateUrl };
+    | { readonly kind: 'clickhouse'; readonly url: PrivateUrl; readonly layout: LayoutName };
   readonly bus: { readonly kind: 'process' } | { readonly kind: 'redis'; readonly url: PrivateUrl };
   readonly sanctions: Lifecycle &
     (
@@ -206,7 +207,7 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
     warehouse:
       warehouse === null
         ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
-        : { kind: 'clickhouse', url: warehouse },
+        : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
     bus: bus === null ? { kind: 'process' } : { kind: 'redis', url: bus },
   };
 }

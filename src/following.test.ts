@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryLeases } from './adapters/control/memory-leases.ts';
 import { memoryTransferStore } from './adapters/evm-node/memory-transfer-store.ts';
 import { evmNode } from './adapters/evm-node/node.ts';
 import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
@@ -39,7 +40,8 @@ describe.skipIf(absent)(title, () => {
     const bugs: unknown[] = [];
     const world = { node, store: held.store, origin: 'simulated', pollMs: 5, sleep } as const;
     const now = () => Math.floor(Date.now() / 1_000);
-    const one = followable({ ...world, now, tipBlocksMax: TIP_BLOCKS_MAX });
+    const leases = memoryLeases(new Map(), 'one', now);
+    const one = followable({ ...world, now, tipBlocksMax: TIP_BLOCKS_MAX }, { leases, sleep });
     const following = followChains([{ followable: one, fromBlock: 0 }], {
       onState: (state) => {
         if (states.length < STATES_MAX) states.push(state);

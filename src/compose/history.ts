@@ -22,6 +22,7 @@ import { followable, POLL_MS, TIP_BLOCKS_MAX } from '../jobs/follow-chain.ts';
 import { type FollowLags, followLags } from '../jobs/follow-lag.ts';
 import type { BulkImport } from '../ports/bulk-import.ts';
 import type { Followable } from '../ports/chain-following.ts';
+import type { Leases } from '../ports/leases.ts';
 import type { ImportOrigin } from '../ports/table-import.ts';
 import type { TransferHistory } from '../ports/transfer-history.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
@@ -53,6 +54,7 @@ export type HistoryParts = {
 export function historyParts(
   config: Config,
   warehouse: Warehouse,
+  leases: Leases,
   outside: Outside,
   log: Logger,
 ): HistoryParts {
@@ -66,7 +68,7 @@ export function historyParts(
     onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
   };
   const history = live === null ? held : cascadedHistory({ ...joined, live: priced(live) });
-  const nodes = nodesOf(config, outside, store);
+  const nodes = nodesOf(config, outside, store, leases);
   return {
     history,
     store,
@@ -131,12 +133,12 @@ function pricedOf(config: Config, outside: Outside): (history: TransferHistory) 
 
 type Node = { readonly followed: Followable; readonly close: () => Promise<void> };
 
-function nodesOf(config: Config, { rpc }: Outside, store: TransferStore): Node[] {
+function nodesOf(config: Config, { rpc }: Outside, store: TransferStore, leases: Leases): Node[] {
   return EVM_CHAINS.flatMap((chain) => {
     const url = rpc[chain];
     if (url === null) return [];
     const client = jsonRpc({ url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep: pause });
-    const followed = followable({
+    const world = {
       node: evmNode({ chain, rpc: client, simulated: config.simulate, now: nowS }),
       store,
       origin: originOf(config),
@@ -144,7 +146,8 @@ function nodesOf(config: Config, { rpc }: Outside, store: TransferStore): Node[]
       sleep: pause,
       pollMs: POLL_MS,
       tipBlocksMax: TIP_BLOCKS_MAX,
-    });
+    };
+    const followed = followable(world, { leases, sleep: pause });
     return { followed, close: async () => client.close() };
   });
 }

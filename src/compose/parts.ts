@@ -1,12 +1,14 @@
 // Answers one question: what does a process hold once its stores are open.
 // Serving, working and the operator's commands all take their pieces from here.
 
+import { randomUUID } from 'node:crypto';
 import { createGate, type Gate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import type { Secrets } from '../access/secret.ts';
 import { mintToken } from '../access/tokens.ts';
 import type { ControlContext } from '../adapters/control/control-readings.ts';
 import { type KeyTable, keyTable } from '../adapters/control/key-table.ts';
+import { leaseTable } from '../adapters/control/lease-table.ts';
 import { membershipTable } from '../adapters/control/membership-table.ts';
 import { quotaTable } from '../adapters/control/quota-table.ts';
 import { tokenTable } from '../adapters/control/token-table.ts';
@@ -61,7 +63,8 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
   const quota = quotaTable(database, context);
   const sanctions = sanctionsParts({ config, database, mirrors: outside.mirrors, log });
   const tables = tableParts(database, log);
-  const history = historyParts(config, warehouse, outside, log);
+  const leases = leaseTable(database, randomUUID(), context);
+  const history = historyParts(config, warehouse, leases, outside, log);
   const meters = createMeters([listAge(sanctions), ...lagGauges(history)]);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },

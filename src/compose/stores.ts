@@ -73,7 +73,7 @@ async function openWarehouse(config: Config): Promise<Warehouse> {
   try {
     await migrateWarehouse(warehouse, WAREHOUSE_MIGRATIONS, {
       simulated: config.simulate,
-      layout: 'single',
+      layout: where.kind === 'embedded' ? 'single' : where.layout,
     });
     return warehouse;
   } catch (fault) {

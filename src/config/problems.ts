@@ -73,6 +73,7 @@ export function conflicts(given: Given, simulate: boolean): string[] {
   needs('EXHIBIT_ANALYST_URL', 'EXHIBIT_ANALYST_MODEL');
   needs('EXHIBIT_ANALYST_MODEL', 'EXHIBIT_ANALYST_URL');
   needs('EXHIBIT_ANALYST_KEY', 'EXHIBIT_ANALYST_URL');
+  needs('EXHIBIT_WAREHOUSE_LAYOUT', 'EXHIBIT_WAREHOUSE_URL');
   for (const name of ANCHOR) for (const other of ANCHOR) needs(name, other);
   if (given.has('EXHIBIT_WORLD_FAULTS') && !simulate) {
     lines.push('EXHIBIT_WORLD_FAULTS: takes effect in the simulated world only (EXHIBIT_SIMULATE)');

@@ -44,6 +44,10 @@ export type PlanName = (typeof PLAN_NAMES)[number];
 const TIERS = ['free', 'pro', 'desk'] as const;
 export type TierName = (typeof TIERS)[number];
 
+/** How the warehouse's tables lie. */
+const LAYOUTS = ['single', 'cluster'] as const;
+export type LayoutName = (typeof LAYOUTS)[number];
+
 const EVM_CHAINS = [
   'ethereum',
   'arbitrum',
@@ -175,6 +179,12 @@ const STORES = {
     unset: 'embedded',
     showing: 'origin',
     meaning: 'ClickHouse of the transfer warehouse, by its HTTP interface.',
+  }),
+  EXHIBIT_WAREHOUSE_LAYOUT: withInitial('stores', 'single', {
+    reader: oneOf(LAYOUTS),
+    meaning:
+      'How its tables lie: `single` on one server, `cluster` on shards and replicas (its servers ' +
+      'need the macros `cluster`, `shard` and `replica`). It cannot be changed afterwards.',
   }),
   EXHIBIT_BUS_URL: optional('stores', {
     reader: url('rediss', 'redis'),

@@ -107,6 +107,11 @@ export const REASONS = {
     means: 'The walk was larger than it may be, so it is not taken as complete.',
     next: 'Nothing: the direct check is complete, and any path that was found is shown.',
   },
+  followed_elsewhere: {
+    sentence: 'Another process follows {chain}.',
+    means: 'A chain has one writer; this process waits to take its place.',
+    next: 'Nothing: it takes over within a minute once the other has stopped.',
+  },
   row_cap: {
     sentence: 'row_cap: the transfers of {address} were cut after {limit} rows.',
     means: 'An address has more transfers than one reading takes, so some were not seen.',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { memoryLeases } from '../adapters/control/memory-leases.ts';
 import { type MemoryChain, memoryChain } from '../adapters/evm-node/memory-node.ts';
 import {
   type MemoryTransferStore,
@@ -65,6 +66,13 @@ function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
     held: held.transfers('ethereum').map((one) => [one.block, one.block_hash]),
     said: said.map((one) => [one.number, one.hash]),
   };
+}
+
+/** A lease that nobody else asks for, held until it is let go. */
+function unleased() {
+  const sleep = (_: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  return { leases: memoryLeases(new Map(), 'one', () => NOW), sleep };
 }
 
 const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
@@ -285,7 +293,7 @@ describe('following a chain', () => {
     });
     await new Promise<void>((resolve) => {
       const both = [bad, good].map((chain) => {
-        return { followable: followable(world(chain)), fromBlock: 0 };
+        return { followable: followable(world(chain), unleased()), fromBlock: 0 };
       });
       const following = followChains(both, {
         onBug: (error) => bugs.push(error),
@@ -339,24 +347,27 @@ describe('following a chain', () => {
     const seen: FollowState[] = [];
     let looking: Promise<FollowEnd> | null = null;
     let waits = 0;
-    const shared = followable({
-      node: chain.node,
-      store: held.store,
-      origin: 'simulated',
-      now: () => NOW,
-      pollMs: 1,
-      tipBlocksMax: TIP_BLOCKS_MAX,
-      sleep: async () => {
-        waits += 1;
-        chain.mine(1);
-        if (waits === 1) {
-          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
-        }
-        if (waits === 3) second.abort();
-        if (waits === 3) expect((await looking)?.end).toBe('stopped');
-        if (waits === 5) first.abort();
+    const shared = followable(
+      {
+        node: chain.node,
+        store: held.store,
+        origin: 'simulated',
+        now: () => NOW,
+        pollMs: 1,
+        tipBlocksMax: TIP_BLOCKS_MAX,
+        sleep: async () => {
+          waits += 1;
+          chain.mine(1);
+          if (waits === 1) {
+            looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
+          }
+          if (waits === 3) second.abort();
+          if (waits === 3) expect((await looking)?.end).toBe('stopped');
+          if (waits === 5) first.abort();
+        },
       },
-    });
+      unleased(),
+    );
     const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
     expect(end.state.last_block).toBe(14);
     expect(seen.at(-1)?.last_block).toBe(12);

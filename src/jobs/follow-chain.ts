@@ -8,6 +8,7 @@ import type { ChainNode } from '../ports/chain-node.ts';
 import type { ImportOrigin } from '../ports/table-import.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
 import { FollowSteps } from './follow-chain-steps.ts';
+import { followUnderLease, type LeaseWorld } from './follow-lease.ts';
 
 /** What following works with. `now` gives Unix seconds. */
 export type FollowWorld = {
@@ -114,10 +115,12 @@ export function followChains(
 }
 
 /**
- * A chain that is followed once at a time in this process, since it has one writer. Who asks for it
- * while it is followed already is told of that, and leaves without ending it.
+ * A chain that is followed once at a time, since it has one writer: in this process, and by lease
+ * among all that share a control store. Who asks for it while it is followed here already is told
+ * of that, and leaves without ending it.
  */
-export function followable(world: FollowWorld): Followable {
+export function followable(world: FollowWorld, lease: Omit<LeaseWorld, 'chain'>): Followable {
+  const { chain } = world.node;
   const watches = new Set<FollowWatch>();
   let running: Promise<FollowEnd> | null = null;
   let last = new FollowSteps(world, null, new AbortController().signal).state(null);
@@ -134,12 +137,17 @@ export function followable(world: FollowWorld): Followable {
     return Promise.race([first, left]);
   };
   return {
-    chain: world.node.chain,
+    chain,
     follow: async (fromBlock, watch) => {
       watches.add(watch);
       try {
         if (running !== null) return await looksOn(running, watch);
-        running = followChain(world, fromBlock, { onState, signal: watch.signal });
+        running = followUnderLease(
+          { ...lease, chain },
+          (leased) => followChain(world, fromBlock, leased),
+          { onState, signal: watch.signal },
+          (fault) => ({ ...last, fault }),
+        );
         return await running.finally(() => {
           running = null;
         });

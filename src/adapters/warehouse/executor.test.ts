@@ -259,6 +259,9 @@ describe('the server fails', () => {
       fallback_to_stale_replicas_for_distributed_queries: '0',
       async_insert: '0',
       distributed_foreground_insert: '1',
+      insert_deduplicate: '0',
+      insert_quorum: 'auto',
+      select_sequential_consistency: '1',
     };
     await counted(warehouse, 'SELECT 1 AS n');
     expect(front.lastFields()).toMatchObject(whole);

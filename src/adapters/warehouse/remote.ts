@@ -64,6 +64,12 @@ const WHOLE_SETTINGS = {
   // Acknowledged means written, on every shard that the rows belong to.
   async_insert: 0,
   distributed_foreground_insert: 1,
+  // A block that is undone and comes back is written again, and must not be taken for a repeat.
+  insert_deduplicate: 0,
+  // In a cluster: most replicas have what was acknowledged, and one that lacks it does not answer.
+  insert_quorum: 'auto',
+  insert_quorum_parallel: 0,
+  select_sequential_consistency: '1',
 } as const;
 
 const columnRow = z.object({ name: z.string(), type: z.string() });

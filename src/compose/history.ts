@@ -9,7 +9,7 @@ import { liveHistory } from '../adapters/explorer/live-history.ts';
 import { blockscoutChain, etherscanChain } from '../adapters/explorer/provider.ts';
 import { jsonRpc, RPC_LIMITS } from '../adapters/json-rpc.ts';
 import { defillamaPrices } from '../adapters/prices/defillama.ts';
-import { pricedHistory } from '../adapters/prices/priced-history.ts';
+import { pricedHistory, valuedHistory } from '../adapters/prices/priced-history.ts';
 import { type GuardLimits, type ProviderGuard, providerGuard } from '../adapters/provider-guard.ts';
 import { solanaHistory } from '../adapters/solana-rpc/history.ts';
 import { cascadedHistory } from '../adapters/transfer-history/cascade.ts';
@@ -23,6 +23,7 @@ import { type FollowLags, followLags } from '../jobs/follow-lag.ts';
 import type { BulkImport } from '../ports/bulk-import.ts';
 import type { Followable } from '../ports/chain-following.ts';
 import type { Leases } from '../ports/leases.ts';
+import type { Prices } from '../ports/prices.ts';
 import type { ImportOrigin } from '../ports/table-import.ts';
 import type { TransferHistory } from '../ports/transfer-history.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
@@ -61,13 +62,15 @@ export function historyParts(
   const store = transferStore(warehouse, nowS);
   const held = warehouseHistory(warehouse, nowS);
   const live = liveParts(config, outside);
-  const priced = pricedOf(config, outside);
+  const prices = pricesOf(config, outside);
   const joined = {
     ...{ held, store, now: nowS, origin: originOf(config) },
     tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
     onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
   };
-  const history = live === null ? held : cascadedHistory({ ...joined, live: priced(live) });
+  const priced = live === null || prices === null ? live : pricedHistory(live, prices);
+  const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
+  const history = prices === null ? known : valuedHistory(known, prices);
   const nodes = nodesOf(config, outside, store, leases);
   return {
     history,
@@ -118,9 +121,9 @@ function liveParts(config: Config, outside: Outside): TransferHistory | null {
   return evm === null && solana === null ? null : liveHistory({ evm, solana });
 }
 
-function pricedOf(config: Config, outside: Outside): (history: TransferHistory) => TransferHistory {
-  if (outside.prices === null) return (history) => history;
-  const prices = defillamaPrices({
+function pricesOf(config: Config, outside: Outside): Prices | null {
+  if (outside.prices === null) return null;
+  return defillamaPrices({
     url: new URL(outside.prices),
     guard: guardOf(outside, 'prices'),
     now: nowS,
@@ -128,7 +131,6 @@ function pricedOf(config: Config, outside: Outside): (history: TransferHistory) 
     callsMax: PRICE_CALLS_MAX,
     simulated: config.simulate,
   });
-  return (history) => pricedHistory(history, prices);
 }
 
 type Node = { readonly followed: Followable; readonly close: () => Promise<void> };

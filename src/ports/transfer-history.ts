@@ -28,6 +28,8 @@ export type HistoryTransfer = {
   readonly raw_amount: bigint;
   /** Decimal text, or `null` where it is unpriced. */
   readonly usd: string | null;
+  /** Whence and of when the price is; absent or `null` where that is not known. */
+  readonly price_basis?: string | null;
   /**
    * Whether a price reading that was read says that the token has a market; `null`: not read. Only
    * `false` lets the walk leave a transfer out, so a silent price source is never `false`.
@@ -83,6 +85,8 @@ export type NeighbourhoodLimits = {
   readonly transfersPerCounterpartyMax: number;
   /** The most transfers of the whole batch, addresses served in the order asked. */
   readonly batchRowsMax: number;
+  /** Whether transfers without a value are to be priced now, as far as a price source tells. */
+  readonly valued?: boolean;
   /** Only these chains are asked about; without it, all that are read. */
   readonly chains?: readonly ChainName[];
   /** Once it is aborted, whatever was not read yet is unread with the reason `time_budget`. */

@@ -2,10 +2,14 @@ import { expect, test } from 'vitest';
 import { map, type Partly, Read, read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Prices } from '../../ports/prices.ts';
-import type { Neighbourhood, TransferHistoryPort } from '../../ports/transfer-history.ts';
+import type {
+  Neighbourhood,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/transfer-history.ts';
 import { memoryTransferHistory } from '../transfer-history/memory.ts';
 import { heldInFull, memoryTransfer } from '../transfer-history/memory-transfers.ts';
-import { pricedHistory } from './priced-history.ts';
+import { pricedHistory, valuedHistory } from './priced-history.ts';
 
 const [ALICE, BOB] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
 const KNOWN = `0x${'7'.repeat(40)}`;
@@ -46,17 +50,21 @@ const TELLING: Prices = {
     ),
 };
 
-async function told(prices: Prices) {
+async function rowsOf(history: TransferHistory, over: { readonly valued?: boolean } = {}) {
   const limits = {
     ...{ rowsMax: 10, degreeMax: 10, transfersPerCounterpartyMax: 10, batchRowsMax: 10 },
-    signal: new AbortController().signal,
+    ...{ signal: new AbortController().signal, ...over },
   };
-  const readings = await pricedHistory(HISTORY, prices).neighbourhoods([ALICE], limits);
+  const readings = await history.neighbourhoods([ALICE], limits);
   const reading: Partly<Neighbourhood, TransferHistoryPort> | undefined = readings.get(ALICE);
   expect(reading).toBeInstanceOf(Read);
   if (reading === undefined) throw new Error('no reading');
   const rows = seen(map(reading, ({ counterparties }) => counterparties));
-  const sorted = [...(rows?.[0]?.transfers ?? [])].sort((a, b) => a.block - b.block);
+  return [...(rows?.[0]?.transfers ?? [])].sort((a, b) => a.block - b.block);
+}
+
+async function told(prices: Prices) {
+  const sorted = await rowsOf(pricedHistory(HISTORY, prices));
   return sorted.map(({ usd, has_market }) => [usd, has_market]);
 }
 
@@ -72,4 +80,16 @@ test('a value is the exact amount times the price; without decimals there is non
 test('a silent price source leaves both unknown, and the history whole', async () => {
   const silent = { historical: async () => SILENCE, markets: async () => SILENCE };
   expect(await told(silent)).toEqual(Array.from({ length: 4 }, () => [null, null]));
+});
+
+test('only a question that asks for values is priced, and each value says whence it is', async () => {
+  const history = valuedHistory(HISTORY, TELLING);
+  expect((await rowsOf(history)).map(({ usd }) => usd)).toEqual([null, null, null, null]);
+  const valued = await rowsOf(history, { valued: true });
+  expect(valued.map(({ usd, price_basis }) => [usd, price_basis])).toEqual([
+    ['3.75', 'a table'],
+    ['0.0000175', 'a table'],
+    [null, undefined],
+    [null, undefined],
+  ]);
 });

@@ -27,13 +27,26 @@ export function pricedHistory(history: TransferHistory, prices: Prices): Transfe
       const readings = await history.neighbourhoods(addresses, limits);
       const transfers = [...readings.values()].flatMap(transfersIn);
       const known = await knownOf(prices, transfers, limits.signal);
-      const filled = (one: HistoryTransfer) => ({
+      const filled = (one: HistoryTransfer): HistoryTransfer => ({
         ...one,
-        usd: one.usd === null ? usdOf(one, known) : one.usd,
+        ...(one.usd === null ? worthOf(one, known) : {}),
         has_market: one.has_market === null ? marketOf(one, known) : one.has_market,
       });
       return new Map([...readings].map(([address, one]) => [address, withTransfers(one, filled)]));
     },
+  };
+}
+
+/**
+ * The same history, priced where a question asks for values. A walk asks for none: it would price
+ * thousands of transfers of which it shows two.
+ */
+export function valuedHistory(history: TransferHistory, prices: Prices): TransferHistory {
+  const priced = pricedHistory(history, prices);
+  return {
+    chainsRead: history.chainsRead,
+    neighbourhoods: (addresses, limits) =>
+      (limits.valued === true ? priced : history).neighbourhoods(addresses, limits),
   };
 }
 
@@ -117,11 +130,15 @@ function decimalsOf({ chain, token, decimals }: HistoryTransfer): number | null 
   return token === null ? CHAINS[chain].native.decimals : decimals;
 }
 
-function usdOf(transfer: HistoryTransfer, { prices }: Known): string | null {
+function worthOf(
+  transfer: HistoryTransfer,
+  { prices }: Known,
+): Pick<HistoryTransfer, 'usd' | 'price_basis'> {
   const price = prices.get(priceKey(transfer));
   const decimals = decimalsOf(transfer);
-  if (price === undefined || decimals === null) return null;
-  return multiplyDecimals(formatUnits(transfer.raw_amount, decimals), price.usd);
+  if (price === undefined || decimals === null) return { usd: null };
+  const usd = multiplyDecimals(formatUnits(transfer.raw_amount, decimals), price.usd);
+  return { usd, price_basis: price.basis };
 }
 
 function marketOf(transfer: HistoryTransfer, { markets }: Known): boolean | null {

@@ -90,7 +90,7 @@ function factOf(one: HistoryTransfer): TransferFact {
     block_hash: null,
     position: null,
     block_time: at,
-    price_basis: null,
+    price_basis: one.price_basis === undefined ? null : one.price_basis,
   };
 }
 

@@ -171,7 +171,7 @@ export function unpacked(row: PackedSide, tokens: TokenNames): HeldTransfer {
     decimals,
     has_market,
     raw_amount: amount === '' ? 0n : BigInt(`0x${amount}`),
-    usd: usdOf(detail, signerEnd),
+    ...worthOf(detail, signerEnd),
     initiator: initiatorOf(signer, from, to, detail, signerEnd),
     success: successOf(byteAt(detail, SUCCESS_AT)),
   };
@@ -197,11 +197,18 @@ function initiatorOf(
 
 const LINE_END = 10;
 
-/** The value behind the line end that ends its basis; `null` where there is none. */
-function usdOf(detail: string, from: number): string | null {
+/** The basis, a line end and the value behind it; all `null` where there is none. */
+function worthOf(detail: string, from: number): Pick<HistoryTransfer, 'usd' | 'price_basis'> {
   for (let at = from; at < detail.length; at += BYTE) {
     if (byteAt(detail, at) !== LINE_END) continue;
-    return Buffer.from(detail.slice(at + BYTE), 'hex').toString('latin1');
+    const basis = textOf(detail.slice(from, at));
+    return { usd: textOf(detail.slice(at + BYTE)), price_basis: basis === '' ? null : basis };
   }
-  return null;
+  return UNPRICED;
+}
+
+const UNPRICED = { usd: null, price_basis: null } as const;
+
+function textOf(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('utf8');
 }

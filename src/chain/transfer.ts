@@ -59,14 +59,23 @@ export type NumberedTransfer = { transfer: Transfer; identity: string; n: number
  * rows of a transaction must be there: a page that ends inside one is read on before this.
  */
 export function numberTransfers(transfers: Iterable<Transfer>): NumberedTransfer[] {
+  const named = Array.from(transfers, (transfer) => {
+    return { transfer, identity: transferIdentity(transfer) };
+  });
+  return numberEqual(named, ({ identity }) => identity).map(({ one, n }) => ({ ...one, n }));
+}
+
+/** The same for rows whose identity is known: each with its number among the equal ones, from 0. */
+export function numberEqual<T>(
+  rows: readonly T[],
+  identityOf: (row: T) => string,
+): readonly { readonly one: T; readonly n: number }[] {
   const nextByIdentity = new Map<string, number>();
-  const numbered: NumberedTransfer[] = [];
-  for (const transfer of transfers) {
-    const identity = transferIdentity(transfer);
+  return rows.map((one) => {
+    const identity = identityOf(one);
     const next = nextByIdentity.get(identity);
     const n = next === undefined ? 0 : next;
     nextByIdentity.set(identity, n + 1);
-    numbered.push({ transfer, identity, n });
-  }
-  return numbered;
+    return { one, n };
+  });
 }

@@ -18,7 +18,7 @@ import { type Checkpoint, readCheckpoint, writeCheckpoint, writeWhole } from './
 import { coverageOf } from './coverage.ts';
 import { ImportFault } from './fault.ts';
 import { type Plan, planOf, sourceOf } from './plan.ts';
-import { CHUNK_ROWS, openScratch, type Scratch } from './scratch.ts';
+import { CHUNK_ROWS, type Chunk, openScratch, type Scratch } from './scratch.ts';
 import { stageFiles } from './stage-files.ts';
 import { type ImportStore, writeChunk } from './write-blocks.ts';
 
@@ -107,11 +107,16 @@ async function writeAll(
 ): Promise<{ readonly state: Checkpoint } | BulkImportOutcome> {
   const rows = await to.scratch.rowsIn();
   let state = from;
+  let coming = chunkFrom(to.scratch, state.next_block);
   // Each turn is at least one block further, so it ends with the last block staged.
   for (;;) {
     if (watch.signal.aborted) return { outcome: 'stopped' };
-    const chunk = await to.scratch.chunk(state.next_block);
+    const came = await coming;
+    if ('fault' in came) throw came.fault;
+    const { chunk } = came;
     if (chunk === null) return { state };
+    // The next one is read while this one is written.
+    coming = chunkFrom(to.scratch, chunk.toBlock + 1);
     const written = await writeChunk(chunk, state, order, provenance, to);
     if ('why' in written) return { outcome: 'unread', why: written.why };
     state = written.state;
@@ -119,6 +124,16 @@ async function writeAll(
     const fraction = state.rows_written / rows;
     watch.onProgress({ phase: 'writing', rows: state.rows_written, fraction });
   }
+}
+
+type Came = { readonly chunk: Chunk | null } | { readonly fault: unknown };
+
+/** A chunk, or the fault for whoever waits for it: perhaps nobody does any more. */
+function chunkFrom(scratch: Scratch, block: number): Promise<Came> {
+  return scratch.chunk(block).then(
+    (chunk) => ({ chunk }),
+    (fault: unknown) => ({ fault }),
+  );
 }
 
 type Ending = {

@@ -97,10 +97,6 @@ const BLOCK_ROWS_MAX = 120_000;
 const text = z.string();
 const whole = z.coerce.number().int();
 const counted = z.object({ n: whole });
-const row = z.tuple([
-  ...[text, whole, text, text, text, text, text, text, text, whole, whole, whole, text, text, text],
-  ...[whole, text, whole, whole],
-] as const);
 const ROW_COLUMNS = `dataset, block, tx, path, from, to, token, amount, trace, status, subtraces,
   time, hash, parent, initiator, tx_count, withdrawals, file, line`;
 const SORTED = 'SETTINGS max_block_size = 8192, max_bytes_before_external_sort = 134217728';
@@ -211,12 +207,48 @@ async function chunkEnd(
   return reach.last > reach.first ? reach.last - 1 : reach.last;
 }
 
-function stagedRow(tuple: unknown): StagedRow {
-  const [dataset, block, tx, path, from, to, token, amount, trace, status, subtraces, ...rest] =
-    row.parse(tuple);
-  const [time, hash, parent, initiator, tx_count, withdrawals, file, line] = rest;
-  const moved = { dataset, block, tx, path, from, to, token, amount, trace, status, subtraces };
-  return { ...moved, time, hash, parent, initiator, tx_count, withdrawals, file, line };
+/** Millions of rows are read back, so that they are looked at by hand, a cell at a time. */
+function stagedRow(cells: unknown): StagedRow {
+  if (!Array.isArray(cells) || cells.length !== ROW_CELLS) throw new TypeError(OTHER_SHAPE);
+  const [dataset, block, tx, path, from, to, token, amount, trace, ...rest]: unknown[] = cells;
+  const [status, subtraces, time, hash, parent, initiator, tx_count, withdrawals, ...at] = rest;
+  const [file, line] = at;
+  return {
+    dataset: word(dataset),
+    block: integer(block),
+    tx: word(tx),
+    path: word(path),
+    from: word(from),
+    to: word(to),
+    token: word(token),
+    amount: word(amount),
+    trace: word(trace),
+    status: integer(status),
+    subtraces: integer(subtraces),
+    time: integer(time),
+    hash: word(hash),
+    parent: word(parent),
+    initiator: word(initiator),
+    tx_count: integer(tx_count),
+    withdrawals: word(withdrawals),
+    file: integer(file),
+    line: integer(line),
+  };
+}
+
+const ROW_CELLS = 19;
+const OTHER_SHAPE = 'a staged row has another shape';
+
+function word(cell: unknown): string {
+  if (typeof cell !== 'string') throw new TypeError(OTHER_SHAPE);
+  return cell;
+}
+
+/** A whole number; the engine quotes those of 64 bits. */
+function integer(cell: unknown): number {
+  const number = typeof cell === 'string' ? Number(cell) : cell;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw new TypeError(OTHER_SHAPE);
+  return number;
 }
 
 async function refuse(engine: Warehouse, rows: readonly LateRefusal[]): Promise<void> {

@@ -77,11 +77,15 @@ const SETTINGS = [
   'max_threads = 1',
   'max_insert_threads = 1',
   'max_block_size = 8192',
-  'max_insert_block_size = 65536',
-  'min_insert_block_size_rows = 65536',
-  'min_insert_block_size_bytes = 67108864',
+  // A row is staged as its texts, so that more at once would take hundreds of megabytes.
+  'max_insert_block_size = 16384',
+  'min_insert_block_size_rows = 16384',
+  'min_insert_block_size_bytes = 8388608',
   'input_format_parquet_preserve_order = 1',
   'input_format_parquet_max_block_size = 8192',
+  // Else whole row groups are read ahead, which some exporters make of a million rows.
+  'input_format_parquet_enable_row_group_prefetch = 0',
+  'input_format_parquet_memory_high_watermark = 67108864',
   'input_format_skip_unknown_fields = 1',
   'input_format_null_as_default = 1',
   'input_format_with_names_use_header = 1',

@@ -1,7 +1,7 @@
 // Which rows of the warehouse are these facts?
 // Refuses a transfer without a place, and an address or amount that no row could hold.
 
-import { type NumberedTransfer, numberTransfers, transferIdentity } from '../../chain/transfer.ts';
+import { numberEqual, transferIdentity } from '../../chain/transfer.ts';
 import type { ImportOrigin } from '../../ports/table-import.ts';
 import type {
   BlockFact,
@@ -76,19 +76,19 @@ type Numbered = { readonly fact: TransferFact; readonly n: number };
  * that their numbers do not hang on the order in which they came.
  */
 function numbered(transfers: readonly TransferFact[]): Numbered[] {
+  const placed = transfers.map((fact) => {
+    return { fact, at: positionText(fact), identity: transferIdentity(fact) };
+  });
   const seen = new Set<string>();
-  const distinct = transfers.filter((fact) => {
+  const distinct = placed.filter(({ fact, at, identity }) => {
     if (fact.position === null) return true;
-    const place = `${fact.position} ${transferIdentity(fact)}`;
+    const place = `${at} ${identity}`;
     const isNew = !seen.has(place);
     seen.add(place);
     return isNew;
   });
-  distinct.sort((a, b) => compareText(positionText(a), positionText(b)));
-  // `numberTransfers` keeps the order, and gives one numbered row for each.
-  return numberTransfers(distinct).map(({ n }: NumberedTransfer, at) => {
-    const fact = distinct[at];
-    if (fact === undefined) throw new RangeError('a transfer without its number');
+  distinct.sort((a, b) => compareText(a.at, b.at));
+  return numberEqual(distinct, ({ identity }) => identity).map(({ one: { fact }, n }) => {
     return { fact, n };
   });
 }

@@ -72,7 +72,7 @@ function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
 function unleased() {
   const sleep = (_: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  return { leases: memoryLeases(new Map(), 'one', () => NOW), sleep };
+  return { leases: memoryLeases(new Map(), '', () => NOW), sleep };
 }
 
 const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
@@ -280,8 +280,7 @@ describe('following a chain', () => {
     bad.onAsked(() => {
       throw new TypeError('a bug');
     });
-    const bugs: unknown[] = [];
-    const ends: FollowEnd[] = [];
+    const [bugs, ends]: [unknown[], FollowEnd[]] = [[], []];
     const world = (chain: MemoryChain): FollowWorld => ({
       node: chain.node,
       store: held.store,
@@ -292,9 +291,8 @@ describe('following a chain', () => {
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
     await new Promise<void>((resolve) => {
-      const both = [bad, good].map((chain) => {
-        return { followable: followable(world(chain), unleased()), fromBlock: 0 };
-      });
+      const followed = (chain: MemoryChain) => followable(world(chain), unleased());
+      const both = [bad, good].map((one) => ({ followable: followed(one), fromBlock: 0 }));
       const following = followChains(both, {
         onBug: (error) => bugs.push(error),
         onEnd: (end) => ends.push(end),
@@ -347,27 +345,25 @@ describe('following a chain', () => {
     const seen: FollowState[] = [];
     let looking: Promise<FollowEnd> | null = null;
     let waits = 0;
-    const shared = followable(
-      {
-        node: chain.node,
-        store: held.store,
-        origin: 'simulated',
-        now: () => NOW,
-        pollMs: 1,
-        tipBlocksMax: TIP_BLOCKS_MAX,
-        sleep: async () => {
-          waits += 1;
-          chain.mine(1);
-          if (waits === 1) {
-            looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
-          }
-          if (waits === 3) second.abort();
-          if (waits === 3) expect((await looking)?.end).toBe('stopped');
-          if (waits === 5) first.abort();
-        },
+    const world: FollowWorld = {
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: async () => {
+        waits += 1;
+        chain.mine(1);
+        if (waits === 1) {
+          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
+        }
+        if (waits === 3) second.abort();
+        if (waits === 3) expect((await looking)?.end).toBe('stopped');
+        if (waits === 5) first.abort();
       },
-      unleased(),
-    );
+    };
+    const shared = followable(world, unleased());
     const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
     expect(end.state.last_block).toBe(14);
     expect(seen.at(-1)?.last_block).toBe(12);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Part, Read, read, Unread, unread } from '../../evidence/reading.ts';
+import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { TransferHistory } from '../../ports/transfer-history.ts';
 import type { AddressHistory } from '../../ports/transfer-store.ts';
@@ -23,9 +23,10 @@ function historyOf(
   transfers: ReturnType<typeof memoryTransfer>[],
   tipAt: number,
   provenance: 'warehouse' | 'onchain',
+  simulated = false,
 ): TransferHistory {
   return memoryTransferHistory({
-    ...{ chains: ['ethereum'], transfers, provenance, as_of: tipAt, simulated: false },
+    ...{ chains: ['ethereum'], transfers, provenance, as_of: tipAt, simulated },
     coverage: heldInFull('ethereum', tipAt),
   });
 }
@@ -92,6 +93,15 @@ describe('says', () => {
     expect(kept[0]?.transfers.map(({ from }) => from).sort()).toEqual([a, c]);
     expect(kept[0]?.ranges).toHaveLength(3);
     expect(unkept).toEqual([]);
+  });
+
+  test('simulated history that is held in part is completed like any', async () => {
+    const held = historyOf([memoryTransfer(1, a, b)], NOW - 9_000, 'warehouse', true);
+    const live = historyOf([memoryTransfer(2, c, a)], NOW - 60, 'onchain', true);
+    const answer = await ask(cascade(held, live).history);
+    expect(answer instanceof Part && answer.why.code).toBe('simulated');
+    const met = seen(map(answer, ({ counterparties }) => counterparties));
+    expect(met?.map(({ address }) => address).sort()).toEqual([b, c]);
   });
 
   test('with nothing held the live read answers alone', async () => {

@@ -12,6 +12,7 @@ import {
   type Partly,
   Read,
   type Reading,
+  seen,
   Unread,
   unread,
   weaken,
@@ -87,9 +88,6 @@ function hasNothing({ why: { code } }: Unread<TransferHistoryPort>): boolean {
   return code === 'no_history';
 }
 
-/** What a live read could not make whole either: made-up history, and too much of it. */
-const NOT_BETTER_LIVE: readonly string[] = ['simulated', 'row_cap'];
-
 /** Whether a live read is to complete what is held of an address, on the chains of its own kind. */
 function isWanting(
   address: string,
@@ -99,16 +97,21 @@ function isWanting(
   { now, tipMaxAgeS }: CascadeOptions,
 ): boolean {
   if (reading === undefined || reading instanceof Unread) return true;
-  if (!(reading instanceof Read)) return !NOT_BETTER_LIVE.includes(reading.why.code);
+  const cut = reading instanceof Read ? null : reading.why.code;
+  // What was cut because there is too much of it is no less where it is read live.
+  if (cut === 'row_cap') return false;
+  if (cut !== null && cut !== 'simulated') return true;
+  const known = seen(map(reading, (one) => [one]));
+  if (known === null) return true;
+  const [{ degree, coverage }] = known;
   // A hub is not walked past, however much more of it is read.
-  if (reading.value.degree > degreeMax) return false;
+  if (degree > degreeMax) return false;
   if (!(chains instanceof Read)) return true;
   const parsed = parseAddress(address);
   const own = chains.value.filter(
     (chain) =>
       asked?.includes(chain) !== false && (parsed === null || CHAINS[chain].kind === parsed.kind),
   );
-  const { coverage } = reading.value;
   return !own.every((chain) =>
     KINDS.every((kind) => {
       const at = reachedFromFirst(

@@ -110,6 +110,19 @@ describe('an address with many transfers', () => {
     expect(rowsIn(reading)).toHaveLength(5_000);
   });
 
+  test('that are too many to sort shows the newest of them where they are to be shown', async () => {
+    await paid(30_000, 10);
+    await degreeCount(warehouse).count();
+    const twice = [await ask({ valued: true }), await ask({ valued: true })];
+    const blocks = twice.map((reading) => rowsIn(reading).map(({ block }) => block));
+    expect(blocks[0]).toHaveLength(5_000);
+    expect(Math.min(...(blocks[0] ?? []))).toBe(25_001);
+    expect(blocks[1]).toEqual(blocks[0]);
+    expect(twice.map((reading) => reading instanceof Part && reading.why.code)).toEqual([
+      ...['row_cap', 'row_cap'],
+    ]);
+  });
+
   test('exactly at the cap is whole', async () => {
     await paid(5_000, 10);
     expect(await ask()).toBeInstanceOf(Read);

@@ -16,7 +16,7 @@ import {
 } from '../transfer-store/held.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../warehouse/executor.ts';
 import { tokenNames } from './token-names.ts';
-import { type HeldRows, readRows, readSome } from './warehouse-rows.ts';
+import { type HeldRows, readNewest, readRows, readSome } from './warehouse-rows.ts';
 
 /** What is held of one address. */
 export type HeldAddress = HeldRows & {
@@ -103,12 +103,15 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     );
   }
 
-  /** Some of the rows of one that has very many. */
-  async function some(address: string, signal: AbortSignal): Promise<HeldAddress> {
+  /** Rows of one that has very many: the newest where they are to be shown, else any. */
+  async function some(address: string, shown: boolean, signal: AbortSignal): Promise<HeldAddress> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     const held = await heldNow(call);
     const ranges = await rangesOf(warehouse, held, [address], call);
-    const rows = await readSome(warehouse, tokens.within(held, call), address, call);
+    const names = tokens.within(held, call);
+    const rows = shown
+      ? await readNewest(warehouse, held, names, address, call)
+      : await readSome(warehouse, names, address, call);
     return { ...rows, held, ranges: heldUnder(ranges, address) };
   }
 

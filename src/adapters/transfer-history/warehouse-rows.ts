@@ -150,6 +150,40 @@ export async function readSome(
   return { ...(some === undefined ? NO_ROWS : some), more: true };
 }
 
+// Time and block of a side, as bytes in their order.
+const MOMENT = 'concat(substring(detail, 12, 4), substring(detail, 4, 8))';
+const momentRow = z.tuple([z.string()]);
+
+/**
+ * The newest transfers of an address that has very many. First the moment from which on there are
+ * enough is looked for, in one column; then what is newer is read.
+ */
+export async function readNewest(
+  warehouse: Warehouse,
+  held: Held,
+  tokens: TokenNames,
+  address: string,
+  call: Call,
+): Promise<HeldRows> {
+  const params = { addresses: [addressHex(address)] };
+  const moved = `substring(detail, 2, 1) != char(1) AND addr != peer`;
+  const moments = `SELECT hex(${MOMENT}) FROM (${bothOf(held, 'addr, peer, detail')}) WHERE ${moved}
+    ORDER BY ${MOMENT} DESC LIMIT 1 OFFSET ${ADDRESS_ROWS_MAX}`;
+  const [from] = await warehouse.query(moments, { ...call, params, row: momentRow, tuples: true });
+  const since = from === undefined ? '' : `WHERE ${MOMENT} >= unhex('${from[0]}')`;
+  const sql = `SELECT ${packedColumns('best')} FROM (
+      SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) ${since}
+      GROUP BY ${SIDE}
+    )
+    WHERE substring(best, 2, 1) != char(1) AND addr != peer
+    ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
+    LIMIT ${ADDRESS_ROWS_MAX + 1}`;
+  const query = { ...call, params, row: packedRow, tuples: true };
+  const rows = await heldOf([address], await warehouse.query(sql, query), tokens);
+  const newest = rows.get(address);
+  return newest === undefined ? NO_ROWS : newest;
+}
+
 const whole = z.coerce.number();
 const degreeRow = z.tuple([whole, whole, whole]);
 

@@ -122,14 +122,14 @@ async function neighbourhoodsOf(
   addresses: readonly string[],
   asked: NeighbourhoodLimits,
 ): Promise<Map<string, Answer>> {
-  const { signal, degreeMax } = asked;
+  const { signal } = asked;
   await tools.hubs.refresh();
   const known = new Map<string, Hub>();
   for (const address of addresses) {
     const hub = tools.hubs.of(address);
     if (hub !== null) known.set(address, hub);
   }
-  const read = await foundOf(tools, addresses, known, degreeMax, signal);
+  const read = await foundOf(tools, addresses, known, asked);
   const answers = new Map<string, Answer>();
   let room = asked.batchRowsMax;
   for (const address of addresses) {
@@ -148,8 +148,7 @@ async function foundOf(
   { reads, rowsOf, coverageOf }: Tools,
   addresses: readonly string[],
   known: ReadonlyMap<string, Hub>,
-  degreeMax: number,
-  signal: AbortSignal,
+  { degreeMax, valued, signal }: NeighbourhoodLimits,
 ): Promise<ReadonlyMap<string, HeldAddress>> {
   const isHub = (address: string) => {
     const hub = known.get(address);
@@ -166,7 +165,7 @@ async function foundOf(
   ]);
   const found = new Map([...covered, ...rows]);
   for (const address of addresses.filter(isLong)) {
-    found.set(address, await reads.some(address, signal));
+    found.set(address, await reads.some(address, valued === true, signal));
   }
   return found;
 }

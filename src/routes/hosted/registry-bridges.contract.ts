@@ -1,0 +1,55 @@
+// Declares GET /api/v1/registry/bridges: the table of bridge contracts, as it is published.
+
+import { z } from 'zod';
+import { plainRoute } from '../../contract/route.ts';
+import { isoDay } from '../../contract/wire.ts';
+
+/** One contract of the table. */
+export const registryRow = z.strictObject({
+  chain: z.string(),
+  /** In EIP-55 letter case. */
+  address: z.string(),
+  protocol: z.string(),
+  name: z.string(),
+  role: z.enum(['liquidity', 'lock', 'router', 'messaging']),
+  valid_from_block: z.int().nonnegative().nullable(),
+  sources: z.array(z.string()).min(1),
+  reviewed: isoDay,
+  note: z.string().nullable(),
+});
+
+/** How many contracts of each protocol the table holds on a chain; a chain without one has none. */
+export const chainCoverage = z.strictObject({
+  chain: z.string(),
+  contracts: z.int().positive(),
+  protocols: z.array(z.strictObject({ protocol: z.string(), contracts: z.int().positive() })),
+});
+
+const publishedRegistry = z.strictObject({
+  /** SHA-256 of the file. */
+  id: z.string(),
+  reviewed: isoDay,
+  contracts: z.int().positive(),
+  protocols: z.array(z.string()).min(1),
+  coverage: z.array(chainCoverage).min(1),
+  rows: z.array(registryRow).min(1),
+  caveat: z.string().min(1),
+});
+
+/** The table as it is published. */
+export type PublishedRegistry = z.output<typeof publishedRegistry>;
+
+export const registryBridges = plainRoute({
+  name: 'registry_bridges',
+  surface: 'web',
+  method: 'GET',
+  path: '/api/v1/registry/bridges',
+  summary: 'The table of bridge contracts: each row with its role, sources and last review.',
+  access: 'open',
+  responses: {
+    200: publishedRegistry.describe('The table in force, with its coverage by chain.'),
+    503: z
+      .strictObject({ error: z.string().min(1), reason: z.string().min(1) })
+      .describe('No table could be read.'),
+  },
+});

@@ -1,0 +1,130 @@
+// Declares GET /api/v1/wallet/{address}/bridges: the transfers of an address with bridge contracts.
+
+import { z } from 'zod';
+import { evidenceRoute } from '../../contract/route.ts';
+import { addressText, checked, isoDay, isoTime, negative } from '../../contract/wire.ts';
+
+const TRACE = { restsOn: ['bridge_registry', 'transfer_history'] } as const;
+const RECEIPTS = { restsOn: ['transaction_receipts'] } as const;
+
+const count = z.int().nonnegative();
+const usd = z.number().nonnegative();
+const direction = z.enum(['out', 'in', 'both']);
+
+const bridge = z.strictObject({
+  protocol: z.string(),
+  name: z.string(),
+  direction,
+  transfers: z.int().positive(),
+  transactions: z.int().positive(),
+  usd: usd.nullable(),
+  unpriced_transfers: count,
+  first_seen: isoTime,
+  last_seen: isoTime,
+  contracts: z.array(z.string()).min(1),
+  messaging_only: z.boolean(),
+});
+
+// What a contract's event says of a contact. `amount` is in the asset's smallest units, as the
+// event has it; `asset` is a token's contract or `native`.
+const event = z.strictObject({
+  event: z.string(),
+  version: z.string(),
+  direction: z.enum(['out', 'in']),
+  user: z.string().nullable(),
+  asset: z.string().nullable(),
+  amount: z.string().nullable(),
+  contract: z.string(),
+  message_id: z.string().nullable(),
+  origin: z.string().nullable(),
+  destination: z.string().nullable(),
+});
+
+// `basis` is `event` where another paid the transfer and an event says that it was bridged.
+// `events` is null where the receipt was not read, and where it holds none of the contract.
+const contact = z.strictObject({
+  protocol: z.string(),
+  name: z.string(),
+  contract: z.string(),
+  tx: z.string(),
+  block: z.int().positive(),
+  at: isoTime,
+  direction: z.enum(['out', 'in']),
+  kind: z.enum(['native', 'internal', 'token']),
+  token: z.string().nullable(),
+  symbol: z.string().nullable(),
+  amount: z.string().nullable(),
+  raw_amount: z.string(),
+  usd: usd.nullable(),
+  initiated_by_subject: z.boolean().nullable(),
+  basis: z.enum(['transfer', 'event']),
+  receipt: z.enum(['read', 'unread']),
+  events: z.array(event).min(1).nullable(),
+});
+
+const claimedCount = negative(count.nullable(), TRACE);
+const claimedUsd = negative(usd.nullable(), TRACE);
+
+export const walletBridges = evidenceRoute({
+  name: 'wallet_bridges',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/wallet/{address}/bridges',
+  summary: 'Transfers of the address with known bridge contracts on one chain.',
+  access: 'analyst',
+  params: z.strictObject({ address: addressText }),
+  query: z.strictObject({
+    chain: z.enum(['ethereum', 'arbitrum', 'base', 'bsc', 'polygon']).default('ethereum'),
+  }),
+  data: z.strictObject({
+    address: z.string(),
+    chain: z.string(),
+    bridges: negative(z.array(bridge), TRACE),
+    totals: z.strictObject({
+      out_usd: claimedUsd,
+      in_usd: claimedUsd,
+      transfers: claimedCount,
+      transactions: claimedCount,
+    }),
+    total_usd: claimedUsd,
+    coverage: z.strictObject({
+      checked: checked(TRACE),
+      reason: z.string().nullable(),
+      from_block: z.int().nonnegative().nullable(),
+      to_block: z.int().positive().nullable(),
+      provenance: z.enum(['warehouse', 'onchain']).nullable(),
+    }),
+    protocols_seen: negative(z.array(z.string()), TRACE),
+    messaging_only: claimedCount,
+    truncated: negative(z.boolean(), TRACE),
+    unpriced_transfers: claimedCount,
+    rows_scanned: claimedCount,
+    price_basis: z.string().min(1),
+    contacts: negative(z.array(contact).nullable(), TRACE),
+    contacts_count: claimedCount,
+    transfers_left_out: z.strictObject({ zero_value: claimedCount, no_market_token: claimedCount }),
+    liquidity_actions: claimedCount,
+    receipts: z
+      .strictObject({
+        read: z.int().positive().nullable(),
+        unread: z.int().positive().nullable(),
+        complete: checked(RECEIPTS),
+        unknown_events: negative(count.nullable(), RECEIPTS),
+        reason: z.string().nullable(),
+      })
+      .nullable(),
+    registry: z.strictObject({
+      id: z.string(),
+      rows: z.int().positive(),
+      reviewed: isoDay,
+    }),
+    caveat: z.string().min(1),
+  }),
+  absences: ['not_supported', 'not_deployed'],
+  tool: {
+    name: 'wallet_bridges',
+    description:
+      'Transfers of one EVM address with known contracts of seven bridge protocols on one chain. ' +
+      'An empty list says that no contract on the registry was touched, no more than that.',
+  },
+});

@@ -1,0 +1,107 @@
+// Answers one question: what is planted in the worlds in which somebody deals with bridges.
+// The registry of every world, and for each fact of the trace what holds that fact alone.
+
+import type { RegistryRow } from '../ports/bridge-registry.ts';
+import type { ReceiptFacts } from '../ports/transaction-receipts.ts';
+import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import { evm } from './addresses.ts';
+
+/** The contract of every world's registry that moves assets. */
+export const BRIDGE = evm('bridge');
+const MESSENGER = evm('messenger');
+const PROVIDERS = evm('pool of providers');
+
+/** The contracts of the registry: one that moves assets, and two through which nobody bridges. */
+export const BRIDGE_ROWS: readonly RegistryRow[] = [
+  bridgeRow(BRIDGE, 'SpokePool', 'liquidity', null),
+  bridgeRow(MESSENGER, 'Endpoint', 'messaging', null),
+  bridgeRow(PROVIDERS, 'HubPool', 'liquidity', 'providers only'),
+];
+
+function bridgeRow(
+  address: string,
+  name: string,
+  role: RegistryRow['role'],
+  note: string | null,
+): RegistryRow {
+  return {
+    ...{ chain: 'ethereum', address, protocol: 'across', name, role, note },
+    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-09-01' },
+  };
+}
+
+type Change = Partial<HistoryTransfer>;
+
+/** Who they are about, and how their transfers are made. */
+export type BridgeCast = {
+  readonly subject: string;
+  readonly near: string;
+  readonly poison: Change;
+  readonly spam: Change;
+  readonly transferOf: (from: string, to: string, change?: Change) => HistoryTransfer;
+};
+
+/** A world: what is planted, and which claims of the trace that contradicts. */
+export type BridgeWorld = {
+  readonly name: string;
+  readonly said: readonly string[];
+  readonly transfers: readonly HistoryTransfer[];
+  readonly receipts?: readonly ReceiptFacts[];
+};
+
+const TOTALS = ['out_usd', 'in_usd', 'transfers', 'transactions'].map((one) => `totals.${one}`);
+
+/** A receipt of a transfer to the bridge, which logged an event of no layout that is known. */
+function strangeReceipt({ tx, block, from }: HistoryTransfer): ReceiptFacts {
+  const log = { address: BRIDGE, topics: [`0x${'5'.repeat(64)}`], data: '0x', index: 0 };
+  const facts = { chain: 'ethereum', tx, block, from, to: BRIDGE } as const;
+  return { ...facts, value: 0n, success: true, logs: [log] };
+}
+
+/** Worlds in which the subject deals with bridges, or seems to. */
+export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
+  const { subject, near, poison, spam, transferOf } = cast;
+  const paid = transferOf(subject, BRIDGE);
+  const unpriced = { ...spam, initiator: subject, has_market: null };
+  return [
+    {
+      name: 'paid a bridge, and was paid by it',
+      said: [
+        ...['bridges', 'protocols_seen', 'contacts', 'contacts_count', 'total_usd', 'rows_scanned'],
+        ...[...TOTALS, 'receipts.complete'],
+      ],
+      transfers: [transferOf(BRIDGE, subject, { initiator: subject }), paid],
+    },
+    {
+      name: 'paid a bridge in a token without a price',
+      said: ['unpriced_transfers'],
+      transfers: [transferOf(subject, BRIDGE, unpriced)],
+    },
+    {
+      name: 'paid for a message',
+      said: ['bridges', 'messaging_only'],
+      transfers: [transferOf(subject, MESSENGER)],
+    },
+    {
+      name: 'paid a pool of providers',
+      said: ['liquidity_actions'],
+      transfers: [transferOf(subject, PROVIDERS)],
+    },
+    {
+      name: 'poisoned in a bridge’s name',
+      said: ['transfers_left_out.zero_value'],
+      transfers: [transferOf(BRIDGE, subject, poison), transferOf(subject, near)],
+    },
+    {
+      name: 'sent spam in a bridge’s name',
+      said: ['transfers_left_out.no_market_token'],
+      transfers: [transferOf(BRIDGE, subject, spam), transferOf(subject, near)],
+    },
+    {
+      name: 'paid a bridge that logged something unknown',
+      said: ['receipts.unknown_events'],
+      transfers: [paid],
+      receipts: [strangeReceipt(paid)],
+    },
+  ];
+}

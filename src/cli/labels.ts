@@ -58,8 +58,8 @@ export const labelsImport: Command<LabelsServices> = {
 
 const PAGE_CHARS_MAX = 500;
 
-/** A page that may be shown to anyone; a user or password in it is a mistake. */
-function publicPage(text: string | undefined): string | null {
+/** A page that may be shown to anyone, for any import; a user or password in it is a mistake. */
+export function publicPage(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) && text.length <= PAGE_CHARS_MAX ? new URL(text) : null;
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';

@@ -17,26 +17,38 @@ import {
 } from './table-import.ts';
 
 /**
- * The rungs of GraphSense's confidence ladder by their published ids, the strongest first:
- * graphsense-tagpack-tool, src/tagpack/db/confidence.csv; `ledger_immanent` stands in older packs.
+ * The rungs of GraphSense's confidence ladder by their published ids, the strongest first, each
+ * with its published level (0 to 100): graphsense-tagpack-tool, src/tagpack/db/confidence.csv;
+ * `ledger_immanent` stands in older packs.
  */
-export const CONFIDENCE_LADDER = [
-  'override',
-  'ownership',
-  'ledger_immanent',
-  'manual_transaction',
-  'service_api',
-  'authority_data',
-  'trusted_provider',
-  'service_data',
-  'forensic',
-  'untrusted_transaction',
-  'web_crawl',
-  'heuristic',
-  'unknown',
+const LADDER = [
+  ['override', 100],
+  ['ownership', 100],
+  ['ledger_immanent', 100],
+  ['manual_transaction', 90],
+  ['service_api', 70],
+  ['authority_data', 60],
+  ['trusted_provider', 50],
+  ['service_data', 50],
+  ['forensic', 50],
+  ['untrusted_transaction', 40],
+  ['web_crawl', 20],
+  ['heuristic', 10],
+  ['unknown', 5],
 ] as const;
 
-const RUNGS: ReadonlyMap<string, number> = new Map(CONFIDENCE_LADDER.map((id, i) => [id, i]));
+/** The ids of the rungs, the strongest first. */
+export const CONFIDENCE_LADDER = LADDER.map(([id]) => id);
+
+const LEVELS: ReadonlyMap<string, number> = new Map(LADDER);
+
+/** The published level of a rung, 0 to 100; `null` for a rung that the ladder does not know. */
+export function confidenceLevel(confidence: string): number | null {
+  const level = LEVELS.get(confidence);
+  return level === undefined ? null : level;
+}
+
+const RUNGS: ReadonlyMap<string, number> = new Map(LADDER.map(([id], i) => [id, i]));
 
 /** The rung of a row whose source states none: it was gathered from the web or a data dump. */
 const CONFIDENCE_UNSTATED = 'web_crawl';

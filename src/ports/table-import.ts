@@ -12,7 +12,7 @@ export const IMPORT_ORIGINS = ['observed', 'simulated'] as const;
 export type ImportOrigin = (typeof IMPORT_ORIGINS)[number];
 
 /** The tables that are filled by import. */
-export type ImportedTable = 'exchange_labels' | 'launches';
+export type ImportedTable = 'exchange_labels' | 'launches' | 'flagged_addresses';
 
 /** One row as the file holds it: its line (from 1) and its values by column, never empty ones. */
 export type RawRow = {

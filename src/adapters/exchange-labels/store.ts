@@ -1,10 +1,12 @@
 // Which exchange labels does the control store hold?
 // Rows of all sources stand side by side; only those of imports in force are ever given out by key.
 
+import { Read } from '../../evidence/reading.ts';
 import type { LabelRole } from '../../ports/exchange-labels.ts';
 import type { LabelRow, LabelTable, LabelTablePort } from '../../ports/label-table.ts';
 import type { Numbered } from '../../ports/table-import.ts';
 import type { Database, Session } from '../control/database.ts';
+import { noteChanges, renoteChanges } from '../label-changes/store.ts';
 import { asked, type ImportShape, importStore } from '../table-import/import-store.ts';
 
 const SHAPE: ImportShape<LabelRow, LabelTablePort> = {
@@ -12,6 +14,7 @@ const SHAPE: ImportShape<LabelRow, LabelTablePort> = {
   table: 'exchange_labels',
   what: 'The store of the exchange-wallet table',
   insert,
+  completing: renoteChanges,
   unread: 'not i.in_force',
 };
 
@@ -27,8 +30,13 @@ type Row = Omit<Numbered<LabelRow>, 'role'> & { readonly role: LabelRole };
 /** The exchange-wallet table in a control store. `now` gives Unix seconds. */
 export function labelStore(database: Database, now: () => number): LabelTable {
   const ask = <T>(work: () => Promise<T>) => asked(SHAPE, database, now, work);
+  const imports = importStore(database, SHAPE, now);
   return {
-    ...importStore(database, SHAPE, now),
+    ...imports,
+    complete: async (id, end) => {
+      const noted = await ask(() => noteChanges(database, id));
+      return noted instanceof Read ? imports.complete(id, end) : noted;
+    },
     page: (id, afterN, throughN) =>
       ask(() =>
         database.query<Row>(

@@ -11,6 +11,7 @@ import {
   type SuiteLabels,
 } from '../../ports/exchange-labels.suite.ts';
 import type { ExchangeLabel } from '../../ports/exchange-labels.ts';
+import { labelChangesKeep } from '../../ports/label-changes.suite.ts';
 import type { LabelRow, LabelTable, LabelTablePort } from '../../ports/label-table.ts';
 import {
   endOf,
@@ -31,6 +32,7 @@ import type { Database } from '../control/database.ts';
 import { migrate } from '../control/migrate.ts';
 import { openPglite } from '../control/pglite.ts';
 import { openPostgres } from '../control/postgres.ts';
+import { labelChangeStore } from '../label-changes/store.ts';
 import { memoryExchangeLabels } from './memory.ts';
 import { memoryLabelTable } from './memory-table.ts';
 import { LABELS_IN_MEMORY_MAX, labelSnapshot } from './snapshot.ts';
@@ -90,6 +92,7 @@ describe('labels in memory', () => {
     close: CLOSED,
   }));
   importTableKeeps('the memory', ROWS, async () => madeOf(memoryLabelTable().table));
+  labelChangesKeep('the memory', async () => ({ ...memoryLabelTable(), close: CLOSED }));
   exchangeLabelsKeep('a snapshot of the memory', (world) =>
     served(memoryLabelTable().table, world, LABELS_IN_MEMORY_MAX),
   );
@@ -175,6 +178,13 @@ function stored(name: string, opened: () => Promise<Database>, closed: () => Pro
     };
 
     importTableKeeps(name, ROWS, async () => madeOf(await fresh()));
+    labelChangesKeep(name, async () => {
+      return {
+        table: await fresh(),
+        changes: labelChangeStore(database, () => now),
+        close: CLOSED,
+      };
+    });
     exchangeLabelsKeep(`a snapshot of ${name}`, async (world) =>
       served(await fresh(), world, LABELS_IN_MEMORY_MAX),
     );

@@ -38,6 +38,8 @@ export type ImportShape<Row, P extends string> = {
     id: number,
     rows: readonly Numbered<Row>[],
   ) => Promise<readonly number[]>;
+  /** Done in the transaction that puts an import in force, before the one before it is not. */
+  readonly completing?: (session: Asking, id: number) => Promise<void>;
   /** Which row `r` of a completed import `i` nobody reads any more, as a condition. */
   readonly unread: string;
 };
@@ -146,6 +148,7 @@ async function complete<Row, P extends string>(
     `select count(*)::int4 as rows from ${shape.table} where import_id = $1`,
     [id],
   );
+  await shape.completing?.(session, id);
   await session.query(
     `update table_imports set in_force = false
       where in_force and table_name = $2

@@ -1,0 +1,135 @@
+// Declares GET /api/v1/wallet/{address}/cex: labels of exchanges, and what was exchanged with them.
+
+import { z } from 'zod';
+import { evidenceRoute } from '../../contract/route.ts';
+import { addressText, checked, isoDay, isoTime, negative } from '../../contract/wire.ts';
+
+const LABELS = { restsOn: ['exchange_labels'] } as const;
+const LINKS = { restsOn: ['exchange_labels', 'entity_clusters'] } as const;
+const ACTIVITY = { restsOn: ['exchange_labels', 'transfer_history'] } as const;
+
+/** How many transactions of one exchange, or of one deposit address, an answer shows. */
+export const TRANSACTIONS_SHOWN_MAX = 20;
+
+// `confidence` is a rung of the tag packs' ladder, `confidence_level` its published level (0–100).
+const label = z.strictObject({
+  address: z.string(),
+  chain: z.string().nullable(),
+  label: z.string(),
+  entity: z.string(),
+  role: z.string(),
+  confidence: z.string(),
+  confidence_level: z.int().positive().nullable(),
+  clusterable: z.boolean(),
+  source: z.string(),
+  source_url: z.string().nullable(),
+  first_seen: isoDay,
+});
+
+const contactTransfer = z.strictObject({
+  chain: z.string(),
+  tx: z.string(),
+  direction: z.enum(['in', 'out']),
+  wallet: z.string(),
+  label: z.string(),
+  token: z.string().nullable(),
+  symbol: z.string().nullable(),
+  amount: z.string().nullable(),
+  raw_amount: z.string(),
+  usd: z.string().nullable(),
+  at: isoTime,
+  initiated_by_subject: z.boolean().nullable(),
+});
+
+// A count or sum is null where it could only be called zero without having read all of it.
+const exchange = z.strictObject({
+  entity: z.string(),
+  transfers_in: z.int().nonnegative().nullable(),
+  transfers_out: z.int().nonnegative().nullable(),
+  usd_in: z.string().nullable(),
+  usd_out: z.string().nullable(),
+  unpriced_transfers: z.int().nonnegative().nullable(),
+  first_seen: isoTime,
+  last_seen: isoTime,
+  transactions: z.array(contactTransfer).min(1).max(TRANSACTIONS_SHOWN_MAX),
+});
+
+const assetFlow = z.strictObject({
+  chain: z.string(),
+  token: z.string().nullable(),
+  received: z.string(),
+  forwarded: z.string(),
+});
+
+const forward = z.strictObject({
+  user: z.string(),
+  wallet: z.string(),
+  chain: z.string(),
+  token: z.string().nullable(),
+  raw_amount: z.string(),
+  received_tx: z.string(),
+  forwarded_tx: z.string(),
+  delay_s: z.int().nonnegative(),
+});
+
+// `ratio` is the smallest of the assets', `delay_s` the longest of the forwards'.
+const inferredDeposit = z.strictObject({
+  address: z.string(),
+  entity: z.string(),
+  ratio: z.number().positive().max(1),
+  delay_s: z.int().nonnegative(),
+  transactions: z.array(z.string()).min(1),
+  transactions_count: z.int().positive(),
+  is_subject: z.boolean(),
+  clusterable: z.literal(true),
+  externally_owned: z.literal(true).nullable(),
+  history_complete: z.boolean(),
+  other_receivers: z.int().nonnegative().nullable(),
+  assets_kept: z.int().nonnegative().nullable(),
+  wallets: z.array(z.string()).min(1),
+  assets: z.array(assetFlow).min(1),
+  forwards: z.array(forward).min(1).max(TRANSACTIONS_SHOWN_MAX),
+});
+
+const count = negative(z.int().nonnegative().nullable(), ACTIVITY);
+
+const activity = z.strictObject({
+  checked: checked(ACTIVITY),
+  exchanges: negative(z.array(exchange).nullable(), ACTIVITY),
+  inferred_deposit_addresses: negative(z.array(inferredDeposit).nullable(), ACTIVITY),
+  truncated: negative(z.boolean().nullable(), ACTIVITY),
+  reason: z.string().nullable(),
+  provenance: z.enum(['warehouse', 'onchain']).nullable(),
+  transfers_left_out: z.strictObject({ zero_value: count, no_market_token: count }),
+  candidates_read: count,
+});
+
+export const walletCex = evidenceRoute({
+  name: 'wallet_cex',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/wallet/{address}/cex',
+  summary: 'Which exchange the label table names for an address, and its transfers with exchanges.',
+  access: 'analyst',
+  params: z.strictObject({ address: addressText }),
+  data: z.strictObject({
+    address: z.string(),
+    checksum: z.string(),
+    direct: label.nullable(),
+    labels: negative(z.array(label), LABELS),
+    conflicts: negative(z.array(label), LABELS),
+    linked: negative(z.array(label.extend({ cluster_id: z.string() })).nullable(), LINKS),
+    linked_reason: z.string().nullable(),
+    activity,
+    table_rows: z.int().positive(),
+    caveat: z.string().min(1),
+  }),
+  absences: ['insufficient_evidence', 'not_deployed'],
+  tool: {
+    name: 'wallet_cex',
+    description:
+      'Tells which exchange a published label table names for an address, which labelled ' +
+      'addresses share its cluster, and its transfers with exchange wallets. A miss means that ' +
+      'no label is held, not that the address is no exchange’s.',
+  },
+});

@@ -1,0 +1,47 @@
+// Who among these addresses does a label name, and who of them may link nobody?
+// A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
+
+import { matchKey } from '../chain/address.ts';
+import type { ServiceMark } from '../ports/cluster-store.ts';
+import type { ExchangeLabel, LabelLookUp } from '../ports/exchange-labels.ts';
+import { exchangeKey } from './exchange-activity.ts';
+
+/** What labels say of some addresses. */
+export type Named = {
+  readonly isLabelled: (address: string) => boolean;
+  /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
+  readonly isService: (address: string) => boolean;
+  /** The hot wallets, and the exchange of each. */
+  readonly hotWallets: ReadonlyMap<string, string>;
+  readonly labelled: { readonly has: (address: string) => boolean };
+  readonly services: readonly ServiceMark[];
+  /** Every labelled wallet but deposit addresses, with the exchange as its label spells it. */
+  readonly exchanges: ReadonlyMap<string, string>;
+  readonly labelsOf: (address: string) => readonly ExchangeLabel[];
+};
+
+/** What a look-up of labels says. */
+export function namedIn({ found }: LabelLookUp): Named {
+  const hotWallets = new Map<string, string>();
+  const exchanges = new Map<string, string>();
+  const services: ServiceMark[] = [];
+  for (const rows of found.values()) {
+    for (const { address, role, entity, clusterable } of rows) {
+      if (role === 'hot') hotWallets.set(address, exchangeKey(entity));
+      if (role !== 'deposit') exchanges.set(address, entity);
+      if (!clusterable) services.push({ address, why: 'label' });
+    }
+  }
+  const labelsOf = (address: string) => {
+    const rows = found.get(matchKey(address));
+    return rows === undefined ? NO_LABELS : rows;
+  };
+  const isLabelled = (address: string) => labelsOf(address).length > 0;
+  return {
+    ...{ hotWallets, exchanges, services, labelsOf, isLabelled },
+    isService: (address) => labelsOf(address).some(({ role }) => role !== 'deposit'),
+    labelled: { has: isLabelled },
+  };
+}
+
+const NO_LABELS: readonly ExchangeLabel[] = Object.freeze([]);

@@ -1,0 +1,224 @@
+// Entities from a real node to the answer: users, deposit addresses, a funder, lockstep and a
+// factory on a chain of this machine, taken into a real warehouse, and ties kept in a real store.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { warehouseCreations } from './adapters/contract-creations/warehouse.ts';
+import type { Database } from './adapters/control/database.ts';
+import { migrate } from './adapters/control/migrate.ts';
+import { openPglite } from './adapters/control/pglite.ts';
+import { clusterStore } from './adapters/entity-clusters/store.ts';
+import { evmNode } from './adapters/evm-node/node.ts';
+import { memoryExchangeLabels } from './adapters/exchange-labels/memory.ts';
+import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
+import { warehouseHistory } from './adapters/transfer-history/warehouse.ts';
+import { transferStore } from './adapters/transfer-store/store.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from './adapters/warehouse/embedded.ts';
+import { migrateWarehouse } from './adapters/warehouse/migrate.ts';
+import { Refusal } from './contract/refusals.ts';
+import type { EntityPorts } from './engines/entity.ts';
+import { heldClusters } from './engines/entity-clusters.ts';
+import { Read, Unread } from './evidence/reading.ts';
+import { followChain, TIP_BLOCKS_MAX } from './jobs/follow-chain.ts';
+import type { ExchangeLabel } from './ports/exchange-labels.ts';
+import { walletEntityData } from './routes/intelligence/wallet-entity.contract.ts';
+import { entityAnswers } from './routes/intelligence/wallet-entity.ts';
+import { evm } from './testing/addresses.ts';
+import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { compileContracts, encoded } from './testing/contracts.ts';
+import { freshPgliteDirectory } from './testing/postgres.ts';
+
+const absent = anvilPath() === null;
+const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
+const WAREHOUSE = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
+const CONTROL = fileURLToPath(new URL('../migrations/control', import.meta.url));
+const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
+const FOLLOWED_MAX_MS = 20_000;
+const TIP_MAX_AGE_S = 3_600;
+const ETHER = 10n ** 18n;
+const now = () => Math.floor(Date.now() / 1_000);
+
+const [ALICE, ALIAS] = [evm('alice'), evm('alias of alice')];
+const [DEPOSIT, HOT] = [evm('deposit of alice'), evm('hot wallet')];
+const SHOPS = [evm('shop a'), evm('shop b'), evm('shop c')];
+const STRANGER = evm('stranger');
+
+describe.skipIf(absent)(title, () => {
+  let anvil: Anvil;
+  let folder: string;
+  let directory: string;
+  let warehouse: EmbeddedWarehouse;
+  let database: Database;
+  let ports: EntityPorts;
+  const sent = new Map<string, string>();
+  const created: string[] = [];
+  const funder = () => String(anvil.accounts[0]);
+  const bystander = () => String(anvil.accounts[1]);
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'exhibit-entities-'));
+    directory = await freshPgliteDirectory();
+    const [started, contracts, opened, store] = await Promise.all([
+      startAnvil(1),
+      compileContracts(),
+      embeddedWarehouse(join(folder, 'store')),
+      openPglite(directory),
+    ]);
+    anvil = started;
+    warehouse = opened;
+    database = store;
+    await migrateWarehouse(warehouse, WAREHOUSE, { simulated: false, layout: 'single' });
+    await migrate(database, CONTROL, LIVE);
+    for (const address of [ALICE, ALIAS, DEPOSIT, STRANGER]) {
+      await anvil.ask('anvil_impersonateAccount', address);
+    }
+    await happen(contracts);
+    await followed();
+    const label: ExchangeLabel = {
+      ...{ address: HOT, chain: 'ethereum', label: 'Exemplar 1', entity: 'Exemplar' },
+      ...{ role: 'hot', confidence: 'service_data', clusterable: false, source: 'tests' },
+      ...{ source_url: null, first_seen: '2026-01-01' },
+    };
+    ports = {
+      store: clusterStore(database, { simulated: false, nowMs: Date.now }),
+      labels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
+      history: warehouseHistory(warehouse, now),
+      creations: warehouseCreations(warehouse, { now, tipMaxAgeS: TIP_MAX_AGE_S }),
+    };
+  }, 90_000);
+  afterAll(async () => {
+    await warehouse?.close();
+    await database?.close();
+    await anvil?.stop();
+    await rm(folder, { recursive: true, force: true });
+    await rm(dirname(directory), { recursive: true, force: true });
+  });
+
+  async function happen(contracts: Awaited<ReturnType<typeof compileContracts>>): Promise<void> {
+    const mined = async (name: string, one: Sent) => {
+      sent.set(name, String((await anvil.mine(one))[0]));
+    };
+    await mined('began alice', { from: funder(), to: ALICE, value: 50n * ETHER });
+    await mined('began her alias', { from: funder(), to: ALIAS, value: 50n * ETHER });
+    await mined('began the stranger', { from: bystander(), to: STRANGER, value: 50n * ETHER });
+    await mined('alice deposits', { from: ALICE, to: DEPOSIT, value: 10n * ETHER });
+    await mined('her deposit forwards', { from: DEPOSIT, to: HOT, value: (95n * ETHER) / 10n });
+    await mined('her alias deposits', { from: ALIAS, to: DEPOSIT, value: 10n * ETHER });
+    await mined('it forwards again', { from: DEPOSIT, to: HOT, value: 10n * ETHER });
+    await mined('to her alias', { from: ALICE, to: ALIAS, value: 3n });
+    await mined('and back', { from: ALIAS, to: ALICE, value: 2n });
+    for (const shop of SHOPS) {
+      await anvil.mine({ from: ALICE, to: shop, value: 1n }, { from: ALIAS, to: shop, value: 1n });
+    }
+    await mined('the stranger shops', { from: STRANGER, to: String(SHOPS[0]), value: 1n });
+    const factory = { from: ALICE, data: encoded(contracts('Factory').code) };
+    const [made] = await anvil.mine(factory);
+    created.push(await anvil.created(made));
+    const data = contracts('Factory').selector('make');
+    await mined('a factory runs', { from: ALICE, to: String(created[0]), value: 5n, data });
+    const poison = encoded(contracts('Token').code, 1_000n);
+    const token = await anvil.created((await anvil.mine({ from: bystander(), data: poison }))[0]);
+    const lookalike = evm('lookalike');
+    const call = encoded(contracts('Token').selector('poison'), ALICE, lookalike);
+    await mined('poisoned', { from: bystander(), to: token, data: call });
+  }
+
+  /** Takes the chain into the warehouse up to its head. */
+  async function followed(): Promise<void> {
+    const sleep = async (ms: number, signal?: AbortSignal) =>
+      void (await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => null));
+    const rpc = jsonRpc({ url: anvil.url, headers: {}, limits: RPC_LIMITS, sleep });
+    const head = Number(await anvil.ask('eth_blockNumber'));
+    const stop = AbortSignal.timeout(FOLLOWED_MAX_MS);
+    const done = new AbortController();
+    const node = evmNode({ chain: 'ethereum', rpc, simulated: false, now });
+    const store = transferStore(warehouse, now);
+    const world = { node, store, origin: 'observed' as const, now, sleep, pollMs: 5 };
+    await followChain({ ...world, tipBlocksMax: TIP_BLOCKS_MAX }, 0, {
+      signal: AbortSignal.any([stop, done.signal]),
+      onState: ({ last_block, fault }) => {
+        if (last_block === head && fault === null) done.abort();
+      },
+    });
+    rpc.close();
+  }
+
+  async function entity(address: string, explain?: string) {
+    const asked = { now, signal: AbortSignal.timeout(FOLLOWED_MAX_MS) };
+    const query = { chain: 'ethereum', ...(explain === undefined ? {} : { explain }) } as const;
+    const reply = await entityAnswers(ports, { tipMaxAgeS: TIP_MAX_AGE_S })(address, query, asked);
+    if (reply instanceof Refusal) throw new Error('refused');
+    return walletEntityData.parse(reply.body);
+  }
+  const by = (...names: string[]) => names.map((name) => sent.get(name));
+
+  test('is told by every heuristic, with the transactions that show it', async () => {
+    const found = await entity(ALICE);
+    expect(found.reason).toBeNull();
+    expect(found.checked).toBe(true);
+    const told = new Map(found.evidence.map((item) => [item.heuristic, item]));
+    expect([...told.keys()].sort()).toEqual([
+      ...['deposit_reuse', 'lockstep', 'same_deployer', 'shared_funder'],
+    ]);
+    expect(told.get('deposit_reuse')).toMatchObject({
+      through: DEPOSIT,
+      addresses: [ALICE, ALIAS, DEPOSIT].sort(),
+      transactions: by('alice deposits', 'her alias deposits'),
+    });
+    expect(told.get('shared_funder')).toMatchObject({
+      through: funder(),
+      addresses: [ALICE, ALIAS].sort(),
+      transactions: by('began alice', 'began her alias'),
+    });
+    expect(told.get('lockstep')?.transactions).toEqual(by('to her alias', 'and back'));
+    const made = told.get('same_deployer');
+    expect(made?.through).toBe(ALICE);
+    // What the factory made when she called it is hers too: she signed for it.
+    expect(made?.addresses).toHaveLength(3);
+    expect(made?.addresses).toEqual(expect.arrayContaining([ALICE, String(created[0])]));
+    expect(made?.transactions).toContain(sent.get('a factory runs'));
+    expect(found.confidence).toBe(Number((1 - 0.25 * 0.5 * 0.4 * 0.1).toFixed(4)));
+  });
+
+  test('links nobody by a wallet, a funder, a shop, or a poisoning, which is counted', async () => {
+    const { related_wallets, edges_left_out } = await entity(ALICE);
+    for (const one of [HOT, funder(), STRANGER, evm('lookalike'), ...SHOPS]) {
+      expect(related_wallets).not.toContain(one);
+    }
+    expect(edges_left_out).toEqual({ zero_value: 1, no_market_token: 0 });
+    expect(await entity(STRANGER)).toMatchObject({
+      ...{ evidence: [], confidence: 1, related_wallets: [STRANGER], checked: true, reason: null },
+    });
+    expect(await entity(HOT)).toMatchObject({ evidence: [], checked: false });
+  });
+
+  test('is one cluster under one id, whoever is asked about, and is explained', async () => {
+    const { cluster_id } = await entity(ALICE);
+    const [factory = ''] = created;
+    for (const address of [ALIAS, DEPOSIT, factory]) {
+      expect((await entity(address)).cluster_id).toBe(cluster_id);
+    }
+    const { explain } = await entity(DEPOSIT, factory);
+    expect(explain?.linked).toBe(true);
+    expect(explain?.chain.map(({ from, to, evidence }) => [from, to, evidence.heuristic])).toEqual([
+      [DEPOSIT, ALICE, 'deposit_reuse'],
+      [ALICE, factory, 'same_deployer'],
+    ]);
+  });
+
+  test('is held for other answers once it was examined, and is silence before', async () => {
+    const clusters = heldClusters(ports, { now, tipMaxAgeS: TIP_MAX_AGE_S });
+    const { cluster_id } = await entity(ALICE);
+    const held = await clusters.clusterOf('ethereum', ALICE);
+    if (!(held instanceof Read)) throw new Error('not read');
+    expect(held.value?.cluster_id).toBe(cluster_id);
+    expect(held.value?.members).toContain(DEPOSIT);
+    await entity(STRANGER);
+    expect(await clusters.clusterOf('ethereum', STRANGER)).toMatchObject({ value: null });
+    expect(await clusters.clusterOf('ethereum', evm('nobody asked'))).toBeInstanceOf(Unread);
+  });
+});

@@ -1,0 +1,110 @@
+// Answers one question: of what is the world made in which entities are asked about.
+// One subject with a like of its own, a deposit address, a funder and a hot wallet.
+
+import { memoryCreations } from '../adapters/contract-creations/memory.ts';
+import { memoryClusterStore } from '../adapters/entity-clusters/memory-store.ts';
+import { memoryTransfer } from '../adapters/transfer-history/memory-transfers.ts';
+import { walkedPorts } from '../adapters/transfer-history/memory-world.ts';
+import { Reply } from '../contract/answer.ts';
+import type { Creation } from '../ports/contract-creations.ts';
+import type { ExchangeLabel } from '../ports/exchange-labels.ts';
+import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import { walletEntityData } from '../routes/intelligence/wallet-entity.contract.ts';
+import { entityAnswers } from '../routes/intelligence/wallet-entity.ts';
+import { evm } from './addresses.ts';
+import { STILL_NOW } from './clock.ts';
+
+/** The people and wallets of the world. */
+export const SUBJECT = evm('subject');
+export const OTHER = evm('other');
+export const THIRD = evm('third');
+export const DEPOSIT = evm('deposit');
+export const HOT = evm('hot');
+export const FUNDER = evm('funder');
+const TARGETS = [evm('target a'), evm('target b'), evm('target c')];
+const TIP_AGE_S = 3_600;
+/** The label of the hot wallet. */
+export const LABEL: ExchangeLabel = {
+  ...{ address: HOT, chain: null, label: 'Exemplar: Hot', entity: 'Exemplar', role: 'hot' },
+  ...{ confidence: 'service_data', clusterable: false, source: 'tests', source_url: null },
+  first_seen: '2026-01-01',
+};
+
+type Over = Partial<HistoryTransfer>;
+/** A transfer by its number. */
+export const t = (n: number, from: string, to: string, over: Over = {}) =>
+  memoryTransfer(n, from, to, over);
+
+/** Two users of one deposit address, which passes everything on. */
+export const DEPOSITS = [
+  t(10, SUBJECT, DEPOSIT),
+  t(11, DEPOSIT, HOT),
+  t(20, OTHER, DEPOSIT),
+  t(21, DEPOSIT, HOT),
+];
+/** What both of them signed, apart from each other. */
+export const ACTED = [t(5, SUBJECT, evm('one shop')), t(6, OTHER, evm('another shop'))];
+/** Their first coins, from one funder. */
+export const FUNDED = [t(1, FUNDER, SUBJECT), t(2, FUNDER, OTHER), ...ACTED];
+/** Transfers both ways, and three moments of acting alike. */
+export const LOCKSTEP = [
+  t(100, SUBJECT, OTHER),
+  t(101, OTHER, SUBJECT),
+  ...TARGETS.flatMap((target, n) => [
+    t(200 + n * 10, SUBJECT, target),
+    t(201 + n * 10, OTHER, target),
+  ]),
+];
+/** Two contracts that a public factory made for the subject. */
+export const CREATED: readonly Creation[] = [evm('contract a'), evm('contract b')].map(
+  (created, n) => ({
+    ...{ chain: 'ethereum', created, creator: evm('factory'), signer: SUBJECT },
+    ...{ tx: `0x${n}`, block: 300 + n, at: 1_780_000_000 + n },
+  }),
+);
+
+type Setting = {
+  readonly transfers?: readonly HistoryTransfer[];
+  readonly labels?: readonly ExchangeLabel[] | null;
+  readonly creations?: readonly Creation[];
+  readonly wholeCreations?: boolean;
+  readonly simulated?: boolean;
+  readonly history?: Parameters<typeof walkedPorts>[0]['history'];
+};
+
+/** The ports of an entity over a world. */
+export function world(setting: Setting = {}) {
+  const { transfers = [], labels = [LABEL], simulated = false, creations = [] } = setting;
+  const { history, ...over } = walkedPorts({
+    ...{ now: STILL_NOW, transfers, listed: [], labels, simulated },
+    ...(setting.history === undefined ? {} : { history: setting.history }),
+  });
+  const memory = memoryClusterStore(simulated, () => STILL_NOW);
+  const whole = setting.wholeCreations !== false;
+  const made = { creations, whole, simulated, as_of: STILL_NOW };
+  const ports = {
+    ...{ store: memory.store, labels: over.labels, history },
+    creations: memoryCreations(made),
+  };
+  return { ports, memory };
+}
+/** The ports of an entity as a world makes them. */
+export type Ports = ReturnType<typeof world>['ports'];
+
+/** What the route says, a refusal too. */
+export async function said(
+  address: string,
+  ports: Ports,
+  query: { chain?: 'ethereum' | 'base' | 'solana' | 'bitcoin'; explain?: string } = {},
+  signal = new AbortController().signal,
+) {
+  const asked = { now: () => STILL_NOW, signal };
+  return entityAnswers(ports, { tipMaxAgeS: TIP_AGE_S })(address, query, asked);
+}
+
+/** The body that the route answers. */
+export async function answered(...args: Parameters<typeof said>) {
+  const reply = await said(...args);
+  if (!(reply instanceof Reply)) throw new Error('refused');
+  return walletEntityData.parse(reply.body);
+}

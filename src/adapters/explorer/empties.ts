@@ -2,6 +2,8 @@
 // Each row has the answer that shows it. Whatever else comes without rows is a failure: these
 // APIs say their errors with HTTP 200, and an error must never pass for an empty history.
 
+import { z } from 'zod';
+
 /** The lists that are read of an address. */
 export type ListAction = 'txlist' | 'txlistinternal' | 'tokentx';
 
@@ -32,6 +34,27 @@ export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
     { status: '1', message: 'OK' },
   ],
 };
+
+const creation = z.object({ status: z.string(), message: z.string(), result: z.unknown() });
+
+/** Whether an answer says that the explorer knows of no creation of the contract asked about. */
+export function saysNoCreation(answer: unknown): boolean {
+  const read = creation.safeParse(answer);
+  if (!read.success) return false;
+  const { status, message, result } = read.data;
+  // Etherscan V2, recorded for an account without code.
+  if (status === '0' && message === 'No data found') return result === null;
+  // Blockscout and Routescan, recorded for an account without code.
+  return status === '1' && message === 'OK' && Array.isArray(result) && result.length === 0;
+}
+
+/** Whether `getsourcecode` says that it holds no verified source; `undefined`: no such field. */
+export function saysUnverified(source: string | undefined, abi: string | undefined): boolean {
+  // Etherscan V2: docs.etherscan.io/api-reference/endpoint/getsourcecode, status 1.
+  if (abi === 'Contract source code not verified') return source === undefined || source === '';
+  // Blockscout gives the address alone: its source, ContractView `prepare_source_code_contract`.
+  return abi === undefined && source === undefined;
+}
 
 /** Whether an answer positively says that a list has nothing. */
 export function saysEmpty(action: ListAction, status: string, message: string): boolean {

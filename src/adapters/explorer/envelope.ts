@@ -45,6 +45,18 @@ export function pageIn(action: ListAction, answer: unknown): Page {
 const PENDING = '2';
 const NOTHING: Page = { rows: [], pending: false };
 
+/**
+ * Reads what a question that is no list came to; `null` where the answer is in no envelope, since
+ * a node's methods are passed on without one. Throws `ProviderFault` or `ChainRefused`.
+ */
+export function resultIn(answer: unknown): { readonly result: unknown } | null {
+  const read = envelope.safeParse(answer);
+  if (!read.success) return null;
+  const { status, message, result } = read.data;
+  if (status !== '1') throw failure(message, result);
+  return { result };
+}
+
 const outcome = z.object({ result: z.unknown().optional(), error: z.unknown().optional() });
 
 /** Reads the result of a node's method that an explorer passes on, as the wire has it. */

@@ -2,6 +2,7 @@
 // It holds addresses that may carry a key: they are asked and never shown.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { explorerParams, rpcParams, type StateCall } from '../chain-facts/state-call.ts';
 import type { ProviderGuard } from '../provider-guard.ts';
 
 /** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
@@ -21,6 +22,8 @@ export type ExplorerChain = {
     method: 'eth_blockNumber' | 'eth_getBlockByNumber' | 'eth_chainId',
     block: string | null,
   ) => ExplorerQuestion;
+  /** A question of one account's state. */
+  readonly state: (call: StateCall) => ExplorerQuestion;
   /** Whether it says of which chain it is; the other takes the chain's id with each question. */
   readonly tellsChainId: boolean;
 };
@@ -55,6 +58,7 @@ export function etherscanChain(
       const tag = block === null ? null : { tag: block, boolean: 'false' };
       return list({ module: 'proxy', action, ...tag });
     },
+    state: (call) => list(explorerParams(call)),
     tellsChainId: false,
   };
 }
@@ -74,6 +78,11 @@ export function blockscoutChain(chain: EvmChainName, { url, guard }: At): Explor
     node: (method, block) => {
       const params = block === null ? [] : [block, false];
       return { url: at('/api/eth-rpc'), body: { jsonrpc: '2.0', id: 1, method, params } };
+    },
+    state: (call) => {
+      const { method } = call;
+      const body = { jsonrpc: '2.0', id: 1, method, params: rpcParams(call) };
+      return { url: at('/api/eth-rpc'), body };
     },
     tellsChainId: true,
   };

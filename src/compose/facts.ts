@@ -1,0 +1,66 @@
+// Answers one question: whence do chain facts come here: a node, the warehouse, an explorer.
+// What costs nothing is asked first; the explorer, whose calls are counted, for the rest.
+
+import { cascadedFacts } from '../adapters/chain-facts/cascade.ts';
+import { explorerFacts } from '../adapters/chain-facts/explorer.ts';
+import { nodeFacts } from '../adapters/chain-facts/node.ts';
+import { warehouseFacts } from '../adapters/chain-facts/warehouse.ts';
+import type { ExplorerChain } from '../adapters/explorer/provider.ts';
+import { jsonRpc, type RpcLimits } from '../adapters/json-rpc.ts';
+import { mixerRegistryFile } from '../adapters/mixer-registry/registry-file.ts';
+import type { Warehouse } from '../adapters/warehouse/executor.ts';
+import { EVM_CHAINS } from '../chain/chain.ts';
+import type { Config } from '../config.ts';
+import type { ChainFacts } from '../ports/chain-facts.ts';
+import type { MixerRegistry } from '../ports/mixer-registry.ts';
+import { nowS } from './clock.ts';
+import { pause } from './history.ts';
+import type { Outside } from './outside.ts';
+
+/** A request waits for a node's state no longer than this. */
+const STATE_LIMITS: RpcLimits = {
+  deadlineMs: 8_000,
+  bytesMax: 4 * 1024 * 1024,
+  batchMax: 1,
+  waitMaxMs: 1_000,
+  attemptsMax: 2,
+};
+/** The registry of mixers that comes with the product. */
+const MIXERS = new URL('../../registry/mixers.csv', import.meta.url);
+/** Calls of an explorer that one request may make for facts. */
+const FACT_CALLS_MAX = 12;
+
+/** Chain facts as they are composed. */
+export type FactParts = {
+  readonly chainFacts: ChainFacts;
+  readonly mixerRegistry: MixerRegistry;
+  readonly close: () => void;
+};
+
+/** Composes chain facts. Nothing is asked before it is asked of. */
+export function factParts(
+  config: Config,
+  warehouse: Warehouse,
+  { rpc }: Outside,
+  explorers: readonly ExplorerChain[],
+): FactParts {
+  const { simulate: simulated, liveBudgetMs: timeMs } = config;
+  const nodes = EVM_CHAINS.flatMap((chain) => {
+    const url = rpc[chain];
+    if (url === null) return [];
+    const options = { url: new URL(url), headers: {}, limits: STATE_LIMITS, sleep: pause };
+    return [{ chain, rpc: jsonRpc(options) }];
+  });
+  const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
+  return {
+    chainFacts: cascadedFacts([
+      nodeFacts({ nodes, simulated, now: nowS }),
+      warehouseFacts(warehouse, nowS),
+      explorerFacts({ chains: explorers, ...limits }),
+    ]),
+    mixerRegistry: mixerRegistryFile(MIXERS),
+    close: () => {
+      for (const one of nodes) one.rpc.close();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+// Do the kinds of finding find what published data holds?
+// The Forta data sets through the importer, and the project's own registry of mixers.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { memoryFlaggedTable } from './adapters/flagged-addresses/memory-table.ts';
+import { flaggedSnapshot } from './adapters/flagged-addresses/snapshot.ts';
+import { mixerRegistryFile, mixerRows } from './adapters/mixer-registry/registry-file.ts';
+import { localTableFiles } from './adapters/table-import/files.ts';
+import { memoryTransfer } from './adapters/transfer-history/memory-transfers.ts';
+import { listedEntry } from './adapters/transfer-history/memory-world.ts';
+import { foundOf, scored } from './engines/finding.suite.ts';
+import { flaggedImporter } from './engines/finding-tables.ts';
+import { Read } from './evidence/reading.ts';
+import type { FlaggedAddresses } from './ports/flagged-addresses.ts';
+import { evm } from './testing/addresses.ts';
+import { STILL_NOW } from './testing/clock.ts';
+import { forensicPorts } from './testing/forensic-ports.ts';
+
+const SUBJECT = evm('subject');
+const REGISTRY = join(import.meta.dirname, '../registry/mixers.csv');
+
+describe('the registry of mixers', () => {
+  test('a deposit into a pool of the registry is a contact with its sources', async () => {
+    const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
+    const pool = rows.find(({ name }) => name === 'Tornado Cash 1 ETH')?.address ?? '';
+    const transfers = [memoryTransfer(9_000_000, SUBJECT, pool)];
+    const found = foundOf(await scored(SUBJECT, { mixers: rows, transfers }), 'mixer_contact');
+    expect(found).toMatchObject([{ initiated_by_subject: true, evidence_count: 1 }]);
+    expect(found?.[0].statement).toContain('Tornado Cash 1 ETH (Tornado Cash) on ethereum');
+    expect(found?.[0].source).toContain('SDN List of 2025-03-04');
+  });
+
+  test('is a table with its hash and the date of its oldest review', async () => {
+    const reading = await mixerRegistryFile(REGISTRY).lookUp([]);
+    expect(reading).toBeInstanceOf(Read);
+    expect(reading.checked && reading.value.table_rows).toBe(
+      mixerRows(readFileSync(REGISTRY, 'utf8')).length,
+    );
+  });
+
+  test('names two sources for every contract', () => {
+    const alone = mixerRows(readFileSync(REGISTRY, 'utf8')).filter(
+      ({ second_source }) => second_source === null,
+    );
+    expect(alone).toEqual([]);
+  });
+});
+
+const LIST = join(
+  process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data',
+  'ofac/2025-03-04/reference_addresses.csv',
+);
+
+describe.skipIf(!existsSync(LIST))('a published list (or skipped: no test data)', () => {
+  test('every EVM address of one party is found as listed, under that party', async () => {
+    const rows = readFileSync(LIST, 'utf8').split(/\r?\n/);
+    const published = rows.flatMap((row) => {
+      const [, address] = /^39796,TORNADO CASH,.*,(0x[0-9a-fA-F]{40})$/.exec(row) ?? [];
+      return address === undefined ? [] : [address.toLowerCase()];
+    });
+    expect(published.length).toBeGreaterThan(80);
+    const entry = { ...listedEntry(''), entity: 'TORNADO CASH' };
+    const listed = published.map((address) => ({ ...entry, address }));
+    for (const address of published) {
+      const found = foundOf(await scored(address, { listed }), 'listed_itself');
+      expect(found?.[0].statement).toContain('TORNADO CASH');
+    }
+  });
+});
+
+const DATA = join(process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data', 'findings/forta-ethereum');
+
+describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no test data)', () => {
+  async function imported(...names: readonly string[]): Promise<FlaggedAddresses> {
+    const { table } = memoryFlaggedTable();
+    const run = flaggedImporter(
+      { files: localTableFiles(() => STILL_NOW), table },
+      () => STILL_NOW,
+    );
+    for (const name of names) {
+      const order = {
+        path: join(DATA, name),
+        source: name,
+        source_url: null,
+        origin: 'observed',
+      } as const;
+      const watch = {
+        onRefused: () => undefined,
+        onProgress: () => undefined,
+        signal: new AbortController().signal,
+      };
+      const outcome = await run(order, watch);
+      expect(outcome.outcome).toBe('completed');
+    }
+    const snapshot = flaggedSnapshot({
+      ...{ table, pollMs: 60_000, rowsInMemoryMax: 100_000, onFault: () => undefined },
+    });
+    await snapshot.poll();
+    return snapshot.flagged;
+  }
+
+  test('a contract is found as flagged, and its recorded maker as who created it', async () => {
+    const flaggedAddresses = await imported('malicious_smart_contracts.csv');
+    const contract = '0x04ae3226c80e8c04d35e6e56089345bdd06da6de';
+    const maker = '0x98f5b0a99f258a09403d965647ee9d53677914af';
+    const transfers = [memoryTransfer(1, SUBJECT, contract), memoryTransfer(2, maker, SUBJECT)];
+    const ports = { ...forensicPorts({ transfers }), flaggedAddresses };
+    const evidence = await scored(SUBJECT, {}, ports);
+    expect(foundOf(evidence, 'flagged_counterparty')?.[0].statement).toContain(
+      '“Multichain Exploiter 10” (exploit)',
+    );
+    expect(foundOf(evidence, 'funded_by_flagged')?.[0].statement).toContain(contract);
+    const own = foundOf(await scored(maker, {}, ports), 'created_flagged_contract');
+    expect(own?.[0].evidence).toMatchObject([
+      { tx: '0xe962b06db95db1dedb8b1664bf93bb8816c0cfbd187693d2b1ccd295313c94e3' },
+    ]);
+    const itself = foundOf(await scored(contract, {}, ports), 'flagged_itself');
+    expect(itself).toHaveLength(1);
+  });
+
+  test('phishing addresses and malicious labels are found side by side, source by source', async () => {
+    const flaggedAddresses = await imported('phishing_scams.csv', 'etherscan_malicious_labels.csv');
+    const phisher = '0x80d7bb18521acbef32d7906502ebe94928690e93';
+    const ports = { ...forensicPorts({}), flaggedAddresses };
+    const found = foundOf(await scored(phisher, {}, ports), 'flagged_itself');
+    expect(found?.some(({ source }) => source === 'etherscan_malicious_labels.csv')).toBe(true);
+    const other = foundOf(await scored(SUBJECT, {}, ports), 'flagged_itself');
+    expect(other).toBeNull();
+  });
+});

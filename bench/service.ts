@@ -40,7 +40,10 @@ async function start({ env, charging }: ServiceOrder): Promise<number> {
   const serving = await startServing({
     config,
     ports,
+    labelChanges: parts.tables.labelChanges,
     gate,
+    door: parts.door,
+    entity: parts.entities.handler,
     meters,
     stores: checks,
     freshness,

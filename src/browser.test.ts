@@ -4,7 +4,9 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { bridgeRegistryOf } from './compose/bridges.ts';
 import { webDocuments } from './compose/documents.ts';
+import { registryDocument } from './compose/registry-page.ts';
 import { CONTRACTS } from './routes/contracts.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
@@ -21,17 +23,20 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   let base = '';
   const app = createHttp({
     mounted: [],
-    documents: webDocuments(
-      CONTRACTS,
-      { simulated: true, version: '0.0.0' },
-      async () => ({
-        sanctions_list: {
-          ...{ state: 'stale', as_of: 1_780_000_000, published: '2026-05-28', age_s: 9 },
-          ...{ max_age_s: 5, reason: 'Past its age the list shows listings only.' },
-        },
-      }),
-      () => base,
-    ),
+    documents: [
+      registryDocument({ simulated: true, version: '0.0.0' }, bridgeRegistryOf()),
+      ...webDocuments(
+        CONTRACTS,
+        { simulated: true, version: '0.0.0' },
+        async () => ({
+          sanctions_list: {
+            ...{ state: 'stale', as_of: 1_780_000_000, published: '2026-05-28', age_s: 9 },
+            ...{ max_age_s: 5, reason: 'Past its age the list shows listings only.' },
+          },
+        }),
+        () => base,
+      ),
+    ],
     gate: null,
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
@@ -49,7 +54,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     await app.close();
   });
 
-  const views = ['/', '/docs'].flatMap((path) =>
+  const views = ['/', '/docs', '/registry/bridges'].flatMap((path) =>
     (['light', 'dark'] as const).flatMap((colorScheme) =>
       [1200, 390].map((width) => ({ path, colorScheme, width })),
     ),

@@ -60,7 +60,11 @@ async function main(words: readonly string[]): Promise<number> {
   const local = askedCommand(words, LOCAL_COMMANDS);
   if (local !== null) {
     const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
-    const services = { configured: readConfig(), started: readConfig({ start: true }) };
+    const { bridgeServices } = await import('./compose/bridges.ts');
+    const configured = readConfig();
+    const started = readConfig({ start: true });
+    const own = bridgeServices(configured.ok ? configured.config : null);
+    const services = { configured, started, ...own };
     return runCommand({ ...local, json }, ioOf(json), services);
   }
   const asked = askedCommand(words, STORE_COMMANDS);

@@ -36,6 +36,29 @@ const EXPECTED: { readonly [R in RouteName]: Expectations } = {
     careful: [],
     unsaidInEmpty: [],
   },
+  wallet_score: {
+    allowances: [
+      {
+        pattern: 'findings',
+        restsOn: [],
+        because: 'the interface has an empty list beside findings_checked false mean silence',
+      },
+      {
+        pattern: 'findings_coverage[].checked',
+        restsOn: [],
+        because: 'false is no denial; a true one is held by the flag of all of them',
+      },
+      ...['findings_coverage[].from', 'findings_coverage[].blocks[].from'].map((pattern) => ({
+        pattern,
+        restsOn: [],
+        because: 'the number of a block is a place',
+      })),
+      { pattern: 'findings[].initiated_by_subject', restsOn: [], because: OF_A_ROW },
+      { pattern: 'entity.labels', restsOn: [], because: OF_A_ROW },
+    ],
+    careful: [],
+    unsaidInEmpty: [],
+  },
   wallet_ofac: {
     allowances: [
       {
@@ -55,10 +78,46 @@ const EXPECTED: { readonly [R in RouteName]: Expectations } = {
     // A walk that was read to its end has examined both hops.
     unsaidInEmpty: ['proximity.hops_examined'],
   },
+  wallet_bridges: {
+    allowances: [
+      ...['unpriced_transfers', 'messaging_only'].map((field) => ({
+        pattern: `bridges[].${field}`,
+        restsOn: [],
+        because: OF_A_ROW,
+      })),
+      { pattern: 'coverage.from_block', restsOn: [], because: 'it is the chain’s first block' },
+    ],
+    careful: [],
+    // Where nothing was touched there is no receipt to read.
+    unsaidInEmpty: ['receipts.unknown_events'],
+  },
+  wallet_cex: {
+    allowances: [
+      ...['direct', 'labels[]', 'conflicts[]', 'linked[]'].map((of) => ({
+        pattern: `${of}.clusterable`,
+        restsOn: ['exchange_labels'],
+        because: OF_A_ROW,
+      })),
+      ...[
+        'exchanges[].transactions[].initiated_by_subject',
+        'inferred_deposit_addresses[].is_subject',
+        'inferred_deposit_addresses[].history_complete',
+      ].map((of) => ({ pattern: `activity.${of}`, restsOn: [], because: OF_A_ROW })),
+    ],
+    careful: [],
+    // Nothing held of an address is a miss, which has no data.
+    unsaidInEmpty: [
+      ...['labels', 'conflicts', 'linked', 'activity.exchanges'],
+      ...['activity.inferred_deposit_addresses', 'activity.truncated'],
+      ...['activity.transfers_left_out.zero_value', 'activity.transfers_left_out.no_market_token'],
+      'activity.candidates_read',
+    ],
+    missRestsOn: ['exchange_labels'],
+  },
 };
 
 /** How many times the routes were asked under a named condition when this was last raised. */
-const CELLS_MIN = 2_800;
+const CELLS_MIN = 23_000;
 const TIMEOUT_MS = 120_000;
 
 /** The worlds in which the specimen and the liars are asked: one for each kind of fact. */
@@ -68,6 +127,8 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'listed: evm',
     'labelled',
     'was paid by a listed address, before anything else',
+    'paid a bridge, and was paid by it',
+    'paid a mixer',
   ].includes(name),
 );
 

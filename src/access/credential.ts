@@ -8,7 +8,6 @@ import type { AccessRule } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { ApiKey, FoundKey, KeyStore } from '../ports/key-store.ts';
 import type { Membership } from '../ports/membership-store.ts';
-import { parseKey } from './key.ts';
 import { isActive } from './membership.ts';
 import { PLANS, type Plan, planReaches } from './plan.ts';
 import {
@@ -19,7 +18,8 @@ import {
   quotaHeaders,
   STORE_RETRY_AFTER_S,
 } from './quota.ts';
-import { hashesOf, type Secrets } from './secret.ts';
+import { recognise } from './recognised.ts';
+import type { Secrets } from './secret.ts';
 
 /** What a hosted route asks for: a plan or better, or a partner's key. */
 export type HostedRule = Extract<AccessRule, 'analyst' | 'desk' | 'enterprise' | 'partner'>;
@@ -103,12 +103,12 @@ export async function admit(
   }
   // Where both are sent, Authorization counts, whatever it holds.
   const text = authorization === null ? alternative : bearerOf(authorization);
-  const kind = text === null ? null : parseKey(text);
-  if (text === null || kind === null) return denied('unknown_membership', 'malformed');
+  const recognised = text === null ? null : recognise(text, stores.secrets);
+  if (recognised === null) return denied('unknown_membership', 'malformed');
+  const { kind, hashes } = recognised;
   if (kind === 'scp' && rule !== 'partner') return denied('unknown_membership', 'partnerElsewhere');
   if (kind === 'sc' && rule === 'partner') return denied('unknown_membership', 'partnerOnly');
 
-  const hashes = hashesOf(text, stores.secrets);
   const found = await stores.keys.find(hashes);
   if (found instanceof Unread) return storeUnavailable(null);
   const outcome = judge(found.value, rule, now);

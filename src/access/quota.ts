@@ -1,7 +1,13 @@
 // Answers one question: which allowance does a request use, and what is said of it.
 // It counts nothing: the counters are the quota store's.
 
-import { formatIsoDate, nextUtcMidnight, nextUtcMonth, type UnixSeconds } from '../chain/time.ts';
+import {
+  DAY_S,
+  formatIsoDate,
+  nextUtcMidnight,
+  nextUtcMonth,
+  type UnixSeconds,
+} from '../chain/time.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { KeyHolder } from '../ports/key-store.ts';
 import type { Allowance } from '../ports/quota-store.ts';
@@ -21,12 +27,21 @@ export type QuotaFigures = {
 export const STORE_RETRY_AFTER_S = 5;
 const MONTH_CHARS = 'YYYY-MM'.length;
 
+// The day is asked for with each request and written once a day.
+let today = { number: Number.NaN, text: '' };
+
+function dayOf(now: UnixSeconds): string {
+  const number = Math.floor(now / DAY_S);
+  if (today.number !== number) today = { number, text: formatIsoDate(now) };
+  return today.text;
+}
+
 /** A membership's allowance of the UTC day. All its keys share it. */
 export function dailyAllowance(membershipId: string, plan: Plan, now: UnixSeconds): DatedAllowance {
   return {
     allowance: {
       subject: `membership:${membershipId}`,
-      period: formatIsoDate(now),
+      period: dayOf(now),
       limit: plan.daily_requests,
     },
     reset_s: secondsUntil(nextUtcMidnight(now), now),
@@ -42,7 +57,7 @@ export function monthlyAllowance(
   return {
     allowance: {
       subject: `key:${keyId}`,
-      period: formatIsoDate(now).slice(0, MONTH_CHARS),
+      period: dayOf(now).slice(0, MONTH_CHARS),
       limit: holder.monthly_budget,
     },
     reset_s: secondsUntil(nextUtcMonth(now), now),

@@ -1,13 +1,25 @@
 // Answers one question: what do the ports say of a world that is held in memory.
 // Assembled from the memory adapter of each port; each passes the suite that its siblings pass.
 
+import type { BridgeRegistry } from '../ports/bridge-registry.ts';
+import type { ChainFacts } from '../ports/chain-facts.ts';
+import type { EntityClusters } from '../ports/entity-clusters.ts';
 import type { ExchangeLabels } from '../ports/exchange-labels.ts';
+import type { FlaggedAddresses } from '../ports/flagged-addresses.ts';
 import type { LaunchCorpus } from '../ports/launch-corpus.ts';
+import type { MixerRegistry } from '../ports/mixer-registry.ts';
 import type { SanctionsList } from '../ports/sanctions-list.ts';
+import type { TransactionReceipts } from '../ports/transaction-receipts.ts';
 import type { TransferHistory } from '../ports/transfer-history.ts';
+import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry/memory.ts';
+import { type MemoryFacts, memoryChainFacts } from './chain-facts/memory.ts';
+import { type MemoryClusters, memoryEntityClusters } from './entity-clusters/memory.ts';
 import { type MemoryLabels, memoryExchangeLabels } from './exchange-labels/memory.ts';
+import { type MemoryFlagged, memoryFlaggedAddresses } from './flagged-addresses/memory.ts';
 import { type MemoryCorpus, memoryLaunchCorpus } from './launch-corpus/memory.ts';
+import { type MemoryMixers, memoryMixerRegistry } from './mixer-registry/memory.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list/memory.ts';
+import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts/memory.ts';
 import { type MemoryHistory, memoryTransferHistory } from './transfer-history/memory.ts';
 
 /** What a world in memory holds, port by port. */
@@ -16,6 +28,15 @@ export type MemoryWorld = {
   readonly labels: MemoryLabels;
   readonly corpus: MemoryCorpus;
   readonly history: MemoryHistory;
+  /** Left out: nothing is held, and nobody was examined. */
+  readonly entities?: MemoryClusters;
+  /** Left out: no chain can be asked, no table was imported, no registry was loaded. */
+  readonly facts?: MemoryFacts;
+  readonly flagged?: MemoryFlagged;
+  readonly mixers?: MemoryMixers;
+  readonly bridges?: MemoryBridges;
+  /** Left out: no receipt is held. */
+  readonly receipts?: MemoryReceipts;
 };
 
 /** The ports over a world in memory. */
@@ -24,6 +45,12 @@ export type MemoryPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly launchCorpus: LaunchCorpus;
   readonly transferHistory: TransferHistory;
+  readonly entityClusters: EntityClusters;
+  readonly chainFacts: ChainFacts;
+  readonly flaggedAddresses: FlaggedAddresses;
+  readonly mixerRegistry: MixerRegistry;
+  readonly bridgeRegistry: BridgeRegistry;
+  readonly transactionReceipts: TransactionReceipts;
 };
 
 /** The ports over a world in memory. */
@@ -33,5 +60,22 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     exchangeLabels: memoryExchangeLabels(world.labels),
     launchCorpus: memoryLaunchCorpus(world.corpus),
     transferHistory: memoryTransferHistory(world.history),
+    entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),
+    chainFacts: memoryChainFacts(world.facts ?? { ...UNDATED, chains: [], facts: [] }),
+    flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),
+    mixerRegistry: memoryMixerRegistry(world.mixers ?? { ...UNDATED, rows: null }),
+    bridgeRegistry: memoryBridgeRegistry(world.bridges ?? { ...UNDATED, rows: null }),
+    transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
   };
 }
+
+const UNDATED = { as_of: 0, simulated: false } as const;
+
+const NO_RECEIPTS: MemoryReceipts = { receipts: [], as_of: 0, simulated: false };
+
+const NOBODY_EXAMINED: MemoryClusters = {
+  clusters: [],
+  examined: [],
+  as_of: 0,
+  simulated: false,
+};

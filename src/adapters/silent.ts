@@ -2,6 +2,8 @@
 
 import { unread } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
+import { noFacts } from './chain-facts/readings.ts';
+import { silentEntityClusters } from './entity-clusters/silent.ts';
 import type { MemoryPorts } from './memory.ts';
 
 /** Every port, silent for one reason. */
@@ -17,6 +19,15 @@ export function silentPorts(why: Why): MemoryPorts {
     transferHistory: {
       chainsRead: async () => history,
       neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
+    },
+    entityClusters: silentEntityClusters(why),
+    chainFacts: { stateChains: [], of: async () => noFacts(why) },
+    flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },
+    mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
+    bridgeRegistry: { table: async () => unread('bridge_registry', why) },
+    transactionReceipts: {
+      lookUp: async (_, hashes) =>
+        new Map(hashes.map((one) => [one, unread('transaction_receipts', why)])),
     },
   };
 }

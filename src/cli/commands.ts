@@ -1,15 +1,19 @@
 // Answers one question: which commands are there, under which headings, and where does each run.
 
+import { type BridgesServices, bridgesExplain } from './bridges.ts';
 import type { Command } from './command.ts';
 import { type ConfigServices, configCommand } from './config.ts';
 import type { ConnectionServices } from './connection.ts';
 import { type CorpusServices, corpusImport } from './corpus.ts';
 import { type DoctorServices, doctorCommand } from './doctor.ts';
+import { type EntityServices, entityCommands } from './entity.ts';
+import { type FindingsServices, findingsImport } from './findings.ts';
 import type { HelpGroup } from './help.ts';
 import { type KeyServices, keyCommands } from './keys.ts';
 import { type LabelsServices, labelsImport } from './labels.ts';
 import { lookCommand } from './look.ts';
 import { type MemberServices, memberCommands } from './members.ts';
+import { type RegistryServices, registryCheck } from './registry.ts';
 import {
   type SanctionsServices,
   sanctionsCheck,
@@ -26,6 +30,8 @@ import { type WarehouseStatusServices, warehouseStatus } from './warehouse-statu
 /** Everything that the commands on the stores need. The composition fills it. */
 export type StoreServices = CorpusServices &
   DoctorServices &
+  EntityServices &
+  FindingsServices &
   KeyServices &
   LabelsServices &
   MemberServices &
@@ -43,7 +49,7 @@ const sanctionsCommands = [
   sanctionsExport,
 ];
 
-const tableCommands = [labelsImport, corpusImport];
+const tableCommands = [labelsImport, corpusImport, findingsImport];
 const warehouseCommands = [warehouseImport, warehouseFollow, warehouseStatus];
 
 /** The commands on the stores: they run in the process that owns them. */
@@ -55,13 +61,20 @@ export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
   ...sanctionsCommands,
   ...tableCommands,
   ...warehouseCommands,
+  ...entityCommands,
 ];
 
 /** What the commands need that run where they are typed. */
-export type LocalServices = ConfigServices & ConnectionServices;
+export type LocalServices = BridgesServices &
+  ConfigServices &
+  ConnectionServices &
+  RegistryServices;
 
 /** The commands that open no store. */
+const bridgeCommands = [registryCheck, bridgesExplain];
+
 export const LOCAL_COMMANDS: readonly Command<LocalServices>[] = [
+  ...bridgeCommands,
   configCommand,
   lookCommand,
   screenCommand,
@@ -124,6 +137,8 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
   { title: 'Operate it', commands: [configCommand, doctorCommand] },
   { title: 'Access', commands: [...memberCommands, ...keyCommands, ...tokenCommands] },
   { title: 'The sanctions list', commands: sanctionsCommands },
+  { title: 'Bridges', commands: bridgeCommands },
   { title: 'Tables', commands: tableCommands },
   { title: 'The transfer warehouse', commands: warehouseCommands },
+  { title: 'Entities', commands: entityCommands },
 ];

@@ -6,7 +6,11 @@ import { bulkImporter } from '../adapters/bulk-import/bulk-import.ts';
 import { evmNode } from '../adapters/evm-node/node.ts';
 import { explorerHistory } from '../adapters/explorer/history.ts';
 import { liveHistory } from '../adapters/explorer/live-history.ts';
-import { blockscoutChain, etherscanChain } from '../adapters/explorer/provider.ts';
+import {
+  blockscoutChain,
+  type ExplorerChain,
+  etherscanChain,
+} from '../adapters/explorer/provider.ts';
 import { jsonRpc, RPC_LIMITS } from '../adapters/json-rpc.ts';
 import { defillamaPrices } from '../adapters/prices/defillama.ts';
 import { pricedHistory, valuedHistory } from '../adapters/prices/priced-history.ts';
@@ -48,6 +52,8 @@ export type HistoryParts = {
   /** The chains whose node is set, each with one writer in this process. */
   readonly following: readonly Followable[];
   readonly lags: FollowLags;
+  /** The explorers, each with the guard that all who ask it share. */
+  readonly explorers: readonly ExplorerChain[];
   readonly close: () => Promise<void>;
 };
 
@@ -60,8 +66,9 @@ export function historyParts(
   log: Logger,
 ): HistoryParts {
   const store = transferStore(warehouse, nowS);
-  const held = warehouseHistory(warehouse, nowS);
-  const live = liveParts(config, outside);
+  const held = warehouseHistory(warehouse, nowS, config.simulate);
+  const explorers = explorersOf(outside);
+  const live = liveParts(config, outside, explorers);
   const prices = pricesOf(config, outside);
   const joined = {
     ...{ held, store, now: nowS, origin: originOf(config) },
@@ -78,6 +85,7 @@ export function historyParts(
     importFiles: bulkImporter(store, join(config.dataDir, 'import')),
     following: nodes.map(({ followed }) => followed),
     lags: followLags(nowS),
+    explorers,
     close: async () => {
       await Promise.all(nodes.map(({ close }) => close()));
     },
@@ -96,16 +104,10 @@ function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S
   return providerGuard(limits, () => performance.now());
 }
 
-function liveParts(config: Config, outside: Outside): TransferHistory | null {
-  const limits = {
-    now: nowS,
-    timeMs: config.liveBudgetMs,
-    callsMax: LIVE_CALLS_MAX,
-    simulated: config.simulate,
-  };
-  const { explorer, blockscout, solana: node } = outside;
+function explorersOf(outside: Outside): ExplorerChain[] {
+  const { explorer, blockscout } = outside;
   const etherscan = explorer === null ? null : guardOf(outside, 'etherscan');
-  const chains = EVM_CHAINS.flatMap((chain) => {
+  return EVM_CHAINS.flatMap((chain) => {
     const own = blockscout[chain];
     if (own !== null) {
       return blockscoutChain(chain, { url: new URL(own), guard: guardOf(outside, 'blockscout') });
@@ -113,6 +115,20 @@ function liveParts(config: Config, outside: Outside): TransferHistory | null {
     if (explorer === null || etherscan === null) return [];
     return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
   });
+}
+
+function liveParts(
+  config: Config,
+  outside: Outside,
+  chains: readonly ExplorerChain[],
+): TransferHistory | null {
+  const limits = {
+    now: nowS,
+    timeMs: config.liveBudgetMs,
+    callsMax: LIVE_CALLS_MAX,
+    simulated: config.simulate,
+  };
+  const { solana: node } = outside;
   const evm = chains.length === 0 ? null : explorerHistory({ chains, ...limits });
   const solana =
     node === null
@@ -155,7 +171,7 @@ function nodesOf(config: Config, { rpc }: Outside, store: TransferStore, leases:
 }
 
 /** Waits, or ends at once when the signal does. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = (): void => {

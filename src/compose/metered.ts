@@ -26,11 +26,18 @@ function countedMethod(
     const said = method(...given);
     if (!(said instanceof Promise)) return said;
     return said.then((reading: unknown) => {
-      const readings = reading instanceof Map ? [...reading.values()] : [reading];
+      const readings = readingsIn(reading);
       for (const one of readings) count(name, outcomeOf(one));
       return reading;
     });
   };
+}
+
+/** The readings of an answer: one, those of a map, or those of a record by name. */
+function readingsIn(answer: unknown): unknown[] {
+  if (answer instanceof Map) return [...answer.values()];
+  const isRecord = typeof answer === 'object' && answer?.constructor === Object;
+  return isRecord ? Object.values(answer) : [answer];
 }
 
 function outcomeOf(reading: unknown): 'read' | 'part' | 'unread' {

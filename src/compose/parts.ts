@@ -18,13 +18,20 @@ import { parseAddress } from '../chain/address.ts';
 import type { StoreServices } from '../cli/commands.ts';
 import type { Config } from '../config.ts';
 import { corpusImporter } from '../engines/corpus.ts';
+import { flaggedImporter } from '../engines/finding-tables.ts';
 import { labelImporter } from '../engines/labels.ts';
+import type { EntityClusters } from '../ports/entity-clusters.ts';
 import type { MembershipStore } from '../ports/membership-store.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
+import type { Tokens } from '../transport/bearer.ts';
 import { createMeters, type GaugeReading, type Meters } from '../transport/metrics.ts';
+import { type BridgeParts, bridgeParts } from './bridges.ts';
 import { doctorChecks } from './checks.ts';
 import { nowS } from './clock.ts';
 import type { StoreCheck } from './documents.ts';
+import { doorOf } from './door.ts';
+import { type EntityParts, entityParts } from './entities.ts';
+import { type FactParts, factParts } from './facts.ts';
 import { type HistoryParts, historyParts, lagGauges } from './history.ts';
 import type { Logger } from './logger.ts';
 import { metered } from './metered.ts';
@@ -38,8 +45,11 @@ export type Parts = {
   readonly sanctions: SanctionsParts;
   readonly tables: TableParts;
   readonly history: HistoryParts;
+  readonly entities: EntityParts;
   readonly ports: EvidencePorts;
   readonly gate: Gate;
+  /** Who opens the intelligence service. */
+  readonly door: Tokens;
   readonly keys: KeyTable;
   readonly memberships: MembershipStore;
   readonly secrets: Secrets;
@@ -65,12 +75,19 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
   const tables = tableParts(database, log);
   const leases = leaseTable(database, randomUUID(), context);
   const history = historyParts(config, warehouse, leases, outside, log);
+  const bridges = bridgeParts(config, outside);
+  const facts = factParts(config, warehouse, outside, history.explorers);
+  const entities = entityParts(config, {
+    ...{ database, warehouse, context },
+    ...{ labels: tables.labels.labels, history: history.history },
+  });
   const meters = createMeters([listAge(sanctions), ...lagGauges(history)]);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const ports = evidencePorts(sanctions, tables, history, meters);
+  const read = { ...history, ...bridges, ...entities };
+  const ports = evidencePorts(sanctions, tables, read, facts, meters);
   const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
   const services: StoreServices = {
     config,
@@ -84,16 +101,19 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
     ...listServices(sanctions),
     ...tableServices(config, tables),
     ...historyServices(config, history),
+    ...entities.services,
   };
   const { snapshot } = sanctions;
-  const { labels, corpus } = tables;
+  const { labels, corpus, flagged } = tables;
   return {
     ...{
       sanctions,
       tables,
       history,
+      entities,
       ports,
       gate,
+      door: doorOf(config, services.tokens, secrets),
       keys,
       memberships,
       secrets,
@@ -102,11 +122,14 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
       services,
     },
     start: async () => {
-      await Promise.all([snapshot.start(), labels.start(), corpus.start()]);
+      await Promise.all([snapshot.start(), labels.start(), corpus.start(), flagged.start()]);
     },
     stop: async () => {
-      for (const one of [snapshot, labels, corpus]) one.stop();
+      for (const one of [snapshot, labels, corpus, flagged]) one.stop();
+      facts.close();
+      entities.close();
       await keys.close();
+      bridges.close();
       await history.close();
     },
   };
@@ -123,10 +146,14 @@ function listAge({ snapshot }: SanctionsParts): GaugeReading {
   };
 }
 
+type ReadLive = Pick<HistoryParts, 'history'> & Omit<BridgeParts, 'close'> & Clusters;
+type Clusters = { readonly clusters: EntityClusters };
+
 function evidencePorts(
   { snapshot }: SanctionsParts,
-  { labels, corpus }: TableParts,
-  { history }: HistoryParts,
+  { labels, corpus, flagged }: TableParts,
+  { history, bridgeRegistry, transactionReceipts, clusters }: ReadLive,
+  { chainFacts, mixerRegistry }: FactParts,
   { readings }: Meters,
 ): EvidencePorts {
   return {
@@ -134,6 +161,12 @@ function evidencePorts(
     exchangeLabels: metered('exchange_labels', labels.labels, readings),
     launchCorpus: metered('launch_corpus', corpus.corpus, readings),
     transferHistory: metered('transfer_history', history, readings),
+    bridgeRegistry: metered('bridge_registry', bridgeRegistry, readings),
+    transactionReceipts: metered('transaction_receipts', transactionReceipts, readings),
+    chainFacts: metered('chain_facts', chainFacts, readings),
+    flaggedAddresses: metered('flagged_addresses', flagged.flagged, readings),
+    mixerRegistry: metered('mixer_registry', mixerRegistry, readings),
+    entityClusters: metered('entity_clusters', clusters, readings),
   };
 }
 
@@ -154,15 +187,20 @@ function listServices({
 
 function tableServices(
   { simulate: simulated }: Config,
-  { labelTable, corpusTable, ...snapshots }: TableParts,
-): Pick<StoreServices, 'labels' | 'corpus'> {
+  { labelTable, corpusTable, flaggedTable, ...snapshots }: TableParts,
+): Pick<StoreServices, 'labels' | 'corpus' | 'findings'> {
   const files = localTableFiles(nowS);
   const importLabels = labelImporter({ files, table: labelTable }, nowS);
+  const importFlagged = flaggedImporter({ files, table: flaggedTable }, nowS);
   const importCorpus = corpusImporter({ files, table: corpusTable }, nowS);
   return {
     labels: {
       simulated,
       importFile: (order, watch) => importLabels(order, watch).finally(snapshots.labels.poll),
+    },
+    findings: {
+      simulated,
+      importFile: (order, watch) => importFlagged(order, watch).finally(snapshots.flagged.poll),
     },
     corpus: {
       simulated,

@@ -86,9 +86,21 @@ async function serve(
   log: Logger,
   opened: Closing[],
 ): Promise<Serving> {
-  const { ports, gate, meters, checks: stores } = parts;
+  const { ports, gate, door, entities, meters, checks: stores } = parts;
+  const { labelChanges } = parts.tables;
   const freshness = freshnessOf(ports, parts.sanctions.maxAgeS);
-  const serving = await startServing({ config, ports, gate, meters, stores, freshness, log });
+  const serving = await startServing({
+    config,
+    ports,
+    labelChanges,
+    gate,
+    door,
+    entity: entities.handler,
+    meters,
+    stores,
+    freshness,
+    log,
+  });
   opened.push({ name: 'http', close: serving.close });
   return serving;
 }

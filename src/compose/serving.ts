@@ -4,15 +4,25 @@ import type { Gate } from '../access/gate.ts';
 import type { Config } from '../config.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, AnyRoute } from '../contract/route.ts';
 import { WALK_LIMITS } from '../engines/proximity.ts';
+import type { PageFacts } from '../pages/layout.tsx';
+import type { LabelChanges } from '../ports/label-changes.ts';
 import { CONTRACTS, EVIDENCE_ROUTES } from '../routes/contracts.ts';
 import { type EvidencePorts, makeHandlers } from '../routes/handlers.ts';
+import { labelChanges } from '../routes/hosted/label-changes.contract.ts';
+import { labelChangesHandler } from '../routes/hosted/label-changes.ts';
+import { registryBridges } from '../routes/hosted/registry-bridges.contract.ts';
+import { registryBridgesHandler } from '../routes/hosted/registry-bridges.ts';
 import { health } from '../routes/intelligence/health.contract.ts';
 import { type HealthFacts, healthHandler } from '../routes/intelligence/health.ts';
+import { walletEntity } from '../routes/intelligence/wallet-entity.contract.ts';
+import type { Tokens } from '../transport/bearer.ts';
 import { type AnyHandler, createHttp, type Mounted } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
 import { nowS } from './clock.ts';
 import { operatorDocuments, type StoreCheck, webDocuments } from './documents.ts';
+import type { EntityParts } from './entities.ts';
 import type { Logger } from './logger.ts';
+import { registryDocument } from './registry-page.ts';
 import { VERSION } from './version.ts';
 
 const MS_PER_S = 1_000;
@@ -21,7 +31,10 @@ const MS_PER_S = 1_000;
 export type ServingParts = {
   readonly config: Config;
   readonly ports: EvidencePorts;
+  readonly labelChanges: LabelChanges;
   readonly gate: Gate;
+  readonly door: Tokens;
+  readonly entity: EntityParts['handler'];
   readonly meters: Meters;
   readonly stores: readonly StoreCheck[];
   readonly freshness: HealthFacts['freshness'];
@@ -68,16 +81,27 @@ function publicOptions(parts: ServingParts, base: () => string) {
   return {
     mounted,
     documents: [
-      ...(config.surfaces.includes('web') ? webDocuments(routes, facts, freshness, base) : []),
+      ...(config.surfaces.includes('web') ? pages(parts, routes, facts, base) : []),
       ...operatorDocuments({ meters, stores: parts.stores, freshness, token, trusted: false }),
     ],
     gate,
+    tokens: parts.door,
     meters,
     log,
     now: nowS,
     budgetMs: config.liveBudgetMs,
     trustProxy: config.trustProxy,
   };
+}
+
+function pages(
+  { freshness, ports }: ServingParts,
+  routes: readonly AnyRoute[],
+  facts: PageFacts,
+  base: () => string,
+) {
+  const registry = registryDocument(facts, ports.bridgeRegistry);
+  return [...webDocuments(routes, facts, freshness, base), registry];
 }
 
 function opsOptions(parts: ServingParts) {
@@ -102,7 +126,19 @@ function mountedRoutes(parts: ServingParts): Mounted[] {
   for (const route of EVIDENCE_ROUTES) {
     if (surfaces.includes(route.surface)) evidence.push(mount(route, handlers[route.name]));
   }
-  return [...evidence, mount(health, healthHandler(healthFacts(parts)))];
+  const open = surfaces.includes(labelChanges.surface)
+    ? [
+        mount(labelChanges, labelChangesHandler(parts.labelChanges)),
+        mount(registryBridges, registryBridgesHandler(parts.ports.bridgeRegistry)),
+      ]
+    : [];
+  const intelligence = surfaces.includes(walletEntity.surface)
+    ? [mount(walletEntity, parts.entity)]
+    : [];
+  return [
+    ...[...evidence, ...open, ...intelligence],
+    mount(health, healthHandler(healthFacts(parts))),
+  ];
 }
 
 const ALL_ROUTES: readonly AnyRoute[] = CONTRACTS;

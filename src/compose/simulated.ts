@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
 import { EXIT, type Io } from '../cli/command.ts';
 import { corpusImport } from '../cli/corpus.ts';
+import { findingsImport } from '../cli/findings.ts';
 import { labelsImport } from '../cli/labels.ts';
 import type { Config } from '../config.ts';
+import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
 import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
@@ -88,8 +90,10 @@ async function fillTables(config: Config, parts: Parts): Promise<void> {
   await mkdir(folder, { recursive: true });
   const labels = join(folder, 'labels.csv');
   const corpus = join(folder, 'launches.jsonl');
+  const flagged = join(folder, 'flagged.csv');
   await writeFile(labels, worldLabelsCsv(WORLD_SEED));
   await writeFile(corpus, worldCorpusLines(nowS(), WORLD_SEED));
+  await writeFile(flagged, worldFlaggedCsv());
   const said: string[] = [];
   const io: Io = {
     out: () => undefined,
@@ -102,8 +106,9 @@ async function fillTables(config: Config, parts: Parts): Promise<void> {
   const statuses = [
     await labelsImport.run([labels, '--source', SOURCE], io, parts.services),
     await corpusImport.run([corpus, '--source', SOURCE], io, parts.services),
+    await findingsImport.run([flagged, '--source', SOURCE], io, parts.services),
   ];
-  await Promise.all([rm(labels), rm(corpus)]);
+  await Promise.all([labels, corpus, flagged].map((file) => rm(file)));
   if (statuses.some((status) => status !== EXIT.done)) {
     throw new Error(`The simulated tables could not be filled: ${said.join(' ')}`);
   }

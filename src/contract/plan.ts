@@ -100,47 +100,89 @@ export function claimMeta(schema: z.ZodType): ClaimMeta | null {
   return found === undefined ? null : (found as ClaimMeta);
 }
 
+/** Takes the plain values out of an answer's data and adds the sources of its claims. */
+export type Unwrap = (value: unknown, sources: Set<Source>) => unknown;
+
 /**
  * Replaces each claim by its plain value, refuses one that is missing or too weak, collects
- * sources.
+ * sources. `at` is the place of the value, for the words of a refusal.
  */
 export function unwrap(plan: Plan, value: unknown, sources: Set<Source>, at: string): unknown {
+  return unwrapOf(plan, at)(value, sources);
+}
+
+/** The same, made once for a plan: each place has its words beforehand, and no answer makes any. */
+export function unwrapOf(plan: Plan, at: string): Unwrap {
   switch (plan.kind) {
     case 'plain':
-      return value;
-    case 'maybe':
-      return value === null || value === undefined ? value : unwrap(plan.inner, value, sources, at);
-    case 'list':
-      if (!Array.isArray(value)) throw new Error(`answer: ${at} is not a list`);
-      return value.map((item) => unwrap(plan.item, item, sources, `${at}[]`));
-    case 'object': {
-      if (typeof value !== 'object' || value === null) throw new Error(`answer: ${at} is missing`);
-      const plain: { [field: string]: unknown } = { ...value };
-      for (const [name, inner] of plan.fields) {
-        if (name in plain) plain[name] = unwrap(inner, plain[name], sources, `${at}.${name}`);
-      }
-      return plain;
+      return (value) => value;
+    case 'maybe': {
+      const inner = unwrapOf(plan.inner, at);
+      return (value, sources) =>
+        value === null || value === undefined ? value : inner(value, sources);
     }
+    case 'list': {
+      const item = unwrapOf(plan.item, `${at}[]`);
+      return (value, sources) => {
+        if (!Array.isArray(value)) throw new Error(`answer: ${at} is not a list`);
+        return value.map((one) => item(one, sources));
+      };
+    }
+    case 'object':
+      return unwrapObject(plan.fields, at);
     case 'claim':
-      return unwrapClaim(plan.meta, value, sources, at);
+      return unwrapClaim(plan.meta, at);
   }
 }
 
-function unwrapClaim(meta: ClaimMeta, value: unknown, sources: Set<Source>, at: string): unknown {
-  if (value instanceof Claim) {
-    if (value.looked) checkBasis(meta, value, at);
-    else if (denies(meta, value.shown)) {
-      throw new Error(`answer: ${at} denies something that was not read to its end`);
+function unwrapObject(fields: readonly (readonly [string, Plan])[], at: string): Unwrap {
+  const inners = fields.map(([name, plan]) => ({ name, take: unwrapOf(plan, `${at}.${name}`) }));
+  // The items of a list often share a part; within one answer it is taken apart once.
+  let last: {
+    readonly value: object;
+    readonly sources: Set<Source>;
+    readonly plain: object;
+  } | null = null;
+  return (value, sources) => {
+    if (typeof value !== 'object' || value === null) throw new Error(`answer: ${at} is missing`);
+    if (last !== null && last.value === value && last.sources === sources) return last.plain;
+    const plain: { [field: string]: unknown } = { ...value };
+    for (const { name, take } of inners) {
+      if (name in plain) plain[name] = take(plain[name], sources);
     }
-    for (const source of value.sources) sources.add(source);
-    return value.shown;
-  }
-  const free =
-    meta.rule === 'checked'
-      ? value === false || value === null
-      : meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
-  if (!free) throw new Error(`answer: ${at} is said without the reading that it rests on`);
-  return value;
+    last = { value, sources, plain };
+    return plain;
+  };
+}
+
+function unwrapClaim(meta: ClaimMeta, at: string): Unwrap {
+  // Claims that rest on one reading share its ports: what was found enough is enough again.
+  let enough: ReadonlySet<string> | null = null;
+  return (value, sources) => {
+    if (value instanceof Claim) {
+      const shown: unknown = value.shown;
+      const { ports, sources: from } = value;
+      if (!value.looked) {
+        if (denies(meta, shown)) {
+          throw new Error(`answer: ${at} denies something that was not read to its end`);
+        }
+      } else if (ports !== enough || from.length === 0) {
+        checkBasis(meta, value, at);
+        enough = ports;
+      }
+      for (const source of from) sources.add(source);
+      return shown;
+    }
+    if (!isFree(meta, value)) {
+      throw new Error(`answer: ${at} is said without the reading that it rests on`);
+    }
+    return value;
+  };
+}
+
+function isFree(meta: ClaimMeta, value: unknown): boolean {
+  if (meta.rule === 'checked') return value === false || value === null;
+  return meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
 }
 
 // What was not looked at denies nothing, so it need not name every port that a denial rests on.

@@ -8,7 +8,8 @@ import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
-import { type Plan, planOf, unwrap } from './plan.ts';
+import { type Fits, fitsOf } from './fits.ts';
+import { type Plan, planOf, unwrap, unwrapOf } from './plan.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
 
@@ -135,6 +136,8 @@ export function evidenceRoute<
   B extends z.ZodType = z.ZodNever,
 >(spec: EvidenceSpec<N, P, Q, B, D, A>): EvidenceRoute<N, P, Q, B, D, A> {
   const plan = planOf(spec.data);
+  const take = unwrapOf(plan, spec.name);
+  const fits = fitsOf(spec.data);
   const absent: AbsentMakers<N> = {
     insufficient_evidence: ({ subject, why, consulted }) =>
       makeAnswer(subject, sourcesOf(consulted), null, { state: 'insufficient_evidence', why }),
@@ -154,9 +157,9 @@ export function evidenceRoute<
     absent: onlyDeclared(absent, spec.absences),
     ok: ({ subject, data, rests }) => {
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
-      const plain = unwrap(plan, data, sources, spec.name);
+      const plain = asDeclared(spec.data, fits, take(data, sources));
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
-      return makeAnswer(subject, [...sources], labelled(spec.data, plain, sources), null);
+      return makeAnswer(subject, [...sources], labelled(plain, sources), null);
     },
   };
 }
@@ -189,19 +192,26 @@ function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
 /** What every simulated caveat begins with. */
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
-// An answer that rests on anything simulated says so in its caveat, and is checked against its
-// declaration last, so that what leaves is what the contract says.
-function labelled(schema: z.ZodObject, plain: unknown, sources: ReadonlySet<Source>): unknown {
+type Data = { readonly [field: string]: unknown };
+
+// An answer is checked against its declaration last, so that what leaves is what the contract says.
+function asDeclared(schema: z.ZodObject, fits: Fits, plain: unknown): Data {
+  if (fits(plain)) return plain as Data;
   const parsed = schema.safeParse(plain);
-  if (!parsed.success) {
-    const [first] = parsed.error.issues;
-    const where = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
-    throw new Error(`answer: not as the contract declares it: ${where}`);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  const where = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
+  throw new Error(`answer: not as the contract declares it: ${where}`);
+}
+
+// An answer that rests on anything simulated says so in its caveat.
+function labelled(data: Data, sources: ReadonlySet<Source>): Data {
+  const caveat = data['caveat'];
+  if (typeof caveat !== 'string') return data;
+  for (const { simulated } of sources) {
+    if (simulated) return { ...data, caveat: SIMULATED_CAVEAT + caveat };
   }
-  const data: { [field: string]: unknown } = parsed.data;
-  const simulated = [...sources].some((source) => source.simulated);
-  if (!simulated || typeof data['caveat'] !== 'string') return data;
-  return { ...data, caveat: SIMULATED_CAVEAT + data['caveat'] };
+  return data;
 }
 
 /** What a handler is told beside its input. `now` is Unix seconds. */

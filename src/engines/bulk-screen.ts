@@ -158,13 +158,13 @@ function misformOf(
 }
 
 function screened(subjects: readonly Subject[], readings: Readings): Screen {
-  const launchers = applying(readings, readings.corpus);
-  const others = applying(readings, null);
+  const launchers = applying(subjects.filter(isLauncher), readings, readings.corpus);
+  const others = applying(subjects.filter(isNoLauncher), readings, null);
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
   let list: Read<ListLookUp, ListPort> | null = null;
   for (const subject of subjects) {
-    const tables = subject.kind === 'solana' ? launchers : others;
+    const tables = isLauncher(subject) ? launchers : others;
     const onList = decided(readings.list, (look) => look.found.has(subject.address));
     if (onList instanceof Read) list = onList;
     const result = resultOf(subject, onList, tables);
@@ -178,6 +178,9 @@ function screened(subjects: readonly Subject[], readings: Readings): Screen {
   return { outcome: 'screened', results, counts, ageNotes, rests: [first, ...more] };
 }
 
+const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
+const isNoLauncher = (subject: Subject): boolean => !isLauncher(subject);
+
 function silence(readings: Readings): Screen {
   const { list, labels, corpus } = readings;
   const silent = [list, labels, corpus].find((one) => one !== null && !(one instanceof Read));
@@ -188,12 +191,19 @@ function silence(readings: Readings): Screen {
   return { outcome: 'silent', silent, why: reason };
 }
 
-/** The tables that apply to one kind of address, and what all of that kind share. */
+/**
+ * The tables that apply to one kind of address, and what all of that kind share. Whom a table
+ * lacks is told of all of them at once: a claim for each of hundreds costs more than to look.
+ */
 type Applying = {
   readonly labels: Readings['labels'];
   readonly corpus: Readings['corpus'];
   readonly whole: Partly<Tables, ListPort | LabelsPort>;
   readonly checked: ScreenResult['checked'];
+  /** What is said of those that no table was found to hold. */
+  readonly absent: ScreenResult['state'];
+  /** What is said of those that a list read to its end does not hold. */
+  readonly unlisted: ScreenResult['sanctions'];
   /** Why nothing is said of an address that no table was found to hold. */
   readonly reason: string;
 };
@@ -204,7 +214,11 @@ type Tables = {
   readonly corpus?: CorpusLookUp;
 };
 
-function applying(readings: Readings, corpus: Readings['corpus']): Applying {
+function applying(
+  subjects: readonly Subject[],
+  readings: Readings,
+  corpus: Readings['corpus'],
+): Applying {
   const { list, labels } = readings;
   const whole = corpus === null ? both({ list, labels }) : both({ list, labels, corpus });
   return {
@@ -216,6 +230,8 @@ function applying(readings: Readings, corpus: Readings['corpus']): Applying {
       launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
       sanctions_list: claim(list, wasRead, wasNot),
     },
+    absent: absence(whole, subjects),
+    unlisted: list instanceof Read ? unlisted(list, subjects) : null,
     reason:
       whole instanceof Read
         ? why('no_record_held', { tables: tableNames(corpus) }).reason
@@ -252,11 +268,10 @@ function silentTables(readings: Readings): string {
 }
 
 function resultOf(
-  subject: Subject,
+  { address, kind }: Subject,
   list: Reading<ListLookUp, ListPort>,
   tables: Applying,
 ): ScreenResult {
-  const { address, kind } = subject;
   const { labels, corpus, whole } = tables;
   const listed = list instanceof Read && list.value.found.has(address);
   const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
@@ -265,10 +280,10 @@ function resultOf(
   const result: ScreenResult = {
     address,
     kind,
-    state: held ? 'ok' : absence(whole, address),
+    state: held ? 'ok' : tables.absent,
     exchange,
     launches,
-    sanctions: list instanceof Read ? sanctionsOf(list, address) : null,
+    sanctions: listed ? listedAs(list, address) : tables.unlisted,
     // A list past its age is read for those it holds and unread for the rest.
     checked: listed && !(whole instanceof Read) ? withList(tables.checked, list) : tables.checked,
   };
@@ -283,9 +298,33 @@ function withList(
   return { ...checked, sanctions_list: claim(list, wasRead, wasNot) };
 }
 
-function absence(whole: Applying['whole'], address: string): ScreenResult['state'] {
+/**
+ * What is said of those whom no table holds. They are looked for again, all together, and were one
+ * of them held after all, it would be said of none that nothing is.
+ */
+function absence(whole: Applying['whole'], subjects: readonly Subject[]): ScreenResult['state'] {
   if (!(whole instanceof Read)) return 'not_deployed';
-  return claim(whole, (tables) => (holds(tables, address) ? 'ok' : 'insufficient_evidence'));
+  const { value } = whole;
+  const missing = subjects.filter(({ address }) => !holds(value, address));
+  return claim(whole, (tables) =>
+    missing.some(({ address }) => holds(tables, address)) ? 'ok' : 'insufficient_evidence',
+  );
+}
+
+/** The same of the list alone: their rows, all together, are none. */
+function unlisted(
+  list: Read<ListLookUp, ListPort>,
+  subjects: readonly Subject[],
+): NonNullable<ScreenResult['sanctions']> {
+  const { found } = list.value;
+  const missing = subjects.filter(({ address }) => !found.has(address));
+  const rowsIn = (look: ListLookUp) =>
+    missing.flatMap(({ address }) => heldUnder(look.found, address));
+  return {
+    listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
+    programs: claim(list, (look) => programsOf(rowsIn(look))),
+    list_published: list.value.list.published,
+  };
 }
 
 function holds(tables: Tables, address: string): boolean {
@@ -310,7 +349,7 @@ function launchesOf(look: CorpusLookUp, address: string): ScreenResult['launches
   return { answer: launchAnswer(count), launches_settled, died };
 }
 
-function sanctionsOf(
+function listedAs(
   list: Read<ListLookUp, ListPort>,
   address: string,
 ): NonNullable<ScreenResult['sanctions']> {

@@ -38,6 +38,7 @@ import {
   OUT_OF_TIME,
   type Reached,
   STOPPED_BY_TIME,
+  soonOrInTime,
   testMet,
   type WalkLimits,
   type WalkState,
@@ -114,7 +115,7 @@ export async function proximity(
   limits: WalkLimits,
   asked: WalkAsked,
 ): Promise<Partly<Walk, WalkPort>> {
-  const answer = await inTime(() => ports.history.chainsRead(), asked.signal);
+  const answer = await soonOrInTime(() => ports.history.chainsRead(), asked);
   const chainsRead =
     answer === OUT_OF_TIME ? unread('transfer_history' as const, STOPPED_BY_TIME) : answer;
   if (chainsRead instanceof Unread && chainsRead.why.code === 'no_history') {

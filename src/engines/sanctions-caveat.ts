@@ -87,8 +87,10 @@ function named(texts: readonly string[]): string {
 const HOLE = /\{([a-z]+)\}/g;
 
 function say(code: OfacCaveat, filling?: { readonly [hole: string]: string }): string {
-  return OFAC_CAVEATS[code].replace(HOLE, (hole, name: string) => {
-    const value = filling?.[name];
+  const text = OFAC_CAVEATS[code];
+  if (filling === undefined) return text;
+  return text.replace(HOLE, (hole, name: string) => {
+    const value = filling[name];
     return value === undefined ? hole : value;
   });
 }

@@ -35,7 +35,10 @@ const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
 /** The subject that a text names, or `null` where it is none and cannot stand on a list. */
 export function listSubject(text: string): ListSubject | null {
   const parsed = parseAddress(text);
-  if (parsed !== null) return { ...parsed, parsed, forms: equivalentForms(parsed) };
+  if (parsed !== null) {
+    const { address, kind } = parsed;
+    return { address, kind, parsed, forms: equivalentForms(parsed) };
+  }
   if (!LITERAL_PATTERN.test(text)) return null;
   return { address: matchKey(text), kind: 'other', parsed: null, forms: NO_FORMS };
 }
@@ -90,9 +93,12 @@ export function entriesOf({ found }: ListLookUp, address: string): readonly List
   return heldUnder(found, matchKey(address));
 }
 
-function screenedForm(form: EquivalentForm, look: Partly<ListLookUp, List>): ScreenedForm {
-  const key = matchKey(form.address);
-  return { ...form, key, look: decided(look, ({ found }) => found.has(key)) };
+function screenedForm(
+  { form, address, relation }: EquivalentForm,
+  look: Partly<ListLookUp, List>,
+): ScreenedForm {
+  const key = matchKey(address);
+  return { form, address, relation, key, look: decided(look, ({ found }) => found.has(key)) };
 }
 
 function isListed({ look, key }: ScreenedForm): boolean {

@@ -87,13 +87,24 @@ export type Silent<P extends string> = Part<unknown, P> | Unread<P>;
 
 /** Mints a reading that came to its end. For adapters only (`tidy.test.ts` holds that). */
 export function read<T, P extends string>(value: T, origin: Origin<P>): Read<T, P> {
-  return makeRead(value, { ports: new Set([origin.port]), sources: [origin.source] });
+  return makeRead(value, { ports: only(origin.port), sources: [origin.source] });
 }
 
 /** Mints a reading that stopped early. For adapters only. */
 export function part<T, P extends string>(value: T, origin: Origin<P>, why: Why): Part<T, P> {
-  return makePart(value, { ports: new Set([origin.port]), sources: [origin.source] }, why);
+  return makePart(value, { ports: only(origin.port), sources: [origin.source] }, why);
 }
+
+// The set of one port, made once: ports are few, and readings of each are minted all the time.
+function only(port: string): ReadonlySet<string> {
+  const known = PORTS_ALONE.get(port);
+  if (known !== undefined) return known;
+  const alone = new Set([port]);
+  PORTS_ALONE.set(port, alone);
+  return alone;
+}
+
+const PORTS_ALONE = new Map<string, ReadonlySet<string>>();
 
 /** Says that a port was not read. Silence may be said anywhere. */
 export function unread<P extends string>(port: P, why: Why): Unread<P> {

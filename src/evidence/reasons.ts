@@ -137,10 +137,112 @@ export const REASONS = {
     means: 'The list could not answer for the address as asked, but it holds an equivalent form.',
     next: 'Ask about that form by itself.',
   },
+  entity_not_examined: {
+    sentence: 'The history of this address on {chain} was not examined to its end for links.',
+    means: 'A cluster without a link needs the whole history of the address, read and examined.',
+    next: 'Ask the entity route for it, or let the operator import the history that is missing.',
+  },
+  no_evidence: {
+    sentence: 'No chain facts, no label and no engine answer exist for this address: {silent}',
+    means: 'What could be asked here was read and holds nothing; the rest cannot be asked here.',
+    next: 'This is not a statement about the address. The reason names what is not read here.',
+  },
+  account_without_code: {
+    sentence: 'An account without code was made by nobody, has no source and hands out no powers.',
+    means: 'The address holds no code on this chain, so that what concerns contracts is not asked.',
+    next: 'Nothing.',
+  },
+  not_for_this_kind: {
+    sentence: 'This table is of EVM contracts and was not asked of this kind of address.',
+    means: 'A registry of contracts holds none of the address’s own kind.',
+    next: 'Nothing.',
+  },
+  not_wanted: {
+    sentence: 'This fact was not asked for.',
+    means: 'A reading that an answer does not show was left out to save calls.',
+    next: 'Nothing.',
+  },
+  fact_not_told: {
+    sentence: '{source} does not tell {fact}.',
+    means: 'A source of chain facts has no means to tell this one.',
+    next: 'The operator configures a node or an explorer that does.',
+  },
+  creation_not_found: {
+    sentence: '{source} knows of no creation of this address, which does not show that it is none.',
+    means: 'Explorers leave out accounts, and also contracts that they have not indexed.',
+    next: 'Read `code_size` beside it.',
+  },
+  creations_in_part: {
+    sentence: 'The creations of contracts on {chain} are held only in part: {held}.',
+    means: 'That no other contract has the same signer needs every creation of the chain.',
+    next: 'The operator imports traces of the missing blocks, or lets the follower reach the tip.',
+  },
+  entity_service: {
+    sentence: 'The address serves many (an exchange’s wallet, or a hub), so it links nobody.',
+    means: 'Whoever many unrelated people pay or are paid by would join all of them into one.',
+    next: 'Ask the exchange route for its label.',
+  },
+  neighbours_cut: {
+    sentence: 'The address has more neighbours than are read in turn for links.',
+    means: 'The histories of the neighbours that could show a link are read up to a fixed number.',
+    next: 'Nothing: what was found among those read is shown; the rest was not looked at.',
+  },
+  blocks_without_change: {
+    sentence: 'In blocks {from} to {to} of Bitcoin no change was told: others were read first.',
+    means: 'That an address was paid for the first time needs all blocks before, and none after.',
+    next: 'The operator imports into an empty store, from the first block on and in order.',
+  },
+  entity_nobody: {
+    sentence: 'The address belongs to the chain itself or to nobody, so it links nobody.',
+    means: 'Burn addresses and the system addresses of chains are no members of an entity.',
+    next: 'Nothing.',
+  },
+  cluster_cut: {
+    sentence: 'The cluster has more than {limit} addresses; what is shown is a part of it.',
+    means: 'Ties between addresses are followed as far as a fixed number of addresses.',
+    next: 'Nothing: what is shown stands, and the id may be that of a part.',
+  },
   call_budget: {
     sentence: 'call_budget: more than the {limit} calls that a request may make were needed.',
     means: 'A request may ask outside sources a fixed number of times.',
     next: 'Ask again: what was read live by then is stored, and is not read a second time.',
+  },
+  receipts_capped: {
+    sentence: 'receipts_capped: only the newest {limit} receipts were read in one request.',
+    means: 'Events are read from receipts, of which one request reads a fixed number.',
+    next: 'Nothing: transfers are counted whether or not their events were read.',
+  },
+  receipt_not_held: {
+    sentence: '{provider} holds no receipt of this transaction.',
+    means: 'A node that does not know a transaction has said nothing about it.',
+    next: 'The operator asks an archive node, or reads the receipt from a file.',
+  },
+  no_bridge_seen: {
+    sentence: 'Nothing was traced on {chain}: no bridge contact in {rows} transfers, and {rest}',
+    means: 'What could be read shows no bridge contact, and not everything could be read.',
+    next: 'Not a negative. The reason names what is missing.',
+  },
+  registry_row_missing: {
+    sentence: 'The table of bridge contracts holds no row for {chain}; nothing was checked.',
+    means: 'A chain without a row cannot be traced, whatever its history.',
+    next: 'The operator adds rows to the table and runs `exhibit registry check`.',
+  },
+  not_traced_kind: {
+    sentence: 'Bridges are traced for EVM addresses alone; this is a {kind} address.',
+    means: 'The table of bridge contracts covers EVM chains.',
+    next: 'Nothing.',
+  },
+  deposit_candidates: {
+    sentence:
+      'deposit_candidates: {candidates} unlabelled addresses were paid; {limit} of them are read.',
+    means: 'The history of each address paid is read in turn, of so many and no more.',
+    next: 'Nothing: what was found among those read is shown; the rest was not looked at.',
+  },
+  no_exchange_held: {
+    sentence:
+      'No label of this address is held among {rows} rows of the exchange-wallet table. {rest}',
+    means: 'The table was read and does not name the address; what else was checked is said.',
+    next: 'This does not say that the address is no exchange’s.',
   },
 } as const satisfies { readonly [code: string]: Row };
 

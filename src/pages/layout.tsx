@@ -15,6 +15,7 @@ type LayoutProps = PageFacts & {
 
 const LINKS = [
   ['/', 'Overview'],
+  ['/registry/bridges', 'Bridges'],
   ['/docs', 'API reference'],
 ] as const;
 

@@ -55,6 +55,8 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0;
 th { color: var(--quiet); font-weight: 600; }
 td { overflow-wrap: anywhere; min-width: 5.5rem; }
 td:first-child { min-width: 12rem; }
+table.tight td, table.tight td:first-child { min-width: 4.5rem; }
+td.sources { min-width: 15rem; }
 td.whole, .state { white-space: nowrap; }
 details { border-top: 1px solid var(--line); padding: .6rem 0; }
 summary { cursor: pointer; }

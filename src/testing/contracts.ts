@@ -102,11 +102,11 @@ const COMPILED = z.object({
 const COMPILE_TIMEOUT_MS = 30_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Compiles the contracts. */
-export async function compileContracts(): Promise<Contracts> {
+/** Compiles the contracts of a source; without one, those above. */
+export async function compileContracts(source: string = SOURCE): Promise<Contracts> {
   const asked = {
     language: 'Solidity',
-    sources: { 'test.sol': { content: SOURCE } },
+    sources: { 'test.sol': { content: source } },
     settings: {
       optimizer: { enabled: true },
       outputSelection: { '*': { '*': ['evm.bytecode.object', 'evm.methodIdentifiers'] } },

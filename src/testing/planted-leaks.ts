@@ -18,9 +18,11 @@ import {
   read,
   seen,
 } from '../evidence/reading.ts';
+import type { RegistryTable } from '../ports/bridge-registry.ts';
 import type { LabelLookUp } from '../ports/exchange-labels.ts';
 import type { ListLookUp } from '../ports/sanctions-list.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
+import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MakeHandler } from './silence.ts';
 
@@ -211,9 +213,60 @@ function passedAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empt
   return whole;
 }
 
+const NO_BRIDGES: RegistryTable = {
+  ...{ id: 'a lie', reviewed: '2026-09-01', refused: 0 },
+  rows: [
+    {
+      ...{ chain: 'ethereum', address: evm('bridge elsewhere'), protocol: 'hop', name: 'Bridge' },
+      ...{ role: 'lock', valid_from_block: null, sources: ['tests'], reviewed: '2026-09-01' },
+      note: null,
+    },
+  ],
+};
+
+type Forensics = 'chainFacts' | 'flaggedAddresses' | 'mixerRegistry';
+
+function lyingForensics(ports: EvidencePorts): Pick<EvidencePorts, Forensics> {
+  const { chainFacts, flaggedAddresses, mixerRegistry } = ports;
+  const found = new Map<string, never>();
+  const nobody = { implementation: null, admin: null, beacon: null, owner: null };
+  const made = { creator: LIAR.url, factory: null, tx: LIAR.url, block: null };
+  const whole = <T>(reading: Partly<T, 'chain_facts'>, empty: T) =>
+    passedAsWhole(reading, 'chain_facts', empty);
+  return {
+    chainFacts: {
+      stateChains: chainFacts.stateChains,
+      of: async (...asked) => {
+        const told = await chainFacts.of(...asked);
+        return {
+          code: whole(told.code, { size: 0, delegates_to: null, minimal_proxy_of: null }),
+          nonce: whole(told.nonce, 0),
+          balance_wei: whole(told.balance_wei, 0n),
+          verified_name: whole(told.verified_name, null),
+          creation: whole(told.creation, made),
+          is_token: whole(told.is_token, false),
+          authority: whole(told.authority, nobody),
+        };
+      },
+    },
+    flaggedAddresses: {
+      lookUp: async (addresses) => {
+        const empty = { table_rows: 1, found, created: found };
+        return passedAsWhole(await flaggedAddresses.lookUp(addresses), 'flagged_addresses', empty);
+      },
+    },
+    mixerRegistry: {
+      lookUp: async (addresses) => {
+        const empty = { table_rows: 1, found };
+        return passedAsWhole(await mixerRegistry.lookUp(addresses), 'mixer_registry', empty);
+      },
+    },
+  };
+}
+
 /** Adapters that pass silence on as emptiness and a part as the whole, for any declared route. */
 export function lyingPorts(ports: EvidencePorts): EvidencePorts {
-  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory } = ports;
+  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory, entityClusters } = ports;
   const lies = { table_rows: 1, settled_launches: 1, found: new Map<string, never>() };
   return {
     sanctionsList: {
@@ -239,6 +292,26 @@ export function lyingPorts(ports: EvidencePorts): EvidencePorts {
           const nothing = { address, degree: 0, counterparties: [], coverage: [] };
           const empty = { ...nothing, provenance: 'warehouse' } as const;
           return [address, passedAsWhole(reading, 'transfer_history', empty)] as const;
+        });
+        return new Map(each);
+      },
+    },
+    entityClusters: {
+      clusterOf: async (chain, address) =>
+        passedAsWhole(await entityClusters.clusterOf(chain, address), 'entity_clusters', null),
+    },
+    ...lyingForensics(ports),
+    bridgeRegistry: {
+      table: async () =>
+        passedAsWhole(await ports.bridgeRegistry.table(), 'bridge_registry', NO_BRIDGES),
+    },
+    transactionReceipts: {
+      lookUp: async (chain, hashes, signal) => {
+        const readings = await ports.transactionReceipts.lookUp(chain, hashes, signal);
+        const each = [...readings].map(([tx, reading]) => {
+          const nothing = { chain, tx, block: 1, from: LIAR.url, to: null, value: 0n } as const;
+          const empty = { ...nothing, success: true, logs: [] };
+          return [tx, passedAsWhole(reading, 'transaction_receipts', empty)] as const;
         });
         return new Map(each);
       },

@@ -22,6 +22,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   address: ({ addresses }) => addresses[0],
   addresses: ({ addresses }) => addresses,
   on: ({ on }) => (on === null ? undefined : on),
+  // The chain that a route takes where none is named.
+  chain: () => undefined,
 };
 
 /** Every question that a world holds for a route. */

@@ -5,6 +5,8 @@ import { silentPorts } from '../adapters/silent.ts';
 import { tally } from '../evidence/measure.ts';
 import { decided, map, Part, type Partly, Read, Unread, weaken } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
+import type { ChainFactsPort, FactName } from '../ports/chain-facts.ts';
+import type { EntityCluster } from '../ports/entity-clusters.ts';
 import type { ListLookUp } from '../ports/sanctions-list.ts';
 import type { Neighbourhood, NeighbourhoodLimits } from '../ports/transfer-history.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
@@ -15,6 +17,12 @@ export const PORT_TAGS = {
   exchangeLabels: 'exchange_labels',
   launchCorpus: 'launch_corpus',
   transferHistory: 'transfer_history',
+  entityClusters: 'entity_clusters',
+  chainFacts: 'chain_facts',
+  flaggedAddresses: 'flagged_addresses',
+  mixerRegistry: 'mixer_registry',
+  bridgeRegistry: 'bridge_registry',
+  transactionReceipts: 'transaction_receipts',
 } as const satisfies { readonly [P in keyof EvidencePorts]: string };
 
 export type PortName = keyof EvidencePorts;
@@ -23,9 +31,19 @@ export const PORT_NAMES: readonly PortName[] = [
   'exchangeLabels',
   'launchCorpus',
   'transferHistory',
+  'entityClusters',
+  'chainFacts',
+  'flaggedAddresses',
+  'mixerRegistry',
+  'bridgeRegistry',
+  'transactionReceipts',
 ];
 /** The ports that can answer in part. */
-export const PAGED_PORTS: readonly PortName[] = ['sanctionsList', 'transferHistory'];
+export const PAGED_PORTS: readonly PortName[] = [
+  'sanctionsList',
+  'transferHistory',
+  'entityClusters',
+];
 
 /** How an answer is spoiled. Only what pages can be truncated or stale: the types say which. */
 export type Fault = 'silent' | 'truncated' | 'stale';
@@ -62,6 +80,26 @@ const HISTORY: Paging<Neighbourhood> = {
   // A hub, whose counterparties are left out: it cannot become less of one.
   convicts: ({ degree, counterparties }) => degree > counterparties.length,
 };
+
+/** A page of a cluster that was cut: the cluster is there, and somebody of it may be missing. */
+const CLUSTERS: Paging<EntityCluster | null> = {
+  emptied: (cluster) => cluster,
+  convicts: (cluster) => cluster !== null,
+};
+
+/** A fact that shows something is what it was, however old; one that shows nothing denies it. */
+function isShown(fact: unknown): boolean {
+  if (typeof fact === 'object' && fact !== null && 'size' in fact) return isShown(fact.size);
+  return fact === true || (typeof fact === 'number' && fact > 0) || typeof fact === 'string';
+}
+
+/** One fact cannot be cut in two: it falls silent, or it is old. */
+function toldOfFact(call: string, reading: Partly<unknown, never>): Told {
+  const shown = map(reading, (fact) => isShown(typeof fact === 'bigint' ? Number(fact) : fact));
+  const paging = { emptied: () => false, convicts: (is: boolean) => is };
+  const told = toldOfPage('chainFacts', call, shown, paging);
+  return { ...told, faults: told.faults.filter((fault) => fault !== 'truncated') };
+}
 
 function toldOf(port: PortName, call: string, reading: Partly<unknown, never>): Told {
   const told = { port, call, convicts: false };
@@ -124,7 +162,7 @@ export function spoiledPorts(
     log.push(told);
     return spoiler(told);
   };
-  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory } = ports;
+  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory, entityClusters } = ports;
   return {
     sanctionsList: {
       lookUp: async (addresses) => {
@@ -154,21 +192,116 @@ export function spoiledPorts(
         return fault === null ? reading : silenced(reading);
       },
     },
-    transferHistory: {
-      chainsRead: async () => {
-        const call = callOf('transferHistory.chainsRead', []);
-        const reading = await transferHistory.chainsRead();
-        const fault = faultOn(toldOf('transferHistory', call, reading));
+    transferHistory: spoiledHistory(transferHistory, { callOf, faultOn }, tight),
+    entityClusters: {
+      clusterOf: async (chain, address) => {
+        const call = callOf('entityClusters.clusterOf', [chain, address]);
+        const reading = await entityClusters.clusterOf(chain, address);
+        const told = toldOfPage('entityClusters', call, reading, CLUSTERS);
+        return spoilt(reading, faultOn(told), CLUSTERS);
+      },
+    },
+    ...spoiledForensics(ports, { callOf, faultOn }),
+    ...spoiledBridges(ports, { callOf, faultOn }),
+  };
+}
+
+type Spoiling = {
+  readonly callOf: (method: string, args: unknown) => string;
+  readonly faultOn: (told: Told) => Fault | null;
+};
+
+function spoiledHistory(
+  transferHistory: EvidencePorts['transferHistory'],
+  { callOf, faultOn }: Spoiling,
+  tight: Tightness,
+): EvidencePorts['transferHistory'] {
+  return {
+    chainsRead: async () => {
+      const call = callOf('transferHistory.chainsRead', []);
+      const reading = await transferHistory.chainsRead();
+      const fault = faultOn(toldOf('transferHistory', call, reading));
+      return fault === null ? reading : silenced(reading);
+    },
+    neighbourhoods: async (addresses, limits) => {
+      const readings = await transferHistory.neighbourhoods(addresses, { ...limits, ...tight });
+      const each = [...readings].map(([address, reading]) => {
+        const call = callOf('transferHistory.neighbourhoods', address);
+        const told = toldOfPage('transferHistory', call, reading, HISTORY);
+        return [address, spoilt(reading, faultOn(told), HISTORY)] as const;
+      });
+      return new Map(each);
+    },
+  };
+}
+
+function spoiledBridges(
+  { bridgeRegistry, transactionReceipts }: EvidencePorts,
+  { callOf, faultOn }: Spoiling,
+): Pick<EvidencePorts, 'bridgeRegistry' | 'transactionReceipts'> {
+  return {
+    bridgeRegistry: {
+      table: async () => {
+        const call = callOf('bridgeRegistry.table', []);
+        const reading = await bridgeRegistry.table();
+        const fault = faultOn(toldOf('bridgeRegistry', call, reading));
         return fault === null ? reading : silenced(reading);
       },
-      neighbourhoods: async (addresses, limits) => {
-        const readings = await transferHistory.neighbourhoods(addresses, { ...limits, ...tight });
-        const each = [...readings].map(([address, reading]) => {
-          const call = callOf('transferHistory.neighbourhoods', address);
-          const told = toldOfPage('transferHistory', call, reading, HISTORY);
-          return [address, spoilt(reading, faultOn(told), HISTORY)] as const;
+    },
+    transactionReceipts: {
+      lookUp: async (chain, hashes, signal) => {
+        const readings = await transactionReceipts.lookUp(chain, hashes, signal);
+        const each = [...readings].map(([hash, reading]) => {
+          const call = callOf('transactionReceipts.lookUp', [chain, hash]);
+          const fault = faultOn(toldOf('transactionReceipts', call, reading));
+          return [hash, fault === null ? reading : silenced(reading)] as const;
         });
         return new Map(each);
+      },
+    },
+  };
+}
+
+/** Each fact is an answer of its own; a look-up in a table is one. */
+function spoiledForensics(
+  { chainFacts, flaggedAddresses, mixerRegistry }: EvidencePorts,
+  { callOf, faultOn }: Spoiling,
+): Pick<EvidencePorts, 'chainFacts' | 'flaggedAddresses' | 'mixerRegistry'> {
+  const fact = <T>(call: string, reading: Partly<T, ChainFactsPort>): Partly<T, ChainFactsPort> => {
+    const paging = { emptied: (value: T) => value, convicts: () => false };
+    return spoilt(reading, faultOn(toldOfFact(call, reading)), paging);
+  };
+  return {
+    chainFacts: {
+      stateChains: chainFacts.stateChains,
+      of: async (chain, address, wanted, signal) => {
+        const told = await chainFacts.of(chain, address, wanted, signal);
+        const call = (name: FactName) => callOf(`chainFacts.of.${name}`, [chain, address]);
+        return {
+          code: fact(call('code'), told.code),
+          nonce: fact(call('nonce'), told.nonce),
+          balance_wei: fact(call('balance_wei'), told.balance_wei),
+          verified_name: fact(call('verified_name'), told.verified_name),
+          creation: fact(call('creation'), told.creation),
+          is_token: fact(call('is_token'), told.is_token),
+          authority: fact(call('authority'), told.authority),
+        };
+      },
+    },
+    flaggedAddresses: {
+      lookUp: async (addresses) => {
+        const call = callOf('flaggedAddresses.lookUp', addresses);
+        const reading = await flaggedAddresses.lookUp(addresses);
+        const fault = faultOn(toldOf('flaggedAddresses', call, reading));
+        return fault === null ? reading : silenced(reading);
+      },
+    },
+    mixerRegistry: {
+      lookUp: async (addresses) => {
+        const call = callOf('mixerRegistry.lookUp', addresses);
+        const reading = await mixerRegistry.lookUp(addresses);
+        const fault = faultOn(toldOf('mixerRegistry', call, reading));
+        return fault === null ? reading : silenced(reading);
       },
     },
   };
@@ -184,5 +317,11 @@ export function partlySilent(ports: EvidencePorts, silent: ReadonlySet<PortName>
     exchangeLabels: of('exchangeLabels'),
     launchCorpus: of('launchCorpus'),
     transferHistory: of('transferHistory'),
+    entityClusters: of('entityClusters'),
+    chainFacts: of('chainFacts'),
+    flaggedAddresses: of('flaggedAddresses'),
+    mixerRegistry: of('mixerRegistry'),
+    bridgeRegistry: of('bridgeRegistry'),
+    transactionReceipts: of('transactionReceipts'),
   };
 }

@@ -8,6 +8,7 @@ import { type AnyEvidenceRoute, type Asked, envelopeSchema } from '../contract/r
 import type { EvidencePorts } from '../routes/handlers.ts';
 import { claimsOf, isDenial, type Leaf, leavesOf } from './silence-answer.ts';
 import { type Ask, asksOf } from './silence-asks.ts';
+import { consultedPorts } from './silence-consulted.ts';
 import {
   type Fault,
   PAGED_PORTS,
@@ -47,6 +48,11 @@ export type Expectations = {
   readonly careful: readonly string[];
   /** Claims that the empty world does not say empty. */
   readonly unsaidInEmpty: readonly string[];
+  /**
+   * The ports that a miss rests on where the interface wants it said although others are silent:
+   * its reason then names what was not checked. Left out: a miss rests on all.
+   */
+  readonly missRestsOn?: readonly string[];
 };
 
 /** One thing that was said and must not be. */
@@ -78,6 +84,8 @@ type Run = {
   readonly declared: ReturnType<typeof envelopeSchema>;
   readonly make: MakeHandler;
   readonly expect: Expectations;
+  /** The ports that the route asks: silence of the others changes nothing. */
+  readonly consulted: readonly PortName[];
   readonly leaks: Leak[];
   cells: number;
   readonly sets: Pick<State, 'saidInEmpty' | 'said' | 'otherwise' | 'contradicted' | 'allowed'>;
@@ -98,7 +106,8 @@ export async function checkSilence(
     allowed: new Set<string>(),
   };
   const declared = envelopeSchema(route);
-  const run: Run = { route, declared, make, expect, leaks: [], cells: 0, sets };
+  const consulted = await consultedPorts(route, make, worlds);
+  const run: Run = { route, declared, make, expect, consulted, leaks: [], cells: 0, sets };
   for (const world of worlds) {
     for (const ask of asksOf(route, world)) await checkAsk(run, world, ask);
   }
@@ -146,7 +155,7 @@ function noteCoverage(run: Run, { world }: Cell, { leaves }: Said): void {
 
 // 1. Whole ports silent, every subset; and each port that pages stale or cut short throughout.
 async function checkPorts(run: Run, world: World, ask: Ask, spoken: Said): Promise<void> {
-  for (const silent of subsets(PORT_NAMES)) {
+  for (const silent of subsets(run.consulted)) {
     const name = `silent: ${[...silent].join(', ')}`;
     const cell: Cell = { world, ask, name, weak: silent, inPart: false };
     const said = await told(run, cell, partlySilent(world.ports, silent));
@@ -174,7 +183,7 @@ function checkWeak(run: Run, cell: Cell, said: Said, spoken: Said): void {
       leak(run, cell, 'a negative on a silent port', leaf);
     }
   }
-  if (cell.weak.size === PORT_NAMES.length && said.envelope !== null) {
+  if (run.consulted.every((port) => cell.weak.has(port)) && said.envelope !== null) {
     const { state } = said.envelope;
     if (state === 'ok' || state === 'insufficient_evidence') {
       leak(run, cell, 'an answer of which nothing was read', state);
@@ -278,7 +287,8 @@ function checkTurned(run: Run, cell: Cell, said: Said, spoken: Said): void {
     return;
   }
   const before = spoken.envelope === null ? null : spoken.envelope.state;
-  if (said.envelope.state === 'insufficient_evidence' && before !== 'insufficient_evidence') {
+  const missed = said.envelope.state === 'insufficient_evidence';
+  if (missed && before !== 'insufficient_evidence' && !mayMiss(run, cell)) {
     leak(run, cell, 'turned negative', 'insufficient_evidence');
   }
   const denied = new Set(spoken.leaves.filter(isDenial).map((leaf) => leaf.path));
@@ -289,13 +299,29 @@ function checkTurned(run: Run, cell: Cell, said: Said, spoken: Said): void {
   }
 }
 
+/** Whether a miss denies what this claim tells of: all that rests on no more than a miss does. */
+function isOfMiss({ expect, route }: Run, pattern: string): boolean {
+  const rests = expect.missRestsOn;
+  const meta = claimsOf(route.data).get(pattern);
+  return rests === undefined || meta?.rests_on.every((port) => rests.includes(port)) === true;
+}
+
+function mayMiss({ expect }: Run, cell: Cell): boolean {
+  const rests = expect.missRestsOn;
+  return rests !== undefined && !rests.some((port) => tagsOf(cell).has(port));
+}
+
 /** What is planted in the world is never denied, whatever else fell silent. */
 function checkPlanted(run: Run, cell: Cell, said: Said): void {
   for (const fact of cell.world.facts) {
     if (!isAskedAbout(fact, cell.ask)) continue;
     const patterns = fact.contradicts[run.route.name];
+    const missed = said.envelope?.state === 'insufficient_evidence';
     for (const pattern of patterns === undefined ? [] : patterns) {
       if (cell.name === 'whole') run.sets.contradicted.add(pattern);
+      if (missed && isOfMiss(run, pattern)) {
+        leak(run, cell, `a planted fact denied: ${fact.name}`, 'insufficient_evidence');
+      }
       for (const leaf of said.leaves) {
         const about = leaf.of.length === 0 || leaf.of.includes(fact.item);
         if (leaf.pattern === pattern && about && isDenial(leaf)) {

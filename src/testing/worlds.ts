@@ -6,10 +6,14 @@ import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
 import type { ExchangeLabel } from '../ports/exchange-labels.ts';
 import type { ListEntry } from '../ports/sanctions-list.ts';
+import type { ReceiptFacts } from '../ports/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/transfer-history.ts';
 import type { EvidencePorts } from '../routes/handlers.ts';
 import { evm, named } from './addresses.ts';
+import { BRIDGE, BRIDGE_ROWS, bridgeWorlds } from './bridge-worlds.ts';
 import { STILL_NOW } from './clock.ts';
+import { exchangePlans } from './exchange-worlds.ts';
+import { type ForensicPlanted, forensicPlans, forensicsOf } from './forensic-worlds.ts';
 
 /** Something that is so in a world, and what may therefore not be said there. */
 export type Fact = {
@@ -51,13 +55,17 @@ const STRANGERS = {
   tron: named('tron', 'stranger'),
 };
 
-type Planted = {
+/** What is planted in a world. */
+export type Planted = ForensicPlanted & {
   readonly entries?: readonly ListEntry[];
   /** Entries of the older publication alone. */
   readonly olderEntries?: readonly ListEntry[];
   readonly labels?: readonly ExchangeLabel[];
   readonly launchers?: readonly string[];
   readonly transfers?: readonly HistoryTransfer[];
+  readonly receipts?: readonly ReceiptFacts[];
+  /** The members of each cluster of Ethereum. */
+  readonly clusters?: readonly (readonly string[])[];
 };
 
 function held(planted: Planted): MemoryWorld {
@@ -100,7 +108,23 @@ function held(planted: Planted): MemoryWorld {
       coverage: CHAINS_READ.flatMap(wholeCoverage),
       provenance: 'warehouse',
     },
+    entities: { ...facts, clusters: clustersOf(planted), examined: 'everyone' },
+    bridges: { ...facts, rows: BRIDGE_ROWS },
+    ...forensicsOf(planted, facts),
+    receipts: { ...facts, receipts: planted.receipts ?? [] },
   };
+}
+
+function clustersOf({ clusters = [] }: Planted) {
+  return clusters.map((members, i) => {
+    return {
+      chain: 'ethereum' as const,
+      cluster_id: `c${i}`,
+      confidence: 0.9,
+      members,
+      labels: [],
+    };
+  });
 }
 
 const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];
@@ -147,7 +171,8 @@ function transferOf(
   };
 }
 
-type Plan = Planted & {
+/** A world as it is written down. */
+export type Plan = Planted & {
   readonly name: string;
   readonly about: string;
   readonly on?: string;
@@ -179,6 +204,7 @@ const LISTED: Fact['contradicts'] = {
 /** The claims that a row of another table contradicts. */
 const HELD: Fact['contradicts'] = {
   bulk_wallet_screen: ['results[].state'],
+  wallet_cex: ['labels'],
   planted_screen: ['results[].labels'],
 };
 const LINKED: Fact['contradicts'] = {
@@ -219,6 +245,12 @@ const TABLE_PLANS: readonly Plan[] = [
     about: evm('exchange'),
     labels: [labelOf(evm('exchange'), 'Exchange')],
     contradicts: HELD,
+  },
+  {
+    name: 'labelled by sources that disagree',
+    about: evm('exchange'),
+    labels: ['Exchange', 'Another'].map((entity) => labelOf(evm('exchange'), entity)),
+    contradicts: { wallet_cex: ['labels', 'conflicts'] },
   },
   {
     name: 'a launcher',
@@ -318,11 +350,39 @@ const WALK_PLANS: readonly Plan[] = [
   }),
 ];
 
+const EXCHANGE_PLANS = exchangePlans({
+  ...{ subject: SUBJECT, near: NEAR, far: FAR, listedFar: LISTED_FAR },
+  ...{ poison: POISON, spam: SPAM, walkPlan, labelOf, transferOf },
+});
+
+const BRIDGE_PLANS: readonly Plan[] = bridgeWorlds({
+  ...{ subject: SUBJECT, near: NEAR, poison: POISON, spam: SPAM, transferOf },
+}).map(({ name, said, ...planted }) =>
+  walkPlan({ name, ...planted, contradicts: { wallet_bridges: said } }),
+);
+
+const FORENSIC_PLANS = forensicPlans({
+  ...{ subject: SUBJECT, near: NEAR, far: FAR, listedFar: LISTED_FAR, bridge: BRIDGE },
+  ...{ poison: POISON, walkPlan, transferOf },
+});
+
+/** The plan in which the rows are cut, with a bridge among those that are read. */
+function bridgedToo(plan: Plan): Plan {
+  if (!plan.name.startsWith('of more transfers than are read')) return plan;
+  const { transfers = [], contradicts } = plan;
+  return {
+    ...plan,
+    transfers: [...transfers, transferOf(SUBJECT, BRIDGE)],
+    contradicts: { ...contradicts, wallet_bridges: ['truncated'] },
+  };
+}
+
 /** Every world. */
 export const WORLDS: readonly World[] = [
   {
     ...{ name: 'empty', empty: true, now: STILL_NOW, ports: memoryPorts(held({})) },
     ...{ subjects: Object.values(STRANGERS), days: [DAY_OF_OLDER, DAY_OF_NONE], facts: [] },
   },
-  ...[...TABLE_PLANS, ...WALK_PLANS].map(worldOf),
+  ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
+  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS].map(worldOf),
 ];

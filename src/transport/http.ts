@@ -2,29 +2,24 @@
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { HostedRule } from '../access/credential.ts';
 import type { Admitted, Gate } from '../access/gate.ts';
-import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
-import { Answer, Reply } from '../contract/answer.ts';
+import { Reply } from '../contract/answer.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import type {
-  AccessRule,
-  AnyEvidenceRoute,
-  AnyPlainRoute,
-  Asked,
-  Method,
-} from '../contract/route.ts';
-import { parseInput } from './input.ts';
+import type { AnyEvidenceRoute, AnyPlainRoute, Asked, Method } from '../contract/route.ts';
+import { bearerGate, type Tokens } from './bearer.ts';
+import { answerDirectly } from './direct.ts';
+import { admit, answerHosted, ask } from './hosted.ts';
 import type { Meters } from './metrics.ts';
 import {
+  BAD_PATH,
   BrokenJson,
-  HOSTED_HEADERS,
+  describe,
+  faultRefusal,
   headersOf,
   reasonOf,
   refusalOf,
   sendRefusal,
 } from './refusing.ts';
-import { API_HEADERS } from './security-headers.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -70,6 +65,8 @@ export type HttpOptions = {
   readonly mounted: readonly Mounted[];
   readonly documents: readonly Document[];
   readonly gate: Gate | null;
+  /** Who opens routes that take a bearer token; without it none of them can be mounted. */
+  readonly tokens?: Tokens;
   readonly meters: Meters;
   readonly log: Log;
   /** Unix seconds. */
@@ -80,7 +77,7 @@ export type HttpOptions = {
   readonly trustProxy: boolean;
 };
 
-type Pass = { admitted: Admitted | null; figures: QuotaFigures | null; startedMs: number };
+type Pass = { admitted: Admitted | null; readonly startedMs: number };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -89,14 +86,9 @@ declare module 'fastify' {
   }
 }
 
-const ANSWER_HEADERS = {
-  ...API_HEADERS,
-  ...HOSTED_HEADERS,
-  'content-type': 'application/json; charset=utf-8',
-};
-
 /** Builds the server. It listens when the composition says so. */
 export function createHttp(options: HttpOptions): FastifyInstance {
+  const requestId = requestIds();
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -106,18 +98,28 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    genReqId: requestIds(),
+    genReqId: requestId,
+    frameworkErrors: (error, _request, reply) => {
+      const refusal = refusalOf(error);
+      void sendRefusal(reply, refusal === null ? badInput([BAD_PATH]) : refusal, null);
+    },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
   acceptJsonOnly(app);
   app.decorateRequest('pass', null);
   app.addHook('onRequest', (request, _reply, done) => {
-    request.pass = { admitted: null, figures: null, startedMs: performance.now() };
+    request.pass = { admitted: null, startedMs: performance.now() };
     done();
   });
   for (const one of options.mounted) mount(app, one, options);
   for (const one of options.documents) serveDocument(app, one, options);
   refuseTheRest(app, options);
+  let open = true;
+  app.addHook('preClose', (done) => {
+    open = false;
+    done();
+  });
+  answerDirectly(app.server, options.mounted, { ...options, requestId, open: () => open });
   return app;
 }
 
@@ -145,45 +147,39 @@ function acceptJsonOnly(app: FastifyInstance): void {
 function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): void {
   const { route } = mounted;
   const hosted = route.surface === 'hosted';
-  const answer = hosted ? answerHosted : answerOpen();
+  const answer = hosted ? answerThrough : answerOpen();
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
-    ...(hosted ? { onRequest: (request, reply) => admit(request, reply, mounted, options) } : {}),
+    ...(hosted
+      ? { onRequest: (request, reply) => admitThrough(request, reply, mounted, options) }
+      : tokenHook(mounted, options)),
     handler: (request, reply) => answer(request, reply, mounted, options),
   });
 }
 
-async function admit(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { route }: Mounted,
-  { gate, meters }: HttpOptions,
-): Promise<unknown> {
-  const { pass } = request;
-  if (gate === null || pass === null) throw new Error('a hosted route needs a gate');
-  const { authorization, 'x-service-membership': membership } = request.headers;
-  const said = await gate.admit(
-    {
-      authorization,
-      serviceMembership: typeof membership === 'string' ? membership : undefined,
-      search: searchOf(request.url),
-    },
-    hostedRule(route.access),
-  );
-  if (said.kind === 'admitted') {
-    pass.admitted = said;
-    pass.figures = said.figures;
-    return undefined;
-  }
-  meters.refused(route.name, reasonOf(said.refusal));
-  return sendRefusal(reply, said.refusal, null);
+function tokenHook({ route }: Mounted, { tokens, meters }: HttpOptions) {
+  if (route.access !== 'bearer') return {};
+  if (tokens === undefined) throw new Error(`${route.name} needs a door`);
+  return { onRequest: bearerGate(tokens, route.name, meters) };
 }
 
-function hostedRule(access: AccessRule): HostedRule {
-  if (access === 'open' || access === 'bearer') throw new Error('a hosted route needs a plan');
-  return access;
+async function admitThrough(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mounted: Mounted,
+  options: HttpOptions,
+): Promise<unknown> {
+  const { pass } = request;
+  if (pass === null) throw new Error('no pass');
+  const said = await admit(request.headers, searchOf(request.url), mounted, options);
+  if (said.kind === 'admitted') {
+    pass.admitted = said;
+    return undefined;
+  }
+  options.meters.refused(mounted.route.name, reasonOf(said.refusal));
+  return sendRefusal(reply, said.refusal, null);
 }
 
 function searchOf(url: string): string {
@@ -191,54 +187,24 @@ function searchOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-async function answerHosted(
+// From here on the answer is written past the framework: what it adds to each answer costs more
+// than the answer. Nothing is hooked between here and the socket.
+async function answerThrough(
   request: FastifyRequest,
   reply: FastifyReply,
   mounted: Mounted,
   options: HttpOptions,
 ): Promise<unknown> {
-  const { route } = mounted;
-  const { gate, meters, now } = options;
   const { pass } = request;
-  if (gate === null || pass === null || pass.admitted === null) throw new Error('no gate');
-  const said = await ask(request, reply, mounted, options);
-  if (said instanceof Refusal) {
-    meters.refused(route.name, reasonOf(said));
-    return sendRefusal(reply, said, pass.figures);
-  }
-  if (!(said instanceof Answer)) throw new Error(`${route.name}: not an answer`);
-  // Serialised before it is charged, so that a fault in the answer is never paid for.
-  const text = JSON.stringify(said.envelope(now()));
-  const charged = await gate.charge(pass.admitted);
-  if (charged.kind === 'refused') {
-    meters.refused(route.name, reasonOf(charged.refusal));
-    return sendRefusal(reply, charged.refusal, null);
-  }
-  meters.answered(route.name, said.state, (performance.now() - pass.startedMs) / 1000);
-  return sendAnswer(request, reply, charged.figures, text);
-}
-
-// The hot path writes its head in one piece: what the framework adds to each answer costs more than
-// the answer. Nothing is hooked between here and the socket.
-function sendAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  figures: QuotaFigures,
-  text: string,
-): FastifyReply {
+  if (pass === null || pass.admitted === null) throw new Error('no gate');
   reply.hijack();
-  reply.raw.writeHead(200, {
-    ...ANSWER_HEADERS,
-    'x-request-id': request.id,
-    ...quotaHeaders(figures),
-    'content-length': Buffer.byteLength(text),
-  });
-  reply.raw.end(text);
+  const exchange = { id: request.id, startedMs: pass.startedMs, response: reply.raw };
+  await answerHosted(exchange, pass.admitted, request, mounted, options);
   return reply;
 }
 
 /** Open routes have no quota, so they are bounded by how many run at once. */
-function answerOpen(): typeof answerHosted {
+function answerOpen(): typeof answerThrough {
   let running = 0;
   return async (request, reply, mounted, options) => {
     const { route } = mounted;
@@ -249,7 +215,7 @@ function answerOpen(): typeof answerHosted {
     }
     running += 1;
     try {
-      const said = await ask(request, reply, mounted, options);
+      const said = await ask(reply.raw, request, mounted, options);
       if (said instanceof Refusal) {
         options.meters.refused(route.name, reasonOf(said));
         return sendRefusal(reply, said, null);
@@ -263,51 +229,6 @@ function answerOpen(): typeof answerHosted {
       running -= 1;
     }
   };
-}
-
-async function ask(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { route, handle }: Mounted,
-  { now, budgetMs }: HttpOptions,
-): Promise<unknown> {
-  const input = parseInput(route, request);
-  if (input instanceof Refusal) return input;
-  const asking = askedOf(reply, now, budgetMs);
-  try {
-    return await handle(input, asking.asked);
-  } finally {
-    asking.done();
-  }
-}
-
-// The signal ends when the client hangs up or the time is spent. Most answers come from memory and
-// never look at it, so it is made when it is first asked for.
-function askedOf(
-  reply: FastifyReply,
-  now: () => number,
-  budgetMs: number,
-): { asked: Asked; done: () => void } {
-  let controller: AbortController | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  const hungUp = () => controller?.abort();
-  const asked = {
-    now,
-    get signal(): AbortSignal {
-      if (controller === null) {
-        controller = new AbortController();
-        if (reply.raw.destroyed) controller.abort();
-        reply.raw.once('close', hungUp);
-        timer = setTimeout(hungUp, budgetMs);
-      }
-      return controller.signal;
-    },
-  };
-  const done = () => {
-    clearTimeout(timer);
-    if (controller !== null) reply.raw.off('close', hungUp);
-  };
-  return { asked, done };
 }
 
 function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
@@ -338,7 +259,7 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
   });
   app.setErrorHandler(async (error, request, reply) => {
     const { pass } = request;
-    const figures = pass === null ? null : pass.figures;
+    const figures = pass === null || pass.admitted === null ? null : pass.admitted.figures;
     const refusal = refusalOf(error);
     if (refusal !== null) {
       const url = request.routeOptions.url;
@@ -347,8 +268,7 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
     }
     const route = request.routeOptions.url;
     options.log.error({ request_id: request.id, route, fault: describe(error) }, 'fault');
-    const body = { error: 'A fault of the service; its log has this id.', request_id: request.id };
-    return sendRefusal(reply, new Refusal('fault', body), figures);
+    return sendRefusal(reply, faultRefusal(request.id), figures);
   });
 }
 
@@ -371,8 +291,4 @@ function matches(template: string, path: string): boolean {
     wanted.length === given.length &&
     wanted.every((part, i) => part === given[i] || (part.startsWith('{') && given[i] !== ''))
   );
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error && error.stack !== undefined ? error.stack : String(error);
 }

@@ -9,7 +9,8 @@ type Declared = {
   readonly query: z.ZodObject;
   readonly body: z.ZodType | null;
 };
-type Sent = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+/** What a request says, before anything is known of it. */
+export type Sent = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 type Parsed = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
 /** The declared input, or the refusal that names every field that was wrong. */

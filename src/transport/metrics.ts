@@ -23,11 +23,10 @@ const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 
 /** Makes the meters, with the gauges that the composition names. */
 export function createMeters(gauges: readonly GaugeReading[]): Meters {
   const registry = new Registry();
-  const requests = new Counter({
+  const requests = countedLate(registry, {
     name: 'exhibit_requests_total',
     help: 'Answered requests by route and state.',
-    labelNames: ['route', 'state'] as const,
-    registers: [registry],
+    labelNames: ['route', 'state'],
   });
   const seconds = new Histogram({
     name: 'exhibit_request_seconds',
@@ -42,38 +41,54 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     labelNames: ['route', 'reason'] as const,
     registers: [registry],
   });
-  const readings = new Counter({
+  const readings = countedLate(registry, {
     name: 'exhibit_readings_total',
     help: 'Readings of ports by outcome: read to the end, stopped early, not read.',
-    labelNames: ['port', 'outcome'] as const,
-    registers: [registry],
+    labelNames: ['port', 'outcome'],
   });
   for (const gauge of gauges) register(registry, gauge);
-  const counted = bound((route: string, state: string) => requests.labels({ route, state }));
-  const timed = bound((route: string) => seconds.labels({ route }));
-  const read = bound((port: string, outcome: string) => readings.labels({ port, outcome }));
+  const timed = new Map<string, ReturnType<typeof seconds.labels>>();
   return {
     registry,
     answered: (route, state, elapsed) => {
-      counted(route, state).inc();
-      timed(route).observe(elapsed);
+      requests(route, state);
+      const known = timed.get(route);
+      const timer = known === undefined ? seconds.labels({ route }) : known;
+      if (known === undefined) timed.set(route, timer);
+      timer.observe(elapsed);
     },
     refused: (route, reason) => refusals.inc({ route, reason }),
-    readings: (port, outcome) => read(port, outcome).inc(),
+    readings: (port, outcome) => readings(port, outcome),
   };
 }
 
-// Finding a meter by its labels costs more than moving it. The labels are closed sets, so that each
-// combination is found once and kept.
-function bound<L extends string[], M>(find: (...labels: L) => M): (...labels: L) => M {
-  const known = new Map<string, M>();
-  return (...labels) => {
-    const name = labels.join(' ');
-    const held = known.get(name);
-    if (held !== undefined) return held;
-    const found = find(...labels);
-    known.set(name, found);
-    return found;
+/** Counts one under two labels. */
+type Count = (first: string, second: string) => void;
+
+// Moving a registered counter costs more than counting. So it is counted here, and the counter is
+// moved when the metrics are asked for. The labels are closed sets.
+function countedLate(
+  registry: Registry,
+  facts: { readonly name: string; readonly help: string; readonly labelNames: [string, string] },
+): Count {
+  const pending = new Map<string, Map<string, number>>();
+  const [first, second] = facts.labelNames;
+  const counter = new Counter({
+    ...facts,
+    registers: [registry],
+    collect() {
+      for (const [one, counts] of pending) {
+        for (const [other, count] of counts) counter.inc({ [first]: one, [second]: other }, count);
+      }
+      pending.clear();
+    },
+  });
+  return (one, other) => {
+    const known = pending.get(one);
+    const counts = known === undefined ? new Map<string, number>() : known;
+    if (known === undefined) pending.set(one, counts);
+    const before = counts.get(other);
+    counts.set(other, before === undefined ? 1 : before + 1);
   };
 }
 

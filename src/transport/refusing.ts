@@ -12,6 +12,9 @@ export const HOSTED_HEADERS = {
   vary: 'Authorization, x-service-membership',
 };
 
+/** The words about a path that cannot be read. */
+export const BAD_PATH = 'path: expected a decodable path of at most 256 characters a field';
+
 /** A body that is announced as JSON and is none. */
 export class BrokenJson extends Error {}
 
@@ -38,7 +41,7 @@ export function refusalOf(error: unknown): Refusal | null {
       return badInput(['content-length: expected the length of the body']);
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return badInput(['path: expected a decodable path of at most 256 characters a field']);
+      return badInput([BAD_PATH]);
     default:
       return null;
   }
@@ -63,4 +66,15 @@ export function sendRefusal(
     .headers({ ...headersOf(reply), ...HOSTED_HEADERS, ...refusal.headers })
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(refusal.body));
+}
+
+/** The refusal of a request that met a fault of ours: the id that the log has, and nothing else. */
+export function faultRefusal(requestId: string): Refusal {
+  const error = 'A fault of the service; its log has this id.';
+  return new Refusal('fault', { error, request_id: requestId });
+}
+
+/** A fault as the log takes it. */
+export function describe(fault: unknown): string {
+  return fault instanceof Error && fault.stack !== undefined ? fault.stack : String(fault);
 }

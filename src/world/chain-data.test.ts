@@ -44,12 +44,14 @@ describe('the simulated chains', () => {
     const others = (address: string) =>
       new Set(chains.rowsOf(ETHEREUM, address).flatMap(({ from, to }) => [from, to]));
     const { oneHop, twoHops, between, quiet, poisoned, hub, unused } = SANDBOX_WALLETS;
+    const { depositor, deposit } = SANDBOX_WALLETS;
     expect(others(oneHop)).toContain(LISTED);
     expect(others(twoHops)).not.toContain(LISTED);
     expect(others(twoHops)).toContain(between);
     expect(others(between)).toContain(LISTED);
     expect(others(quiet).size).toBe(4);
     expect(others(unused).size).toBe(0);
+    expect([...others(deposit)].sort()).toEqual([deposit, depositor, SANDBOX_LABELLED.hot].sort());
     expect(others(hub).size).toBeGreaterThan(5_001);
     const bait = chains.rowsOf(ETHEREUM, poisoned).find(({ to }) => to === LISTED);
     expect(bait).toMatchObject({ kind: 'token', value: 0n, success: true });

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import { SANDBOX_SCORED, WORLD_MIXER } from './account-state.ts';
 import type { ExplorerChains, ExplorerRow } from './explorer-api.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
@@ -39,8 +40,25 @@ export const SANDBOX_WALLETS = {
   poisoned: wallet('sandbox poisoned'),
   /** Paid so many others once that it links nobody. */
   hub: wallet('sandbox hub'),
+  /** Paid a deposit address of the sandbox exchange, and was paid by its hot wallet. */
+  depositor: wallet('sandbox depositor'),
+  /** Passed on what it was paid to that hot wallet within minutes; no table names it. */
+  deposit: wallet('sandbox deposit'),
+  /** Sent coins and a token to bridges, and paid one of them for a message. */
+  bridged: wallet('sandbox bridged'),
+  /** Two wallets of one customer: both pay into one deposit address of the sandbox exchange. */
+  customer: wallet('sandbox customer'),
+  customersOther: wallet('sandbox customer, other wallet'),
+  customersDeposit: wallet('sandbox customer, deposit'),
   /** Never sent or received anything. */
   unused: wallet('sandbox unused'),
+} as const;
+
+/** Real contracts of Ethereum, as the table of bridges names them. */
+const BRIDGES = {
+  celer: '0x5427fefa711eff984124bfbb1ab6fbf5e3da1820',
+  wormhole: '0x3ee18b2214aff97000d974cf647e7c347e8fa585',
+  wormholeCore: '0x98f3c9e6e3face36baad05fe09d375ef1464288b',
 } as const;
 
 const WALLETS = 300;
@@ -185,7 +203,7 @@ function sandboxRows(seed: string): Draft[] {
   const listed = SANDBOX_PARTY.addresses.find(({ currency }) => currency === 'ETH');
   if (listed === undefined) throw new Error('the sandbox party holds no ether');
   const suspect = listed.address.toLowerCase();
-  const { oneHop, twoHops, between, quiet, poisoned, hub } = SANDBOX_WALLETS;
+  const { oneHop, twoHops, between, quiet, poisoned, hub, depositor, deposit } = SANDBOX_WALLETS;
   let n = 0;
   const paid = (from: string, to: string, value: bigint): Draft => {
     n += 1;
@@ -204,5 +222,46 @@ function sandboxRows(seed: string): Draft[] {
     paid(wallet('sandbox payer'), poisoned, WEI),
     bait,
     ...crowd.map((other) => paid(hub, other, WEI / 100n)),
+    paid(depositor, deposit, 2n * WEI),
+    paid(deposit, SANDBOX_LABELLED.hot, (199n * WEI) / 100n),
+    paid(SANDBOX_LABELLED.hot, depositor, WEI),
+    ...bridgeRows(paid, tokenOf(seed, 0)),
+    ...scoredRows(paid, suspect),
+    ...customerRows(paid),
+  ];
+}
+
+type Paid = (from: string, to: string, value: bigint) => Draft;
+
+/** What one customer paid into one deposit address from two wallets. */
+function customerRows(paid: Paid): Draft[] {
+  const { customer, customersOther, customersDeposit } = SANDBOX_WALLETS;
+  return [customer, customersOther].flatMap((from) => [
+    paid(from, customersDeposit, WEI),
+    paid(customersDeposit, SANDBOX_LABELLED.hot, (99n * WEI) / 100n),
+  ]);
+}
+
+/** What the scored wallet was funded with, and whom it paid. */
+function scoredRows(paid: Paid, suspect: string): Draft[] {
+  const { scored, flagged, proxy } = SANDBOX_SCORED;
+  return [
+    paid(suspect, scored, 3n * WEI),
+    paid(scored, WORLD_MIXER, WEI),
+    paid(scored, flagged, WEI / 2n),
+    paid(flagged, proxy, 0n),
+  ];
+}
+
+/** What the bridged wallet sent to bridges, what came back, and what a message cost it. */
+function bridgeRows(paid: Paid, token: NonNullable<ExplorerRow['token']>): Draft[] {
+  const { bridged } = SANDBOX_WALLETS;
+  const { celer, wormhole, wormholeCore } = BRIDGES;
+  return [
+    paid(wallet('sandbox bridge payer'), bridged, 2n * WEI),
+    paid(bridged, celer, WEI),
+    { ...paid(bridged, wormhole, 250_000_000n), kind: 'token', token },
+    { ...paid(celer, bridged, WEI / 3n), kind: 'internal' },
+    paid(bridged, wormholeCore, WEI / 1_000n),
   ];
 }

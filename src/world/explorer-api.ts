@@ -4,6 +4,7 @@
 // their faults on demand, at any call.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { contractAnswer } from './account-state.ts';
 
 /** What an explorer can be made to do wrong. */
 export const EXPLORER_FAULTS = [
@@ -182,6 +183,8 @@ function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault 
       'Missing or unsupported chainid parameter (required for v2 api), please see chainlist',
     );
   }
+  const contract = fault === null ? contractAnswer(asked.action, asked.params) : null;
+  if (contract !== null) return json(contract);
   const list = Object.keys(LISTS).find((name): name is ListAction => name === asked.action);
   const whole =
     list === undefined ? node(chains, asked, fault) : listed(chains, asked, list, fault);

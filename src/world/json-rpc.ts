@@ -3,6 +3,7 @@
 // agree with what the explorers tell, re-orgs of a chosen depth, and faults on demand.
 
 import { createHash } from 'node:crypto';
+import { balanceAt, calledAt, codeAt, nonceAt, storageAt } from './account-state.ts';
 import type { WorldChains } from './chain-data.ts';
 import type { ExplorerRow } from './explorer-api.ts';
 import { WORLD_SEED } from './listed-parties.ts';
@@ -94,6 +95,18 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
     const tx = transactionBy(options, hash);
     return tx === null ? null : transactionFields(tx);
   },
+  eth_getCode: (options, [address]) => codeAt(accountOf(options, address)),
+  eth_getTransactionCount: (options, [address]) => hex(nonceAt(accountOf(options, address))),
+  eth_getBalance: (options, [address]) => hex(balanceAt(accountOf(options, address))),
+  eth_getStorageAt: (options, [address, slot]) =>
+    storageAt(accountOf(options, address), String(slot)),
+  eth_call: (options, [call]) => {
+    const field = (name: string): unknown =>
+      typeof call === 'object' && call !== null ? Reflect.get(call, name) : undefined;
+    const said = calledAt(accountOf(options, field('to')), String(field('data')));
+    if (said === null) throw new Refused(3, 'execution reverted');
+    return said;
+  },
   eth_getLogs: (options, [filter]) => logsOf(options, filter),
   trace_block: (options, [tag]) => {
     const block = numberOf(options, tag);
@@ -102,6 +115,13 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
   debug_traceBlockByNumber: (options, [tag]) => frames(options, numberOf(options, tag)),
   debug_traceBlockByHash: (options, [hash]) => frames(options, byHash(options, hash)),
 };
+
+function accountOf({ chains, chainId }: NodeOptions, address: unknown) {
+  if (typeof address !== 'string' || !/^0x[0-9a-f]{40}$/i.test(address)) {
+    throw new Refused(-32602, 'invalid address');
+  }
+  return { chains, chainId, address };
+}
 
 function hex(value: number | bigint): string {
   return `0x${value.toString(16)}`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { SANDBOX_SCORED } from './account-state.ts';
 import { SANDBOX_WALLETS } from './chain-data.ts';
 import { SANDBOX_LAUNCHERS } from './corpus.ts';
 import { EXPLORER_FAULTS } from './explorer-api.ts';
@@ -20,6 +21,7 @@ test('the guide names every sandbox address and every fault of a provider', () =
     ...Object.values(SANDBOX_LABELLED),
     ...Object.values(SANDBOX_LAUNCHERS),
     ...Object.values(SANDBOX_WALLETS),
+    ...Object.values(SANDBOX_SCORED),
   ];
   expect(addresses.length).toBeGreaterThan(10);
   const faults = [...PUBLISHER_FAULTS, ...EXPLORER_FAULTS, ...PRICE_FAULTS, ...NODE_FAULTS];

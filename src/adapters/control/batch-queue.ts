@@ -1,6 +1,7 @@
 // Answers one question: how do callers that wait together share one statement.
-// A batch starts with the turn of the event loop when none is under way; what comes meanwhile
-// waits for the next. It refuses callers past its bound rather than let them wait without end.
+// A batch starts when none is under way and a turn of the event loop brought nobody more; what
+// comes meanwhile waits for the next. It refuses callers past its bound rather than let them wait
+// without end.
 
 import { StoreUnavailable } from './database.ts';
 
@@ -11,6 +12,9 @@ export type BatchLimits = {
   /** Items that wait for the batches after it. */
   readonly waitingMax: number;
 };
+
+/** Turns of the event loop for which a batch waits at most while callers keep coming. */
+const GATHER_TURNS_MAX = 8;
 
 type Waiter<I, O> = {
   readonly item: I;
@@ -43,15 +47,24 @@ export function batchQueue<I, O>(
     }
   }
 
+  // Fewer and fuller statements carry more than ones sent at the first chance: while each turn
+  // brings more callers the batch waits for the next, but not for long. An idle loop turns at once.
+  async function gather(): Promise<void> {
+    let had = 0;
+    for (let turns = 0; turns < GATHER_TURNS_MAX; turns += 1) {
+      await new Promise<void>((turned) => setImmediate(turned));
+      if (waiting.length === had || waiting.length >= limits.batchMax) return;
+      had = waiting.length;
+    }
+  }
+
   async function runAll(): Promise<void> {
-    while (waiting.length > 0) {
+    do {
+      await gather();
       const batch = waiting.slice(0, limits.batchMax);
       waiting = waiting.slice(limits.batchMax);
       await runBatch(batch);
-      // The callers just answered, and whoever comes in the same turn, join the next batch: fewer
-      // and fuller statements carry more than ones sent at the first chance.
-      await new Promise<void>((turned) => setImmediate(turned));
-    }
+    } while (waiting.length > 0);
     running = false;
   }
 
@@ -64,7 +77,6 @@ export function batchQueue<I, O>(
       waiting.push({ item, resolve, reject });
       if (running) return;
       running = true;
-      // All that came in this turn of the event loop go together.
-      setImmediate(() => void runAll());
+      void runAll();
     });
 }

@@ -14,10 +14,17 @@ export type Param =
   | null
   | readonly (string | number | bigint | boolean | Date | Uint8Array | null)[];
 
+/** How often a statement is run: an engine may keep the plan of one that is asked all the time. */
+export type HowOften = 'now and then' | 'often';
+
 /** One session of the store: its statements run in the order in which they are sent. */
 export type Session = {
   /** Runs one statement. Throws StoreUnavailable or SqlError. */
-  readonly query: <T extends object>(sql: string, params?: readonly Param[]) => Promise<T[]>;
+  readonly query: <T extends object>(
+    sql: string,
+    params?: readonly Param[],
+    howOften?: HowOften,
+  ) => Promise<T[]>;
   /** Runs a file of several statements without parameters, as migrations are. */
   readonly script: (sql: string) => Promise<void>;
 };

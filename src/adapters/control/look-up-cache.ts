@@ -54,7 +54,7 @@ export function rememberLookUps<T, P extends string>(
 
   return {
     find: async (secrets) => {
-      const name = secrets.map(({ hash }) => Buffer.from(hash).toString('latin1')).join();
+      const name = nameOf(secrets);
       const last = kept.get(name);
       if (last !== undefined && monotonicMs() - last.askedMs < FRESH_MS) return last.reading;
       const underWay = asking.get(name);
@@ -69,4 +69,15 @@ export function rememberLookUps<T, P extends string>(
       asking = new Map();
     },
   };
+}
+
+// A caller that is seen again sends the very hashes that it sent before.
+const names = new WeakMap<Asked, string>();
+
+function nameOf(secrets: Asked): string {
+  const known = names.get(secrets);
+  if (known !== undefined) return known;
+  const name = secrets.map(({ hash }) => Buffer.from(hash).toString('latin1')).join();
+  names.set(secrets, name);
+  return name;
 }

@@ -9,7 +9,7 @@ import type { EngineReply } from './pglite-worker.ts';
 
 /** What the engine is asked to run. */
 export type EngineStatement =
-  | { readonly kind: 'query'; readonly sql: string; readonly params: Param[] }
+  | { readonly kind: 'query' | 'often'; readonly sql: string; readonly params: Param[] }
   | { readonly kind: 'script'; readonly sql: string };
 
 /** A started engine. */

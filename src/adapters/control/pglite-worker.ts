@@ -5,11 +5,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import type { Param } from './database.ts';
+import { preparedStatements } from './pglite-prepared.ts';
 import { ENGINE_PARAMETERS, READY_ID, TYPE_ID } from './pglite-settings.ts';
 
-/** What the worker is asked. `close` writes a checkpoint and ends the worker. */
+/**
+ * What the worker is asked. An `often` statement is planned once and kept; `close` writes a
+ * checkpoint and ends the worker.
+ */
 export type EngineRequest =
-  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly params: Param[] }
+  | {
+      readonly id: number;
+      readonly kind: 'query' | 'often';
+      readonly sql: string;
+      readonly params: Param[];
+    }
   | { readonly id: number; readonly kind: 'script'; readonly sql: string }
   | { readonly id: number; readonly kind: 'close' };
 
@@ -41,6 +50,7 @@ const engine = await PGlite.create({
   parsers: { [TYPE_ID.int8]: BigInt, [TYPE_ID.date]: text, [TYPE_ID.timestamp]: text },
 });
 
+const often = preparedStatements(engine);
 let statements = 0;
 let writtenSinceVacuumBytes = 0;
 let inTransaction = false;
@@ -74,6 +84,8 @@ async function answer(request: EngineRequest): Promise<EngineReply> {
       const result = await engine.query<object>(request.sql, request.params);
       return { id, kind: 'rows', rows: result.rows };
     }
+    case 'often':
+      return { id, kind: 'rows', rows: await often(request.sql, request.params) };
     case 'script':
       await engine.exec(request.sql);
       return { id, kind: 'rows', rows: [] };

@@ -9,13 +9,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiledEntry } from './compiled-entry.ts';
-import {
-  type Database,
-  type Param,
-  type Session,
-  StoreUnavailable,
-  timeoutOf,
-} from './database.ts';
+import { type Database, type Session, StoreUnavailable, timeoutOf } from './database.ts';
 import { type Engine, startEngine } from './pglite-engine.ts';
 import { type OwnSession, transact } from './transaction.ts';
 
@@ -91,8 +85,10 @@ function heldSession(start: () => Promise<Engine>): HeldSession {
   }
 
   const session: Session = {
-    query: async <T extends object>(sql: string, params: readonly Param[] = NO_PARAMS) => {
-      const rows = await (await running()).run({ kind: 'query', sql, params: [...params] });
+    query: async <T extends object>(...[sql, given, howOften]: Parameters<Session['query']>) => {
+      const kind = howOften === 'often' ? howOften : 'query';
+      const params = given === undefined ? [] : [...given];
+      const rows = await (await running()).run({ kind, sql, params });
       return rows as T[];
     },
     script: async (sql) => void (await (await running()).run({ kind: 'script', sql })),
@@ -118,8 +114,6 @@ function heldSession(start: () => Promise<Engine>): HeldSession {
     },
   };
 }
-
-const NO_PARAMS: readonly never[] = [];
 
 /** Creates the directory in a process of its own, whose memory its exit gives back. */
 async function create(directory: string): Promise<void> {

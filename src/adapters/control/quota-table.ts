@@ -20,26 +20,31 @@ const READS = { batchMax: 500, waitingMax: 10_000 };
 
 // Ordered, so that two processes lock the rows they share in one order and never wait in a ring.
 // A row keeps what its last charge was given, because the statement can return only the new row.
+// The rows come back as one, in columns: that is quicker to write and to read.
 const CHARGE = `
-  insert into quota_usage as q (subject, period, used, granted, ceiling)
-  select c.subject, c.period, least(c.asked, c.ceiling), least(c.asked, c.ceiling), c.ceiling
-  from unnest($1::text[], $2::text[], $3::int[], $4::int[]) as c(subject, period, asked, ceiling)
-  order by c.subject, c.period
-  on conflict (subject, period) do update set
-    used = q.used + least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
-    granted = least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
-    ceiling = excluded.ceiling
-  returning subject, period, used, granted`;
+  with charged as (
+    insert into quota_usage as q (subject, period, used, granted, ceiling)
+    select c.subject, c.period, least(c.asked, c.ceiling), least(c.asked, c.ceiling), c.ceiling
+    from unnest($1::text[], $2::text[], $3::int[], $4::int[]) as c(subject, period, asked, ceiling)
+    order by c.subject, c.period
+    on conflict (subject, period) do update set
+      used = q.used + least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
+      granted = least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
+      ceiling = excluded.ceiling
+    returning subject, period, used, granted
+  )
+  select array_agg(subject) as subjects, array_agg(period) as periods, array_agg(used) as used,
+    array_agg(granted) as granted from charged`;
 
 const USAGE = `
   select c.n, q.used from unnest($1::text[], $2::text[]) with ordinality as c(subject, period, n)
   left join quota_usage q on q.subject = c.subject and q.period = c.period order by c.n`;
 
-type ChargedRow = {
-  readonly subject: string;
-  readonly period: string;
-  readonly used: number;
-  readonly granted: number;
+type ChargedColumns = {
+  readonly subjects: readonly string[];
+  readonly periods: readonly string[];
+  readonly used: readonly number[];
+  readonly granted: readonly number[];
 };
 
 /** The counters over the control database. */
@@ -111,25 +116,47 @@ async function chargeAll(
   const answers: Charge[] = new Array(charges.length);
   for (const groups of roundsOf(charges)) {
     const all = [...groups.values()];
-    const rows = await database.query<ChargedRow>(CHARGE, [
+    const params = [
       all.map((group) => group.allowance.subject),
       all.map((group) => group.allowance.period),
       all.map((group) => group.positions.length),
       all.map((group) => group.allowance.limit),
-    ]);
-    for (const { subject, period, used, granted } of rows) {
-      const group = groups.get(nameOf(subject, period));
-      if (group === undefined) throw new Error('quota: a row came back that was not charged');
-      known.saw(subject, period, used);
-      const { limit } = group.allowance;
-      const before = used - granted;
-      for (const [i, position] of group.positions.entries()) {
-        const mine = i < granted;
-        answers[position] = { granted: mine, used: mine ? before + i + 1 : used, limit };
-      }
+    ];
+    const [columns] = await database.query<ChargedColumns>(CHARGE, params, 'often');
+    if (columns?.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
+    for (const [row, subject] of columns.subjects.entries()) {
+      answerGroup(answers, groups, known, { ...cellsAt(columns, row), subject });
     }
   }
   return answers;
+}
+
+type Cells = { readonly period: string; readonly used: number; readonly granted: number };
+
+function cellsAt({ periods, used, granted }: ChargedColumns, row: number): Cells {
+  const cells = { period: periods[row], used: used[row], granted: granted[row] };
+  const { period } = cells;
+  if (period === undefined || cells.used === undefined || cells.granted === undefined) {
+    throw new Error('quota: the columns of a charge are not of one length');
+  }
+  return { period, used: cells.used, granted: cells.granted };
+}
+
+function answerGroup(
+  answers: Charge[],
+  groups: ReadonlyMap<string, Group>,
+  known: KnownUse,
+  { subject, period, used, granted }: Cells & { readonly subject: string },
+): void {
+  const group = groups.get(nameOf(subject, period));
+  if (group === undefined) throw new Error('quota: a row came back that was not charged');
+  known.saw(subject, period, used);
+  const { limit } = group.allowance;
+  const before = used - granted;
+  for (const [i, position] of group.positions.entries()) {
+    const mine = i < granted;
+    answers[position] = { granted: mine, used: mine ? before + i + 1 : used, limit };
+  }
 }
 
 function nameOf(subject: string, period: string): string {

@@ -48,8 +48,15 @@ type Tools = {
   readonly now: () => number;
 };
 
-/** Transfer history in a warehouse. `now` is Unix seconds. */
-export function warehouseHistory(warehouse: Warehouse, now: () => number): TransferHistory {
+/**
+ * Transfer history in a warehouse. `now` is Unix seconds; `simulated` says whether the deployment
+ * simulates: then even which chains it holds is made up.
+ */
+export function warehouseHistory(
+  warehouse: Warehouse,
+  now: () => number,
+  simulated?: boolean,
+): TransferHistory {
   const reads = warehouseReads(warehouse, now);
   const limits = {
     waitMs: COALESCE_MS,
@@ -66,7 +73,10 @@ export function warehouseHistory(warehouse: Warehouse, now: () => number): Trans
   return {
     chainsRead: async () => {
       try {
-        return read(await chainsRead(), { port: PORT, source: warehouseSource(now(), false) });
+        return read(await chainsRead(), {
+          port: PORT,
+          source: warehouseSource(now(), simulated === true),
+        });
       } catch (error) {
         return unreadFor(PORT, error);
       }

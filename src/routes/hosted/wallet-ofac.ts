@@ -141,6 +141,7 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
   const found = sight === null ? null : sight[0].found;
   // A walk that settles nothing is still what was looked at: its sources are the answer's too.
   const rest: Partly<Walk, WalkPort> = settled instanceof Read ? settled : walk;
+  const way = pathOf(subject, found);
   return {
     checked: claim(settled, isWhole, isNot),
     reason: settled instanceof Read ? null : reasonOf(walk),
@@ -149,7 +150,13 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
       (one) => one.found !== null,
       () => (found === null ? null : true),
     ),
-    ...pathOf(subject, found),
+    // Field by field: to spread one object into another costs more than all of the others together.
+    hops: way.hops,
+    path: way.path,
+    hops_detail: way.hops_detail,
+    entity: way.entity,
+    program: way.program,
+    listed_address: way.listed_address,
     hops_examined: claim(rest, (one) => one.hops_examined, unmeasured),
     nodes_examined: claim(rest, (one) => one.nodes_examined, unmeasured),
     nodes_unread: nodesUnread(walk),

@@ -1,0 +1,84 @@
+// Answers one question: what do the ports say of a few planted facts of one address?
+// A world of the memory adapters in which everything was read to its end unless said otherwise.
+
+import type { MemoryFact } from '../adapters/chain-facts/memory.ts';
+import { type MemoryPorts, type MemoryWorld, memoryPorts } from '../adapters/memory.ts';
+import { heldInFull } from '../adapters/transfer-history/memory-transfers.ts';
+import type { RegistryRow } from '../ports/bridge-registry.ts';
+import type { ExchangeLabel } from '../ports/exchange-labels.ts';
+import type { FlaggedRow } from '../ports/flagged-addresses.ts';
+import type { MixerContract } from '../ports/mixer-registry.ts';
+import type { ListEntry } from '../ports/sanctions-list.ts';
+import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import { STILL_NOW } from './clock.ts';
+
+/** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
+export type Planted = {
+  readonly transfers?: readonly HistoryTransfer[];
+  readonly listed?: readonly ListEntry[];
+  readonly labels?: readonly ExchangeLabel[];
+  readonly flagged?: readonly FlaggedRow[];
+  readonly mixers?: readonly MixerContract[];
+  readonly bridges?: readonly RegistryRow[];
+  readonly facts?: readonly MemoryFact[];
+  readonly history?: Partial<MemoryWorld['history']>;
+  readonly simulated?: boolean;
+};
+
+const MINUTE_S = 60;
+const WEEK_S = 604_800;
+
+/** The ports over a planted world, bridges included. */
+export function forensicPorts(planted: Planted): MemoryPorts {
+  const simulated = planted.simulated === true;
+  const dated = { as_of: STILL_NOW - MINUTE_S, simulated };
+  const { transfers = [], listed = [], labels = [], flagged = [], mixers = [] } = planted;
+  const { facts = [], history = {}, bridges = [] } = planted;
+  const inForce = { published: '2026-09-20', checked_at: STILL_NOW - MINUTE_S, entries: listed };
+  return memoryPorts({
+    list: { publications: [inForce], maxAgeS: WEEK_S, simulated, now: () => STILL_NOW },
+    labels: { ...dated, labels },
+    corpus: { ...dated, launches: [] },
+    history: {
+      ...dated,
+      chains: ['ethereum'],
+      transfers,
+      coverage: heldInFull('ethereum', STILL_NOW - MINUTE_S),
+      provenance: 'warehouse',
+      ...history,
+    },
+    entities: { ...dated, clusters: [], examined: 'everyone' },
+    facts: { ...dated, chains: ['ethereum'], facts },
+    flagged: { ...dated, rows: flagged },
+    mixers: { ...dated, rows: mixers },
+    bridges: { ...dated, rows: bridges },
+  });
+}
+
+/** A row of the table of flagged addresses. */
+export function flaggedRow(address: string, over: Partial<FlaggedRow> = {}): FlaggedRow {
+  return {
+    ...{ address, chain: null, tag: 'Fake_Phishing1', category: 'phish-hack' },
+    ...{ is_contract: false, creator: null, creation_tx: null, source: 'tests' },
+    ...{ source_url: null, first_seen: '2026-01-01', ...over },
+  };
+}
+
+/** A row of the mixer registry. */
+export function mixerRow(address: string, over: Partial<MixerContract> = {}): MixerContract {
+  return {
+    ...{ protocol: 'Tornado Cash', chain: 'ethereum', address, role: 'pool' },
+    ...{ name: 'Tornado Cash 1 ETH', valid_from_block: null, source: 'tests' },
+    ...{ source_url: 'https://example.org/mixers', second_source: null, reviewed: '2026-01-01' },
+    ...over,
+  };
+}
+
+/** A row of the bridge registry. */
+export function bridgeRow(address: string, over: Partial<RegistryRow> = {}): RegistryRow {
+  return {
+    ...{ chain: 'ethereum', address, protocol: 'across', name: 'SpokePool', role: 'lock' },
+    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-01-01', note: null },
+    ...over,
+  };
+}

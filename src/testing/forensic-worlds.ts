@@ -1,0 +1,88 @@
+// Answers one question: what is planted in the worlds of chain facts and findings.
+// In each of them one thing is so of `subject`; the pieces are those of `worlds.ts`.
+
+import type { MemoryFact } from '../adapters/chain-facts/memory.ts';
+import type { FlaggedRow } from '../ports/flagged-addresses.ts';
+import type { MixerContract } from '../ports/mixer-registry.ts';
+import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import { evm } from './addresses.ts';
+import { flaggedRow, mixerRow } from './forensic-ports.ts';
+import type { Plan, Planted } from './worlds.ts';
+
+/** The pieces that these worlds are made of. */
+export type ForensicPieces = {
+  readonly subject: string;
+  readonly near: string;
+  /** An address that stands on the list in `listedFar`. */
+  readonly far: string;
+  readonly listedFar: NonNullable<Planted['entries']>;
+  /** A contract of the bridge registry. */
+  readonly bridge: string;
+  readonly poison: Partial<HistoryTransfer>;
+  readonly walkPlan: (plan: Omit<Plan, 'about' | 'subjects'>) => Plan;
+  readonly transferOf: (
+    from: string,
+    to: string,
+    change?: Partial<HistoryTransfer>,
+  ) => HistoryTransfer;
+};
+
+/** What may be planted of facts and tables. */
+export type ForensicPlanted = {
+  readonly facts?: readonly MemoryFact[];
+  readonly flagged?: readonly FlaggedRow[];
+  readonly mixers?: readonly MixerContract[];
+};
+
+/** Two chains, and tables that hold somebody else beside what is planted. */
+export function forensicsOf(
+  { facts = [], flagged = [], mixers = [] }: ForensicPlanted,
+  dated: { readonly as_of: number; readonly simulated: boolean },
+) {
+  return {
+    facts: { ...dated, chains: ['ethereum', 'base'] as const, facts },
+    flagged: { ...dated, rows: [flaggedRow(evm('flagged elsewhere')), ...flagged] },
+    mixers: { ...dated, rows: [mixerRow(evm('mixer elsewhere')), ...mixers] },
+  };
+}
+
+const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
+
+/** A token that was used: everything of it is something. */
+function usedToken(address: string, chain: MemoryFact['chain']): MemoryFact {
+  return {
+    ...{ chain, address, nonce: 3, balance_wei: 5n, is_token: true, verified_name: 'Token' },
+    code: { size: 700, delegates_to: null, minimal_proxy_of: null },
+    creation: { creator: evm('maker'), factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
+    authority: { implementation: null, admin: null, beacon: null, owner: evm('owner') },
+  };
+}
+
+/** The worlds, and what may then not be said of the subject. */
+export function forensicPlans(pieces: ForensicPieces): Plan[] {
+  const { subject, near, far, listedFar, transferOf, walkPlan } = pieces;
+  const plan = (name: string, planted: Planted, more: readonly string[] = []): Plan =>
+    walkPlan({ name, ...planted, contradicts: { wallet_score: ['findings_found', ...more] } });
+  const paid = transferOf(subject, near);
+  return [
+    plan(
+      'a token on the main chain that somebody owns',
+      { facts: [usedToken(subject, 'ethereum')], transfers: [paid] },
+      ['facts.kind', 'facts.transactions', ...FACTS_OF_STATE.map((name) => `facts.${name}`)],
+    ),
+    plan(
+      'used on another chain',
+      { facts: [usedToken(subject, 'base')] },
+      FACTS_OF_STATE.map((name) => `facts_elsewhere[].${name}`),
+    ),
+    plan('flagged', { flagged: [flaggedRow(subject)] }),
+    plan('paid a flagged address', { flagged: [flaggedRow(near)], transfers: [paid] }),
+    plan('paid a mixer', { mixers: [mixerRow(near)], transfers: [paid] }),
+    plan('paid a bridge', { transfers: [transferOf(subject, pieces.bridge)] }),
+    plan('funded by a listed address before all else', {
+      entries: listedFar,
+      transfers: [transferOf(far, subject), paid],
+    }),
+    plan('poisoned by strangers', { transfers: [transferOf(near, subject, pieces.poison)] }),
+  ];
+}

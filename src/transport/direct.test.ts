@@ -1,0 +1,218 @@
+// Which requests go past the framework, and is what they get what the framework gives?
+
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createGate } from '../access/gate.ts';
+import { mintKey } from '../access/key.ts';
+import { deriveSecrets } from '../access/secret.ts';
+import { memoryAccess } from '../adapters/control/memory-access.ts';
+import { evidenceRoute } from '../contract/route.ts';
+import { unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
+import { type AnyHandler, createHttp } from './http.ts';
+import { createMeters } from './metrics.ts';
+
+const NOW = 1_780_000_000;
+const SECRETS = deriveSecrets('a root secret of the tests', null);
+
+const probe = evidenceRoute({
+  name: 'probe',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/probe/{address}/look',
+  summary: 'A route of the tests.',
+  access: 'analyst',
+  params: z.strictObject({ address: z.string() }),
+  query: z.strictObject({ on: z.string().optional() }),
+  data: z.strictObject({ caveat: z.string() }),
+  absences: ['not_deployed'],
+  tool: null,
+});
+
+const apps: { close: () => Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+async function served(handle?: AnyHandler) {
+  const stores = memoryAccess({ simulated: false, nowMs: () => NOW * 1000 });
+  const { memberships, keys, quota } = stores;
+  await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
+  const minted = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
+  await keys.add(minted.stored, 5);
+  const logged: string[] = [];
+  const keep = (facts: object, message: string) => {
+    logged.push(`${message} ${JSON.stringify(facts)}`);
+  };
+  const says: AnyHandler = async ({ params, query }) =>
+    probe.absent.not_deployed({
+      subject: JSON.stringify([params, query]),
+      silent: unread('list', why('not_configured', { what: 'The list' })),
+    });
+  const app = createHttp({
+    mounted: [{ route: probe, handle: handle === undefined ? says : handle }],
+    documents: [],
+    gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW),
+    meters: createMeters([]),
+    log: { info: keep, warn: keep, error: keep },
+    now: () => NOW,
+    budgetMs: 1000,
+    trustProxy: false,
+  });
+  apps.push(app);
+  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { app, base, logged, stores, authorization: `Bearer ${minted.text}` };
+}
+type Served = Awaited<ReturnType<typeof served>>;
+
+type Told = { status: number; body: string; headers: { [name: string]: unknown } };
+
+const VARYING = ['date', 'x-request-id', 'x-ratelimit-remaining', 'connection', 'keep-alive'];
+
+function told(status: number, body: string, headers: object): Told {
+  const kept = Object.entries(headers).filter(([name]) => !VARYING.includes(name));
+  return { status, body, headers: Object.fromEntries(kept) };
+}
+
+// Over a socket the straight way is open; an injected request has only the framework's.
+function overSocket({ base }: Served, path: string, headers: object, method = 'GET') {
+  return new Promise<Told>((resolve, reject) => {
+    const asked = request(`${base}${path}`, { method, headers: { ...headers } }, (answer) => {
+      let body = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      answer.on('end', () => resolve(told(Number(answer.statusCode), body, answer.headers)));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+async function injected({ app }: Served, path: string, headers: object, method = 'GET') {
+  const reply = await app.inject({
+    method: method === 'POST' ? 'POST' : 'GET',
+    url: path,
+    headers: { ...headers },
+  });
+  return told(reply.statusCode, reply.body, reply.headers);
+}
+
+describe('over a socket and through the framework', () => {
+  const PATHS: readonly (readonly [string, number, string])[] = [
+    ['/api/v1/probe/0xAbC/look', 200, '{\\"address\\":\\"0xAbC\\"},{}'],
+    ['/api/v1/probe/0xabc/look?on=today', 200, '{\\"on\\":\\"today\\"}'],
+    ['/api/v1/probe/0xabc/look?', 200, '{\\"address\\":\\"0xabc\\"},{}'],
+    ['/api/v1/probe/a%20b/look', 200, '{\\"address\\":\\"a b\\"}'],
+    ['/api/v1/probe/a%3Ab/look', 200, '{\\"address\\":\\"a:b\\"}'],
+    ['/api/v1/probe/%/look', 400, 'path'],
+    ['/api/v1/probe//look', 200, '{\\"address\\":\\"\\"}'],
+    ['/api/v1/probe/0xabc/look/', 404, 'No such route'],
+    ['/api/v1/probe/0xabc', 404, 'No such route'],
+    ['/api/v1/probe/0xabc/look?colour=red', 400, 'colour'],
+    [`/api/v1/probe/${'a'.repeat(128)}/look`, 200, 'aaa'],
+    [`/api/v1/probe/${'a'.repeat(129)}/look`, 200, 'aaa'],
+    [`/api/v1/probe/${'a'.repeat(300)}/look`, 400, '256'],
+  ];
+
+  test.each(PATHS)('%s is answered alike', async (path, status, says) => {
+    const by = await served();
+    const headers = { authorization: by.authorization };
+    const direct = await overSocket(by, path, headers);
+    expect(direct.status).toBe(status);
+    expect(direct.body).toContain(says);
+    expect(direct).toEqual(await injected(by, path, headers));
+  });
+
+  test('a caller without a key, with an unknown or a spent one is refused alike', async () => {
+    const by = await served();
+    const path = '/api/v1/probe/0xabc/look';
+    const strange = { 'x-service-membership': 'sc_strange' };
+    for (const [headers, status] of [
+      [{}, 402],
+      [strange, 402],
+    ] as const) {
+      const direct = await overSocket(by, path, headers);
+      expect(direct.status).toBe(status);
+      expect(direct).toEqual(await injected(by, path, headers));
+    }
+    const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: 10_000 };
+    for (let i = 0; i < budget.limit; i += 1) await by.stores.quota.charge(budget);
+    const headers = { authorization: by.authorization };
+    const direct = await overSocket(by, path, headers);
+    expect(direct.status).toBe(429);
+    expect(direct).toEqual(await injected(by, path, headers));
+  });
+
+  test('another method is refused alike', async () => {
+    const by = await served();
+    const path = '/api/v1/probe/0xabc/look';
+    const direct = await overSocket(by, path, {}, 'POST');
+    expect([direct.status, direct.headers['allow']]).toEqual([405, 'GET']);
+    expect(direct).toEqual(await injected(by, path, {}, 'POST'));
+  });
+
+  test('a fault is a 500 with the id of its log line, and is not charged', async () => {
+    const by = await served(async () => {
+      throw new Error('the inside');
+    });
+    const headers = { authorization: by.authorization };
+    const direct = await overSocket(by, '/api/v1/probe/0xabc/look', headers);
+    expect(direct.status).toBe(500);
+    expect(direct.body).not.toContain('the inside');
+    const id = /"request_id":"([^"]+)"/.exec(direct.body)?.[1];
+    expect(by.logged.join()).toContain(`"request_id":"${id}"`);
+    const used = await by.stores.quota.usage('membership:mem_1', '2026-05-28');
+    expect(used.checked && used.value).toBe(0);
+  });
+});
+
+test('the signal of a request ends when its client hangs up', async () => {
+  let ended: (said: boolean) => void = () => undefined;
+  const aborted = new Promise<boolean>((resolve) => {
+    ended = resolve;
+  });
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const by = await served(async (_input, { signal }) => {
+    signal.addEventListener('abort', () => ended(signal.aborted));
+    begin();
+    await aborted;
+    throw new Error('nobody waits');
+  });
+  const headers = { authorization: by.authorization };
+  const asked = request(`${by.base}/api/v1/probe/0xabc/look`, { headers });
+  asked.on('error', () => undefined);
+  asked.end();
+  await begun;
+  asked.destroy();
+  expect(await aborted).toBe(true);
+});
+
+test('a request in flight is answered when the server closes', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const by = await served(async () => {
+    begin();
+    await held;
+    return probe.absent.not_deployed({
+      subject: 's',
+      silent: unread('list', why('not_configured', { what: 'The list' })),
+    });
+  });
+  const answer = overSocket(by, '/api/v1/probe/0xabc/look', { authorization: by.authorization });
+  await begun;
+  const closed = by.app.close();
+  release();
+  expect((await answer).status).toBe(200);
+  await closed;
+});

@@ -1,0 +1,105 @@
+// What does a node of a simulated chain say of one account's state?
+// Coins and nonces follow from what happened on the chain; two made-up contracts have code.
+
+import type { WorldChains } from './chain-data.ts';
+import { WORLD_SEED } from './listed-parties.ts';
+import { madeUpAddress } from './made-up-address.ts';
+
+function made(name: string): string {
+  return madeUpAddress(WORLD_SEED, 'evm', name);
+}
+
+/** The addresses of the forensic record that the documentation names. */
+export const SANDBOX_SCORED = {
+  /** Funded by the listed sandbox address, and paid a mixer and a flagged address. */
+  scored: made('sandbox scored'),
+  /** A proxy whose admin and owner may change it. */
+  proxy: made('sandbox proxy'),
+  /** Flagged by the sandbox table, which names it as the maker of the proxy. */
+  flagged: made('sandbox flagged'),
+} as const;
+
+/** A contract of Ethereum that the registry of mixers names. */
+export const WORLD_MIXER = '0x47ce0c6ed5b0ce3d3a51fdb1c52dc66a7c3c2936';
+
+const PROXY_CODE = `0x60806040${'5b'.repeat(60)}`;
+const SLOTS: ReadonlyMap<string, string> = new Map([
+  [
+    '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
+    made('sandbox implementation'),
+  ],
+  ['0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103', SANDBOX_SCORED.flagged],
+]);
+const OWNER = '0x8da5cb5b';
+const PROXY_CREATION_TX = `0x${'5a'.repeat(32)}`;
+
+/** Which account of which chain is asked about; addresses in any letter case. */
+export type Account = {
+  readonly chains: WorldChains;
+  readonly chainId: number;
+  readonly address: string;
+};
+
+/** The code at an address. */
+export function codeAt({ address }: Account): string {
+  return address.toLowerCase() === SANDBOX_SCORED.proxy ? PROXY_CODE : '0x';
+}
+
+/** How many transactions an account signed. */
+export function nonceAt({ chains, chainId, address }: Account): number {
+  const own = address.toLowerCase();
+  const rows = chains.rowsOf(chainId, own);
+  return rows.filter(({ kind, from }) => kind === 'native' && from === own).length;
+}
+
+/** What an account received less what it sent, in wei; one that sent more has nothing left. */
+export function balanceAt({ chains, chainId, address }: Account): bigint {
+  const own = address.toLowerCase();
+  let balance = 0n;
+  for (const { kind, from, to, value, success } of chains.rowsOf(chainId, own)) {
+    if (kind === 'token' || success === false || from === to) continue;
+    balance += to === own ? value : -value;
+  }
+  return balance < 0n ? 0n : balance;
+}
+
+/** A word of an account's storage. */
+export function storageAt(account: Account, slot: string): string {
+  const held = codeAt(account) === '0x' ? undefined : SLOTS.get(slot.toLowerCase());
+  return word(held === undefined ? '0x0' : held);
+}
+
+/** What an account answers to a call; `null` where it refuses it. */
+export function calledAt(account: Account, data: string): string | null {
+  if (codeAt(account) === '0x') return '0x';
+  return data.toLowerCase() === OWNER ? word(SANDBOX_SCORED.flagged) : null;
+}
+
+function word(value: string): string {
+  return `0x${value.slice(2).padStart(64, '0')}`;
+}
+
+/** What an explorer tells of contracts; `null` for an action that asks of something else. */
+export function contractAnswer(action: string, params: URLSearchParams): object | null {
+  if (action === 'getsourcecode') {
+    const unverified = { SourceCode: '', ABI: 'Contract source code not verified' };
+    return { status: '1', message: 'OK', result: [{ ...unverified, ContractName: '' }] };
+  }
+  if (action !== 'getcontractcreation') return null;
+  const asked = String(params.get('contractaddresses')).toLowerCase();
+  const { proxy, flagged } = SANDBOX_SCORED;
+  if (asked !== proxy) return { status: '0', message: 'No data found', result: null };
+  const made = { contractAddress: proxy, contractCreator: flagged, contractFactory: '' };
+  return { status: '1', message: 'OK', result: [{ ...made, txHash: PROXY_CREATION_TX }] };
+}
+
+/** The table of flagged addresses of the simulated world as CSV, with a header. */
+export function worldFlaggedCsv(): string {
+  const { flagged, proxy } = SANDBOX_SCORED;
+  return [
+    'address,tag,category,chain,is_contract,creator,creation_tx,first_seen',
+    `${flagged},Fake_Phishing_Sandbox,phish-hack,ethereum,false,,,2026-01-15`,
+    `${proxy},Sandbox Drainer,exploit,ethereum,true,${flagged},${PROXY_CREATION_TX},2026-01-16`,
+    '',
+  ].join('\n');
+}

@@ -27,7 +27,8 @@ contract Pool {
   event Send(bytes32 transferId, address sender, address receiver, address token, uint256 amount,
     uint64 dstChainId, uint64 nonce, uint32 maxSlippage);
   function sendNative(address receiver, uint64 dstChainId) external payable {
-    emit Send(bytes32(uint256(7)), msg.sender, receiver, address(0), msg.value, dstChainId, 1, 5000);
+    address coin = address(0);
+    emit Send(bytes32(uint256(7)), msg.sender, receiver, coin, msg.value, dstChainId, 1, 5000);
   }
 }`;
 const ASKS_MAX = 100;

@@ -91,7 +91,7 @@ const CALL = { timeoutMs: 120_000 } as const;
 /** How long one file may take to be read. */
 const STAGE_TIMEOUT_MS = 12 * 60 * 60 * 1000;
 /** Rows read back at once, and the most rows that one block may have. */
-export const CHUNK_ROWS = 40_000;
+export const CHUNK_ROWS = 16_000;
 const BLOCK_ROWS_MAX = 120_000;
 
 const text = z.string();

@@ -59,6 +59,25 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       });
     });
 
+    test('a statement asked often gives the same, also after it was refused once', async () => {
+      const sql = `select $1::int8 as eight, $2::bytea as bytes, $3::text[] as texts,
+                     $4::int4 as four, 10 / $4::int4 as share, $5::timestamptz as at, n.n
+                   from generate_series(1, 2) as n(n) order by n.n`;
+      const bytes = new Uint8Array([0, 92, 255]);
+      const at = new Date('2026-11-21T10:00:00.123Z');
+      const asked = (four: number | null, howOften: 'often' | 'now and then') =>
+        database.query(sql, [1n, bytes, ['a', null, 'b,"\\c'], four, at], howOften);
+      for (const four of [2, null, 5]) {
+        expect(await asked(four, 'often')).toEqual(await asked(four, 'now and then'));
+        expect(await asked(four, 'often')).toHaveLength(2);
+      }
+      await expect(asked(0, 'often')).rejects.toThrow(SqlError);
+      expect(await asked(2, 'often')).toMatchObject([
+        { eight: 1n, bytes, four: 2, share: 5, n: 1, at },
+        { n: 2 },
+      ]);
+    });
+
     test('a wrong statement is a bug with its SQLSTATE, and the next statement works', async () => {
       await expect(database.query('select * from nowhere')).rejects.toMatchObject({
         name: 'SqlError',

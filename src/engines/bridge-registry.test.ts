@@ -97,7 +97,9 @@ describe('the cells of a table', () => {
 });
 
 describe.skipIf(!existsSync(CANDIDATES))('candidates (skipped where the data is absent)', () => {
-  const [heading = [], ...cells] = csvRows(readFileSync(CANDIDATES, 'utf8'));
+  // What is skipped is still looked through for its tests.
+  const held = existsSync(CANDIDATES) ? readFileSync(CANDIDATES, 'utf8') : HEADING;
+  const [heading = [], ...cells] = csvRows(held);
   const column = (row: readonly string[], name: string) => String(row[heading.indexOf(name)]);
   const asked = cells.map((row) => ({
     ...{ chain: column(row, 'chain'), address: checksummed(column(row, 'address')) },

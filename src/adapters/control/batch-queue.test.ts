@@ -5,48 +5,21 @@ import { StoreUnavailable } from './database.ts';
 const LIMITS = { batchMax: 10, waitingMax: 25 };
 
 describe('a queue of batches', () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-  test('what comes turn by turn goes together, what comes meanwhile goes next', async () => {
+  test('what comes in one turn goes together, what comes meanwhile goes next', async () => {
     const batches: number[][] = [];
-    let begin: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
     const double = batchQueue<number, number>(async (items) => {
       batches.push([...items]);
-      begin();
-      await turn();
+      await new Promise((resolve) => setImmediate(resolve));
       return items.map((item) => item * 2);
     }, LIMITS);
     const first = [double(1), double(2)];
-    await turn();
-    first.push(double(3));
-    await begun;
-    const next = [double(4), double(5)];
-    expect(await Promise.all([...first, ...next])).toEqual([2, 4, 6, 8, 10]);
+    await new Promise((resolve) => setImmediate(resolve));
+    const next = [double(3), double(4)];
+    expect(await Promise.all([...first, ...next])).toEqual([2, 4, 6, 8]);
     expect(batches).toEqual([
-      [1, 2, 3],
-      [4, 5],
+      [1, 2],
+      [3, 4],
     ]);
-  });
-
-  test('a caller in every turn does not hold a batch back without end', async () => {
-    const batches: number[] = [];
-    const same = batchQueue<number, number>(
-      async (items) => {
-        batches.push(items.length);
-        return items;
-      },
-      { batchMax: 1_000, waitingMax: 1_000 },
-    );
-    const answers: Promise<number>[] = [];
-    for (let n = 0; n < 100; n += 1) {
-      answers.push(same(n));
-      await turn();
-    }
-    await Promise.all(answers);
-    expect(Math.max(...batches)).toBeLessThan(20);
   });
 
   test('a batch and the wait are bounded; past it callers are refused', async () => {

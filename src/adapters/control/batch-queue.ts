@@ -1,6 +1,6 @@
 // Answers one question: how do callers that wait together share one statement.
-// A batch starts when none is under way and a turn of the event loop brought nobody more; what
-// comes meanwhile waits for the next. It refuses callers past its bound rather than let them wait
+// A batch starts with the turn of the event loop after the one before it has ended; what comes
+// meanwhile waits for the next. It refuses callers past its bound rather than let them wait
 // without end.
 
 import { StoreUnavailable } from './database.ts';
@@ -12,9 +12,6 @@ export type BatchLimits = {
   /** Items that wait for the batches after it. */
   readonly waitingMax: number;
 };
-
-/** Turns of the event loop for which a batch waits at most while callers keep coming. */
-const GATHER_TURNS_MAX = 8;
 
 type Waiter<I, O> = {
   readonly item: I;
@@ -47,20 +44,13 @@ export function batchQueue<I, O>(
     }
   }
 
-  // Fewer and fuller statements carry more than ones sent at the first chance: while each turn
-  // brings more callers the batch waits for the next, but not for long. An idle loop turns at once.
-  async function gather(): Promise<void> {
-    let had = 0;
-    for (let turns = 0; turns < GATHER_TURNS_MAX; turns += 1) {
-      await new Promise<void>((turned) => setImmediate(turned));
-      if (waiting.length === had || waiting.length >= limits.batchMax) return;
-      had = waiting.length;
-    }
-  }
+  // The callers just answered, and whoever comes in the same turn, go together: fewer and fuller
+  // statements. To wait for more turns saves work, and leaves the loop idle where little else runs.
+  const turn = () => new Promise<void>((turned) => setImmediate(turned));
 
   async function runAll(): Promise<void> {
     do {
-      await gather();
+      await turn();
       const batch = waiting.slice(0, limits.batchMax);
       waiting = waiting.slice(limits.batchMax);
       await runBatch(batch);

@@ -17,7 +17,7 @@ import { checkWithNodes } from '../engines/bridge-registry-nodes.ts';
 import { Read } from '../evidence/reading.ts';
 import { BRIDGE_CHAINS, type BridgeRegistry } from '../ports/bridge-registry.ts';
 import type { TransactionReceipts } from '../ports/transaction-receipts.ts';
-import { nowS } from './clock.ts';
+import { nowS, pause } from './clock.ts';
 import { type Outside, outsideOf } from './outside.ts';
 
 const TABLE = new URL('../../registry/bridge-contracts.csv', import.meta.url);
@@ -66,20 +66,6 @@ function nodesOf({ rpc }: Outside): Map<EvmChainName, JsonRpc> {
     );
   }
   return nodes;
-}
-
-/** Waits, or ends at once when the signal does. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }
 
 /** What the commands need that check a table and explain a receipt. They open no store. */

@@ -6,3 +6,17 @@ const MS_PER_S = 1_000;
 export function nowS(): number {
   return Math.floor(Date.now() / MS_PER_S);
 }
+
+/** Waits, or ends at once when the signal does. */
+export export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -32,7 +32,7 @@ import type { ImportOrigin } from '../ports/table-import.ts';
 import type { TransferHistory } from '../ports/transfer-history.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
-import { nowS } from './clock.ts';
+import { nowS, pause } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
 
@@ -167,20 +167,6 @@ function nodesOf(config: Config, { rpc }: Outside, store: TransferStore, leases:
     };
     const followed = followable(world, { leases, sleep: pause });
     return { followed, close: async () => client.close() };
-  });
-}
-
-/** Waits, or ends at once when the signal does. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
   });
 }
 

@@ -8,7 +8,7 @@ export function nowS(): number {
 }
 
 /** Waits, or ends at once when the signal does. */
-export export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = (): void => {

@@ -13,8 +13,8 @@ import { EVM_CHAINS } from '../chain/chain.ts';
 import type { Config } from '../config.ts';
 import type { ChainFacts } from '../ports/chain-facts.ts';
 import type { MixerRegistry } from '../ports/mixer-registry.ts';
-import { nowS } from './clock.ts';
-import { pause } from './history.ts';
+import { nowS, pause } from './clock.ts';
+
 import type { Outside } from './outside.ts';
 
 /** A request waits for a node's state no longer than this. */

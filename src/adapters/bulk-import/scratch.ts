@@ -82,9 +82,9 @@ const MIB = 1024 * 1024;
 /** The engine of an import runs beside the warehouse's own: both must fit. */
 const LIMITS = {
   ...ENGINE_LIMITS,
-  threadsMax: 2,
-  queryBytesMax: 384 * MIB,
-  engineBytesMax: 512 * MIB,
+  threadsMax: 1,
+  queryBytesMax: 256 * MIB,
+  engineBytesMax: 384 * MIB,
   markCacheBytes: 16 * MIB,
 };
 const CALL = { timeoutMs: 120_000 } as const;

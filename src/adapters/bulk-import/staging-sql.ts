@@ -18,7 +18,10 @@ export type StagedFile = {
   readonly chainId: number;
 };
 
-/** The staging tables. A row that is staged again replaces itself. */
+/**
+ * The staging tables. A row that is staged again replaces itself. Parts hold their columns in one
+ * file and are joined in small steps, since a merge has a buffer for each file that it reads.
+ */
 export const STAGING_TABLES = [
   `CREATE TABLE IF NOT EXISTS staged
 (
@@ -27,7 +30,9 @@ export const STAGING_TABLES = [
     time Int64, hash String, parent String, initiator String, tx_count Int32, withdrawals String,
     file UInt32, line UInt64, reason LowCardinality(String), given String
 )
-ENGINE = ReplacingMergeTree ORDER BY (block, tx, file, line)`,
+ENGINE = ReplacingMergeTree ORDER BY (block, tx, file, line)
+SETTINGS min_bytes_for_wide_part = 1073741824, max_bytes_to_merge_at_max_space_in_pool = 268435456,
+  merge_max_block_size = 1024`,
   `CREATE TABLE IF NOT EXISTS refused
 (
     dataset LowCardinality(String), block UInt64, tx String, file UInt32, line UInt64,

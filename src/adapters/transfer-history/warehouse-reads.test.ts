@@ -51,13 +51,13 @@ afterAll(async () => {
 });
 
 /** So many transfers from Alice, round and round to so many others. */
-async function paid(transfers: number, others: number): Promise<void> {
+async function paid(transfers: number, others: number, from = 0): Promise<void> {
   await warehouse.command(
     `INSERT INTO transfers (chain, block, tx_hash, place, kind, token, from_address, to_address,
        raw_amount, n, block_time, success, finality, observed)
      SELECT 'ethereum', 1 + number, concat(SHA256(toString(number)), ''), '', 'native', '',
        unhex('${ALICE.slice(2)}'), concat(SHA1(toString(number % ${others})), ''), 1, 0,
-       ${NOW - 100_000} + number, 2, 1, 1 FROM numbers(${transfers})`,
+       ${NOW - 100_000} + number, 2, 1, 1 FROM numbers(${from}, ${transfers})`,
     CALL,
   );
 }
@@ -121,6 +121,20 @@ describe('an address with many transfers', () => {
     expect(twice.map((reading) => reading instanceof Part && reading.why.code)).toEqual([
       ...['row_cap', 'row_cap'],
     ]);
+  });
+
+  test('that are too many to sort are never whole, however often the newest came', async () => {
+    await paid(30_000, 10);
+    await degreeCount(warehouse).count();
+    await warehouse.command('SYSTEM STOP MERGES sides', CALL);
+    try {
+      await paid(3_000, 10, 27_000);
+      const reading = await ask({ valued: true });
+      expect(reading instanceof Part && reading.why.code).toBe('row_cap');
+      expect(rowsIn(reading).length).toBeGreaterThan(2_000);
+    } finally {
+      await warehouse.command('SYSTEM START MERGES sides', CALL);
+    }
   });
 
   test('exactly at the cap is whole', async () => {

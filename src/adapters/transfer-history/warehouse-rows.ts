@@ -42,10 +42,12 @@ function bothOf(held: Held, what: string): string {
 }
 
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
-function newestSql(held: Held): string {
+// `since` may leave out what is older than some moment before the rows are put together.
+function newestSql(held: Held, since: string): string {
   return `SELECT ${packedColumns('best')}
 FROM (
-  SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) GROUP BY ${SIDE}
+  SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) ${since}
+  GROUP BY ${SIDE}
 )
 WHERE substring(best, 2, 1) != char(1) AND addr != peer
 ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
@@ -83,7 +85,7 @@ export async function readRows(
       const second = await readRows(warehouse, held, tokens, addresses.slice(half), call);
       return new Map([...first, ...second]);
     }
-    packed = await warehouse.query(newestSql(held), query);
+    packed = await warehouse.query(newestSql(held, ''), query);
   }
   return heldOf(addresses, packed, tokens);
 }
@@ -145,9 +147,13 @@ export async function readSome(
 ): Promise<HeldRows> {
   const params = { addresses: [addressHex(address)] };
   const query = { ...call, params, row: packedRow, tuples: true };
-  const rows = await heldOf([address], await warehouse.query(SOME, query), tokens);
-  const some = rows.get(address);
-  return { ...(some === undefined ? NO_ROWS : some), more: true };
+  return cutRows(await heldOf([address], await warehouse.query(SOME, query), tokens), address);
+}
+
+/** Rows of an address that has very many: there are more, however few of them were told apart. */
+function cutRows(rows: ReadonlyMap<string, HeldRows>, address: string): HeldRows {
+  const found = rows.get(address);
+  return { ...(found === undefined ? NO_ROWS : found), more: true };
 }
 
 // Time and block of a side, as bytes in their order.
@@ -171,17 +177,9 @@ export async function readNewest(
     ORDER BY ${MOMENT} DESC LIMIT 1 OFFSET ${ADDRESS_ROWS_MAX}`;
   const [from] = await warehouse.query(moments, { ...call, params, row: momentRow, tuples: true });
   const since = from === undefined ? '' : `WHERE ${MOMENT} >= unhex('${from[0]}')`;
-  const sql = `SELECT ${packedColumns('best')} FROM (
-      SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)}) ${since}
-      GROUP BY ${SIDE}
-    )
-    WHERE substring(best, 2, 1) != char(1) AND addr != peer
-    ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, id
-    LIMIT ${ADDRESS_ROWS_MAX + 1}`;
   const query = { ...call, params, row: packedRow, tuples: true };
-  const rows = await heldOf([address], await warehouse.query(sql, query), tokens);
-  const newest = rows.get(address);
-  return newest === undefined ? NO_ROWS : newest;
+  const packed = await warehouse.query(newestSql(held, since), query);
+  return cutRows(await heldOf([address], packed, tokens), address);
 }
 
 const whole = z.coerce.number();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type BitcoinBlock, type BitcoinBlocks, BlocksFault } from '../../ports/bitcoin-blocks.ts';
 import {
   type BitcoinChain,
@@ -16,6 +17,8 @@ import { etlFiles } from './etl-files.ts';
 import { bitcoinNode, FINAL_DEPTH } from './node.ts';
 
 const COIN = 100_000_000;
+const etlTold = z.looseObject({ outputs: z.array(z.looseObject({})) });
+type EtlTold = z.output<typeof etlTold>;
 const NEVER = new AbortController().signal;
 const CHAIN = bitcoinChain([
   [],
@@ -197,6 +200,27 @@ describe('files of bitcoin-etl', () => {
     expect(Object.fromEntries(source.refused())).toEqual({
       ...{ inputs_without_owners: 1, not_in_block_order: 1, not_json: 1, not_a_transaction: 1 },
     });
+    expect(read.find(({ block }) => block === 2)?.whole).toBe(false);
+  });
+
+  test.each([
+    ['without outputs', (row: EtlTold) => ({ ...row, outputs: null })],
+    ['with no output', (row: EtlTold) => ({ ...row, outputs: [] })],
+    [
+      'with an output of no value',
+      (row: EtlTold) => ({ ...row, outputs: row.outputs.map((one) => ({ ...one, value: null })) }),
+    ],
+  ])('are refused a transaction %s: change is told from all that it paid', async (_, cut) => {
+    const told = transactions.map((line) =>
+      line.includes(CHAIN.txid('join'))
+        ? JSON.stringify(cut(etlTold.parse(JSON.parse(line))))
+        : line,
+    );
+    await put('transactions.json', told);
+    await put('blocks.json', blocks);
+    const source = etlFiles([folder]);
+    const read = await all(source);
+    expect(Object.fromEntries(source.refused())).toEqual({ outputs_without_values: 1 });
     expect(read.find(({ block }) => block === 2)?.whole).toBe(false);
   });
 

@@ -57,6 +57,7 @@ export type RefusedReason =
   | 'not_json'
   | 'not_a_transaction'
   | 'inputs_without_owners'
+  | 'outputs_without_values'
   | 'twice'
   | 'not_in_block_order';
 
@@ -76,30 +77,36 @@ export function etlRow(text: string): EtlRow {
 }
 
 function transactionOf(row: z.output<typeof transactionRow>): EtlRow {
-  const { hash, block_number, block_hash, block_timestamp, is_coinbase, inputs, outputs } = row;
-  const spent = inputs === null || inputs === undefined || is_coinbase ? [] : inputs;
-  const made = outputs === null || outputs === undefined ? [] : outputs;
-  const isBare = spent.some(({ value }) => value === null || value === undefined);
-  if (isBare || (!is_coinbase && spent.length === 0)) {
-    return { kind: 'refused', reason: 'inputs_without_owners', block: block_number };
+  const { hash, block_number, block_hash, block_timestamp, is_coinbase } = row;
+  const inputs = is_coinbase ? [] : coinsOf(row.inputs);
+  const refused = (reason: RefusedReason): EtlRow => ({
+    ...{ kind: 'refused', reason, block: block_number },
+  });
+  if (inputs === null || (!is_coinbase && inputs.length === 0)) {
+    return refused('inputs_without_owners');
   }
-  return {
-    kind: 'transaction',
-    block_hash,
-    row: {
-      ...{ tx: hash, block: block_number, at: block_timestamp, coinbase: is_coinbase },
-      inputs: spent.map(coinOf),
-      outputs: made.map(coinOf),
-    },
-  };
+  const outputs = coinsOf(row.outputs);
+  if (outputs === null || outputs.length === 0) return refused('outputs_without_values');
+  const at = { tx: hash, block: block_number, at: block_timestamp, coinbase: is_coinbase };
+  return { kind: 'transaction', block_hash, row: { ...at, inputs, outputs } };
+}
+
+// Every transaction has inputs and outputs, and each its value: where one is unsaid, none is known.
+function coinsOf(told: z.output<typeof transactionRow>['inputs']): readonly BitcoinCoin[] | null {
+  if (told === null || told === undefined) return null;
+  const coins: BitcoinCoin[] = [];
+  for (const { addresses, value } of told) {
+    if (value === null || value === undefined) return null;
+    coins.push({ address: ownerOf(addresses), value: BigInt(value) });
+  }
+  return coins;
 }
 
 // A bare multisig script has several addresses and so no one owner; `nonstandard…` is no address.
-function coinOf({ addresses, value }: z.output<typeof coin>): BitcoinCoin {
+function ownerOf(addresses: z.output<typeof coin>['addresses']): string | null {
   const [only, ...more] = addresses === null || addresses === undefined ? [] : addresses;
   const parsed = only === undefined || more.length > 0 ? null : parseAddress(only);
-  const address = parsed === null || parsed.kind !== 'bitcoin' ? null : parsed.address;
-  return { address, value: value === null || value === undefined ? 0n : BigInt(value) };
+  return parsed === null || parsed.kind !== 'bitcoin' ? null : parsed.address;
 }
 
 function parsed(text: string): unknown {

@@ -2,11 +2,10 @@
 // The only file that makes an address out of a string: the branded types cannot be had elsewhere.
 // It trims nothing and repairs nothing. What it cannot name is null, never a guess.
 
-import { sha256 } from '@noble/hashes/sha2.js';
-import { keccakP } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import { encodeBase58 } from './base58.ts';
 import { CASHADDR_PREFIX, CASHADDR_VERSION, encodeCashaddr } from './cashaddr.ts';
+import { keccak256, sha256 } from './digest.ts';
 import { SYSTEM_ADDRESSES, SYSTEM_PREFIXES } from './system-address.ts';
 
 declare const kindOf: unique symbol;
@@ -139,38 +138,20 @@ export function parseAddress(text: string): ParsedAddress | null {
 const CODE_LOWER_A = 97;
 const ASCII_CASE = 32;
 const NIBBLE_UPPER_FROM = 8;
-// Keccak-256 in words of four bytes, the lowest byte first: its state, and the two ends of the
-// padding of a message of 40 bytes in a block of 136. Nothing here waits, so one state serves all.
-const keccakState = new Uint32Array(50);
-const DIGIT_WORDS = 10;
-const PADDING_FIRST = 0x01;
-const LAST_BLOCK_WORD = 33;
-const PADDING_LAST = 0x80000000;
 
 /** The address in EIP-55 letter case. */
 export function checksumAddress(address: EvmAddress): string {
-  const codes = new Array<number>(EVM_CHARS);
-  for (let i = 0; i < EVM_CHARS; i++) codes[i] = address.charCodeAt(i);
-  keccakState.fill(0);
-  for (let word = 0; word < DIGIT_WORDS; word++) {
-    const at = HEX_FROM + 4 * word;
-    keccakState[word] =
-      address.charCodeAt(at) |
-      (address.charCodeAt(at + 1) << 8) |
-      (address.charCodeAt(at + 2) << 16) |
-      (address.charCodeAt(at + 3) << 24);
-  }
-  keccakState[DIGIT_WORDS] = PADDING_FIRST;
-  keccakState[LAST_BLOCK_WORD] = PADDING_LAST;
-  keccakP(keccakState);
+  const hash = keccak256(address.slice(HEX_FROM));
+  let text = '0x';
   for (let i = HEX_FROM; i < EVM_CHARS; i++) {
     const digit = i - HEX_FROM;
     // Of each byte the high half comes first.
-    const nibble = (Number(keccakState[digit >> 3]) >>> (((digit & 7) ^ 1) * 4)) & 0xf;
-    const code = Number(codes[i]);
-    if (nibble >= NIBBLE_UPPER_FROM && code >= CODE_LOWER_A) codes[i] = code - ASCII_CASE;
+    const nibble = (Number(hash[digit >> 1]) >>> ((digit & 1) === 0 ? 4 : 0)) & 0xf;
+    const code = address.charCodeAt(i);
+    const raised = nibble >= NIBBLE_UPPER_FROM && code >= CODE_LOWER_A;
+    text += String.fromCharCode(raised ? code - ASCII_CASE : code);
   }
-  return String.fromCharCode(...codes);
+  return text;
 }
 
 const SOLANA_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

@@ -2,59 +2,60 @@
 // Only the way out: reading is rarer and left to the library. A screen writes one for each address.
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const ZERO = ALPHABET.charAt(0);
 const BASE = 58;
 /** Longer than anything that is an address, so that the work is bounded. */
 const BYTES_MAX = 128;
 
-// The number is held in 16-bit limbs and divided by five digits at once: every product stays below
-// 2^53, and there are a tenth of the divisions that byte by byte and digit by digit would take.
-const LIMB = 2 ** 16;
-const DIGITS_AT_ONCE = 5;
-const DIVISOR = BASE ** DIGITS_AT_ONCE;
+// The number is held in limbs of three bytes and divided by four digits at once, which are written
+// as two pairs: every product stays below 2^53, and there are a twelfth of the divisions that byte
+// by byte and digit by digit would take. Nothing here waits, so one set of limbs serves all.
+const LIMB_BYTES = 3;
+const LIMB = 2 ** 24;
+const PAIR = BASE ** 2;
+const DIVISOR = PAIR ** 2;
+const PAIRS = Array.from(ALPHABET).flatMap((high) => Array.from(ALPHABET, (low) => high + low));
+const limbs = new Float64Array(Math.ceil(BYTES_MAX / LIMB_BYTES));
 
 /** Bytes in base58, a leading `1` for each leading zero byte (the Bitcoin alphabet). */
 export function encodeBase58(bytes: Uint8Array): string {
   if (bytes.length > BYTES_MAX) throw new RangeError('base58: more bytes than an address has');
-  let zeros = 0;
-  while (zeros < bytes.length && bytes[zeros] === 0) zeros += 1;
-  const limbs = limbsOf(bytes);
+  const count = fillLimbs(bytes);
   let digits = '';
-  for (let first = 0; first < limbs.length; ) {
+  for (let first = leadingZeros(limbs, 0, count); first < count; ) {
     let rest = 0;
-    for (let i = first; i < limbs.length; i++) {
+    for (let i = first; i < count; i++) {
       const value = rest * LIMB + Number(limbs[i]);
       const quotient = Math.floor(value / DIVISOR);
       limbs[i] = quotient;
       rest = value - quotient * DIVISOR;
     }
-    while (first < limbs.length && limbs[first] === 0) first += 1;
-    digits = fiveDigits(rest) + digits;
+    first = leadingZeros(limbs, first, count);
+    const high = Math.floor(rest / PAIR);
+    digits = `${PAIRS[high]}${PAIRS[rest - high * PAIR]}${digits}`;
   }
   let padding = 0;
-  while (digits.charCodeAt(padding) === CODE_OF_ZERO) padding += 1;
-  return '1'.repeat(zeros) + digits.slice(padding);
+  while (digits.charAt(padding) === ZERO) padding += 1;
+  return ZERO.repeat(leadingZeros(bytes, 0, bytes.length)) + digits.slice(padding);
 }
 
-const CODE_OF_ZERO = ALPHABET.charCodeAt(0);
-
-/** The bytes as limbs of 16 bits, the highest first, without leading limbs of zero. */
-function limbsOf(bytes: Uint8Array): Uint32Array {
-  const limbs = new Uint32Array((bytes.length + 1) >> 1);
-  let at = limbs.length - 1;
-  for (let i = bytes.length - 1; i >= 0; i -= 2, at -= 1) {
-    limbs[at] = Number(bytes[i]) + (i > 0 ? Number(bytes[i - 1]) << 8 : 0);
+/** Fills the limbs with a number, its highest limb first, and tells how many it takes. */
+function fillLimbs(bytes: Uint8Array): number {
+  const count = Math.ceil(bytes.length / LIMB_BYTES);
+  let from = bytes.length - count * LIMB_BYTES;
+  for (let limb = 0; limb < count; limb++) {
+    let value = 0;
+    for (const end = from + LIMB_BYTES; from < end; from++) {
+      value = value * 256 + (from < 0 ? 0 : Number(bytes[from]));
+    }
+    limbs[limb] = value;
   }
-  let first = 0;
-  while (first < limbs.length && limbs[first] === 0) first += 1;
-  return limbs.subarray(first);
+  return count;
 }
 
-function fiveDigits(value: number): string {
-  let text = '';
-  let rest = value;
-  for (let i = 0; i < DIGITS_AT_ONCE; i++) {
-    text = ALPHABET.charAt(rest % BASE) + text;
-    rest = Math.floor(rest / BASE);
-  }
-  return text;
+/** Where the first that is not zero stands, or the end. */
+function leadingZeros(values: Uint8Array | Float64Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && values[at] === 0) at += 1;
+  return at;
 }

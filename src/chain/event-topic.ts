@@ -1,7 +1,7 @@
 // Under which topic does a contract log an event of this signature?
 
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
+import { keccak256 } from './digest.ts';
 
 const topics = new Map<string, string>();
 
@@ -12,9 +12,7 @@ const topics = new Map<string, string>();
 export function eventTopic(signature: string): string {
   const known = topics.get(signature);
   if (known !== undefined) return known;
-  const bytes = new Uint8Array(signature.length);
-  for (let i = 0; i < signature.length; i++) bytes[i] = signature.charCodeAt(i);
-  const topic = `0x${hex.encode(keccak_256(bytes))}`;
+  const topic = `0x${hex.encode(keccak256(signature))}`;
   topics.set(signature, topic);
   return topic;
 }

@@ -18,11 +18,13 @@ export type Absence = (typeof ABSENCES)[number];
 /** What an absence says; `null` for an answer that carries data. */
 export type Absent = { readonly state: Absence; readonly why: Why } | null;
 
-/** Makes an answer. For `route.ts` only (`tidy.test.ts` holds that). */
+/**
+ * Makes an answer; `data` is JSON already. For `route.ts` only (`tidy.test.ts` holds that).
+ */
 export let makeAnswer: <N extends string>(
   subject: string,
   sources: readonly Source[],
-  data: unknown,
+  data: string,
   absent: Absent,
 ) => Answer<N>;
 
@@ -46,27 +48,29 @@ export class Answer<in out Name extends string> {
   readonly why: Why | null;
   readonly #subject: string;
   readonly #sources: readonly Source[];
-  readonly #data: unknown;
-  private constructor(subject: string, sources: readonly Source[], data: unknown, absent: Absent) {
+  readonly #data: string;
+  private constructor(subject: string, sources: readonly Source[], data: string, absent: Absent) {
     this.#subject = subject;
     this.#sources = sources;
     this.#data = data;
     this.state = absent === null ? 'ok' : absent.state;
     this.why = absent === null ? null : absent.why;
   }
-  /** The wire form. `now` (Unix seconds) dates an answer that rests on no observation. */
-  envelope(now: number): Envelope {
-    const sources = distinct(this.#sources);
+  /** The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation. */
+  text(now: number): string {
+    const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));
     const observed = oldestObservation(this.#sources);
-    const envelope: Envelope = {
-      state: this.state,
-      subject: this.#subject,
-      sources: sources.map(shown),
-      as_of: observed === null ? now : observed,
-      data: this.#data,
-    };
-    if (this.why !== null) envelope.reason = this.why.reason;
-    return envelope;
+    const as_of = observed === null ? now : observed;
+    const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
+    return (
+      `{"state":"${this.state}","subject":${JSON.stringify(this.#subject)},` +
+      `"sources":[${sources.join()}],"as_of":${as_of},"data":${this.#data}${reason}}`
+    );
+  }
+  /** The body as its reader takes it apart. */
+  envelope(now: number): Envelope {
+    const envelope: unknown = JSON.parse(this.text(now));
+    return envelope as Envelope;
   }
   static {
     makeAnswer = (subject, sources, data, absent) => new Answer(subject, sources, data, absent);

@@ -131,7 +131,7 @@ export function unwrapOf(plan: Plan, at: string): Unwrap {
     case 'object':
       return unwrapObject(plan.fields, at);
     case 'claim':
-      return unwrapClaim(plan.meta, at);
+      return claimTaker(plan.meta, at);
   }
 }
 
@@ -155,7 +155,8 @@ function unwrapObject(fields: readonly (readonly [string, Plan])[], at: string):
   };
 }
 
-function unwrapClaim(meta: ClaimMeta, at: string): Unwrap {
+/** Takes one claim, or a value that needs none, and refuses what no claim stands behind. */
+export function claimTaker(meta: ClaimMeta, at: string): Unwrap {
   // Claims that rest on one reading share its ports: what was found enough is enough again.
   let enough: ReadonlySet<string> | null = null;
   return (value, sources) => {

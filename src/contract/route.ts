@@ -8,10 +8,10 @@ import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
-import { type Fits, fitsOf } from './fits.ts';
 import { type Plan, planOf, unwrap, unwrapOf } from './plan.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
+import { dataWriterOf } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'signals' | 'edge' | 'integrations' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -137,14 +137,14 @@ export function evidenceRoute<
 >(spec: EvidenceSpec<N, P, Q, B, D, A>): EvidenceRoute<N, P, Q, B, D, A> {
   const plan = planOf(spec.data);
   const take = unwrapOf(plan, spec.name);
-  const fits = fitsOf(spec.data);
+  const write = dataWriterOf(spec.data, spec.name, labelled);
   const absent: AbsentMakers<N> = {
     insufficient_evidence: ({ subject, why, consulted }) =>
-      makeAnswer(subject, sourcesOf(consulted), null, { state: 'insufficient_evidence', why }),
+      makeAnswer(subject, sourcesOf(consulted), NO_DATA, { state: 'insufficient_evidence', why }),
     not_supported: ({ subject, why }) =>
-      makeAnswer(subject, [], null, { state: 'not_supported', why }),
+      makeAnswer(subject, [], NO_DATA, { state: 'not_supported', why }),
     not_deployed: ({ subject, silent, why, consulted }) =>
-      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), null, {
+      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), NO_DATA, {
         state: 'not_deployed',
         why: why === undefined ? silent.why : why,
       }),
@@ -157,9 +157,10 @@ export function evidenceRoute<
     absent: onlyDeclared(absent, spec.absences),
     ok: ({ subject, data, rests }) => {
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
-      const plain = asDeclared(spec.data, fits, take(data, sources));
+      const quick = write(data, sources);
+      const text = quick === null ? asDeclared(spec.data, take(data, sources), sources) : quick;
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
-      return makeAnswer(subject, [...sources], labelled(plain, sources), null);
+      return makeAnswer(subject, [...sources], text, null);
     },
   };
 }
@@ -192,26 +193,26 @@ function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
 /** What every simulated caveat begins with. */
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
-type Data = { readonly [field: string]: unknown };
+const NO_DATA = 'null';
 
 // An answer is checked against its declaration last, so that what leaves is what the contract says.
-function asDeclared(schema: z.ZodObject, fits: Fits, plain: unknown): Data {
-  if (fits(plain)) return plain as Data;
+// This is the long way: the schema says what is wrong, or takes what the writer could not tell.
+function asDeclared(schema: z.ZodObject, plain: unknown, sources: ReadonlySet<Source>): string {
   const parsed = schema.safeParse(plain);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const caveat: unknown = parsed.data['caveat'];
+    if (typeof caveat !== 'string') return JSON.stringify(parsed.data);
+    return JSON.stringify({ ...parsed.data, caveat: labelled(caveat, sources) });
+  }
   const [first] = parsed.error.issues;
   const where = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
   throw new Error(`answer: not as the contract declares it: ${where}`);
 }
 
 // An answer that rests on anything simulated says so in its caveat.
-function labelled(data: Data, sources: ReadonlySet<Source>): Data {
-  const caveat = data['caveat'];
-  if (typeof caveat !== 'string') return data;
-  for (const { simulated } of sources) {
-    if (simulated) return { ...data, caveat: SIMULATED_CAVEAT + caveat };
-  }
-  return data;
+function labelled(caveat: string, sources: ReadonlySet<Source>): string {
+  for (const { simulated } of sources) if (simulated) return SIMULATED_CAVEAT + caveat;
+  return caveat;
 }
 
 /** What a handler is told beside its input. `now` is Unix seconds. */

@@ -76,7 +76,7 @@ export async function answerHosted(
     }
     if (!(said instanceof Answer)) throw new Error(`${route.name}: not an answer`);
     // Serialised before it is charged, so that a fault in the answer is never paid for.
-    const text = JSON.stringify(said.envelope(now()));
+    const text = said.text(now());
     const charged = await gate.charge(admitted);
     if (charged.kind === 'refused') {
       refuse(exchange, charged.refusal, null, route, meters);

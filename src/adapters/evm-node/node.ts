@@ -14,6 +14,7 @@ import {
   type ReadBlocks,
 } from '../../ports/chain-node.ts';
 import type { TipBlock } from '../../ports/transfer-store.ts';
+import { COUNT } from '../hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../json-rpc.ts';
 import { checkEmptyRange, checkLogs } from './canary.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
@@ -22,7 +23,7 @@ import { bestWay, executions, resultOf, type Way } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { refusalOf } from './refusals.ts';
-import { BLOCK, COUNT_RESULT, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
+import { BLOCK, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
 
 export type EvmNodeOptions = {
   readonly chain: EvmChainName;
@@ -104,7 +105,7 @@ class BlockReader {
     this.#way = null;
     const method = 'eth_chainId';
     const answer = await rpc.call({ method, params: [] }, signal);
-    const id = shaped(COUNT_RESULT, resultOf(answer, method), method);
+    const id = shaped(COUNT, resultOf(answer, method), method);
     const wanted = CHAINS[chain].chain_id;
     if (id !== wanted) throw new NodeFault(`is of chain ${id}, not of ${chain} (${wanted})`);
     const { latest } = await headsOf(rpc, signal);

@@ -2,26 +2,8 @@
 // A form that is not its own is a fault of the node: nothing is filled in.
 
 import { z } from 'zod';
+import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../hex-forms.ts';
 import { NodeFault } from './node-fault.ts';
-
-const ADDRESS = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text) => text.toLowerCase());
-/** 32 bytes in hex: a hash or a topic. */
-const WORD = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/)
-  .transform((text) => text.toLowerCase());
-const COUNT = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,13}$/)
-  .transform((text) => Number(text));
-const AMOUNT = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform((text) => BigInt(text));
-const BYTES = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
 
 const TRANSACTION = z.object({
   hash: WORD,
@@ -110,8 +92,6 @@ export type NodeLog = z.infer<typeof LOG>;
 export type NodeReceipt = z.infer<typeof RECEIPT>;
 export type ParityTrace = z.infer<typeof PARITY_TRACE>;
 export type Traced = z.infer<typeof TRACED>;
-
-export const COUNT_RESULT = COUNT;
 
 /** A result in its form, or a fault that names the method and not what was in it. */
 export function shaped<T>(schema: z.ZodType<T>, result: unknown, method: string): T {

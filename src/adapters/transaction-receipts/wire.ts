@@ -4,31 +4,13 @@
 import { z } from 'zod';
 import { chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
 import type { ReceiptFacts } from '../../ports/transaction-receipts.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../hex-forms.ts';
 
 const LOGS_MAX = 5_000;
 const TOPICS_MAX = 4;
 
-const lower = (text: string) => text.toLowerCase();
-const ADDRESS = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform(lower);
-const WORD = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/)
-  .transform(lower);
-const COUNT = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,13}$/)
-  .transform((text) => Number(text));
-const AMOUNT = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform((text) => BigInt(text));
-const BYTES = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
-  .transform(lower);
+/** What is cut out of a log's data is compared as text, so it has one case. */
+const DATA = BYTES.transform((text) => text.toLowerCase());
 
 /** A transaction of `eth_getTransactionByHash`, as far as it is needed. */
 export const TRANSACTION = z.object({
@@ -51,7 +33,7 @@ export const RECEIPT = z.object({
       z.object({
         address: ADDRESS,
         topics: z.array(WORD).max(TOPICS_MAX),
-        data: BYTES,
+        data: DATA,
         logIndex: COUNT,
       }),
     )

@@ -88,6 +88,17 @@ export async function addressHistory(
   return reading;
 }
 
+/** Everyone who was asked for, sent or received in what was read of some histories. */
+export function everyoneIn(histories: ReadonlyMap<string, Answer>): string[] {
+  const met = new Set<string>(histories.keys());
+  for (const reading of histories.values()) {
+    const transfers = seen(map(reading, (one) => one.transfers));
+    if (transfers === null) continue;
+    for (const { from, to } of transfers) met.add(from).add(to);
+  }
+  return [...met];
+}
+
 /** The chains a whole history must cover; those of other kinds are taken out for each address. */
 async function chainsFor(
   history: TransferHistory,

@@ -2,7 +2,6 @@
 // Every heuristic says for itself whether it came to its end, and why not. A service is named and
 // left alone: it links nobody. What poisoning and spam are is the walk's rule, and never ties.
 
-import { isSystemAddress } from '../chain/address.ts';
 import { type ChainName, isEvmChain } from '../chain/chain.ts';
 import { collect, heldUnder } from '../evidence/measure.ts';
 import {
@@ -26,7 +25,12 @@ import type {
   TransferHistory,
   TransferHistoryPort,
 } from '../ports/transfer-history.ts';
-import { type AddressHistory, addressHistories, addressHistory } from './address-history.ts';
+import {
+  type AddressHistory,
+  addressHistories,
+  addressHistory,
+  everyoneIn,
+} from './address-history.ts';
 import { deployerTies } from './cluster-deployers.ts';
 import { type DepositUse, depositTies } from './cluster-deposits.ts';
 import { type FirstFunding, firstFunding, funderTies } from './cluster-funders.ts';
@@ -35,6 +39,7 @@ import { FUNDED_MAX, FUNDING_WINDOW_S, SERVICE_DEGREE } from './cluster-ties.ts'
 import { inferDeposit, type KnownExchanges, OWN_RULE } from './deposit-inference.ts';
 import { type Named, namedIn } from './entity-labels.ts';
 import { keptTransfers } from './exchange-activity.ts';
+import { candidatesOf, movementOf } from './exchange-deposits.ts';
 
 /** How many of the addresses that a subject pays are read as deposit addresses. */
 const DEPOSITS_READ_MAX = 20;
@@ -152,7 +157,7 @@ async function withNeighbours(
   const { address } = own;
   const first = firstFunding(own, chain);
   const funder = first === null || named.isService(first.funder) ? null : first.funder;
-  const paid = paidBy(address, kept).filter((one) => !named.isLabelled(one));
+  const paid = candidatesOf(address, kept, named.isLabelled);
   const partners = paid.filter((one) => kept.some((row) => row.from === one));
   const deposits = paid.slice(0, DEPOSITS_READ_MAX);
   const mutual = partners.slice(0, PARTNERS_READ_MAX);
@@ -224,28 +229,6 @@ function othersIn(address: string, transfers: readonly HistoryTransfer[]): strin
   return [...new Set(transfers.map(({ from, to }) => (from === address ? to : from)))];
 }
 
-function everyoneIn(histories: ReadonlyMap<string, History>): string[] {
-  const met = new Set<string>(histories.keys());
-  for (const reading of histories.values()) {
-    const value = valueIn(reading);
-    if (value === null) continue;
-    for (const { from, to } of value.transfers) met.add(from).add(to);
-  }
-  return [...met];
-}
-
-/** Whom an address paid, those paid most often first. */
-function paidBy(address: string, kept: readonly HistoryTransfer[]): string[] {
-  const paid = new Map<string, HistoryTransfer[]>();
-  for (const one of kept) {
-    if (one.from === address && one.raw_amount > 0n) collect(paid, one.to, one);
-  }
-  return [...paid]
-    .filter(([one]) => !isSystemAddress(one))
-    .sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1))
-    .map(([one]) => one);
-}
-
 /** Whom a funder sent coins within the window around a first funding; one over the cap shows it. */
 function fundedWith(
   first: FirstFunding | null,
@@ -276,13 +259,10 @@ function usesIn(
     const value = valueIn(reading);
     if (value === null || value.degree > SERVICE_DEGREE) return [];
     const { kept } = keptTransfers(value.address, value.transfers);
-    const moved = kept.map(({ token, from, to, raw_amount, at, tx }) => {
-      return { asset: token === null ? chain : token, from, to, raw_amount, when: at, tx };
-    });
-    const inferred = inferDeposit(value.address, moved, known, OWN_RULE);
+    const inferred = inferDeposit(value.address, kept.map(movementOf), known, OWN_RULE);
     if (typeof inferred === 'string') return [];
     const [wallet] = inferred.wallets;
-    if (wallet === undefined) return [];
+    if (wallet === undefined) throw new Error('examination: a deposit address without a wallet');
     const users = new Set(inferred.forwards.map(({ user }) => user));
     const sent = new Map<string, HistoryTransfer[]>();
     for (const one of kept) if (users.has(one.from)) collect(sent, one.from, one);

@@ -24,7 +24,12 @@ import type {
   TransferHistory,
   TransferHistoryPort,
 } from '../ports/transfer-history.ts';
-import { type AddressHistory, addressHistories, type HistoryAsked } from './address-history.ts';
+import {
+  type AddressHistory,
+  addressHistories,
+  everyoneIn,
+  type HistoryAsked,
+} from './address-history.ts';
 import {
   type InferredDeposit,
   inferDeposit,
@@ -86,14 +91,15 @@ export async function depositsAround(
 ): Promise<Partly<Deposits, DepositsPort>> {
   const [{ address: subject, transfers }] = seenIn(own);
   // An exchange's own wallet is nobody's user: by the rule, nothing is a deposit address of it.
-  const candidates = isLabelled(subject) ? NONE : candidatesOf(subject, transfers, isLabelled);
+  const { kept } = keptTransfers(subject, transfers);
+  const candidates = isLabelled(subject) ? NONE : candidatesOf(subject, kept, isLabelled);
   const taken = candidates.slice(0, CANDIDATES_MAX);
   const readings =
     taken.length === 0
       ? new Map<string, History>()
       : await addressHistories(ports.history, taken, { ...asked, rowsMax: CANDIDATE_ROWS_MAX });
   const histories: ReadonlyMap<string, History> = new Map([[subject, own], ...readings]);
-  const labels = await ports.labels.lookUp(receiversOf(histories));
+  const labels = await ports.labels.lookUp(everyoneIn(histories));
   const history = some([...histories.values()].map((one) => map(one, () => null)));
   const causes = causesOf(histories, candidates.length);
   const met = map(both({ labels, history }), ({ labels: { found } }) => {
@@ -164,30 +170,20 @@ function sortedBy(
   return owned ? [{ ...deposit, externallyOwned: true }] : [];
 }
 
-/** Whom the subject paid and no label names, those paid most often first. */
-function candidatesOf(
+/** Whom the subject paid and no label names, by its kept transfers: those paid most often first. */
+export function candidatesOf(
   subject: string,
-  transfers: readonly HistoryTransfer[],
+  kept: readonly HistoryTransfer[],
   isLabelled: (address: string) => boolean,
 ): string[] {
   const paid = new Map<string, HistoryTransfer[]>();
-  for (const one of keptTransfers(subject, transfers).kept) {
+  for (const one of kept) {
     if (one.from === subject && one.raw_amount > 0n) collect(paid, one.to, one);
   }
   return [...paid]
     .filter(([address]) => !isLabelled(address) && !isSystemAddress(address))
     .sort((a, b) => b[1].length - a[1].length || compareText(a[0], b[0]))
     .map(([address]) => address);
-}
-
-function receiversOf(histories: ReadonlyMap<string, History>): string[] {
-  const met = new Set<string>(histories.keys());
-  for (const reading of histories.values()) {
-    const transfers = seen(map(reading, (one) => one.transfers));
-    if (transfers === null) continue;
-    for (const { from, to } of transfers) met.add(from).add(to);
-  }
-  return [...met];
 }
 
 type Named = KnownExchanges & { readonly names: ReadonlyMap<string, string> };
@@ -239,7 +235,9 @@ function ownedIn(address: string, transfers: readonly HistoryTransfer[]): boolea
   return executed ? false : null;
 }
 
-function movementOf({ chain, token, from, to, raw_amount, at, tx }: HistoryTransfer): Movement {
+/** A transfer as `inferDeposit` takes it: in time, by its chain and token. */
+export function movementOf(transfer: HistoryTransfer): Movement {
+  const { chain, token, from, to, raw_amount, at, tx } = transfer;
   return { asset: assetOf(chain, token), from, to, raw_amount, when: at, tx };
 }
 

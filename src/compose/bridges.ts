@@ -4,10 +4,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileBridgeRegistry } from '../adapters/bridge-registry/file.ts';
 import { nodeProbe } from '../adapters/bridge-registry/node-probe.ts';
-import { type JsonRpc, jsonRpc, type RpcLimits } from '../adapters/json-rpc.ts';
+import type { RpcLimits } from '../adapters/json-rpc.ts';
 import { nodeReceipts } from '../adapters/transaction-receipts/node.ts';
 import { factsOf, filedReceipt } from '../adapters/transaction-receipts/wire.ts';
-import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { BridgesServices } from '../cli/bridges.ts';
 import type { RegistryServices } from '../cli/registry.ts';
 import type { Config } from '../config.ts';
@@ -17,7 +16,8 @@ import { checkWithNodes } from '../engines/bridge-registry-nodes.ts';
 import { Read } from '../evidence/reading.ts';
 import { BRIDGE_CHAINS, type BridgeRegistry } from '../ports/bridge-registry.ts';
 import type { TransactionReceipts } from '../ports/transaction-receipts.ts';
-import { nowS, pause } from './clock.ts';
+import { nowS } from './clock.ts';
+import { evmClients } from './evm-clients.ts';
 import { type Outside, outsideOf } from './outside.ts';
 
 const TABLE = new URL('../../registry/bridge-contracts.csv', import.meta.url);
@@ -40,32 +40,17 @@ export type BridgeParts = {
 
 /** Composes the registry and receipts. Nothing is read before it is asked for. */
 export function bridgeParts(config: Config, outside: Outside): BridgeParts {
-  const nodes = nodesOf(outside);
+  const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
   return {
     bridgeRegistry: bridgeRegistryOf(),
     transactionReceipts: nodeReceipts({ nodes, simulated: config.simulate, now: nowS }),
-    close: () => {
-      for (const node of nodes.values()) node.close();
-    },
+    close,
   };
 }
 
 /** The table that comes with the product. */
 export function bridgeRegistryOf(): BridgeRegistry {
   return fileBridgeRegistry(TABLE, judgeRegistry);
-}
-
-function nodesOf({ rpc }: Outside): Map<EvmChainName, JsonRpc> {
-  const nodes = new Map<EvmChainName, JsonRpc>();
-  for (const chain of EVM_CHAINS) {
-    const url = rpc[chain];
-    if (url === null) continue;
-    nodes.set(
-      chain,
-      jsonRpc({ url: new URL(url), headers: {}, limits: RECEIPT_LIMITS, sleep: pause }),
-    );
-  }
-  return nodes;
 }
 
 /** What the commands need that check a table and explain a receipt. They open no store. */
@@ -91,13 +76,13 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
   if (text === null) return UNREADABLE;
   const judged = judgedOrFault(text);
   if (typeof judged === 'string') return { read: false, reason: judged } as const;
-  const nodes = config === null ? new Map<EvmChainName, JsonRpc>() : nodesOf(outsideOf(config));
+  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const probes = BRIDGE_CHAINS.flatMap((chain) => {
-    const rpc = nodes.get(chain);
+    const rpc = nodes?.byChain.get(chain);
     return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
   });
   const looked = await checkWithNodes(judged.rows, probes, signal);
-  for (const node of nodes.values()) node.close();
+  nodes?.close();
   const refusedByNode = looked.reduce((sum, { refused }) => sum + refused.length, 0);
   return {
     read: true,
@@ -108,7 +93,8 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
     refused: judged.refused,
     nodes: looked,
     without_node: BRIDGE_CHAINS.filter(
-      (chain) => !nodes.has(chain) && judged.rows.some((row) => row.chain === chain),
+      (chain) =>
+        nodes?.byChain.has(chain) !== true && judged.rows.some((row) => row.chain === chain),
     ),
   } as const;
 }

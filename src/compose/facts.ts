@@ -6,15 +6,14 @@ import { explorerFacts } from '../adapters/chain-facts/explorer.ts';
 import { nodeFacts } from '../adapters/chain-facts/node.ts';
 import { warehouseFacts } from '../adapters/chain-facts/warehouse.ts';
 import type { ExplorerChain } from '../adapters/explorer/provider.ts';
-import { jsonRpc, type RpcLimits } from '../adapters/json-rpc.ts';
+import type { RpcLimits } from '../adapters/json-rpc.ts';
 import { mixerRegistryFile } from '../adapters/mixer-registry/registry-file.ts';
 import type { Warehouse } from '../adapters/warehouse/executor.ts';
-import { EVM_CHAINS } from '../chain/chain.ts';
 import type { Config } from '../config.ts';
 import type { ChainFacts } from '../ports/chain-facts.ts';
 import type { MixerRegistry } from '../ports/mixer-registry.ts';
-import { nowS, pause } from './clock.ts';
-
+import { nowS } from './clock.ts';
+import { evmClients } from './evm-clients.ts';
 import type { Outside } from './outside.ts';
 
 /** A request waits for a node's state no longer than this. */
@@ -41,16 +40,12 @@ export type FactParts = {
 export function factParts(
   config: Config,
   warehouse: Warehouse,
-  { rpc }: Outside,
+  outside: Outside,
   explorers: readonly ExplorerChain[],
 ): FactParts {
   const { simulate: simulated, liveBudgetMs: timeMs } = config;
-  const nodes = EVM_CHAINS.flatMap((chain) => {
-    const url = rpc[chain];
-    if (url === null) return [];
-    const options = { url: new URL(url), headers: {}, limits: STATE_LIMITS, sleep: pause };
-    return [{ chain, rpc: jsonRpc(options) }];
-  });
+  const clients = evmClients(outside, STATE_LIMITS);
+  const nodes = [...clients.byChain].map(([chain, rpc]) => ({ chain, rpc }));
   const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
   return {
     chainFacts: cascadedFacts([
@@ -59,8 +54,6 @@ export function factParts(
       explorerFacts({ chains: explorers, ...limits }),
     ]),
     mixerRegistry: mixerRegistryFile(MIXERS),
-    close: () => {
-      for (const one of nodes) one.rpc.close();
-    },
+    close: clients.close,
   };
 }

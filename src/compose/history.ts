@@ -11,7 +11,7 @@ import {
   type ExplorerChain,
   etherscanChain,
 } from '../adapters/explorer/provider.ts';
-import { jsonRpc, RPC_LIMITS } from '../adapters/json-rpc.ts';
+import { RPC_LIMITS } from '../adapters/json-rpc.ts';
 import { defillamaPrices } from '../adapters/prices/defillama.ts';
 import { pricedHistory, valuedHistory } from '../adapters/prices/priced-history.ts';
 import { type GuardLimits, type ProviderGuard, providerGuard } from '../adapters/provider-guard.ts';
@@ -33,6 +33,7 @@ import type { TransferHistory } from '../ports/transfer-history.ts';
 import type { TransferStore } from '../ports/transfer-store.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 import { nowS, pause } from './clock.ts';
+import { type EvmClients, evmClients } from './evm-clients.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
 
@@ -54,7 +55,7 @@ export type HistoryParts = {
   readonly lags: FollowLags;
   /** The explorers, each with the guard that all who ask it share. */
   readonly explorers: readonly ExplorerChain[];
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
 };
 
 /** Composes history. Nothing is asked before it is asked of. */
@@ -78,17 +79,15 @@ export function historyParts(
   const priced = live === null || prices === null ? live : pricedHistory(live, prices);
   const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
   const history = prices === null ? known : valuedHistory(known, prices);
-  const nodes = nodesOf(config, outside, store, leases);
+  const nodes = evmClients(outside, RPC_LIMITS);
   return {
     history,
     store,
     importFiles: bulkImporter(store, join(config.dataDir, 'import')),
-    following: nodes.map(({ followed }) => followed),
+    following: followedOn(nodes, config, store, leases),
     lags: followLags(nowS),
     explorers,
-    close: async () => {
-      await Promise.all(nodes.map(({ close }) => close()));
-    },
+    close: nodes.close,
   };
 }
 
@@ -149,15 +148,15 @@ function pricesOf(config: Config, outside: Outside): Prices | null {
   });
 }
 
-type Node = { readonly followed: Followable; readonly close: () => Promise<void> };
-
-function nodesOf(config: Config, { rpc }: Outside, store: TransferStore, leases: Leases): Node[] {
-  return EVM_CHAINS.flatMap((chain) => {
-    const url = rpc[chain];
-    if (url === null) return [];
-    const client = jsonRpc({ url: new URL(url), headers: {}, limits: RPC_LIMITS, sleep: pause });
+function followedOn(
+  { byChain }: EvmClients,
+  config: Config,
+  store: TransferStore,
+  leases: Leases,
+): Followable[] {
+  return [...byChain].map(([chain, rpc]) => {
     const world = {
-      node: evmNode({ chain, rpc: client, simulated: config.simulate, now: nowS }),
+      node: evmNode({ chain, rpc, simulated: config.simulate, now: nowS }),
       store,
       origin: originOf(config),
       now: nowS,
@@ -165,8 +164,7 @@ function nodesOf(config: Config, { rpc }: Outside, store: TransferStore, leases:
       pollMs: POLL_MS,
       tipBlocksMax: TIP_BLOCKS_MAX,
     };
-    const followed = followable(world, { leases, sleep: pause });
-    return { followed, close: async () => client.close() };
+    return followable(world, { leases, sleep: pause });
   });
 }
 

@@ -130,7 +130,7 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
       entities.close();
       await keys.close();
       bridges.close();
-      await history.close();
+      history.close();
     },
   };
 }

@@ -5,6 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
+import { BAD_GATEWAY_PAGE, bodyOf, drip } from './stand-in.ts';
 
 /** What an explorer can be made to do wrong. */
 export const EXPLORER_FAULTS = [
@@ -78,8 +79,7 @@ type ListAction = keyof typeof LISTS;
 /** Rows of one answer at most, and of all numbered pages of one range together. */
 const ROWS_MAX = 1_000;
 const WINDOW_ROWS = 10_000;
-const DRIP_MS = 50;
-const BODY_BYTES_MAX = 10_000;
+const BODY_CHARS_MAX = 10_000;
 
 type Question = ExplorerCall & { readonly params: URLSearchParams; readonly block: string | null };
 type Answer = { readonly status: number; readonly type: string; readonly text: string };
@@ -95,7 +95,7 @@ export function explorerPart(
     if (place === null) return false;
     const n = calls;
     calls += 1;
-    void bodyOf(request).then((body) => {
+    void bodyOf(request, BODY_CHARS_MAX).then((body) => {
       const { dialect, chainId } = place;
       const method = place.node ? methodIn(body) : null;
       const action = method === null ? String(url.searchParams.get('action')) : method.method;
@@ -120,15 +120,6 @@ function placeOf(url: URL): Place | null {
   return { dialect: 'blockscout', chainId: Number(match[1]), node: match[2] !== undefined };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) {
-    text += String(chunk);
-    if (text.length > BODY_BYTES_MAX) break;
-  }
-  return text;
-}
-
 function methodIn(body: string): { method: string; block: string | null } {
   const asked: unknown = JSON.parse(body);
   if (typeof asked !== 'object' || asked === null) return { method: '', block: null };
@@ -151,29 +142,18 @@ function deliver(response: ServerResponse, answer: Answer, fault: ExplorerFault 
   else response.end(bytes);
 }
 
-/** One byte at a time, until the reader gives up. */
-function drip(response: ServerResponse, bytes: Buffer): void {
-  let at = 0;
-  const timer = setInterval(() => {
-    response.write(bytes.subarray(at, at + 1));
-    at += 1;
-  }, DRIP_MS);
-  response.once('close', () => clearInterval(timer));
-}
-
 function json(value: unknown): Answer {
   return { status: 200, type: 'application/json; charset=utf-8', text: JSON.stringify(value) };
 }
 
-const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
 const PENDING = 'Some internal transactions within this block range have not yet been processed';
 const FREE_PLAN =
   'Free API access is not supported for this chain. Please upgrade your api plan for full ' +
   'chain coverage.';
 
 function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault | null): Answer {
-  if (fault === 'html') return { status: 200, type: 'text/html', text: HTML };
-  if (fault === 'error500') return { status: 500, type: 'text/html', text: HTML };
+  if (fault === 'html') return { status: 200, type: 'text/html', text: BAD_GATEWAY_PAGE };
+  if (fault === 'error500') return { status: 500, type: 'text/html', text: BAD_GATEWAY_PAGE };
   if (fault === 'rate-limited') return rateLimited(asked);
   if (fault === 'notok')
     return notOk('Query Timeout occured. Please select a smaller result dataset');

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { WorldChains } from './chain-data.ts';
 import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
+import { answerPage, bodyOf, drip } from './stand-in.ts';
 
 /** What the nodes are made from. */
 export type NodesOptions = {
@@ -13,9 +14,7 @@ export type NodesOptions = {
   readonly reorgs: (chainId: number) => readonly number[];
 };
 
-const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
 const BODY_CHARS_MAX = 1_000_000;
-const DRIP_MS = 50;
 
 /** The part of a server that is the nodes: answers their paths, and says whether it did. */
 export function nodesPart(
@@ -25,18 +24,9 @@ export function nodesPart(
     const match = /^\/rpc\/([0-9]+)$/.exec(String(request.url).replace(/\?.*$/, ''));
     if (match === null) return false;
     const chainId = Number(match[1]);
-    void bodyOf(request).then((body) => answer(options, chainId, body, response));
+    void bodyOf(request, BODY_CHARS_MAX).then((body) => answer(options, chainId, body, response));
     return true;
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) {
-    text += String(chunk);
-    if (text.length > BODY_CHARS_MAX) break;
-  }
-  return text;
 }
 
 function answer(
@@ -48,8 +38,7 @@ function answer(
   const fault = faultOf(chainId);
   if (fault === 'timeout') return;
   if (fault === 'error500' || fault === 'html') {
-    const status = fault === 'html' ? 200 : 500;
-    response.writeHead(status, { 'content-type': 'text/html' }).end(HTML);
+    answerPage(response, fault === 'html' ? 200 : 500);
     return;
   }
   if (fault === 'rate-limited') {
@@ -76,16 +65,6 @@ function questionIn(body: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** One byte at a time, until the reader gives up. */
-function drip(response: ServerResponse, bytes: Buffer): void {
-  let at = 0;
-  const timer = setInterval(() => {
-    response.write(bytes.subarray(at, at + 1));
-    at += 1;
-  }, DRIP_MS);
-  response.once('close', () => clearInterval(timer));
 }
 
 /** The nodes on a port of 127.0.0.1. */

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { answerPage } from './stand-in.ts';
 
 /** What a price source can be made to do wrong. */
 export const PRICE_FAULTS = [
@@ -36,8 +37,6 @@ export type PriceApiOptions = {
   readonly fault: () => PriceFault | null;
 };
 
-const HTML = '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
-
 /** The part of a server that is a price source: answers its paths, and says whether it did. */
 export function priceApiPart(
   options: PriceApiOptions,
@@ -48,9 +47,9 @@ export function priceApiPart(
     if (coins === null) return false;
     const fault = options.fault();
     if (fault === 'timeout') return true;
-    if (fault === 'error500') response.writeHead(500, { 'content-type': 'text/html' }).end(HTML);
+    if (fault === 'error500') answerPage(response, 500);
     else if (fault === 'rate-limited') response.writeHead(429, { 'retry-after': '1' }).end('{}');
-    else if (fault === 'html') response.writeHead(200, { 'content-type': 'text/html' }).end(HTML);
+    else if (fault === 'html') answerPage(response, 200);
     else {
       const said = fault === 'forgets-all' ? { coins: {} } : { coins };
       const body = fault === 'wrong-shape' ? { coins: [] } : said;

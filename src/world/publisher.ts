@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
 import { sdnAdvancedXml, sdnXml, type WorldPublication, zipped } from './sdn-publication.ts';
+import { drip } from './stand-in.ts';
 
 /** What the publisher can be made to do wrong. */
 export const PUBLISHER_FAULTS = [
@@ -52,7 +53,6 @@ const DOWNLOAD_PATH = '/api/download/';
 const LINK_PATH = '/s3/';
 const LINK_TTL_S = 3_600;
 const ADDRESSES_BELOW_FLOOR = 120;
-const DRIP_MS = 50;
 
 /** The files it serves. */
 export const EXPORT_NAMES = [
@@ -140,16 +140,6 @@ function unchanged(request: IncomingMessage, etag: string, modified: string): bo
   const known = request.headers['if-none-match'];
   if (known !== undefined) return known === etag;
   return request.headers['if-modified-since'] === modified;
-}
-
-/** One byte at a time, until the reader gives up. */
-function drip(response: ServerResponse, bytes: Buffer): void {
-  let at = 0;
-  const timer = setInterval(() => {
-    response.write(bytes.subarray(at, at + 1));
-    at += 1;
-  }, DRIP_MS);
-  response.once('close', () => clearInterval(timer));
 }
 
 function denied(response: ServerResponse, status: number, code: string): true {

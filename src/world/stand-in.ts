@@ -1,0 +1,34 @@
+// Answers one question: what do the stand-ins do alike on the wire, whomever they stand in for.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What a web server says that has lost what it stands before. */
+export const BAD_GATEWAY_PAGE =
+  '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
+
+/** Answers with that page, under the status that it should have or under one that it should not. */
+export function answerPage(response: ServerResponse, status: 200 | 500): void {
+  response.writeHead(status, { 'content-type': 'text/html' }).end(BAD_GATEWAY_PAGE);
+}
+
+/** The body of a question, as text; what comes after a chunk past `charsMax` is not read. */
+export async function bodyOf(request: IncomingMessage, charsMax: number): Promise<string> {
+  let text = '';
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > charsMax) break;
+  }
+  return text;
+}
+
+const DRIP_MS = 50;
+
+/** One byte at a time, until the reader gives up. */
+export function drip(response: ServerResponse, bytes: Buffer): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    response.write(bytes.subarray(at, at + 1));
+    at += 1;
+  }, DRIP_MS);
+  response.once('close', () => clearInterval(timer));
+}

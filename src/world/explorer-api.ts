@@ -3,9 +3,9 @@
 // `/blockscout/CHAIN_ID`, their words for nothing, their errors as HTTP 200, their windows, and
 // their faults on demand, at any call.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
-import { BAD_GATEWAY_PAGE, bodyOf, drip } from './stand-in.ts';
+import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, started } from './stand-in.ts';
 
 /** What an explorer can be made to do wrong. */
 export const EXPLORER_FAULTS = [
@@ -85,9 +85,7 @@ type Question = ExplorerCall & { readonly params: URLSearchParams; readonly bloc
 type Answer = { readonly status: number; readonly type: string; readonly text: string };
 
 /** The part of a server that is an explorer: answers its paths, and says whether it did. */
-export function explorerPart(
-  options: ExplorerOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function explorerPart(options: ExplorerOptions): StandIn {
   let calls = 0;
   return (request, response) => {
     const url = new URL(String(request.url), 'http://explorer.invalid');
@@ -335,13 +333,7 @@ export async function startExplorer(chains: ExplorerChains): Promise<StartedExpl
       return faultOf(call);
     },
   });
-  const server = createServer((request, response) => {
-    if (!part(request, response)) response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  const origin = `http://127.0.0.1:${address.port}`;
+  const { origin, close } = await started(part);
   return {
     etherscan: new URL('/v2/api', origin),
     blockscout: (chainId) => new URL(`/blockscout/${chainId}`, origin),
@@ -349,10 +341,6 @@ export async function startExplorer(chains: ExplorerChains): Promise<StartedExpl
     fault: (next) => {
       faultOf = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

@@ -2,10 +2,10 @@
 // At `/rpc/CHAIN_ID` of a stand-in for tests and the simulated world. A re-org replaces the hashes
 // of the newest blocks; the chain's facts stay, in blocks of other hashes.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { WorldChains } from './chain-data.ts';
 import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
-import { answerPage, bodyOf, drip } from './stand-in.ts';
+import { answerPage, bodyOf, drip, type StandIn, started } from './stand-in.ts';
 
 /** What the nodes are made from. */
 export type NodesOptions = {
@@ -17,9 +17,7 @@ export type NodesOptions = {
 const BODY_CHARS_MAX = 1_000_000;
 
 /** The part of a server that is the nodes: answers their paths, and says whether it did. */
-export function nodesPart(
-  options: NodesOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function nodesPart(options: NodesOptions): StandIn {
   return (request, response) => {
     const match = /^\/rpc\/([0-9]+)$/.exec(String(request.url).replace(/\?.*$/, ''));
     if (match === null) return false;
@@ -88,14 +86,9 @@ export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
     return made;
   };
   const part = nodesPart({ chains, fault: () => fault, reorgs: of });
-  const server = createServer((request, response) => {
-    if (!part(request, response)) response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  const { origin, close } = await started(part);
   return {
-    url: (chainId) => new URL(`http://127.0.0.1:${address.port}/rpc/${chainId}`),
+    url: (chainId) => new URL(`${origin}/rpc/${chainId}`),
     fault: (next) => {
       fault = next;
     },
@@ -103,10 +96,6 @@ export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
       if (!(depth >= 1 && depth <= REORG_DEPTH_MAX)) throw new RangeError('a depth of 1 to 64');
       of(chainId).push(chains.headOf(chainId) - depth);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

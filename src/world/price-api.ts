@@ -3,8 +3,7 @@
 // with HTTP 200; its faults come on demand.
 
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { answerPage } from './stand-in.ts';
+import { answerPage, type StandIn, started } from './stand-in.ts';
 
 /** What a price source can be made to do wrong. */
 export const PRICE_FAULTS = [
@@ -38,9 +37,7 @@ export type PriceApiOptions = {
 };
 
 /** The part of a server that is a price source: answers its paths, and says whether it did. */
-export function priceApiPart(
-  options: PriceApiOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function priceApiPart(options: PriceApiOptions): StandIn {
   return (request, response) => {
     const url = new URL(String(request.url), 'http://prices.invalid');
     const coins = coinsOf(url, options);
@@ -127,23 +124,16 @@ export async function startPriceApi(
   let fault: PriceFault | null = null;
   const asked: string[] = [];
   const part = priceApiPart({ ...options, fault: () => fault });
-  const server = createServer((request, response) => {
+  const { origin, close } = await started((request, response) => {
     if (asked.length < ASKED_KEPT_MAX) asked.push(String(request.url));
-    if (!part(request, response)) response.writeHead(404).end();
+    return part(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return {
-    url: new URL(`http://127.0.0.1:${address.port}`),
+    url: new URL(origin),
     asked,
     fault: (next) => {
       fault = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

@@ -3,10 +3,10 @@
 // refusal of a request without a User-Agent, its validators, and its faults on demand.
 
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
 import { sdnAdvancedXml, sdnXml, type WorldPublication, zipped } from './sdn-publication.ts';
-import { drip } from './stand-in.ts';
+import { drip, type StandIn, started } from './stand-in.ts';
 
 /** What the publisher can be made to do wrong. */
 export const PUBLISHER_FAULTS = [
@@ -64,9 +64,7 @@ export const EXPORT_NAMES = [
 type ExportName = (typeof EXPORT_NAMES)[number];
 
 /** The part of a server that is the publisher: answers its paths, and says whether it did. */
-export function publisherPart(
-  options: PublisherOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function publisherPart(options: PublisherOptions): StandIn {
   const documents = documentCache(options);
   return (request, response) => {
     const url = new URL(String(request.url), 'http://publisher.invalid');
@@ -291,7 +289,7 @@ export async function startPublisher(options: {
     publication: () =>
       publication === undefined ? worldPublicationAt(options.now(), WORLD_SEED) : publication,
   });
-  const server = createServer((request, response) => {
+  const { origin, close } = await started((request, response) => {
     response.once('close', () => {
       const bytes = Number(response.getHeader('content-length'));
       const { statusCode: status } = response;
@@ -300,12 +298,8 @@ export async function startPublisher(options: {
         requests.push({ path, headers: request.headers, status, bytes });
       }
     });
-    if (!part(request, response)) response.writeHead(404).end();
+    return part(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  const origin = `http://127.0.0.1:${address.port}`;
   return {
     origin,
     url: (name) => new URL(EXPORTS_PATH + name, origin),
@@ -316,10 +310,6 @@ export async function startPublisher(options: {
     publish: (next) => {
       publication = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

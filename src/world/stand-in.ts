@@ -1,6 +1,30 @@
 // Answers one question: what do the stand-ins do alike on the wire, whomever they stand in for.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** The part of a server that is one stand-in: answers its paths, and says whether it did. */
+export type StandIn = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** A server on a port of 127.0.0.1. */
+type Started = { readonly origin: string; readonly close: () => Promise<void> };
+
+/** Starts a server of one stand-in on a free port of 127.0.0.1. */
+export async function started(part: StandIn): Promise<Started> {
+  const server = createServer((request, response) => {
+    if (!part(request, response)) response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
 
 /** What a web server says that has lost what it stands before. */
 export const BAD_GATEWAY_PAGE =

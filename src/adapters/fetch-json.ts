@@ -5,6 +5,7 @@
 
 import { type Dispatcher, request } from 'undici';
 import { FetchFault } from './fetch-bytes.ts';
+import { jsonIn } from './json-text.ts';
 
 /** The bounds of one question. */
 export type JsonLimits = {
@@ -125,14 +126,8 @@ function notJson(bytes: Buffer): string {
 
 /** The text of a refusal is of use only where it is JSON: it may be a web server's page. */
 function jsonOrNull(bytes: Buffer): unknown {
-  const text = bytes.toString('utf8');
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = jsonIn(bytes.toString('utf8'));
+  return value === undefined ? null : value;
 }
 
 const RETRY_AFTER_S = /^[0-9]{1,6}$/;

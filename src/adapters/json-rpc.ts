@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { shownAddress } from './fetch-bytes.ts';
+import { jsonIn } from './json-text.ts';
 import { type JsonAddress, jsonAddress, type Posted, PostFault } from './post-json.ts';
 
 /** One call. */
@@ -189,13 +190,8 @@ type Tried =
 
 /** The answers in a body, or `null` where it holds none. Providers send errors with any status. */
 function wiresOf({ text }: Posted): readonly Wire[] | null {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return null;
-  }
+  const body = jsonIn(text);
+  if (body === undefined) return null;
   const parsed = z.array(ANSWER).safeParse(Array.isArray(body) ? body : [body]);
   if (!parsed.success) return null;
   // JSON of another kind, such as a gateway's own refusal, answers none of the calls.

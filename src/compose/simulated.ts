@@ -5,6 +5,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
+import { jsonIn } from '../adapters/json-text.ts';
 import { EXIT, type Io } from '../cli/command.ts';
 import { corpusImport } from '../cli/corpus.ts';
 import { findingsImport } from '../cli/findings.ts';
@@ -139,21 +140,12 @@ type Made = z.output<typeof kept>;
 async function heldCredentials(file: string, parts: Parts): Promise<Made | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
-  const parsed = kept.safeParse(jsonOf(text));
+  const parsed = kept.safeParse(jsonIn(text));
   if (!parsed.success) return null;
   const found = await parts.keys.find(hashesOf(parsed.data.api_key, parts.secrets));
   if (!found.checked || found.value === null) return null;
   const { revoked_at, expires_at } = found.value.key;
   return revoked_at === null && expires_at > nowS() ? parsed.data : null;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return null;
-  }
 }
 
 async function mintCredentials({ services, memberships }: Parts): Promise<Made> {

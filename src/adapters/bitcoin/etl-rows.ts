@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import type { BitcoinCoin, BitcoinTransaction } from '../../ports/bitcoin-blocks.ts';
+import { jsonIn } from '../json-text.ts';
 
 const MS_PER_S = 1_000;
 const HASH = /^[0-9a-f]{64}$/;
@@ -63,7 +64,7 @@ export type RefusedReason =
 
 /** What a line says. */
 export function etlRow(text: string): EtlRow {
-  const value = parsed(text);
+  const value = jsonIn(text);
   if (value === undefined) return { kind: 'refused', reason: 'not_json', block: null };
   const block = blockRow.safeParse(value);
   if (block.success) {
@@ -107,14 +108,4 @@ function ownerOf(addresses: z.output<typeof coin>['addresses']): string | null {
   const [only, ...more] = addresses === null || addresses === undefined ? [] : addresses;
   const parsed = only === undefined || more.length > 0 ? null : parseAddress(only);
   return parsed === null || parsed.kind !== 'bitcoin' ? null : parsed.address;
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
 }

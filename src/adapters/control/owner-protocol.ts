@@ -4,6 +4,7 @@
 
 import { connect, type Server, type Socket } from 'node:net';
 import { z } from 'zod';
+import { jsonIn } from '../json-text.ts';
 
 /** A command for the owner. `args` are its words, as the operator typed them. */
 export type OwnerRequest = { readonly command: string; readonly args: readonly string[] };
@@ -194,13 +195,8 @@ async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
 }
 
 function parsed<T>(line: string, shape: z.ZodType<T>): T | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = jsonIn(line);
+  if (value === undefined) return null;
   const result = shape.safeParse(value);
   return result.success ? result.data : null;
 }

@@ -4,6 +4,7 @@
 
 import { StringDecoder } from 'node:string_decoder';
 import type { BrokenRow, RawRow } from '../../ports/table-import.ts';
+import { jsonIn } from '../json-text.ts';
 import { FileFault } from './file-fault.ts';
 
 /** The longest line, in characters. */
@@ -37,19 +38,9 @@ async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
 
 function rowOf(text: string, line: number): RawRow | BrokenRow {
   if (text.length > LINE_CHARS_MAX) return { line, problem: 'the line is too long' };
-  const value = parsed(text);
+  const value = jsonIn(text);
   if (value === undefined) return { line, problem: 'not JSON' };
   return objectRow(value, line);
-}
-
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return undefined;
-    throw fault;
-  }
 }
 
 /** A row from a parsed object of plain values; names of columns in lower case. */

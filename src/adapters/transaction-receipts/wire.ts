@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
 import type { ReceiptFacts } from '../../ports/transaction-receipts.ts';
 import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../hex-forms.ts';
+import { jsonIn } from '../json-text.ts';
 
 const LOGS_MAX = 5_000;
 const TOPICS_MAX = 4;
@@ -76,7 +77,9 @@ const DEPTH_MAX = 4;
  * `result`, or a list of the two. Throws `RangeError` for anything else.
  */
 export function filedReceipt(text: string): FiledReceipt {
-  const parts = objectsIn(parsed(text), 0);
+  const document = jsonIn(text);
+  if (document === undefined) throw new RangeError('it is no JSON');
+  const parts = objectsIn(document, 0);
   const transaction = parts.map((one) => TRANSACTION.safeParse(one)).find(({ success }) => success);
   const receipt = parts.map((one) => RECEIPT.safeParse(one)).find(({ success }) => success);
   if (transaction?.data === undefined) throw new RangeError('it holds no transaction');
@@ -89,15 +92,6 @@ export function filedReceipt(text: string): FiledReceipt {
   const known = id === null ? null : chainById(id);
   const chain = known !== null && isEvmChain(known.name) ? known.name : id;
   return { transaction: data, receipt: receipt.data, chain };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new RangeError('it is no JSON');
-  }
 }
 
 /** The objects of a document, those inside them too, down to a few levels. */

@@ -1,39 +1,9 @@
 // What an operator types to see what one recorded transaction shows of bridging, or why not.
 
+import { BRIDGE_CHAINS } from '../ports/bridge-registry.ts';
+import type { Explained, ExplainedReceipt } from '../ports/explained-receipt.ts';
 import { type Command, EXIT, fileArgument, type Io, oneOf, readArgs, required } from './command.ts';
 import { factLines, print, printJson } from './output.ts';
-
-/** One thing that was bridged, or passed as a message. */
-type Event = {
-  readonly protocol: string;
-  readonly direction: 'out' | 'in';
-  readonly user: string | null;
-  readonly asset: string | null;
-  readonly amount: string | null;
-  readonly contract: string;
-  readonly message_id: string | null;
-  readonly destination: string | null;
-  readonly origin: string | null;
-  readonly event: string;
-  readonly version: string;
-  readonly messaging_only: boolean;
-};
-
-/** What a file shows, or why it could not be read. */
-export type ExplainedReceipt =
-  | { readonly read: false; readonly reason: string }
-  | {
-      readonly read: true;
-      readonly checked: boolean;
-      readonly chain: string | null;
-      readonly chain_from: 'file' | 'registry' | null;
-      readonly bridged: readonly Event[];
-      readonly why_not: string | null;
-      readonly unknown_events: number;
-    };
-
-/** The chains that the command takes by name. */
-const CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon'] as const;
 
 /** What the command needs. Compose fills it. */
 export type BridgesServices = {
@@ -59,7 +29,7 @@ export const bridgesExplain: Command<BridgesServices> = {
       options: { receipt: { type: 'string' }, chain: { type: 'string' } },
     });
     const path = fileArgument(required(values.receipt, '--receipt'), io);
-    const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', CHAINS);
+    const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', BRIDGE_CHAINS);
     const explained = await explainReceipt(path, chain);
     if (!explained.read) {
       io.err(explained.reason);
@@ -71,9 +41,7 @@ export const bridgesExplain: Command<BridgesServices> = {
   },
 };
 
-type Read = Extract<ExplainedReceipt, { read: true }>;
-
-function json({ bridged, ...rest }: Read, io: Io): void {
+function json({ bridged, ...rest }: Explained, io: Io): void {
   const { chain, checked, why_not, unknown_events } = rest;
   for (const one of bridged) printJson(io, { ...one, chain, unknown_events });
   if (bridged.length > 0) return;
@@ -81,7 +49,7 @@ function json({ bridged, ...rest }: Read, io: Io): void {
 }
 
 function show(
-  { bridged, chain, chain_from, why_not, checked, unknown_events }: Read,
+  { bridged, chain, chain_from, why_not, checked, unknown_events }: Explained,
   io: Io,
 ): void {
   if (why_not !== null) io.out(`${checked ? 'No bridging' : 'Not checked'}: ${why_not}`);

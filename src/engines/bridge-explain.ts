@@ -3,36 +3,10 @@
 
 import { CHAINS, chainById } from '../chain/chain.ts';
 import { BRIDGE_CHAINS, type BridgeChain, type RegistryRow } from '../ports/bridge-registry.ts';
+import type { Explained, ExplainedEvent } from '../ports/explained-receipt.ts';
 import type { ReceiptFacts } from '../ports/transaction-receipts.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './bridge-events/decode.ts';
 import { type RegistryIndex, registryIndex } from './bridge-registry.ts';
-
-/** What a receipt shows, as an operator reads it. Amounts are decimal text, in smallest units. */
-export type ExplainedEvent = {
-  readonly protocol: string;
-  readonly direction: 'out' | 'in';
-  readonly user: string | null;
-  readonly asset: string | null;
-  readonly amount: string | null;
-  readonly contract: string;
-  readonly message_id: string | null;
-  readonly destination: string | null;
-  readonly origin: string | null;
-  readonly event: string;
-  readonly version: string;
-  readonly messaging_only: boolean;
-};
-
-/** `checked` is false where the receipt could not be held against the registry. */
-export type Explained = {
-  readonly checked: boolean;
-  readonly chain: string | null;
-  /** Whether the file named the chain, or the registry's contracts told it. */
-  readonly chain_from: 'file' | 'registry' | null;
-  readonly bridged: readonly ExplainedEvent[];
-  readonly why_not: string | null;
-  readonly unknown_events: number;
-};
 
 /** A receipt of which the chain may not be known. */
 export type Unplaced = Omit<ReceiptFacts, 'chain'>;

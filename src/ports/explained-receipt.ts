@@ -1,0 +1,34 @@
+// Answers one question: what does one recorded transaction show of bridging, or why not.
+// A receipt that could not be held against the registry shows nothing, which is no "no bridging".
+
+/** One thing that was bridged, or passed as a message. Amounts are decimal text, smallest units. */
+export type ExplainedEvent = {
+  readonly protocol: string;
+  readonly direction: 'out' | 'in';
+  readonly user: string | null;
+  readonly asset: string | null;
+  readonly amount: string | null;
+  readonly contract: string;
+  readonly message_id: string | null;
+  readonly destination: string | null;
+  readonly origin: string | null;
+  readonly event: string;
+  readonly version: string;
+  readonly messaging_only: boolean;
+};
+
+/** `checked` is false where the receipt could not be held against the registry. */
+export type Explained = {
+  readonly checked: boolean;
+  readonly chain: string | null;
+  /** Whether the file named the chain, or the registry's contracts told it. */
+  readonly chain_from: 'file' | 'registry' | null;
+  readonly bridged: readonly ExplainedEvent[];
+  readonly why_not: string | null;
+  readonly unknown_events: number;
+};
+
+/** What a file shows, or why it could not be read. */
+export type ExplainedReceipt =
+  | { readonly read: false; readonly reason: string }
+  | ({ readonly read: true } & Explained);

@@ -7,7 +7,7 @@ import type { AddressKind, ParsedAddress } from '../chain/address.ts';
 import type { EvmChainName } from '../chain/chain.ts';
 import { basis, type Partly, type Reading } from '../evidence/reading.ts';
 import type { BridgeRegistryPort, RegistryTable } from '../ports/bridge-registry.ts';
-import type { ChainFactsPort, FactReadings } from '../ports/chain-facts.ts';
+import type { FactReadings } from '../ports/chain-facts.ts';
 import type { ExchangeLabelsPort, LabelLookUp } from '../ports/exchange-labels.ts';
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../ports/flagged-addresses.ts';
 import type { MixerLookUp, MixerRegistryPort } from '../ports/mixer-registry.ts';
@@ -94,16 +94,6 @@ export type FindingKind = {
 
 /** Every kind of address. */
 export const EVERY_KIND: readonly AddressKind[] = ['evm', 'solana', 'bitcoin', 'tron'];
-
-/** The ports on which kinds rest. */
-export type FindingPort =
-  | TransferHistoryPort
-  | SanctionsListPort
-  | FlaggedAddressesPort
-  | ExchangeLabelsPort
-  | MixerRegistryPort
-  | BridgeRegistryPort
-  | ChainFactsPort;
 
 const ID_HEX_CHARS = 32;
 

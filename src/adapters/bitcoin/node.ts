@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import {
   type BitcoinBlock,
-  type BitcoinBlocks,
   type BitcoinCoin,
+  type BitcoinNode,
   type BitcoinTransaction,
   BlocksFault,
 } from '../../ports/bitcoin-blocks.ts';
@@ -53,8 +53,8 @@ type WireTransaction = z.output<typeof transaction>;
 type WireOutput = z.output<typeof output>;
 
 /** A node's blocks. The client is the caller's to close. */
-export function bitcoinNode(rpc: JsonRpc) {
-  return (fromBlock: number, toBlock: number | null): BitcoinBlocks => ({
+export function bitcoinNode(rpc: JsonRpc): BitcoinNode {
+  return (fromBlock, toBlock) => ({
     refused: () => new Map(),
     blocks: async function* (signal) {
       const head = z

@@ -5,6 +5,17 @@
 
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import {
+  bareAddress,
+  boundedCall,
+  type CallEnd,
+  cappedChunks,
+  credentialOf,
+  FetchFault,
+  faultByCode,
+  isNetworkCode,
+  NETWORK_FAULTS,
+} from './outbound-call.ts';
 
 /** The bounds of one download. */
 export type FetchLimits = {
@@ -37,62 +48,41 @@ export type Fetched = {
   readonly bytes: number;
 };
 
-/** The outside did not give a usable answer. `fault` is product text without any part of a URL. */
-export class FetchFault extends Error {
-  readonly fault: string;
-  constructor(fault: string) {
-    super(fault);
-    this.name = 'FetchFault';
-    this.fault = fault;
-  }
-}
-
-/** A configured address as it may be shown: scheme and host, or `file:`. */
-export function shownAddress(url: URL): string {
-  return url.protocol === 'file:' ? 'file:' : `${url.protocol}//${url.host}`;
-}
-
 const MS_PER_S = 1_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Downloads. Throws `FetchFault` for weather, and what `into` throws. */
 export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
   const { deadlineMs } = ask.limits;
-  const ended = new AbortController();
-  const end = (fault: string): void => ended.abort(new FetchFault(fault));
-  const deadline = setTimeout(() => end(`did not end within ${seconds(deadlineMs)}`), deadlineMs);
-  const stopped = (): void => end('the download was stopped');
-  ask.signal.addEventListener('abort', stopped, { once: true });
-  if (ask.signal.aborted) stopped();
   let sinkFault: unknown = null;
   const into = (chunk: Uint8Array): Promise<void> =>
     ask.into(chunk).catch((error: unknown) => {
       sinkFault = error;
       throw error;
     });
-  try {
-    return await followed({ ...ask, into }, ended.signal, end);
-  } catch (error) {
-    if (ended.signal.aborted) throw ended.signal.reason;
-    throw error === sinkFault ? error : asFault(error);
-  } finally {
-    clearTimeout(deadline);
-    ask.signal.removeEventListener('abort', stopped);
-  }
+  const bounds = {
+    ...{ deadlineMs, signal: ask.signal },
+    late: () => new FetchFault(`did not end within ${seconds(deadlineMs)}`),
+    stopped: () => new FetchFault('the download was stopped'),
+    asFault: (error: unknown) =>
+      error === sinkFault ? error : faultByCode(error, FAULTS, isNetworkCode),
+  };
+  return boundedCall(bounds, (ended) => followed({ ...ask, into }, ended));
 }
 
-async function followed(
-  ask: FetchAsk,
-  signal: AbortSignal,
-  end: (fault: string) => void,
-): Promise<Fetched> {
+const FAULTS = new Map([
+  ...NETWORK_FAULTS,
+  ['ERR_STREAM_PREMATURE_CLOSE', 'closed the connection early'],
+]);
+
+async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
   const { redirectsMax } = ask.limits;
   let url = ask.url;
   for (let hops = 0; hops <= redirectsMax; hops += 1) {
-    const response = await answered(url, ask, signal, end);
+    const response = await answered(url, ask, ended);
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => single(headers[name]);
-    if (status === 200) return { status, header, bytes: await poured(response, ask, end) };
+    if (status === 200) return { status, header, bytes: await poured(response, ask, ended) };
     // What comes with any other status is of no use, and its connection goes with it.
     response.destroy();
     if (status === 304) return { status, header, bytes: 0 };
@@ -106,18 +96,17 @@ async function followed(
 async function answered(
   url: URL,
   ask: FetchAsk,
-  signal: AbortSignal,
-  end: (fault: string) => void,
+  { signal, end }: CallEnd,
 ): Promise<IncomingMessage> {
   const { headersMs } = ask.limits;
   signal.throwIfAborted();
-  const late = (): void => end(`did not answer within ${seconds(headersMs)}`);
+  const late = (): void => end(new FetchFault(`did not answer within ${seconds(headersMs)}`));
   const timer = setTimeout(late, headersMs);
   try {
     return await new Promise((resolve, reject) => {
       const send = url.protocol === 'https:' ? secureRequest : plainRequest;
       const headers = { ...ask.headers, ...credential(url, ask.url) };
-      const request = send(bare(url), { headers, signal, agent: false }, resolve);
+      const request = send(bareAddress(url), { headers, signal, agent: false }, resolve);
       // Once it has answered, an error belongs to the body, whose reader gets it.
       request.on('error', reject);
       request.end();
@@ -128,25 +117,19 @@ async function answered(
 }
 
 /** Reads the body to its end, within its size and faster than a drip. */
-async function poured(
-  body: IncomingMessage,
-  ask: FetchAsk,
-  end: (fault: string) => void,
-): Promise<number> {
+async function poured(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd): Promise<number> {
   const { bytesMax, dripWindowMs, dripBytesMin } = ask.limits;
   let bytes = 0;
   let before = 0;
   const watch = setInterval(() => {
     if (bytes - before < dripBytesMin) {
-      end(`sent under ${dripBytesMin} bytes in ${seconds(dripWindowMs)}`);
+      end(new FetchFault(`sent under ${dripBytesMin} bytes in ${seconds(dripWindowMs)}`));
     }
     before = bytes;
   }, dripWindowMs);
   try {
-    for await (const chunk of body) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('a body gave text, not bytes');
+    for await (const chunk of cappedChunks(body, bytesMax, (fault) => new FetchFault(fault))) {
       bytes += chunk.byteLength;
-      if (bytes > bytesMax) throw new FetchFault(`sent over ${bytesMax} bytes`);
       await ask.into(chunk);
     }
   } finally {
@@ -172,44 +155,12 @@ export function redirectTarget(location: string | null, from: URL): URL {
 
 /** The user info of the configured address as a header, for its own origin only. */
 function credential(url: URL, configured: URL): Record<string, string> {
-  const { username, password } = configured;
-  if (url.origin !== configured.origin || (username === '' && password === '')) return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
-}
-
-function bare(url: URL): URL {
-  const plain = new URL(url);
-  plain.username = '';
-  plain.password = '';
-  return plain;
+  return url.origin === configured.origin ? credentialOf(configured) : {};
 }
 
 function single(value: string | string[] | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : value.join(', ');
-}
-
-const FAULTS: readonly (readonly [code: string, fault: string])[] = [
-  ['ECONNREFUSED', 'refused the connection'],
-  ['ENOTFOUND', 'its name was not found'],
-  ['EAI_AGAIN', 'its name could not be looked up'],
-  ['ECONNRESET', 'closed the connection early'],
-  ['EPIPE', 'closed the connection early'],
-  ['ERR_STREAM_PREMATURE_CLOSE', 'closed the connection early'],
-  ['ETIMEDOUT', 'did not take the connection in time'],
-];
-
-/** Codes of the network, of HTTP and of TLS: whatever else fails is a bug. */
-const OUTSIDE = /^(HPE_|E[A-Z]+$|CERT_|ERR_TLS|ERR_SSL|UNABLE_|DEPTH_|SELF_SIGNED)/;
-
-/** The fault that an error of the network means. Its message is dropped: it may hold a URL. */
-function asFault(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof FetchFault) return error;
-  const code = 'code' in error ? String(error.code) : '';
-  const row = FAULTS.find(([known]) => known === code);
-  if (row !== undefined) return new FetchFault(row[1]);
-  return OUTSIDE.test(code) ? new FetchFault(`the connection failed (${code})`) : error;
 }
 
 function seconds(ms: number): string {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { FetchFault } from './fetch-bytes.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
+import { FetchFault } from './outbound-call.ts';
 
 const MARK = 'MARKER7f3a';
 const servers: Server[] = [];

@@ -4,8 +4,17 @@
 // question may need a body, a connection kept, and what a refusal says.
 
 import { type Dispatcher, request } from 'undici';
-import { FetchFault } from './fetch-bytes.ts';
 import { jsonIn } from './json-text.ts';
+import {
+  bareAddress,
+  boundedCall,
+  credentialOf,
+  FetchFault,
+  faultByCode,
+  isNetworkCode,
+  NETWORK_FAULTS,
+  wholeBody,
+} from './outbound-call.ts';
 
 /** The bounds of one question. */
 export type JsonLimits = {
@@ -44,62 +53,28 @@ export class StatusFault extends FetchFault {
 /** Asks once and gives the parsed answer. Throws `FetchFault` for weather. */
 export async function fetchJson(ask: JsonAsk): Promise<unknown> {
   const { deadlineMs, bytesMax } = ask.limits;
-  const ended = new AbortController();
-  const end = (fault: string): void => ended.abort(new FetchFault(fault));
-  const late = `did not answer within ${deadlineMs / MS_PER_S} s`;
-  const deadline = setTimeout(() => end(late), deadlineMs);
-  const stopped = (): void => end('the question was stopped');
-  ask.signal.addEventListener('abort', stopped, { once: true });
-  if (ask.signal.aborted) stopped();
-  try {
-    ended.signal.throwIfAborted();
-    const response = await request(bare(ask.url), { ...sent(ask), signal: ended.signal });
-    const bytes = await bodyOf(response, bytesMax);
+  const bounds = {
+    ...{ deadlineMs, signal: ask.signal, asFault },
+    late: () => new FetchFault(`did not answer within ${deadlineMs / MS_PER_S} s`),
+    stopped: () => new FetchFault('the question was stopped'),
+  };
+  return boundedCall(bounds, async ({ signal }) => {
+    const response = await request(bareAddress(ask.url), { ...sent(ask), signal });
+    const bytes = await wholeBody(response.body, bytesMax, (fault) => new FetchFault(fault));
     const { statusCode: status } = response;
     if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
     if (status >= 200 && status < 300) return parsed(bytes, ask.parse);
     throw new StatusFault(status, retryAfterMs(response.headers), jsonOrNull(bytes));
-  } catch (error) {
-    if (ended.signal.aborted) throw ended.signal.reason;
-    throw asFault(error);
-  } finally {
-    clearTimeout(deadline);
-    ask.signal.removeEventListener('abort', stopped);
-  }
+  });
 }
 
 const MS_PER_S = 1_000;
 
 function sent(ask: JsonAsk): Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> {
-  const headers = { accept: 'application/json', ...ask.headers, ...credential(ask.url) };
+  const headers = { accept: 'application/json', ...ask.headers, ...credentialOf(ask.url) };
   if (ask.body === null) return { method: 'GET', headers };
   const body = JSON.stringify(ask.body);
   return { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
-}
-
-function credential({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
-}
-
-function bare(url: URL): URL {
-  const plain = new URL(url);
-  plain.username = '';
-  plain.password = '';
-  return plain;
-}
-
-async function bodyOf({ body }: Dispatcher.ResponseData, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError('a body gave text, not bytes');
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new FetchFault(`sent over ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -139,28 +114,19 @@ function retryAfterMs(headers: Dispatcher.ResponseData['headers']): number | nul
   return Number(value) * MS_PER_S;
 }
 
-const FAULTS: readonly (readonly [code: string, fault: string])[] = [
-  ['ECONNREFUSED', 'refused the connection'],
-  ['ENOTFOUND', 'its name was not found'],
-  ['EAI_AGAIN', 'its name could not be looked up'],
-  ['ECONNRESET', 'closed the connection early'],
-  ['EPIPE', 'closed the connection early'],
+const FAULTS = new Map([
+  ...NETWORK_FAULTS,
   ['UND_ERR_SOCKET', 'closed the connection early'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'closed the connection early'],
   ['UND_ERR_CONNECT_TIMEOUT', 'did not take the connection in time'],
-  ['ETIMEDOUT', 'did not take the connection in time'],
-];
+]);
 
-/** Codes of the network, of HTTP and of TLS: whatever else fails is a bug. */
-const OUTSIDE = /^(UND_ERR_|HPE_|E[A-Z]+$|CERT_|ERR_TLS|ERR_SSL|UNABLE_|DEPTH_|SELF_SIGNED)/;
+/** Codes of undici for the outside's faults and for ours. */
+const UNDICI = /^UND_ERR_/;
 const BUGS = /^UND_ERR_(INVALID_ARG|INVALID_RETURN|NOT_SUPPORTED|DESTROYED|CLOSED)/;
 
-/** The fault that an error of the network means. Its message is dropped: it may hold a URL. */
 function asFault(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof FetchFault) return error;
-  const code = 'code' in error ? String(error.code) : '';
-  const row = FAULTS.find(([known]) => known === code);
-  if (row !== undefined) return new FetchFault(row[1]);
-  if (BUGS.test(code) || !OUTSIDE.test(code)) return error;
-  return new FetchFault(`the connection failed (${code})`);
+  const isOutside = (code: string) =>
+    isNetworkCode(code) || (UNDICI.test(code) && !BUGS.test(code));
+  return faultByCode(error, FAULTS, isOutside);
 }

@@ -3,8 +3,8 @@
 // missing answer, silence) is a fault and never a result. It waits where it is told to wait.
 
 import { z } from 'zod';
-import { shownAddress } from './fetch-bytes.ts';
 import { jsonIn } from './json-text.ts';
+import { shownAddress } from './outbound-call.ts';
 import { type JsonAddress, jsonAddress, type Posted, PostFault } from './post-json.ts';
 
 /** One call. */

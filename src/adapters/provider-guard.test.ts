@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FetchFault } from './fetch-bytes.ts';
 import { StatusFault } from './fetch-json.ts';
+import { FetchFault } from './outbound-call.ts';
 import { BudgetSpent, callBudget, ProviderFault, providerGuard } from './provider-guard.ts';
 
 const LIMITS = { callsPerS: 10_000, retriesMax: 1, backoffMs: 1, failuresMax: 3, restMs: 60_000 };

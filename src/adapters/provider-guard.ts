@@ -2,8 +2,8 @@
 // A rate for each provider, a rest for one that keeps failing, a budget for each request. It
 // refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
 
-import { FetchFault } from './fetch-bytes.ts';
 import { StatusFault } from './fetch-json.ts';
+import { FetchFault } from './outbound-call.ts';
 
 /** A provider did not give a usable answer, in product text without any part of a URL. */
 export class ProviderFault extends Error {

@@ -2,7 +2,7 @@
 // It shows scheme and host of a configured address, more only of the publisher's own pages.
 
 import { createHash } from 'node:crypto';
-import { shownAddress } from '../fetch-bytes.ts';
+import { shownAddress } from '../outbound-call.ts';
 
 /** The publisher's own exports that can serve as the list, smallest first. */
 export const PUBLISHER_EXPORTS = [

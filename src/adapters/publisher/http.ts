@@ -4,7 +4,8 @@
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Mirror, Validators } from '../../ports/publisher.ts';
-import { type Fetched, FetchFault, type FetchLimits, fetchBytes } from '../fetch-bytes.ts';
+import { type Fetched, type FetchLimits, fetchBytes } from '../fetch-bytes.ts';
+import { FetchFault } from '../outbound-call.ts';
 import { addressKey, publicAddress } from './address.ts';
 import { type Spool, type Spooling, systemFault } from './spool.ts';
 

@@ -70,7 +70,7 @@ function serviceOn(store: PublicationStore, urls: readonly URL[], maxAgeS: numbe
   const world = {
     publisher: { mirrors: urls.map(mirrorAt) },
     reader: sdnReader(),
-    gate: sdnGate(FLOOR),
+    gate: sdnGate(FLOOR, now),
     store,
     now,
   };
@@ -113,6 +113,7 @@ describe('the last good list', () => {
       ['shrunk', 'refused', 'too_few_addresses'],
       ['undated', 'refused', 'no_publication_date'],
       ['older', 'refused', 'older_publication'],
+      ['future', 'refused', 'future_publication'],
       ['renamed-namespace', 'refused', 'unknown_namespace'],
       ['renamed-root', 'refused', 'unknown_root'],
       ['enhanced', 'refused', 'enhanced_file'],
@@ -158,6 +159,16 @@ describe('the last good list', () => {
     await refresh();
     const reading = await snapshot.list.lookUp([String(LISTED)]);
     expect(reading instanceof Unread && reading.why.code).toBe('list_never_loaded');
+  });
+
+  test('a date that is not yet keeps no true list out', async () => {
+    const urls = [publisher.url('SDN.XML')];
+    const { snapshot, refresh } = serviceOn(memoryPublicationStore(), urls, null);
+    publisher.fault('future');
+    expect(await refresh()).toMatchObject({ kind: 'refused', acceptable: false });
+    publisher.fault(null);
+    expect((await refresh()).kind).toBe('updated');
+    expect(await hits(snapshot)).toHaveLength(1);
   });
 
   test('the spool holds nothing but the few refused files kept aside', async () => {

@@ -51,7 +51,7 @@ export function sanctionsParts({
   const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
   const publisher = { mirrors: mirrors.map((url) => mirrorOf(new URL(url), spool)) };
   const reader = sdnReader();
-  const gate = sdnGate(floor);
+  const gate = sdnGate(floor, nowS);
   const snapshot = sanctionsSnapshot({
     store,
     maxAgeS,

@@ -87,7 +87,7 @@ export type LastGood = {
 export type Gate = {
   /** The rules that need no other publication. */
   readonly absolute: (list: PublishedList) => ListRefusal | null;
-  /** The rules that compare with the last good one, or with the release's baseline. */
+  /** Those that compare with the clock, and with the last good one or the release's baseline. */
   readonly relative: (list: PublishedList, last: LastGood | null) => ListRefusal | null;
 };
 

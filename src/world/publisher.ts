@@ -23,6 +23,7 @@ export const PUBLISHER_FAULTS = [
   'shrunk',
   'undated',
   'older',
+  'future',
   'renamed-namespace',
   'renamed-root',
   'enhanced',
@@ -193,6 +194,7 @@ function lessened(publication: WorldPublication, fault: PublisherFault): WorldPu
   const { published, parties } = publication;
   if (fault === 'empty-list') return { published, parties: [] };
   if (fault === 'older') return { published: '2026-09-24', parties };
+  if (fault === 'future') return { published: '2099-12-31', parties };
   if (fault === 'no-addresses') {
     return { published, parties: parties.map((party) => ({ ...party, addresses: [] })) };
   }

@@ -4,7 +4,14 @@
 import { parseAddress } from '../../chain/address.ts';
 import type { Gate, ListRefusal, PublicationReader } from '../../ports/publisher.ts';
 import { CONTAINER_LIMITS, type ContainerLimits } from '../sdn/container.ts';
-import { absoluteGate, BASELINE, isSizeRule, relativeGate, SHARES } from '../sdn/gate.ts';
+import {
+  absoluteGate,
+  BASELINE,
+  clockGate,
+  isSizeRule,
+  relativeGate,
+  SHARES,
+} from '../sdn/gate.ts';
 import { isRefusal, type Refusal } from '../sdn/publication.ts';
 import { readPublicationApart } from '../sdn/read-apart.ts';
 
@@ -17,11 +24,14 @@ export function sdnReader(limits: ContainerLimits = CONTAINER_LIMITS): Publicati
   };
 }
 
-/** The gate with this deployment's floor, in distinct addresses. */
-export function sdnGate(floor: number): Gate {
+/** The gate with this deployment's floor, in distinct addresses. `now` gives Unix seconds. */
+export function sdnGate(floor: number, now: () => number): Gate {
   return {
     absolute: (list) => orNull(absoluteGate(list, { floor })),
-    relative: (list, last) => orNull(relativeGate(list, last, BASELINE, SHARES)),
+    relative: (list, last) => {
+      const ahead = clockGate(list, now());
+      return orNull(ahead === null ? relativeGate(list, last, BASELINE, SHARES) : ahead);
+    },
   };
 }
 

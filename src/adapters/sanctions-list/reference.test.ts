@@ -53,7 +53,7 @@ describe.skipIf(ABSENT !== '')(`the real list of 2025-03-04${ABSENT}`, () => {
     await migrate(database, MIGRATIONS, LIVE);
     const read = await sdnReader()(ISSUE, new AbortController().signal);
     if (isListRefusal(read)) throw new Error(read.reason);
-    const gate = sdnGate(500);
+    const gate = sdnGate(500, () => NOW);
     expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);
     const store = publicationStore(database, () => NOW);
     said(

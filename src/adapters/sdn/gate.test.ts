@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { absoluteGate, BASELINE, isSizeRule, relativeGate, SHARES, type Weighed } from './gate.ts';
+import {
+  absoluteGate,
+  BASELINE,
+  clockGate,
+  isSizeRule,
+  relativeGate,
+  SHARES,
+  type Weighed,
+} from './gate.ts';
 import { REFUSAL_CODES, refusal } from './publication.ts';
 
 const weighed = (published: string, addresses: number, parties = 1000): Weighed => {
@@ -57,6 +65,27 @@ describe('the relative gate', () => {
         return outcome !== null && isSizeRule(outcome);
       }),
     );
+  });
+});
+
+describe('the gate of the clock', () => {
+  const noon = Date.UTC(2026, 10, 21, 12) / 1_000;
+  const aheadAt = (published: string, now = noon) => clockGate({ published }, now)?.code;
+
+  test('passes any day up to tomorrow, and refuses the one after it', () => {
+    const days = ['1999-12-31', '2026-11-21', '2026-11-22'];
+    expect(days.map((day) => aheadAt(day))).toEqual([undefined, undefined, undefined]);
+    expect(clockGate({ published: '2026-11-23' }, noon)).toEqual({
+      refused: true,
+      code: 'future_publication',
+      reason: 'it is of 2026-11-23, over a day ahead of the clock (2026-11-21)',
+    });
+  });
+
+  test('counts the day from midnight, UTC', () => {
+    const midnight = Date.UTC(2026, 10, 22) / 1_000;
+    expect(aheadAt('2026-11-23', midnight - 1)).toBe('future_publication');
+    expect(aheadAt('2026-11-23', midnight)).toBeUndefined();
   });
 });
 

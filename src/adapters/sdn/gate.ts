@@ -1,7 +1,8 @@
 // Answers one question: may this publication replace the list in force.
-// Pure rules of age and size. It does not know how to read, store or override: a caller that lets
+// Pure rules of date and size. It does not know how to read, store or override: a caller that lets
 // an operator accept a file asks `isSizeRule` of the refusal, which comes after all other rules.
 
+import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { type Publication, type Refusal, type RefusalCode, refusal } from './publication.ts';
 
 /** What the gate looks at: a publication has it, and so has a stored record of one. */
@@ -35,6 +36,22 @@ export function absoluteGate(
     return refusal('below_floor', `it holds ${addresses} distinct addresses, under ${floor}`);
   }
   return null;
+}
+
+/** How far a date may be ahead of the clock, which may be slow or in another zone than the date. */
+const AHEAD_MAX_S = DAY_S;
+
+/**
+ * The rule that compares with the clock. In force, a list of a day that is not yet would keep out
+ * every true one until then, as older than it.
+ */
+export function clockGate(
+  { published }: Pick<Weighed, 'published'>,
+  now: UnixSeconds,
+): Refusal | null {
+  if (published <= formatIsoDate(now + AHEAD_MAX_S)) return null;
+  const reason = `it is of ${published}, over a day ahead of the clock (${formatIsoDate(now)})`;
+  return refusal('future_publication', reason);
 }
 
 /** The rules that compare with the last good list, or without one with the baseline. */

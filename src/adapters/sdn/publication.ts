@@ -82,6 +82,7 @@ export const REFUSAL_CODES = [
   'too_few_addresses',
   'too_few_parties',
   'older_publication',
+  'future_publication',
   'too_large',
   'bad_archive',
   'unreadable',

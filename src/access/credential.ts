@@ -6,6 +6,7 @@ import type { UnixSeconds } from '../chain/time.ts';
 import { type CredentialReason, Refusal } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
+import { type Soon, whenThere } from '../evidence/soon.ts';
 import type { ApiKey, FoundKey, KeyStore } from '../ports/key-store.ts';
 import type { Membership } from '../ports/membership-store.ts';
 import { isActive } from './membership.ts';
@@ -90,12 +91,12 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
 const BEARER = /^Bearer +([^ ]+)$/i;
 
 /** Decides about the credential of a request: header, key, membership, plan. */
-export async function admit(
+export function admit(
   presented: Presented,
   rule: HostedRule,
   stores: CredentialStores,
   now: UnixSeconds,
-): Promise<Admitted | Denied> {
+): Soon<Admitted | Denied> {
   const authorization = sent(presented.authorization);
   const alternative = sent(presented.serviceMembership);
   if (authorization === null && alternative === null) {
@@ -109,11 +110,12 @@ export async function admit(
   if (kind === 'scp' && rule !== 'partner') return denied('unknown_membership', 'partnerElsewhere');
   if (kind === 'sc' && rule === 'partner') return denied('unknown_membership', 'partnerOnly');
 
-  const found = await stores.keys.find(hashes);
-  if (found instanceof Unread) return storeUnavailable(null);
-  const outcome = judge(found.value, rule, now);
-  if (outcome.admitted) stores.keys.noteUse({ id: outcome.key.id, secret: hashes[0], at: now });
-  return outcome;
+  return whenThere(stores.keys.find(hashes), (found) => {
+    if (found instanceof Unread) return storeUnavailable(null);
+    const outcome = judge(found.value, rule, now);
+    if (outcome.admitted) stores.keys.noteUse({ id: outcome.key.id, secret: hashes[0], at: now });
+    return outcome;
+  });
 }
 
 /** A header without its outer spaces; an empty one was not sent. */

@@ -3,8 +3,9 @@
 
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Refusal } from '../contract/refusals.ts';
-import { Unread } from '../evidence/reading.ts';
-import type { QuotaStore } from '../ports/quota-store.ts';
+import { type Reading, Unread } from '../evidence/reading.ts';
+import { type Soon, whenThere } from '../evidence/soon.ts';
+import type { QuotaPort, QuotaStore, Remaining } from '../ports/quota-store.ts';
 import {
   admit,
   type Admitted as Credential,
@@ -30,7 +31,7 @@ export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal }
 /** The gate in front of every hosted route. */
 export type Gate = {
   /** Credential first, then allowance; nothing is charged yet. */
-  readonly admit: (presented: Presented, rule: HostedRule) => Promise<Admitted | TurnedAway>;
+  readonly admit: (presented: Presented, rule: HostedRule) => Soon<Admitted | TurnedAway>;
   /** Stores one charge before the answer leaves; never past the limit, whichever process asks. */
   readonly charge: (
     admitted: Admitted,
@@ -51,17 +52,28 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
     return { kind: 'refused', refusal: credentialRefusal(denied, durable, remaining, now()) };
   };
 
+  const admitted = (
+    credential: Credential,
+    left: Reading<Remaining, QuotaPort>,
+  ): Soon<Admitted | TurnedAway> => {
+    const { allowance } = credential;
+    if (left instanceof Unread) return turnAway(storeUnavailable(allowance));
+    const { limit, remaining } = left.value;
+    if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance) };
+    const figures = { limit, remaining, reset_s: allowance.reset_s };
+    return { kind: 'admitted', credential, figures };
+  };
+
   return {
-    admit: async (presented, rule) => {
-      const credential = await admit(presented, rule, stores, now());
-      if (!credential.admitted) return await turnAway(credential);
-      const { allowance, reset_s } = credential.allowance;
-      const left = await quota.remaining(allowance);
-      if (left instanceof Unread) return await turnAway(storeUnavailable(credential.allowance));
-      const { limit, remaining } = left.value;
-      if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(credential.allowance) };
-      return { kind: 'admitted', credential, figures: { limit, remaining, reset_s } };
-    },
+    admit: (presented, rule) =>
+      whenThere(
+        admit(presented, rule, stores, now()),
+        (credential): Soon<Admitted | TurnedAway> => {
+          if (!credential.admitted) return turnAway(credential);
+          const left = quota.remaining(credential.allowance.allowance);
+          return whenThere(left, (said) => admitted(credential, said));
+        },
+      ),
     charge: async ({ credential, figures }) => {
       const { allowance, reset_s } = credential.allowance;
       const charged = await quota.charge(allowance);

@@ -135,6 +135,8 @@ export function parseAddress(text: string): ParsedAddress | null {
   return parseBase58(text);
 }
 
+const CODE_ZERO = 48;
+const CODE_X = 120;
 const CODE_LOWER_A = 97;
 const ASCII_CASE = 32;
 const NIBBLE_UPPER_FROM = 8;
@@ -142,16 +144,16 @@ const NIBBLE_UPPER_FROM = 8;
 /** The address in EIP-55 letter case. */
 export function checksumAddress(address: EvmAddress): string {
   const hash = keccak256(address.slice(HEX_FROM));
-  let text = '0x';
+  const codes = [CODE_ZERO, CODE_X];
   for (let i = HEX_FROM; i < EVM_CHARS; i++) {
     const digit = i - HEX_FROM;
     // Of each byte the high half comes first.
     const nibble = (Number(hash[digit >> 1]) >>> ((digit & 1) === 0 ? 4 : 0)) & 0xf;
     const code = address.charCodeAt(i);
     const raised = nibble >= NIBBLE_UPPER_FROM && code >= CODE_LOWER_A;
-    text += String.fromCharCode(raised ? code - ASCII_CASE : code);
+    codes.push(raised ? code - ASCII_CASE : code);
   }
-  return text;
+  return String.fromCharCode(...codes);
 }
 
 const SOLANA_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

@@ -3,6 +3,7 @@
 
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Partly, Reading } from '../evidence/reading.ts';
+import type { Soon } from '../evidence/soon.ts';
 import type { Membership } from './membership-store.ts';
 
 /** The name of this port in readings. */
@@ -78,7 +79,7 @@ export type KeyStore = {
   /** Finds a key by its hash: under the secret in force first, then under those before it. */
   readonly find: (
     secrets: readonly [SecretHash, ...SecretHash[]],
-  ) => Promise<Reading<FoundKey | null, KeysPort>>;
+  ) => Soon<Reading<FoundKey | null, KeysPort>>;
   /** Stores a key of a membership that has fewer than `activeMax` active ones at `created_at`. */
   readonly add: (key: NewKey, activeMax: number) => Promise<Reading<AddedKey, KeysPort>>;
   /** Keys, newest first, the revoked and expired ones with them. */
@@ -124,7 +125,7 @@ export type NewToken = {
 export type TokenStore = {
   readonly find: (
     secrets: readonly [SecretHash, ...SecretHash[]],
-  ) => Promise<Reading<IntelligenceToken | null, TokensPort>>;
+  ) => Soon<Reading<IntelligenceToken | null, TokensPort>>;
   readonly add: (token: NewToken) => Promise<Reading<IntelligenceToken, TokensPort>>;
   /** Tokens, newest first, the revoked ones with them. */
   readonly list: () => Promise<Partly<readonly IntelligenceToken[], TokensPort>>;

@@ -2,6 +2,7 @@
 // It refuses to grant past the limit, however many processes charge at once.
 
 import type { Reading } from '../evidence/reading.ts';
+import type { Soon } from '../evidence/soon.ts';
 
 /** The name of this port in readings. */
 export type QuotaPort = 'quota';
@@ -28,7 +29,7 @@ export type QuotaStore = {
   /** Charges one. It is stored before the promise resolves. */
   readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
   /** What is left, as last seen here within two seconds or read now. A spent one stays spent. */
-  readonly remaining: (allowance: Allowance) => Promise<Reading<Remaining, QuotaPort>>;
+  readonly remaining: (allowance: Allowance) => Soon<Reading<Remaining, QuotaPort>>;
   /** The use that is stored now. */
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
 };

@@ -12,7 +12,6 @@ import { consultedPorts } from './silence-consulted.ts';
 import {
   type Fault,
   PAGED_PORTS,
-  PORT_NAMES,
   PORT_TAGS,
   type PortName,
   partlySilent,

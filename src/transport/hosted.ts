@@ -9,6 +9,7 @@ import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
 import { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { AccessRule, AnyEvidenceRoute, AnyPlainRoute, Asked } from '../contract/route.ts';
+import type { Soon } from '../evidence/soon.ts';
 import type { Log, Mounted } from './http.ts';
 import { parseInput, type Sent } from './input.ts';
 import type { Meters } from './metrics.ts';
@@ -46,7 +47,7 @@ export function admit(
   search: string,
   { route }: Mounted,
   { gate }: Answering,
-): Promise<Admitted | TurnedAway> {
+): Soon<Admitted | TurnedAway> {
   if (gate === null) throw new Error('a hosted route needs a gate');
   const serviceMembership = typeof membership === 'string' ? membership : undefined;
   return gate.admit({ authorization, serviceMembership, search }, hostedRule(route.access));
@@ -99,7 +100,8 @@ export async function serveHosted(
 ): Promise<void> {
   let admitted: Admitted | TurnedAway;
   try {
-    admitted = await admit(headers, '', mounted, options);
+    const said = admit(headers, '', mounted, options);
+    admitted = said instanceof Promise ? await said : said;
   } catch (fault) {
     sendFault(exchange, fault, null, mounted.route, options);
     return;
@@ -154,15 +156,21 @@ function sendRefusal(
 
 function sendAnswer({ id, response }: Exchange, figures: QuotaFigures, text: string): void {
   const { limit, remaining, reset_s } = figures;
+  const bytes = Buffer.from(text);
   response.writeHead(OK, [
     ...ANSWER_HEADERS,
-    ...['x-request-id', id],
-    ...['X-RateLimit-Limit', String(limit)],
-    ...['X-RateLimit-Remaining', String(remaining)],
-    ...['X-RateLimit-Reset', String(reset_s)],
-    ...['content-length', String(Buffer.byteLength(text))],
+    'x-request-id',
+    id,
+    'X-RateLimit-Limit',
+    String(limit),
+    'X-RateLimit-Remaining',
+    String(remaining),
+    'X-RateLimit-Reset',
+    String(reset_s),
+    'content-length',
+    String(bytes.length),
   ]);
-  response.end(text);
+  response.end(bytes);
 }
 
 /** Parses the input and asks the handler; a refusal where the input does not parse. */

@@ -3,6 +3,7 @@
 // It refuses to answer from memory past five seconds, also while the store is silent.
 
 import { type Reading, Unread } from '../../evidence/reading.ts';
+import type { Soon } from '../../evidence/soon.ts';
 import type { SecretHash } from '../../ports/key-store.ts';
 
 /** How long an answer serves without a question to the store. */
@@ -14,11 +15,12 @@ const KEPT_MAX = 20_000;
 
 type Asked = readonly [SecretHash, ...SecretHash[]];
 type Find<T, P extends string> = (secrets: Asked) => Promise<Reading<T, P>>;
+type Remembered<T, P extends string> = (secrets: Asked) => Soon<Reading<T, P>>;
 type Kept<T, P extends string> = { readonly reading: Reading<T, P>; readonly askedMs: number };
 
 /** A look-up with a memory, and how to empty it after a change made here. */
 export type RememberedLookUps<T, P extends string> = {
-  readonly find: Find<T, P>;
+  readonly find: Remembered<T, P>;
   readonly forget: () => void;
 };
 
@@ -53,16 +55,16 @@ export function rememberLookUps<T, P extends string>(
   }
 
   return {
-    find: async (secrets) => {
+    find: (secrets) => {
       const name = nameOf(secrets);
       const last = kept.get(name);
       if (last !== undefined && monotonicMs() - last.askedMs < FRESH_MS) return last.reading;
       const underWay = asking.get(name);
-      if (underWay !== undefined) return await underWay;
+      if (underWay !== undefined) return underWay;
       const questions = asking;
       const mine = ask(name, secrets).finally(() => questions.delete(name));
       questions.set(name, mine);
-      return await mine;
+      return mine;
     },
     forget: () => {
       kept = new Map();

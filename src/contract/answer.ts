@@ -10,6 +10,7 @@ import {
   type Source,
   shown,
 } from '../evidence/source.ts';
+import { isAscii } from './writer.ts';
 
 /** The states of the envelope that carry no data. */
 export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed'] as const;
@@ -18,13 +19,14 @@ export type Absence = (typeof ABSENCES)[number];
 /** What an absence says; `null` for an answer that carries data. */
 export type Absent = { readonly state: Absence; readonly why: Why } | null;
 
-/**
- * Makes an answer; `data` is JSON already. For `route.ts` only (`tidy.test.ts` holds that).
- */
+/** Data that is JSON already, and whether every sign of it is ASCII. */
+export type WrittenData = { readonly text: string; readonly ascii: boolean };
+
+/** Makes an answer. For `route.ts` only (`tidy.test.ts` holds that). */
 export let makeAnswer: <N extends string>(
   subject: string,
   sources: readonly Source[],
-  data: string,
+  data: WrittenData,
   absent: Absent,
 ) => Answer<N>;
 
@@ -48,8 +50,13 @@ export class Answer<in out Name extends string> {
   readonly why: Why | null;
   readonly #subject: string;
   readonly #sources: readonly Source[];
-  readonly #data: string;
-  private constructor(subject: string, sources: readonly Source[], data: string, absent: Absent) {
+  readonly #data: WrittenData;
+  private constructor(
+    subject: string,
+    sources: readonly Source[],
+    data: WrittenData,
+    absent: Absent,
+  ) {
     this.#subject = subject;
     this.#sources = sources;
     this.#data = data;
@@ -57,19 +64,26 @@ export class Answer<in out Name extends string> {
     this.why = absent === null ? null : absent.why;
   }
   /** The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation. */
-  text(now: number): string {
+  bytes(now: number): Buffer {
+    const { before, after } = this.#around(now);
+    const text = `${before}${this.#data.text}${after}`;
+    // Most answers are ASCII: those need not be read through to know their bytes.
+    const narrow = this.#data.ascii && isAscii(before) && isAscii(after);
+    return Buffer.from(text, narrow ? 'latin1' : 'utf8');
+  }
+  #around(now: number): { readonly before: string; readonly after: string } {
     const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));
     const observed = oldestObservation(this.#sources);
     const as_of = observed === null ? now : observed;
     const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
-    return (
+    const before =
       `{"state":"${this.state}","subject":${JSON.stringify(this.#subject)},` +
-      `"sources":[${sources.join()}],"as_of":${as_of},"data":${this.#data}${reason}}`
-    );
+      `"sources":[${sources.join()}],"as_of":${as_of},"data":`;
+    return { before, after: `${reason}}` };
   }
   /** The body as its reader takes it apart. */
   envelope(now: number): Envelope {
-    const envelope: unknown = JSON.parse(this.text(now));
+    const envelope: unknown = JSON.parse(this.bytes(now).toString());
     return envelope as Envelope;
   }
   static {

@@ -91,6 +91,19 @@ describe('ok', () => {
     expect(names).toEqual(['A list (simulated)', 'A list']);
   });
 
+  test.each(['Grüße', '\u0100bc', '\u{1f600}', '\ud800 half'])(
+    'says %s as it is, wherever it stands: in its data, its subject or its source',
+    (name) => {
+      const listed = (of: string) => claim(listRead({ name: of }), () => true);
+      const plain = { looked: false as const, caveat: 'c' };
+      const said = (subject: string, of: string, caveat: string) =>
+        screen.ok({ subject, data: { ...plain, caveat, listed: listed(of) } }).envelope(NOW);
+      expect(said(name, 'A list', 'c').subject).toBe(name);
+      expect(said('s', name, 'c').sources[0]?.name).toBe(name);
+      expect(said('s', 'A list', name).data).toMatchObject({ caveat: name });
+    },
+  );
+
   test('that rests on nothing is a bug, not an answer', () => {
     const route = evidenceRoute({
       ...facts,

@@ -7,11 +7,18 @@ import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
-import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
+import {
+  type Absence,
+  type Answer,
+  makeAnswer,
+  makeReply,
+  type Reply,
+  type WrittenData,
+} from './answer.ts';
 import { type Plan, planOf, unwrap, unwrapOf } from './plan.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
-import { dataWriterOf } from './writer.ts';
+import { dataWriterOf, type Writing } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'signals' | 'edge' | 'integrations' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -157,10 +164,11 @@ export function evidenceRoute<
     absent: onlyDeclared(absent, spec.absences),
     ok: ({ subject, data, rests }) => {
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
-      const quick = write(data, sources);
+      const writing = { sources, ascii: true };
+      const quick = write(data, writing);
       const text = quick === null ? asDeclared(spec.data, take(data, sources), sources) : quick;
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
-      return makeAnswer(subject, [...sources], text, null);
+      return makeAnswer(subject, [...sources], writtenData(text, quick, writing), null);
     },
   };
 }
@@ -193,7 +201,12 @@ function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
 /** What every simulated caveat begins with. */
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
-const NO_DATA = 'null';
+const NO_DATA: WrittenData = { text: 'null', ascii: true };
+
+// What was written the long way is not known to be ASCII.
+function writtenData(text: string, quick: string | null, { ascii }: Writing): WrittenData {
+  return { text, ascii: ascii && quick !== null };
+}
 
 // An answer is checked against its declaration last, so that what leaves is what the contract says.
 // This is the long way: the schema says what is wrong, or takes what the writer could not tell.

@@ -41,14 +41,16 @@ const ODD: readonly unknown[] = [
   ...[Object.assign([1], { a: 'x' }), new Date(0), () => 1],
 ];
 
-const written = (schema: z.ZodType, value: unknown) => writerOf(schema, 'data')(value, new Set());
+const writingFor = (sources = new Set<Source>()) => ({ sources, ascii: true });
+const written = (schema: z.ZodType, value: unknown) =>
+  writerOf(schema, 'data')(value, writingFor());
 
 test.each(SCHEMAS)(
   'of %s nothing is written that the schema refuses, or otherwise',
   (_, schema) => {
     const write = writerOf(schema, 'data');
     const agrees = (value: unknown) => {
-      const text = write(value, new Set());
+      const text = write(value, writingFor());
       if (text === null) return;
       expect([value, schema.safeParse(value).success]).toEqual([value, true]);
       const mine: unknown = JSON.parse(text);
@@ -89,6 +91,22 @@ test('any text and any number is written as JSON writes it', () => {
   );
 });
 
+test('a text is told to be ASCII only where every sign of it is, the one before as well', () => {
+  const schema = z.array(z.strictObject({ a: z.string(), b: z.enum(['x', 'ä']).optional() }));
+  const write = writerOf(schema, 'data');
+  const text = fc.oneof(fc.string(), fc.constantFrom('ä', '\u{1f600}', '\u007f', '\ud800', 'x'));
+  const row = fc.record({ a: text, b: fc.constantFrom('x', 'ä') }, { requiredKeys: ['a'] });
+  fc.assert(
+    fc.property(fc.array(row), (rows) => {
+      const writing = writingFor();
+      const json = write([...rows, ...rows], writing);
+      const isAscii = json !== null && Buffer.byteLength(json) === json.length;
+      if (writing.ascii) expect([json, isAscii]).toEqual([json, true]);
+      if (rows.every(({ a, b }) => /^\w*$/.test(a) && b !== 'ä')) expect(writing.ascii).toBe(true);
+    }),
+  );
+});
+
 describe('a claim', () => {
   const source: Source = {
     ...{ name: 'A list', url: 'https://example.org', as_of: 1, kind: 'table', simulated: false },
@@ -99,7 +117,7 @@ describe('a claim', () => {
 
   test('is written as its value, and its sources are kept', () => {
     const sources = new Set<Source>();
-    const text = writerOf(row, 'data')({ listed: said(false), note: 'n' }, sources);
+    const text = writerOf(row, 'data')({ listed: said(false), note: 'n' }, writingFor(sources));
     expect(text).toBe('{"listed":false,"note":"n"}');
     expect([...sources]).toEqual([source]);
   });
@@ -115,7 +133,9 @@ describe('a claim', () => {
     const write = writerOf(z.array(row), 'data');
     for (const _time of [1, 2]) {
       const sources = new Set<Source>();
-      expect(write([shared, shared], sources)).toBe(JSON.stringify([false, false].map(shown)));
+      expect(write([shared, shared], writingFor(sources))).toBe(
+        JSON.stringify([false, false].map(shown)),
+      );
       expect([...sources]).toEqual([source]);
     }
   });
@@ -123,9 +143,9 @@ describe('a claim', () => {
   test('an object that was changed since the last answer is written as it is now', () => {
     const write = writerOf(row, 'data');
     const changing = { listed: said(false), note: 'before' };
-    write(changing, new Set());
+    write(changing, writingFor());
     changing.note = 'after';
-    expect(write(changing, new Set())).toContain('after');
+    expect(write(changing, writingFor())).toContain('after');
   });
 
   test('behind the caveat changes it: it is written when all sources are known', () => {
@@ -133,9 +153,9 @@ describe('a claim', () => {
     const named = (caveat: string, sources: ReadonlySet<Source>) =>
       `${[...sources].map(({ name }) => name).join()}: ${caveat}`;
     const write = dataWriterOf(data, 'data', named);
-    const text = write({ caveat: 'c', listed: said(true) }, new Set());
+    const text = write({ caveat: 'c', listed: said(true) }, writingFor());
     expect(text).toBe('{"listed":true,"caveat":"A list: c"}');
-    expect(write({ caveat: '', listed: said(true) }, new Set())).toBeNull();
+    expect(write({ caveat: '', listed: said(true) }, writingFor())).toBeNull();
   });
 });
 

@@ -7,8 +7,11 @@ import type { z } from 'zod';
 import type { Source } from '../evidence/source.ts';
 import { claimMeta, claimTaker } from './plan.ts';
 
+/** What writing learns beside the text: whence it is, and whether every sign of it is ASCII. */
+export type Writing = { readonly sources: Set<Source>; ascii: boolean };
+
 /** The JSON of a value whose claims' sources are added; `null` where the schema must be asked. */
-export type Write = (value: unknown, sources: Set<Source>) => string | null;
+export type Write = (value: unknown, writing: Writing) => string | null;
 
 /** What a caveat becomes under the sources that an answer rests on. */
 export type Amend = (caveat: string, sources: ReadonlySet<Source>) => string;
@@ -45,9 +48,9 @@ let pass = 0;
 /** Makes the writer of a schema. `at` is its place, for the words of a claim's refusal. */
 export function writerOf(schema: z.ZodType, at: string): Write {
   const write = made(schema, at);
-  return (value, sources) => {
+  return (value, writing) => {
     pass += 1;
-    return write(value, sources);
+    return write(value, writing);
   };
 }
 
@@ -60,18 +63,20 @@ export function dataWriterOf(schema: z.ZodObject, at: string, amend: Amend): Wri
   const isCaveat = ({ name }: Field) => name === 'caveat';
   const last = fields.filter(isCaveat).map((field) => ({ ...field, write: amended(field, amend) }));
   const write = objectWriter([...fields.filter((field) => !isCaveat(field)), ...last]);
-  return (value, sources) => {
+  return (value, writing) => {
     pass += 1;
-    return write(value, sources);
+    return write(value, writing);
   };
 }
 
 function amended({ write }: Field, amend: Amend): Write {
-  return (value, sources) => {
-    const text = write(value, sources);
+  return (value, writing) => {
+    const text = write(value, writing);
     if (text === null || typeof value !== 'string') return null;
-    const caveat = amend(value, sources);
-    return caveat === value ? text : JSON.stringify(caveat);
+    const caveat = amend(value, writing.sources);
+    if (caveat === value) return text;
+    noteSigns(caveat, writing);
+    return JSON.stringify(caveat);
   };
 }
 
@@ -80,7 +85,7 @@ function made(schema: z.ZodType, at: string): Write {
   const meta = claimMeta(schema);
   if (meta === null) return write;
   const take = claimTaker(meta, at);
-  return (value, sources) => write(take(value, sources), sources);
+  return (value, writing) => write(take(value, writing.sources), writing);
 }
 
 function plainWriter(schema: z.ZodType, at: string): Write {
@@ -90,8 +95,8 @@ function plainWriter(schema: z.ZodType, at: string): Write {
   if (known === null || checks === null) return writtenBySchema(schema);
   return checks.reduce<Write>(
     // A check runs on what the kind let through, so that a length is one of a text or a list.
-    (write, check) => (value, sources) => {
-      const text = write(value, sources);
+    (write, check) => (value, writing) => {
+      const text = write(value, writing);
       return text !== null && check(value) ? text : null;
     },
     known,
@@ -99,10 +104,12 @@ function plainWriter(schema: z.ZodType, at: string): Write {
 }
 
 function writtenBySchema(schema: z.ZodType): Write {
-  return (value) => {
+  return (value, writing) => {
     if (!schema.safeParse(value).success) return null;
     const text: string | undefined = JSON.stringify(value);
-    return text === undefined ? null : text;
+    if (text === undefined) return null;
+    noteSigns(text, writing);
+    return text;
   };
 }
 
@@ -122,8 +129,8 @@ function kindOf(def: Def, at: string): Write | null {
     case 'enum':
       return def.entries === undefined ? null : oneOf(Object.values(def.entries));
     case 'nullable':
-      return inside(def.innerType, at, (write) => (value, sources) => {
-        return value === null ? 'null' : write(value, sources);
+      return inside(def.innerType, at, (write) => (value, writing) => {
+        return value === null ? 'null' : write(value, writing);
       });
     // Left out where it is undefined, which its object sees to.
     case 'optional':
@@ -141,18 +148,32 @@ function kindOf(def: Def, at: string): Write | null {
   }
 }
 
-/** What JSON writes as an escape: quotes, backslashes, control characters, lone surrogates. */
-const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
+/** Printable ASCII without what JSON writes as an escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+const ASCII = /^\p{ASCII}*$/u;
+
+/** Whether every sign of a text is ASCII, so that it is as many bytes as signs. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}
+
+function noteSigns(text: string, writing: Writing): void {
+  if (!isAscii(text)) writing.ascii = false;
+}
 
 // Many values of a place are the same text, or the one before: that is written already.
 function quoted(): Write {
   let last = '';
   let lastText = '""';
-  return (value) => {
+  let lastPlain = true;
+  return (value, writing) => {
     if (typeof value !== 'string') return null;
-    if (value === last) return lastText;
-    lastText = ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
-    last = value;
+    if (value !== last) {
+      lastPlain = PLAIN.test(value);
+      lastText = lastPlain ? `"${value}"` : JSON.stringify(value);
+      last = value;
+    }
+    if (!lastPlain) noteSigns(value, writing);
     return lastText;
   };
 }
@@ -163,9 +184,12 @@ function digits(is: (value: unknown) => boolean): Write {
 
 function oneOf(values: readonly unknown[]): Write {
   const texts = new Map(values.map((value) => [value, JSON.stringify(value)]));
-  return (value) => {
+  const plain = [...texts.values()].every(isAscii);
+  return (value, writing) => {
     const text = texts.get(value);
-    return text === undefined ? null : text;
+    if (text === undefined) return null;
+    if (!plain) noteSigns(text, writing);
+    return text;
   };
 }
 
@@ -178,9 +202,9 @@ function inside(
 }
 
 function firstOf(options: readonly Write[]): Write {
-  return (value, sources) => {
+  return (value, writing) => {
     for (const write of options) {
-      const text = write(value, sources);
+      const text = write(value, writing);
       if (text !== null) return text;
     }
     return null;
@@ -188,11 +212,11 @@ function firstOf(options: readonly Write[]): Write {
 }
 
 function listWriter(write: Write): Write {
-  return (value, sources) => {
+  return (value, writing) => {
     if (!Array.isArray(value)) return null;
     let text = '[';
     for (let i = 0; i < value.length; i++) {
-      const item = write(value[i], sources);
+      const item = write(value[i], writing);
       if (item === null) return null;
       text += i === 0 ? item : `,${item}`;
     }
@@ -218,10 +242,10 @@ function objectWriter(fields: readonly Field[]): Write {
     first: `{${JSON.stringify(field.name)}:`,
     next: `,${JSON.stringify(field.name)}:`,
   }));
-  let known: { readonly value: object; readonly pass: number; readonly text: string } | null = null;
-  return (value, sources) => {
+  let known: Shared | null = null;
+  return (value, writing) => {
     if (typeof value !== 'object' || value === null) return null;
-    if (known !== null && known.value === value && known.pass === pass) return known.text;
+    if (known !== null && known.value === value && known.pass === pass) return again(known);
     const given = value as { readonly [field: string]: unknown };
     let text = '';
     let met = 0;
@@ -230,7 +254,7 @@ function objectWriter(fields: readonly Field[]): Write {
       if (field === undefined) return null;
       const part = given[field.name];
       if (part === undefined && field.optional) continue;
-      const written = field.write(part, sources);
+      const written = field.write(part, writing);
       if (written === null) return null;
       text += met === 0 ? field.first : field.next;
       text += written;
@@ -239,9 +263,21 @@ function objectWriter(fields: readonly Field[]): Write {
     // A field that is not declared, or there but undefined, leaves the count short.
     for (const _name in given) met -= 1;
     if (met !== 0) return null;
-    known = { value, pass, text: text === '' ? '{}' : `${text}}` };
+    known = { value, pass, text: text === '' ? '{}' : `${text}}`, whole: false };
     return known.text;
   };
+}
+
+type Shared = { readonly value: object; readonly pass: number; text: string; whole: boolean };
+
+// A text that was put together of pieces stays a tree of them, which is walked wherever it stands:
+// one that stands in many places is made whole first.
+function again(shared: Shared): string {
+  if (!shared.whole) {
+    shared.text = [shared.text, ''].join('');
+    shared.whole = true;
+  }
+  return shared.text;
 }
 
 function checksOf({ checks }: Def): Fits[] | null {

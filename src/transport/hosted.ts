@@ -77,14 +77,14 @@ export async function answerHosted(
     }
     if (!(said instanceof Answer)) throw new Error(`${route.name}: not an answer`);
     // Serialised before it is charged, so that a fault in the answer is never paid for.
-    const text = said.text(now());
+    const bytes = said.bytes(now());
     const charged = await gate.charge(admitted);
     if (charged.kind === 'refused') {
       refuse(exchange, charged.refusal, null, route, meters);
       return;
     }
     meters.answered(route.name, said.state, (performance.now() - exchange.startedMs) / 1000);
-    sendAnswer(exchange, charged.figures, text);
+    sendAnswer(exchange, charged.figures, bytes);
   } catch (fault) {
     sendFault(exchange, fault, admitted.figures, route, options);
   }
@@ -154,9 +154,8 @@ function sendRefusal(
   response.end(text);
 }
 
-function sendAnswer({ id, response }: Exchange, figures: QuotaFigures, text: string): void {
+function sendAnswer({ id, response }: Exchange, figures: QuotaFigures, bytes: Buffer): void {
   const { limit, remaining, reset_s } = figures;
-  const bytes = Buffer.from(text);
   response.writeHead(OK, [
     ...ANSWER_HEADERS,
     'x-request-id',

@@ -5,6 +5,7 @@ import { matchKey } from '../chain/address.ts';
 import type { ServiceMark } from '../ports/cluster-store.ts';
 import type { ExchangeLabel, LabelLookUp } from '../ports/exchange-labels.ts';
 import { exchangeKey } from './exchange-activity.ts';
+import { leadingLabel } from './labels.ts';
 
 /** What labels say of some addresses. */
 export type Named = {
@@ -26,9 +27,12 @@ export function namedIn({ found }: LabelLookUp): Named {
   const exchanges = new Map<string, string>();
   const services: ServiceMark[] = [];
   for (const rows of found.values()) {
-    for (const { address, role, entity, clusterable } of rows) {
-      if (role === 'hot') hotWallets.set(address, exchangeKey(entity));
-      if (role !== 'deposit') exchanges.set(address, entity);
+    // Where sources disagree the strongest label says whose it is, as it does everywhere.
+    const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
+    const own = leadingLabel(rows.filter(({ role }) => role !== 'deposit'));
+    for (const { address, clusterable } of rows) {
+      if (hot !== null) hotWallets.set(address, exchangeKey(hot.entity));
+      if (own !== null) exchanges.set(address, own.entity);
       if (!clusterable) services.push({ address, why: 'label' });
     }
   }

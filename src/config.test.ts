@@ -277,6 +277,16 @@ describe('what is printed', () => {
     expect(secret.reveal()).toBe('hidden');
   });
 
+  test('user info that cannot be decoded is a mistake in the setting, and is not repeated', () => {
+    const bad = problems({ EXHIBIT_SDN_URL: 'https://hidden:%E0%A4%A@host.example/SDN.XML' });
+    expect(bad).toHaveLength(1);
+    expect(bad[0]).toContain('EXHIBIT_SDN_URL');
+    expect(bad[0]).not.toContain('hidden');
+    expect(problems({ EXHIBIT_SDN_URL: 'https://u%40x:%E2%82%AC@host.example/SDN.XML' })).toEqual(
+      [],
+    );
+  });
+
   test('a URL shows its scheme and host, a file URL its scheme only', () => {
     expect(`${new PrivateUrl('https://u:p@h.example/k?q')}`).toBe('https://h.example');
     expect(`${new PrivateUrl('file:/root/key')}`).toBe('file:');

@@ -77,8 +77,20 @@ function privateUrl(text: string, schemes: readonly string[]): PrivateUrl | unde
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (!schemes.includes(url.protocol.slice(0, -1))) return undefined;
+  if (!isDecodable(url.username) || !isDecodable(url.password)) return undefined;
   const hostNeeded = ['http:', 'https:', 'redis:', 'rediss:'].includes(url.protocol);
   return hostNeeded && url.host === '' ? undefined : new PrivateUrl(text);
+}
+
+// User info goes out decoded, as a header: what no decoder takes is a mistake in the setting.
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch (fault) {
+    if (fault instanceof URIError) return false;
+    throw fault;
+  }
 }
 
 /** An absolute URL of one of these schemes. */

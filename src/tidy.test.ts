@@ -102,7 +102,7 @@ const DRIVERS: House['drivers'] = {
   '@clickhouse/client': ['src/adapters/warehouse/'],
   saxes: ['src/adapters/sdn/'],
   yauzl: ['src/adapters/sdn/'],
-  undici: ['src/adapters/fetch-bytes.ts', 'src/adapters/fetch-json.ts'],
+  undici: ['src/adapters/fetch-json.ts'],
   yaml: ['src/adapters/exchange-labels/', 'src/adapters/table-import/'],
   'csv-parse': ['src/adapters/table-import/', 'src/cli/screen.ts'],
 };

@@ -26,7 +26,7 @@ import {
   walletEntityData,
 } from '../routes/intelligence/wallet-entity.contract.ts';
 import { entityAnswers, walletEntityHandler } from '../routes/intelligence/wallet-entity.ts';
-import { nowS } from './clock.ts';
+import { nowS, pause } from './clock.ts';
 
 const MS_PER_S = 1_000;
 
@@ -83,9 +83,8 @@ export function entityParts(config: Config, sources: EntitySources): EntityParts
 
 function nodeOf({ rpc }: Config): JsonRpc | null {
   if (rpc.bitcoin === null) return null;
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const url = new URL(rpc.bitcoin.reveal());
-  return jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep });
+  return jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep: pause });
 }
 
 /** The block behind those held from the first on; a silent store says so when it is asked. */

@@ -126,11 +126,9 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
     },
     stop: async () => {
       for (const one of [snapshot, labels, corpus, flagged]) one.stop();
-      facts.close();
-      entities.close();
+      for (const one of [facts, entities, bridges, history]) one.close();
+      // Last, because it asks the store, which may fail: nothing else is left open then.
       await keys.close();
-      bridges.close();
-      history.close();
     },
   };
 }

@@ -48,7 +48,7 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     '  # the same as a table, with the demo key',
     `  bin/exhibit look ${address} --base-url ${url}`,
     '',
-    `Pages to open: ${url}/ and ${url}/docs`,
+    pagesOf(url),
     '',
     'Going live: set a source and start again, for instance',
     '',
@@ -97,10 +97,16 @@ export async function announceLive(
           '  bin/exhibit members add --plan desk',
           '  bin/exhibit keys create --membership MEMBERSHIP_ID',
           '',
-          `Pages to open: ${url}/ and ${url}/docs`,
+          pagesOf(url),
         ]),
     `Data directory: ${config.dataDir}`,
   ];
+}
+
+const PAGES = ['/', '/docs', '/registry/bridges'];
+
+function pagesOf(url: string): string {
+  return `Pages to open: ${PAGES.map((page) => url + page).join(' ')}`;
 }
 
 function silence(reading: object): string {

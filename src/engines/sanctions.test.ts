@@ -101,6 +101,15 @@ describe('equivalent forms', () => {
     expect(result.outcome === 'checked' && result.listedForms).toEqual([TRON]);
   });
 
+  test('of a listed EVM address its own checksum spelling is no other that stands there', async () => {
+    const result = await check(EVM, [EVM]);
+    expect(result.outcome === 'checked' && result.listedForms).toEqual([]);
+    const both = await check(EVM, [EVM, String(spellingsOf(subjectOf(EVM))[2])]);
+    expect(both.outcome === 'checked' && both.listedForms).toEqual([
+      spellingsOf(subjectOf(EVM))[2],
+    ]);
+  });
+
   test('on an old list one that is held is told, and of the others nothing is', async () => {
     const [, evmHex] = spellingsOf(subjectOf(TRON));
     const result = await check(TRON, [TRON], 8 * DAY_S);

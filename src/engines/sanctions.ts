@@ -76,7 +76,9 @@ export type DirectCheck =
 export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>): DirectCheck {
   const key = matchKey(subject.address);
   const forms = subject.forms.map((form) => screenedForm(form, look));
-  const listedForms = forms.filter(isListed).map(({ address }) => address);
+  // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
+  const others = forms.filter((form) => form.key !== key);
+  const listedForms = others.filter(isListed).map(({ address }) => address);
   const settled = decided(look, ({ found }) => found.has(key));
   if (!(settled instanceof Read)) {
     return { outcome: 'silent', silent: settled, why: silenceOf(settled.why, listedForms) };

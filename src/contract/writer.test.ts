@@ -21,6 +21,7 @@ const SCHEMAS: readonly (readonly [string, z.ZodType])[] = [
   ['a word', z.enum(['a', 'b'])],
   ['a literal', z.literal(true)],
   ['a list', z.array(z.string()).min(1).max(2)],
+  ['a list that is read only', z.array(z.string()).readonly()],
   ['a list of three', z.array(z.int()).length(3)],
   ['a union', z.union([z.string(), z.null()])],
   ['an object', z.strictObject({ a: z.string(), b: z.int().optional() })],
@@ -120,6 +121,11 @@ describe('a claim', () => {
     const text = writerOf(row, 'data')({ listed: said(false), note: 'n' }, writingFor(sources));
     expect(text).toBe('{"listed":false,"note":"n"}');
     expect([...sources]).toEqual([source]);
+  });
+
+  test('inside what is read only is taken as anywhere else', () => {
+    const text = written(z.array(row).readonly(), [{ listed: said(true), note: 'n' }]);
+    expect(text).toBe('[{"listed":true,"note":"n"}]');
   });
 
   test('that is missing, or rests on too little, is refused by its place', () => {

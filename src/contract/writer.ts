@@ -134,6 +134,7 @@ function kindOf(def: Def, at: string): Write | null {
       });
     // Left out where it is undefined, which its object sees to.
     case 'optional':
+    case 'readonly':
       return inside(def.innerType, at, (write) => write);
     case 'array':
       return inside(def.element, `${at}[]`, listWriter);

@@ -135,8 +135,6 @@ export function parseAddress(text: string): ParsedAddress | null {
   return parseBase58(text);
 }
 
-const CODE_ZERO = 48;
-const CODE_X = 120;
 const CODE_LOWER_A = 97;
 const ASCII_CASE = 32;
 const NIBBLE_UPPER_FROM = 8;
@@ -144,7 +142,7 @@ const NIBBLE_UPPER_FROM = 8;
 /** The address in EIP-55 letter case. */
 export function checksumAddress(address: EvmAddress): string {
   const hash = keccak256(address.slice(HEX_FROM));
-  const codes = [CODE_ZERO, CODE_X];
+  const codes = [CODE_0, CODE_LOWER_X];
   for (let i = HEX_FROM; i < EVM_CHARS; i++) {
     const digit = i - HEX_FROM;
     // Of each byte the high half comes first.

@@ -100,63 +100,48 @@ export function claimMeta(schema: z.ZodType): ClaimMeta | null {
   return found === undefined ? null : (found as ClaimMeta);
 }
 
-/** Takes the plain values out of an answer's data and adds the sources of its claims. */
-export type Unwrap = (value: unknown, sources: Set<Source>) => unknown;
-
 /**
  * Replaces each claim by its plain value, refuses one that is missing or too weak, collects
  * sources. `at` is the place of the value, for the words of a refusal.
  */
 export function unwrap(plan: Plan, value: unknown, sources: Set<Source>, at: string): unknown {
-  return unwrapOf(plan, at)(value, sources);
-}
-
-/** The same, made once for a plan: each place has its words beforehand, and no answer makes any. */
-export function unwrapOf(plan: Plan, at: string): Unwrap {
   switch (plan.kind) {
     case 'plain':
-      return (value) => value;
-    case 'maybe': {
-      const inner = unwrapOf(plan.inner, at);
-      return (value, sources) =>
-        value === null || value === undefined ? value : inner(value, sources);
-    }
-    case 'list': {
-      const item = unwrapOf(plan.item, `${at}[]`);
-      return (value, sources) => {
-        if (!Array.isArray(value)) throw new Error(`answer: ${at} is not a list`);
-        return value.map((one) => item(one, sources));
-      };
-    }
+      return value;
+    case 'maybe':
+      return value === null || value === undefined ? value : unwrap(plan.inner, value, sources, at);
+    case 'list':
+      if (!Array.isArray(value)) throw new Error(`answer: ${at} is not a list`);
+      return value.map((one) => unwrap(plan.item, one, sources, `${at}[]`));
     case 'object':
-      return unwrapObject(plan.fields, at);
+      return unwrapObject(plan.fields, value, sources, at);
     case 'claim':
-      return claimTaker(plan.meta, at);
+      return claimTaker(plan.meta, at)(value, sources);
   }
 }
 
-function unwrapObject(fields: readonly (readonly [string, Plan])[], at: string): Unwrap {
-  const inners = fields.map(([name, plan]) => ({ name, take: unwrapOf(plan, `${at}.${name}`) }));
-  // The items of a list often share a part; within one answer it is taken apart once.
-  let last: {
-    readonly value: object;
-    readonly sources: Set<Source>;
-    readonly plain: object;
-  } | null = null;
-  return (value, sources) => {
-    if (typeof value !== 'object' || value === null) throw new Error(`answer: ${at} is missing`);
-    if (last !== null && last.value === value && last.sources === sources) return last.plain;
-    const plain: { [field: string]: unknown } = { ...value };
-    for (const { name, take } of inners) {
-      if (name in plain) plain[name] = take(plain[name], sources);
-    }
-    last = { value, sources, plain };
-    return plain;
-  };
+function unwrapObject(
+  fields: readonly (readonly [string, Plan])[],
+  value: unknown,
+  sources: Set<Source>,
+  at: string,
+): unknown {
+  if (typeof value !== 'object' || value === null) throw new Error(`answer: ${at} is missing`);
+  const plain: { [field: string]: unknown } = { ...value };
+  for (const [name, plan] of fields) {
+    if (name in plain) plain[name] = unwrap(plan, plain[name], sources, `${at}.${name}`);
+  }
+  return plain;
 }
 
-/** Takes one claim, or a value that needs none, and refuses what no claim stands behind. */
-export function claimTaker(meta: ClaimMeta, at: string): Unwrap {
+/** Takes the plain value out of one claim and adds its sources. */
+export type TakeClaim = (value: unknown, sources: Set<Source>) => unknown;
+
+/**
+ * Takes claims, or values that need none, at one place; refuses what no claim stands behind. Made
+ * once for a place: the writer asks it for each answer.
+ */
+export function claimTaker(meta: ClaimMeta, at: string): TakeClaim {
   // Claims that rest on one reading share its ports: what was found enough is enough again.
   let enough: ReadonlySet<string> | null = null;
   return (value, sources) => {

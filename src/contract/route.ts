@@ -15,7 +15,7 @@ import {
   type Reply,
   type WrittenData,
 } from './answer.ts';
-import { type Plan, planOf, unwrap, unwrapOf } from './plan.ts';
+import { type Plan, planOf, unwrap } from './plan.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
 import { dataWriterOf, type Writing } from './writer.ts';
@@ -143,7 +143,6 @@ export function evidenceRoute<
   B extends z.ZodType = z.ZodNever,
 >(spec: EvidenceSpec<N, P, Q, B, D, A>): EvidenceRoute<N, P, Q, B, D, A> {
   const plan = planOf(spec.data);
-  const take = unwrapOf(plan, spec.name);
   const write = dataWriterOf(spec.data, spec.name, labelled);
   const absent: AbsentMakers<N> = {
     insufficient_evidence: ({ subject, why, consulted }) =>
@@ -166,7 +165,10 @@ export function evidenceRoute<
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
       const writing = { sources, ascii: true };
       const quick = write(data, writing);
-      const text = quick === null ? asDeclared(spec.data, take(data, sources), sources) : quick;
+      const text =
+        quick === null
+          ? asDeclared(spec.data, unwrap(plan, data, sources, spec.name), sources)
+          : quick;
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
       return makeAnswer(subject, [...sources], writtenData(text, quick, writing), null);
     },

@@ -47,7 +47,10 @@ let pass = 0;
 
 /** Makes the writer of a schema. `at` is its place, for the words of a claim's refusal. */
 export function writerOf(schema: z.ZodType, at: string): Write {
-  const write = made(schema, at);
+  return counted(made(schema, at));
+}
+
+function counted(write: Write): Write {
   return (value, writing) => {
     pass += 1;
     return write(value, writing);
@@ -62,11 +65,7 @@ export function dataWriterOf(schema: z.ZodObject, at: string, amend: Amend): Wri
   if (fields === null || checks === null || checks.length > 0) return () => null;
   const isCaveat = ({ name }: Field) => name === 'caveat';
   const last = fields.filter(isCaveat).map((field) => ({ ...field, write: amended(field, amend) }));
-  const write = objectWriter([...fields.filter((field) => !isCaveat(field)), ...last]);
-  return (value, writing) => {
-    pass += 1;
-    return write(value, writing);
-  };
+  return counted(objectWriter([...fields.filter((field) => !isCaveat(field)), ...last]));
 }
 
 function amended({ write }: Field, amend: Amend): Write {

@@ -14,6 +14,8 @@ export type Named = {
   readonly isService: (address: string) => boolean;
   /** The hot wallets, and the exchange of each. */
   readonly hotWallets: ReadonlyMap<string, string>;
+  /** The exchanges of hot wallets, as their labels spell them. */
+  readonly hotNames: ReadonlyMap<string, string>;
   readonly labelled: { readonly has: (address: string) => boolean };
   readonly services: readonly ServiceMark[];
   /** Every labelled wallet but deposit addresses, with the exchange as its label spells it. */
@@ -24,12 +26,14 @@ export type Named = {
 /** What a look-up of labels says. */
 export function namedIn({ found }: LabelLookUp): Named {
   const hotWallets = new Map<string, string>();
+  const hotNames = new Map<string, string>();
   const exchanges = new Map<string, string>();
   const services: ServiceMark[] = [];
   for (const rows of found.values()) {
     // Where sources disagree the strongest label says whose it is, as it does everywhere.
     const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
     const own = leadingLabel(rows.filter(({ role }) => role !== 'deposit'));
+    if (hot !== null) hotNames.set(exchangeKey(hot.entity), hot.entity);
     for (const { address, clusterable } of rows) {
       if (hot !== null) hotWallets.set(address, exchangeKey(hot.entity));
       if (own !== null) exchanges.set(address, own.entity);
@@ -42,7 +46,7 @@ export function namedIn({ found }: LabelLookUp): Named {
   };
   const isLabelled = (address: string) => labelsOf(address).length > 0;
   return {
-    ...{ hotWallets, exchanges, services, labelsOf, isLabelled },
+    ...{ hotWallets, hotNames, exchanges, services, labelsOf, isLabelled },
     isService: (address) => labelsOf(address).some(({ role }) => role !== 'deposit'),
     labelled: { has: isLabelled },
   };

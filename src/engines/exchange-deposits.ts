@@ -2,7 +2,7 @@
 // exchange as deposit addresses do? It reads a second hop, of a bounded number of candidates.
 // It refuses to take a contract for one, and leaves open what nothing shows to be either.
 
-import { isSystemAddress, matchKey } from '../chain/address.ts';
+import { isSystemAddress } from '../chain/address.ts';
 import { isEvmChain } from '../chain/chain.ts';
 import { collect } from '../evidence/measure.ts';
 import {
@@ -33,12 +33,11 @@ import {
 import {
   type InferredDeposit,
   inferDeposit,
-  type KnownExchanges,
   type Movement,
   OWN_RULE,
 } from './deposit-inference.ts';
-import { exchangeKey, keptTransfers } from './exchange-activity.ts';
-import { leadingLabel } from './labels.ts';
+import { type Named, namedIn } from './entity-labels.ts';
+import { keptTransfers } from './exchange-activity.ts';
 import { addCause, type Cause, type Causes } from './proximity-causes.ts';
 import { compareText, signerOf } from './proximity-edges.ts';
 
@@ -91,8 +90,9 @@ export async function depositsAround(
 ): Promise<Partly<Deposits, DepositsPort>> {
   const [{ address: subject, transfers }] = seenIn(own);
   // An exchange's own wallet is nobody's user: by the rule, nothing is a deposit address of it.
-  const { kept } = keptTransfers(subject, transfers);
-  const candidates = isLabelled(subject) ? NONE : candidatesOf(subject, kept, isLabelled);
+  const candidates = isLabelled(subject)
+    ? NONE
+    : candidatesOf(subject, keptTransfers(subject, transfers).kept, isLabelled);
   const taken = candidates.slice(0, CANDIDATES_MAX);
   const readings =
     taken.length === 0
@@ -102,8 +102,8 @@ export async function depositsAround(
   const labels = await ports.labels.lookUp(everyoneIn(histories));
   const history = some([...histories.values()].map((one) => map(one, () => null)));
   const causes = causesOf(histories, candidates.length);
-  const met = map(both({ labels, history }), ({ labels: { found } }) => {
-    const exchanges = knownIn(found);
+  const met = map(both({ labels, history }), (read) => {
+    const exchanges = namedIn(read.labels);
     return [...histories].flatMap(([address, reading]) =>
       seenAs(address, subject, reading, exchanges),
     );
@@ -186,21 +186,6 @@ export function candidatesOf(
     .map(([address]) => address);
 }
 
-type Named = KnownExchanges & { readonly names: ReadonlyMap<string, string> };
-
-function knownIn(found: ReadonlyMap<string, Parameters<typeof leadingLabel>[0]>): Named {
-  const hotWallets = new Map<string, string>();
-  const names = new Map<string, string>();
-  for (const rows of found.values()) {
-    const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
-    if (hot === null) continue;
-    hotWallets.set(hot.address, exchangeKey(hot.entity));
-    names.set(exchangeKey(hot.entity), hot.entity);
-  }
-  const labelled = { has: (address: string) => found.has(matchKey(address)) };
-  return { hotWallets, labelled, names };
-}
-
 function seenAs(
   address: string,
   subject: string,
@@ -216,7 +201,7 @@ function seenAs(
   if (typeof inferred === 'string') return [];
   const isSubject = address === subject;
   if (!isSubject && !inferred.forwards.some(({ user }) => user === subject)) return [];
-  const entity = exchanges.names.get(inferred.exchange);
+  const entity = exchanges.hotNames.get(inferred.exchange);
   const [first] = kept;
   if (entity === undefined || first === undefined) throw new Error('deposits: of no exchange');
   const whole = reading instanceof Read;

@@ -35,7 +35,7 @@ export function answerDirectly(
   server.removeAllListeners('request');
   let arrived: Arrived[] = [];
   // The requests of one turn are all read first and then answered: what each step needs is still
-  // in the processor's caches for the next request, which halves the cost of an answer.
+  // in the processor's caches for the next request, which takes a third off the cost of an answer.
   const answerArrived = () => {
     const those = arrived;
     arrived = [];

@@ -1,9 +1,9 @@
 // Answers one question: what do the files of a recorded token network say, row by row?
 // They are read as they are: a row that stands there twice moved twice.
 
-import { localTableFiles } from '../src/adapters/table-import/files.ts';
-import type { Movement } from '../src/engines/deposit-inference.ts';
 import { Read } from '../src/evidence/reading.ts';
+import type { Movement } from '../src/features/deposits/inference.ts';
+import { localTableFiles } from '../src/sources/files/files.ts';
 
 /** Decimals of Ethereum's own coin, in which the traces write their values. */
 export const NATIVE_DECIMALS = 18;

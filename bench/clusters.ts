@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { tally } from '../src/evidence/measure.ts';
 import {
   type DepositRule,
   inferDeposit,
@@ -13,8 +14,7 @@ import {
   OWN_RULE,
   PUBLISHED_BLOCKS_MAX,
   publishedRule,
-} from '../src/engines/deposit-inference.ts';
-import { tally } from '../src/evidence/measure.ts';
+} from '../src/features/deposits/inference.ts';
 import { NATIVE_DECIMALS, type Network, networkAt } from './clusters-data.ts';
 
 /** The file has blocks and no times: 24 hours at 15 seconds a block. */

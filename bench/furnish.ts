@@ -4,13 +4,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { corpusImport } from '../src/cli/corpus.ts';
-import { labelsImport } from '../src/cli/labels.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
+import { labelsImport } from '../src/features/tables/labels.command.ts';
+import { corpusImport } from '../src/features/tables/launches.command.ts';
 import { worldCorpusLines } from '../src/world/corpus.ts';
 import { worldLabelsCsv } from '../src/world/labels.ts';
 import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';

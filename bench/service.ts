@@ -1,7 +1,7 @@
 // Answers one question: what does the service cost with its charges, and without them.
 // It composes the real service; the only thing that can be left out is the stored charge.
 
-import { freshnessOf } from '../src/compose/freshness.ts';
+import { freshnessOf } from '../src/compose/features/health.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';

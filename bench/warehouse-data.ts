@@ -2,7 +2,7 @@
 // All of it is made inside the engine from numbers, so that every run has the same.
 
 import { z } from 'zod';
-import type { Warehouse } from '../src/adapters/warehouse/executor.ts';
+import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 
 /** Transfers of one statement while loading. */
 const CHUNK = 500_000;

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Client } from 'pg';
 import { z } from 'zod';
-import type { Warehouse } from '../src/adapters/warehouse/executor.ts';
+import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { testPostgres } from '../src/testing/postgres.ts';
 
 /** A walk: distinct addresses met, the start left out, and how many of them are listed. */

@@ -4,9 +4,9 @@
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { transferStore } from '../src/adapters/transfer-store/store.ts';
-import type { Warehouse } from '../src/adapters/warehouse/executor.ts';
-import type { TipBlock, TransferFact } from '../src/ports/transfer-store.ts';
+import type { TipBlock, TransferFact } from '../src/ports/indexing/transfer-store.ts';
+import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
+import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { latenciesOf, line } from './latencies.ts';
 import { lastBlock, type Made, startsOf } from './warehouse-data.ts';
 import { fullWalk, singleRead, walker } from './warehouse-walks.ts';

@@ -1,15 +1,11 @@
 // Answers one question: what is one read, and one walk under the full rules, as a route makes them.
 
-import {
-  listedEntry,
-  type WalkedPorts,
-  walkedPorts,
-} from '../src/adapters/transfer-history/memory-world.ts';
-import { warehouseHistory } from '../src/adapters/transfer-history/warehouse.ts';
-import type { Warehouse } from '../src/adapters/warehouse/executor.ts';
 import { parseAddress } from '../src/chain/address.ts';
-import { proximity, WALK_LIMITS } from '../src/engines/proximity.ts';
 import { map, seen, Unread } from '../src/evidence/reading.ts';
+import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
+import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
+import { warehouseHistory } from '../src/stores/warehouse/history/warehouse.ts';
+import { listedEntry, type WalkedPorts, walkedPorts } from '../src/testing/walked-world.ts';
 
 const BUDGET_MS = 20_000;
 

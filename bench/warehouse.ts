@@ -9,11 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { compactSides } from '../src/adapters/transfer-store/compaction.ts';
-import { degreeCount } from '../src/adapters/transfer-store/degrees.ts';
-import { transferStore } from '../src/adapters/transfer-store/store.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from '../src/adapters/warehouse/embedded.ts';
-import { migrateWarehouse } from '../src/adapters/warehouse/migrate.ts';
+import {
+  type EmbeddedWarehouse,
+  embeddedWarehouse,
+} from '../src/stores/warehouse/engine/embedded.ts';
+import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
+import { compactSides } from '../src/stores/warehouse/transfers/compaction.ts';
+import { degreeCount } from '../src/stores/warehouse/transfers/degrees.ts';
+import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { HEAD, line, timed } from './latencies.ts';
 import {
   lastBlock,

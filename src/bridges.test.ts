@@ -3,17 +3,17 @@
 // has them, so that nothing of a layout is taken from our own reading of it.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
-import { nodeReceipts } from './adapters/transaction-receipts/node.ts';
-import { decodeReceipt, LAYOUTS } from './engines/bridge-events/decode.ts';
-import { registryIndex } from './engines/bridge-registry.ts';
 import { Read } from './evidence/reading.ts';
+import { decodeReceipt, LAYOUTS } from './features/bridges/protocols/decode.ts';
+import { registryIndex } from './features/bridges/registry.ts';
 import {
   BRIDGE_PROTOCOLS,
   type BridgeProtocol,
   type BridgeRole,
   type RegistryRow,
-} from './ports/bridge-registry.ts';
+} from './ports/bridges/bridge-registry.ts';
+import { nodeReceipts } from './sources/evm/receipts-node.ts';
+import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import {
   CASES,

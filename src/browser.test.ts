@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { bridgeRegistryOf } from './compose/bridges.ts';
 import { webDocuments } from './compose/documents.ts';
-import { registryDocument } from './compose/registry-page.ts';
-import { CONTRACTS } from './routes/contracts.ts';
+import { bridgeRegistryOf } from './compose/features/bridges.ts';
+import { registryDocument } from './compose/features/bridges-page.ts';
+import { CONTRACTS } from './features/contracts.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 

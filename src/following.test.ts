@@ -2,16 +2,16 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memoryLeases } from './adapters/control/memory-leases.ts';
-import { memoryTransferStore } from './adapters/evm-node/memory-transfer-store.ts';
-import { evmNode } from './adapters/evm-node/node.ts';
-import { jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
-import { followable, followChains, TIP_BLOCKS_MAX } from './jobs/follow-chain.ts';
-import type { FollowState } from './ports/chain-following.ts';
+import { followable, followChains, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
+import type { FollowState } from './ports/indexing/chain-following.ts';
+import { evmNode } from './sources/evm/node.ts';
+import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself, transferRow } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { type Contracts, compileContracts } from './testing/contracts.ts';
+import { memoryLeases } from './testing/memory/leases.ts';
+import { memoryTransferStore } from './testing/memory/transfer-store.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'following a real node (skipped: anvil is not installed)' : 'a real node';

@@ -3,18 +3,17 @@
 // through the adapters of facts and of blocks.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodeFacts } from './adapters/chain-facts/node.ts';
-import { evmNode } from './adapters/evm-node/node.ts';
-import { type JsonRpc, jsonRpc, RPC_LIMITS } from './adapters/json-rpc.ts';
-import { listedEntry } from './adapters/transfer-history/memory-world.ts';
-import { checkedKinds, foundOf, scored } from './engines/finding.suite.ts';
-import type { ForensicEvidence } from './engines/forensic-evidence.ts';
 import { basis, Read } from './evidence/reading.ts';
-import type { ExchangeLabel } from './ports/exchange-labels.ts';
-import type { HistoryTransfer } from './ports/transfer-history.ts';
+import type { ForensicEvidence } from './features/forensics/evidence.ts';
+import type { HistoryTransfer } from './ports/history/transfer-history.ts';
+import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
+import { evmNode } from './sources/evm/node.ts';
+import { nodeFacts } from './sources/evm/node-of-account.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
+import { checkedKinds, foundOf, scored } from './testing/finding-suite.ts';
 import {
   bridgeRow,
   flaggedRow,
@@ -22,6 +21,7 @@ import {
   mixerRow,
   type Planted,
 } from './testing/forensic-ports.ts';
+import { listedEntry } from './testing/walked-world.ts';
 
 const ETHEREUM_ID = 1;
 const NEVER = new AbortController().signal;

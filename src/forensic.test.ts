@@ -4,19 +4,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { memoryFlaggedTable } from './adapters/flagged-addresses/memory-table.ts';
-import { flaggedSnapshot } from './adapters/flagged-addresses/snapshot.ts';
-import { mixerRegistryFile, mixerRows } from './adapters/mixer-registry/registry-file.ts';
-import { localTableFiles } from './adapters/table-import/files.ts';
-import { memoryTransfer } from './adapters/transfer-history/memory-transfers.ts';
-import { listedEntry } from './adapters/transfer-history/memory-world.ts';
-import { foundOf, scored } from './engines/finding.suite.ts';
-import { flaggedImporter } from './engines/finding-tables.ts';
 import { Read } from './evidence/reading.ts';
-import type { FlaggedAddresses } from './ports/flagged-addresses.ts';
+import { flaggedImporter } from './features/tables/flagged-rows.ts';
+import type { FlaggedAddresses } from './ports/flags/flagged-addresses.ts';
+import { localTableFiles } from './sources/files/files.ts';
+import { mixerRegistryFile, mixerRows } from './sources/registry/mixers-file.ts';
+import { flaggedSnapshot } from './stores/snapshots/flags.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
+import { foundOf, scored } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
+import { memoryFlaggedTable } from './testing/memory/flag-table.ts';
+import { memoryTransfer } from './testing/memory/transfers.ts';
+import { listedEntry } from './testing/walked-world.ts';
 
 const SUBJECT = evm('subject');
 const REGISTRY = join(import.meta.dirname, '../registry/mixers.csv');

@@ -3,15 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshFolder, imported, recordOf } from './adapters/bulk-import/bulk-import.suite.ts';
-import { listedEntry, walkedPorts } from './adapters/transfer-history/memory-world.ts';
-import { warehouseHistory } from './adapters/transfer-history/warehouse.ts';
-import { transferStore } from './adapters/transfer-store/store.ts';
-import { type EmbeddedWarehouse, embeddedWarehouse } from './adapters/warehouse/embedded.ts';
-import { migrateWarehouse } from './adapters/warehouse/migrate.ts';
 import { parseAddress } from './chain/address.ts';
-import { proximity, WALK_LIMITS } from './engines/proximity.ts';
 import { map, Read, seen } from './evidence/reading.ts';
+import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
+import {
+  freshFolder,
+  imported,
+  recordOf,
+} from './stores/warehouse/bulk-import/bulk-import.suite.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
+import { transferStore } from './stores/warehouse/transfers/store.ts';
+import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 
 const given = process.env['EXHIBIT_TEST_DATA'];
 const DATA = resolve(given === undefined ? '../shared/data' : given);

@@ -1,20 +1,20 @@
 // Reads the arguments and hands them on. The only file with side effects on import.
 // A first signal stops in order, within ten seconds; a second one ends the process at once.
 
-import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './cli/command.ts';
+import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './command/command.ts';
+import { wantsColour } from './command/output.ts';
+import { nearest } from './config/problems.ts';
+import { type Config, type Configured, readConfig, readTerminal } from './config.ts';
 import {
   HELP_GROUPS,
   LOCAL_COMMANDS,
   SERVICE_COMMANDS,
   type ServiceCommand,
   STORE_COMMANDS,
-} from './cli/commands.ts';
-import { askedCommand, runCommand } from './cli/dispatch.ts';
-import { commandHelp, overallHelp } from './cli/help.ts';
-import { operate } from './cli/operate.ts';
-import { wantsColour } from './cli/output.ts';
-import { nearest } from './config/problems.ts';
-import { type Config, type Configured, readConfig, readTerminal } from './config.ts';
+} from './operator/commands.ts';
+import { askedCommand, runCommand } from './operator/dispatch.ts';
+import { commandHelp, overallHelp } from './operator/help.ts';
+import { operate } from './operator/operate.ts';
 
 /** From the first signal to the end, whatever still runs. */
 const STOP_MAX_MS = 9_500;
@@ -60,7 +60,7 @@ async function main(words: readonly string[]): Promise<number> {
   const local = askedCommand(words, LOCAL_COMMANDS);
   if (local !== null) {
     const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
-    const { bridgeServices } = await import('./compose/bridges.ts');
+    const { bridgeServices } = await import('./compose/features/bridges.ts');
     const configured = readConfig();
     const started = readConfig({ start: true });
     const own = bridgeServices(configured.ok ? configured.config : null);

@@ -6,15 +6,16 @@ import { expect, test } from 'vitest';
 import { createGate } from './access/gate.ts';
 import { mintKey } from './access/key.ts';
 import { deriveSecrets } from './access/secret.ts';
-import { memoryAccess } from './adapters/control/memory-access.ts';
 import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
 import type { AnyEvidenceRoute } from './contract/route.ts';
-import { CONTRACTS, EVIDENCE_ROUTES } from './routes/contracts.ts';
-import { makeHandlers } from './routes/handlers.ts';
+import { CONTRACTS, EVIDENCE_ROUTES } from './features/contracts.ts';
+import { makeHandlers } from './features/handlers.ts';
+import { memoryAccess } from './testing/memory/access.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS, type World } from './testing/worlds.ts';
-import { type AnyHandler, createHttp, type Mounted } from './transport/http.ts';
+import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
+import type { AnyHandler, Mounted } from './transport/mounted.ts';
 
 const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
   title: 'Exhibit',

@@ -6,22 +6,23 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from './adapters/control/database.ts';
-import { migrate } from './adapters/control/migrate.ts';
-import { openPglite } from './adapters/control/pglite.ts';
-import { fileMirror } from './adapters/publisher/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror } from './adapters/publisher/http.ts';
-import { sdnGate, sdnReader } from './adapters/publisher/sdn-files.ts';
-import { spoolIn } from './adapters/publisher/spool.ts';
-import { memoryPublicationStore } from './adapters/sanctions-list/memory.ts';
-import { type Snapshot, sanctionsSnapshot } from './adapters/sanctions-list/snapshot.ts';
-import { publicationStore } from './adapters/sanctions-list/store.ts';
-import { diffPublications } from './adapters/sdn/diff.ts';
 import { Part, Read, Unread } from './evidence/reading.ts';
-import { refreshSanctions } from './jobs/refresh-sanctions.ts';
-import { said } from './ports/publication-store.suite.ts';
-import type { PublicationStore } from './ports/publication-store.ts';
-import type { Acceptance, Mirror } from './ports/publisher.ts';
+import { diffPublications } from './features/sanctions/publication-diff.ts';
+import { publicationGate } from './features/sanctions/publication-gate.ts';
+import { refreshSanctions } from './features/sanctions/refresh.job.ts';
+import { said } from './ports/sanctions/publication-store.suite.ts';
+import type { PublicationStore } from './ports/sanctions/publication-store.ts';
+import type { Acceptance, Mirror } from './ports/sanctions/publisher.ts';
+import { fileMirror } from './sources/ofac/file.ts';
+import { DOWNLOAD_LIMITS, httpMirror } from './sources/ofac/http.ts';
+import { sdnReader } from './sources/ofac/sdn-files.ts';
+import { spoolIn } from './sources/ofac/spool.ts';
+import type { Database } from './stores/control/engine/database.ts';
+import { migrate } from './stores/control/engine/migrate.ts';
+import { openPglite } from './stores/control/engine/pglite.ts';
+import { publicationStore } from './stores/control/publications.ts';
+import { type Snapshot, sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
+import { memoryPublicationStore } from './testing/memory/sanctions-list.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { type PublisherFault, type StartedPublisher, startPublisher } from './world/publisher.ts';
@@ -70,7 +71,7 @@ function serviceOn(store: PublicationStore, urls: readonly URL[], maxAgeS: numbe
   const world = {
     publisher: { mirrors: urls.map(mirrorAt) },
     reader: sdnReader(),
-    gate: sdnGate(FLOOR, now),
+    gate: publicationGate(FLOOR, now),
     store,
     now,
   };

@@ -4,8 +4,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { EVIDENCE_ROUTES } from './routes/contracts.ts';
-import { makeHandlers } from './routes/handlers.ts';
+import { EVIDENCE_ROUTES } from './features/contracts.ts';
+import { makeHandlers } from './features/handlers.ts';
 import { honestScreen, lyingPorts, PLANTED_LEAKS, plantedScreen } from './testing/planted-leaks.ts';
 import { checkSilence, type Expectations, type Findings, negativesOf } from './testing/silence.ts';
 import { leavesOf } from './testing/silence-answer.ts';

@@ -8,11 +8,19 @@ import { describe, expect, test } from 'vitest';
 import {
   type Arrows,
   arrowViolations,
+  circles,
   deadFiles,
+  featureOf,
   type House,
   isOf,
 } from './testing/tidy-arrows.ts';
-import { type Fixture, RULE_FIXTURES, SHAPE_FIXTURES } from './testing/tidy-fixtures.ts';
+import {
+  ARROWS_ALLOWED,
+  ARROWS_REFUSED,
+  type Fixture,
+  RULE_FIXTURES,
+  SHAPE_FIXTURES,
+} from './testing/tidy-fixtures.ts';
 import { type Exceptions, mintViolations, ruleViolations } from './testing/tidy-rules.ts';
 import { shapeViolations } from './testing/tidy-shape.ts';
 import { codeUnder, isTest, parsed, sourceAt, type Violation } from './testing/tidy-source.ts';
@@ -22,10 +30,28 @@ const CHAIN = 'src/chain/';
 const CONTRACT = 'src/contract/';
 const PORTS = 'src/ports/';
 const ACCESS = 'src/access/';
-const ENGINES = 'src/engines/';
-const ROUTES = 'src/routes/';
-const DECLARED = 'src/routes/*.contract.ts';
+const SOURCES = 'src/sources/';
+const STORES = 'src/stores/';
+const FEATURES = 'src/features/';
+const COMMAND = 'src/command/';
+const CONFIG = ['src/config.ts', 'src/config/'];
 const BELOW = [EVIDENCE, CHAIN];
+
+/** Which features' engines a feature's files may import beside their own. No circle. */
+const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
+  access: [],
+  health: [],
+  tables: [],
+  history: [],
+  indexing: [],
+  sanctions: ['history', 'tables'],
+  bridges: ['history', 'tables'],
+  deposits: ['history', 'tables'],
+  screening: ['tables'],
+  entities: ['deposits', 'history', 'tables'],
+  exchanges: ['deposits', 'history', 'tables'],
+  forensics: ['history', 'sanctions', 'tables'],
+};
 
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
 const ARROWS: readonly Arrows[] = [
@@ -33,51 +59,89 @@ const ARROWS: readonly Arrows[] = [
   { of: CHAIN, may: [], outside: ['hash-wasm', '@noble/hashes', '@scure/base'], sealed: true },
   { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: [] },
-  { of: ENGINES, may: [PORTS, ...BELOW], outside: [] },
-  { of: ACCESS, may: [PORTS, CONTRACT, ...BELOW], outside: [] },
-  { of: DECLARED, may: [CONTRACT, ...BELOW], outside: ['zod'] },
-  { of: 'src/routes/contracts.ts', may: [DECLARED], outside: [] },
+  { of: 'src/features/contracts.ts', may: ['src/features/*.contract.ts'], outside: [] },
   {
-    of: 'src/routes/handlers.ts',
-    may: ['types:src/routes/contracts.ts', ROUTES, CONTRACT, PORTS],
+    of: 'src/features/handlers.ts',
+    may: ['types:src/features/contracts.ts', 'src/features/*.route.ts', CONTRACT, PORTS],
     outside: [],
   },
+  { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
+  { of: 'src/features/*.route.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['types:zod'] },
+  { of: 'src/features/*.job.ts', may: [PORTS, ACCESS, ...BELOW], outside: [] },
   {
-    of: ROUTES,
-    may: [CONTRACT, ENGINES, PORTS, ...BELOW, `types:${ACCESS}`],
-    outside: ['types:zod'],
+    // A command works on services, which it declares in the types of ports.
+    of: 'src/features/*.command.ts',
+    may: [COMMAND, 'src/client/', PORTS, ACCESS, ...BELOW, ...CONFIG],
+    outside: ['undici', 'zod'],
   },
-  { of: 'src/adapters/', may: [PORTS, ...BELOW], outside: ['zod'] },
+  { of: 'src/features/*.page.tsx', may: ['src/pages/', CHAIN], outside: ['preact'] },
+  { of: FEATURES, may: [PORTS, ...BELOW], outside: [] },
+  {
+    // An explorer passes on the calls of a node.
+    of: 'src/sources/explorer/',
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/evm/'],
+    outside: ['zod'],
+  },
+  {
+    of: SOURCES,
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
+    outside: ['zod'],
+    apart: true,
+  },
+  {
+    of: STORES,
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
+    outside: ['zod'],
+    apart: true,
+  },
+  { of: ACCESS, may: [PORTS, CONTRACT, ...BELOW], outside: [] },
   {
     of: 'src/transport/',
-    may: [ROUTES, CONTRACT, ACCESS, EVIDENCE],
+    may: [CONTRACT, ACCESS, EVIDENCE],
     outside: ['fastify', 'prom-client', 'types:zod'],
   },
   {
     of: 'src/pages/',
-    may: [DECLARED, CONTRACT, CHAIN, `types:${ACCESS}`],
+    may: [CONTRACT, CHAIN, `types:${ACCESS}`],
     outside: ['preact', 'preact-render-to-string'],
   },
-  { of: 'src/jobs/', may: [ENGINES, PORTS, ACCESS, ...BELOW], outside: [] },
-  { of: 'src/client/', may: [CONTRACT, DECLARED, 'src/routes/contracts.ts'], outside: [] },
+  {
+    of: COMMAND,
+    may: [PORTS, ...BELOW, ...CONFIG],
+    outside: ['undici', 'zod'],
+  },
+  {
+    of: 'src/operator/',
+    may: [
+      COMMAND,
+      PORTS,
+      EVIDENCE,
+      ...CONFIG,
+      'src/features/*.command.ts',
+      'src/compose/',
+      'src/sources/http/json-text.ts',
+    ],
+    outside: ['zod'],
+  },
+  { of: 'src/client/', may: [CONTRACT, 'src/features/*.contract.ts'], outside: [] },
   { of: 'src/world/', may: [CHAIN], outside: [] },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: ['zod', 'yaml'] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: ['zod'] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
-  {
-    // A command works on the ports that compose fills.
-    of: 'src/cli/',
-    may: ['src/compose/', 'src/client/', 'src/config.ts', 'src/config/', PORTS, ACCESS, EVIDENCE],
-    outside: ['undici', 'zod'],
-  },
-  {
-    of: 'src/main.ts',
-    may: ['src/compose/', 'src/cli/', 'src/config.ts', 'src/config/'],
-    outside: [],
-  },
+  { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
   {
     of: 'src/testing/',
-    may: [PORTS, CONTRACT, ...BELOW, 'src/adapters/', 'src/world/', ROUTES, 'src/cli/'],
+    may: [
+      PORTS,
+      CONTRACT,
+      ...BELOW,
+      SOURCES,
+      STORES,
+      'src/world/',
+      FEATURES,
+      COMMAND,
+      'src/operator/',
+    ],
     outside: ['zod', 'oxc-parser', 'vitest', 'fast-check'],
   },
   // The tests of the house, which look at all of it.
@@ -87,52 +151,51 @@ const ARROWS: readonly Arrows[] = [
 
 /** What any test may import beside what its own file may. */
 const TESTS: House['tests'] = {
-  may: [
-    ...[PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
-    ...['src/adapters/memory.ts', 'src/adapters/silent.ts', 'src/adapters/*/memory*.ts'],
-  ],
+  may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
   outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'zod', 'csv-parse'],
 };
 
 /** One driver for each technology, and the only places that hold it. */
 const DRIVERS: House['drivers'] = {
-  '@electric-sql/pglite': ['src/adapters/control/'],
-  pg: ['src/adapters/control/', 'src/testing/postgres.ts'],
-  chdb: ['src/adapters/warehouse/', 'src/testing/warehouse-front.ts'],
-  '@clickhouse/client': ['src/adapters/warehouse/'],
-  saxes: ['src/adapters/sdn/'],
-  yauzl: ['src/adapters/sdn/'],
-  undici: ['src/adapters/fetch-json.ts'],
-  yaml: ['src/adapters/exchange-labels/', 'src/adapters/table-import/'],
-  'csv-parse': ['src/adapters/table-import/', 'src/cli/screen.ts'],
+  '@electric-sql/pglite': ['src/stores/control/engine/'],
+  pg: ['src/stores/control/engine/', 'src/testing/postgres.ts'],
+  chdb: ['src/stores/warehouse/engine/', 'src/testing/warehouse-front.ts'],
+  '@clickhouse/client': ['src/stores/warehouse/engine/'],
+  saxes: ['src/sources/ofac/'],
+  yauzl: ['src/sources/ofac/'],
+  undici: ['src/sources/http/'],
+  yaml: ['src/sources/files/'],
+  'csv-parse': ['src/sources/files/', 'src/features/screening/screen.command.ts'],
 };
 
-const HOUSE: House = { arrows: ARROWS, tests: TESTS, drivers: DRIVERS };
+const HOUSE: House = {
+  arrows: ARROWS,
+  features: FEATURES_REST_ON,
+  tests: TESTS,
+  drivers: DRIVERS,
+};
 
 const EXCEPTIONS: Exceptions = {
   doubleCasts: [CONTRACT],
   evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
-  mints: [EVIDENCE, 'src/adapters/', 'src/testing/'],
+  mints: [EVIDENCE, SOURCES, STORES, 'src/ports/accounts/readings.ts', 'src/testing/'],
   answerMakers: ['src/contract/route.ts'],
   environment: ['src/config.ts', 'src/testing/'],
   browser: [],
-  noFallbacks: [ENGINES, 'src/adapters/', ROUTES],
+  noFallbacks: [FEATURES, SOURCES, STORES],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's weather,
   // `unreadable` a refused document of a fault;
-  // `reject` tells the caller who waits.
-  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'reject'],
-  failureMessages: [
-    'src/adapters/control/owner-protocol.ts',
-    'src/adapters/control/pglite-worker.ts',
-  ],
+  // `reject` tells the caller who waits, `onBug` whoever keeps the process.
+  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'reject', 'onBug'],
+  failureMessages: ['src/operator/owner-protocol.ts', 'src/stores/control/engine/pglite-worker.ts'],
 };
 
 /** Files that start a process of their own: nothing imports them, another file names them. */
 const CHILD_ENTRIES = [
-  'src/adapters/control/pglite-create.ts',
-  'src/adapters/control/pglite-worker.ts',
-  'src/adapters/warehouse/embedded-child.ts',
-  'src/adapters/sdn/reading-child.ts',
+  'src/stores/control/engine/pglite-create.ts',
+  'src/stores/control/engine/pglite-worker.ts',
+  'src/stores/warehouse/engine/embedded-child.ts',
+  'src/sources/ofac/reading-child.ts',
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [
@@ -141,8 +204,7 @@ const BEGINNINGS = [
   'src/testing/suite-setup.ts',
 ];
 /** What only tests use: any test keeps it alive. */
-const FOR_TESTS =
-  /^src\/testing\/|\.suite\.ts$|^src\/adapters\/(.*\/)?(memory(-[a-z]+)*|silent)\.ts$/;
+const FOR_TESTS = /^src\/testing\/|\.suite\.ts$/;
 
 /** Fewer files than this were not the whole house. */
 const FILES_EXAMINED_MIN = 150;
@@ -181,7 +243,7 @@ describe('the house', () => {
     expect(written(sources.flatMap((source) => ruleViolations(source, EXCEPTIONS)))).toEqual([]);
   });
 
-  test('mints readings in adapters only, and answers in their route only', () => {
+  test('mints readings in sources and stores only, and answers in their route only', () => {
     expect(written(sources.flatMap((source) => mintViolations(source, EXCEPTIONS)))).toEqual([]);
   });
 
@@ -248,55 +310,40 @@ describe('a forbidden form is caught, its right twin is not', () => {
 describe('an arrow against the plan is caught', () => {
   const arrow = (path: string, from: string) =>
     arrowViolations(parsed(path, `import { a } from '${from}';`), HOUSE).length;
-  const typed = (path: string, from: string) =>
-    arrowViolations(parsed(path, `import type { A } from '${from}';`), HOUSE).length;
 
-  test.each([
-    ['src/evidence/a.ts', '../chain/amount.ts'],
-    ['src/evidence/a.ts', 'node:fs'],
-    ['src/evidence/a.ts', 'zod'],
-    ['src/chain/a.ts', '../evidence/reading.ts'],
-    ['src/ports/a.ts', '../contract/wire.ts'],
-    ['src/engines/a.ts', '../adapters/memory.ts'],
-    ['src/engines/a.ts', '../contract/route.ts'],
-    ['src/engines/a.ts', 'zod'],
-    ['src/routes/hosted/a.contract.ts', '../../engines/walk.ts'],
-    ['src/routes/hosted/a.ts', './b.contract.ts'],
-    ['src/routes/hosted/a.ts', '../../adapters/labels/store.ts'],
-    ['src/routes/hosted/a.ts', '../../access/plan.ts'],
-    ['src/adapters/labels/store.ts', '../../engines/walk.ts'],
-    ['src/adapters/labels/store.ts', 'pg'],
-    ['src/adapters/control/postgres.ts', 'chdb'],
-    ['src/transport/http.ts', '../engines/walk.ts'],
-    ['src/jobs/a.ts', '../adapters/memory.ts'],
-    ['src/world/a.ts', '../evidence/reading.ts'],
-    ['src/client/client.ts', '../routes/hosted/wallet-ofac.ts'],
-    ['src/cli/a.ts', '../adapters/memory.ts'],
-    ['src/engines/a.test.ts', '../compose/stores.ts'],
-    ['src/engines/a.ts', 'fs'],
-    ['src/nowhere/a.ts', './b.ts'],
-  ])('%s may not import %s', (path, from) => {
+  test.each(ARROWS_REFUSED)('%s may not import %s', (path, from) => {
     expect(arrow(path, from)).toBe(1);
   });
 
-  test.each([
-    ['src/evidence/a.ts', './reading.ts'],
-    ['src/contract/a.ts', 'zod'],
-    ['src/engines/a.ts', 'node:crypto'],
-    ['src/routes/hosted/a.ts', './a.contract.ts'],
-    ['src/adapters/control/postgres.ts', 'pg'],
-    ['src/adapters/labels/store.ts', '../control/database.ts'],
-    ['src/engines/a.test.ts', '../adapters/memory.ts'],
-    ['src/engines/a.test.ts', '../adapters/labels/memory.ts'],
-    ['src/evidence/a.test.ts', 'vitest'],
-    ['src/compose/a.ts', '../adapters/labels/store.ts'],
-    ['src/silence.test.ts', './compose/stores.ts'],
-  ])('%s may import %s', (path, from) => {
+  test.each(ARROWS_ALLOWED)('%s may import %s', (path, from) => {
     expect(arrow(path, from)).toBe(0);
   });
+});
 
-  test('types of access may come to a route, values may not', () => {
-    expect(typed('src/routes/hosted/a.ts', '../../access/plan.ts')).toBe(0);
+describe('the graph', () => {
+  test('has no circle of imports, types included', () => {
+    expect(circles(sources)).toEqual([]);
+  });
+
+  test('of features has none either, and a row for each folder', () => {
+    const folders = new Set(paths.flatMap((path) => featureOf(path) ?? []));
+    expect([...folders].sort()).toEqual(Object.keys(FEATURES_REST_ON).sort());
+    for (const feature of folders) expect(restsOn(feature), feature).not.toContain(feature);
+  });
+
+  function restsOn(feature: string): string[] {
+    const direct = FEATURES_REST_ON[feature] ?? [];
+    return [...direct, ...direct.flatMap(restsOn)];
+  }
+
+  test('a circle is found, a chain is none', () => {
+    const files = [
+      parsed('src/a.ts', "import type { B } from './b.ts';"),
+      parsed('src/b.ts', "export { c } from './c.ts';"),
+      parsed('src/c.ts', "import './a.ts';"),
+      parsed('src/d.ts', "import './a.ts';"),
+    ];
+    expect(circles(files)).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']]);
   });
 });
 

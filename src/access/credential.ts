@@ -7,8 +7,8 @@ import { type CredentialReason, Refusal } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/soon.ts';
-import type { ApiKey, FoundKey, KeyStore } from '../ports/key-store.ts';
-import type { Membership } from '../ports/membership-store.ts';
+import type { ApiKey, FoundKey, KeyStore } from '../ports/access/key-store.ts';
+import type { Membership } from '../ports/access/membership-store.ts';
 import { isActive } from './membership.ts';
 import { PLANS, type Plan, planReaches } from './plan.ts';
 import {

@@ -5,7 +5,7 @@ import type { UnixSeconds } from '../chain/time.ts';
 import type { Refusal } from '../contract/refusals.ts';
 import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/soon.ts';
-import type { QuotaPort, QuotaStore, Remaining } from '../ports/quota-store.ts';
+import type { QuotaPort, QuotaStore, Remaining } from '../ports/access/quota-store.ts';
 import {
   admit,
   type Admitted as Credential,

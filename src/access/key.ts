@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { UnixSeconds } from '../chain/time.ts';
-import type { KeyHolder, KeyKind, NewKey } from '../ports/key-store.ts';
+import type { KeyHolder, KeyKind, NewKey } from '../ports/access/key-store.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 
 /** A key lives so long, in seconds: 90 days. */

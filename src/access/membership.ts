@@ -1,7 +1,7 @@
 // Answers one question: what is a well-formed membership, and may it be used.
 // Payment decides whether it is active; this only reads what was recorded.
 
-import type { Membership } from '../ports/membership-store.ts';
+import type { Membership } from '../ports/access/membership-store.ts';
 import { mintId } from './key.ts';
 
 const MEMBERSHIP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{2,99}$/;

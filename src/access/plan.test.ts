@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PLAN_NAMES } from '../ports/membership-store.ts';
+import { PLAN_NAMES } from '../ports/access/membership-store.ts';
 import { PLANS, planNamed, planReaches } from './plan.ts';
 
 describe('plans', () => {

@@ -1,7 +1,7 @@
 // Answers one question: what does each plan hold.
 // The only table of plans: quota, key limits, route access and the pricing page read it.
 
-import { PLAN_NAMES, type PlanName } from '../ports/membership-store.ts';
+import { PLAN_NAMES, type PlanName } from '../ports/access/membership-store.ts';
 
 /** A plan. Only `daily_requests` and `active_keys` are enforced, and the routes by their rule. */
 export type Plan = {

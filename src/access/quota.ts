@@ -9,8 +9,8 @@ import {
   type UnixSeconds,
 } from '../chain/time.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { KeyHolder } from '../ports/key-store.ts';
-import type { Allowance } from '../ports/quota-store.ts';
+import type { KeyHolder } from '../ports/access/key-store.ts';
+import type { Allowance } from '../ports/access/quota-store.ts';
 import type { Plan } from './plan.ts';
 
 /** An allowance with the whole seconds until it begins anew. */

@@ -3,7 +3,7 @@
 // not. It says nothing of whether a key still opens anything: that is asked each time.
 
 import { hash, randomBytes } from 'node:crypto';
-import type { KeyKind, SecretHash } from '../ports/key-store.ts';
+import type { KeyKind, SecretHash } from '../ports/access/key-store.ts';
 import { parseKey } from './key.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 

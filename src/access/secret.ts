@@ -2,7 +2,7 @@
 // The root itself is hashed with nothing, stored nowhere and shown to nobody: its fingerprint is.
 
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import type { SecretHash } from '../ports/key-store.ts';
+import type { SecretHash } from '../ports/access/key-store.ts';
 
 /** What is derived from one root secret. */
 export type DerivedSecret = {

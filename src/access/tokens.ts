@@ -4,7 +4,7 @@
 
 import type { UnixSeconds } from '../chain/time.ts';
 import { Unread } from '../evidence/reading.ts';
-import type { NewToken, TokenStore, TokenTier } from '../ports/key-store.ts';
+import type { NewToken, TokenStore, TokenTier } from '../ports/access/key-store.ts';
 import { displayPrefix, mintId, mintSecret } from './key.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 

@@ -4,7 +4,7 @@
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import { basis, Read } from '../evidence/reading.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';

@@ -1,11 +1,11 @@
 // Answers one question: what does `exhibit doctor` look at beside the machine itself.
 
 import type { Secrets } from '../access/secret.ts';
-import type { DoctorCheck, Finding } from '../cli/doctor.ts';
 import type { Config } from '../config.ts';
 import { Part, type Partly, Unread } from '../evidence/reading.ts';
-import type { KeyStore } from '../ports/key-store.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+import type { DoctorCheck, Finding } from '../operator/doctor.ts';
+import type { KeyStore } from '../ports/access/key-store.ts';
 import type { StoreCheck } from './documents.ts';
 
 const EMBEDDED_NOTE =

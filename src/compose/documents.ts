@@ -4,15 +4,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { openapiDocument } from '../contract/openapi.ts';
 import type { AnyRoute } from '../contract/route.ts';
+import type { HealthFacts } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import { overviewPage } from '../pages/overview.tsx';
 import { referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
-import type { HealthFacts } from '../routes/intelligence/health.ts';
 import type { Document, DocumentSays } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
 import { API_HEADERS, PAGE_HEADERS } from '../transport/security-headers.ts';
-import { sourceLines } from './freshness.ts';
+import { sourceLines } from './features/health.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';

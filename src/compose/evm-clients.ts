@@ -1,8 +1,8 @@
 // Answers one question: through which clients does this process ask the nodes of EVM chains.
 // Each area has clients of its own, since how long it may wait for a node is its own matter.
 
-import { type JsonRpc, jsonRpc, type RpcLimits } from '../adapters/json-rpc.ts';
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import { type JsonRpc, jsonRpc, type RpcLimits } from '../sources/http/json-rpc.ts';
 import { pause } from './clock.ts';
 import type { Outside } from './outside.ts';
 

@@ -1,7 +1,7 @@
 // Answers one question: on what do an operator's commands run where no service is running.
 
-import { becomeOwner } from '../adapters/control/owner.ts';
-import type { Operations } from '../cli/operate.ts';
+import type { Operations } from '../operator/operate.ts';
+import { becomeOwner } from '../operator/owner.ts';
 import { createLogger } from './logger.ts';
 import { outsideOf } from './outside.ts';
 import { composeParts } from './parts.ts';

@@ -2,15 +2,15 @@
 // What cannot start leaves nothing open behind it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { becomeOwner, type Ownership } from '../adapters/control/owner.ts';
-import { STORE_COMMANDS } from '../cli/commands.ts';
-import { answering } from '../cli/dispatch.ts';
 import type { Config } from '../config.ts';
-import { followChains } from '../jobs/follow-chain.ts';
-import { scheduleRefresh } from '../jobs/sanctions-schedule.ts';
-import type { RefreshOutcome } from '../ports/publisher.ts';
+import { followChains } from '../features/indexing/follow-chain.job.ts';
+import { scheduleRefresh } from '../features/sanctions/schedule.job.ts';
+import { STORE_COMMANDS } from '../operator/commands.ts';
+import { answering } from '../operator/dispatch.ts';
+import { becomeOwner, type Ownership } from '../operator/owner.ts';
+import type { RefreshOutcome } from '../ports/sanctions/publisher.ts';
 import { announceLive, announceSimulated } from './announce.ts';
-import { freshnessOf } from './freshness.ts';
+import { freshnessOf } from './features/health.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { outsideOf } from './outside.ts';
 import { composeParts, type Parts } from './parts.ts';

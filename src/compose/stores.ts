@@ -4,16 +4,16 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { deriveSecrets, type Secrets } from '../access/secret.ts';
-import type { Database } from '../adapters/control/database.ts';
-import { migrate } from '../adapters/control/migrate.ts';
-import { openPglite } from '../adapters/control/pglite.ts';
-import { openPostgres } from '../adapters/control/postgres.ts';
-import { embeddedWarehouse } from '../adapters/warehouse/embedded.ts';
-import type { Warehouse } from '../adapters/warehouse/executor.ts';
-import { migrateWarehouse } from '../adapters/warehouse/migrate.ts';
-import { remoteWarehouse } from '../adapters/warehouse/remote.ts';
 import { secretOf } from '../config/secret-file.ts';
 import type { Config } from '../config.ts';
+import type { Database } from '../stores/control/engine/database.ts';
+import { migrate } from '../stores/control/engine/migrate.ts';
+import { openPglite } from '../stores/control/engine/pglite.ts';
+import { openPostgres } from '../stores/control/engine/postgres.ts';
+import { embeddedWarehouse } from '../stores/warehouse/engine/embedded.ts';
+import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
+import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
+import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
 
 const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', import.meta.url));
 const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../adapters/json-rpc.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../sources/http/json-rpc.ts';
 
 /** A chain on this machine. Blocks are mined only when they are asked for. */
 export type Anvil = {

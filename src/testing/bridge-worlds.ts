@@ -1,9 +1,9 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
-import type { RegistryRow } from '../ports/bridge-registry.ts';
-import type { ReceiptFacts } from '../ports/transaction-receipts.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
+import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm } from './addresses.ts';
 
 /** The contract of every world's registry that moves assets. */

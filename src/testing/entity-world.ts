@@ -1,18 +1,18 @@
 // Answers one question: of what is the world made in which entities are asked about.
 // One subject with a like of its own, a deposit address, a funder and a hot wallet.
 
-import { memoryCreations } from '../adapters/contract-creations/memory.ts';
-import { memoryClusterStore } from '../adapters/entity-clusters/memory-store.ts';
-import { memoryTransfer } from '../adapters/transfer-history/memory-transfers.ts';
-import { walkedPorts } from '../adapters/transfer-history/memory-world.ts';
 import { Reply } from '../contract/answer.ts';
-import type { Creation } from '../ports/contract-creations.ts';
-import type { ExchangeLabel } from '../ports/exchange-labels.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
-import { walletEntityData } from '../routes/intelligence/wallet-entity.contract.ts';
-import { entityAnswers } from '../routes/intelligence/wallet-entity.ts';
+import { walletEntityData } from '../features/entities/wallet-entity.contract.ts';
+import { entityAnswers } from '../features/entities/wallet-entity.route.ts';
+import type { Creation } from '../ports/accounts/contract-creations.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
+import { memoryClusterStore } from './memory/cluster-store.ts';
+import { memoryCreations } from './memory/contract-creations.ts';
+import { memoryTransfer } from './memory/transfers.ts';
+import { walkedPorts } from './walked-world.ts';
 
 /** The people and wallets of the world. */
 export const SUBJECT = evm('subject');

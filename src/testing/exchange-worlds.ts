@@ -1,10 +1,10 @@
 // Answers one question: what is planted in the worlds in which an address deals with an exchange.
-// In each of them `near` is a hot wallet; the pieces are those of `worlds.ts`.
+// In each of them `near` is a hot wallet; the pieces are those of `planted.ts`.
 
-import type { ExchangeLabel } from '../ports/exchange-labels.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
-import type { Plan, Planted } from './worlds.ts';
+import type { Plan, Planted } from './planted.ts';
 
 /** The pieces that these worlds are made of. */
 export type ExchangePieces = {

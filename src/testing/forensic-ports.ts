@@ -1,16 +1,16 @@
 // Answers one question: what do the ports say of a few planted facts of one address?
 // A world of the memory adapters in which everything was read to its end unless said otherwise.
 
-import type { MemoryFact } from '../adapters/chain-facts/memory.ts';
-import { type MemoryPorts, type MemoryWorld, memoryPorts } from '../adapters/memory.ts';
-import { heldInFull } from '../adapters/transfer-history/memory-transfers.ts';
-import type { RegistryRow } from '../ports/bridge-registry.ts';
-import type { ExchangeLabel } from '../ports/exchange-labels.ts';
-import type { FlaggedRow } from '../ports/flagged-addresses.ts';
-import type { MixerContract } from '../ports/mixer-registry.ts';
-import type { ListEntry } from '../ports/sanctions-list.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
+import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
+import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { STILL_NOW } from './clock.ts';
+import type { MemoryFact } from './memory/chain-facts.ts';
+import { type MemoryPorts, type MemoryWorld, memoryPorts } from './memory/ports.ts';
+import { heldInFull } from './memory/transfers.ts';
 
 /** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
 export type Planted = {

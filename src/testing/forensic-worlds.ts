@@ -1,13 +1,11 @@
 // Answers one question: what is planted in the worlds of chain facts and findings.
-// In each of them one thing is so of `subject`; the pieces are those of `worlds.ts`.
+// In each of them one thing is so of `subject`; the pieces are those of `planted.ts`.
 
-import type { MemoryFact } from '../adapters/chain-facts/memory.ts';
-import type { FlaggedRow } from '../ports/flagged-addresses.ts';
-import type { MixerContract } from '../ports/mixer-registry.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm } from './addresses.ts';
 import { flaggedRow, mixerRow } from './forensic-ports.ts';
-import type { Plan, Planted } from './worlds.ts';
+import type { MemoryFact } from './memory/chain-facts.ts';
+import type { ForensicPlanted, Plan, Planted } from './planted.ts';
 
 /** The pieces that these worlds are made of. */
 export type ForensicPieces = {
@@ -25,13 +23,6 @@ export type ForensicPieces = {
     to: string,
     change?: Partial<HistoryTransfer>,
   ) => HistoryTransfer;
-};
-
-/** What may be planted of facts and tables. */
-export type ForensicPlanted = {
-  readonly facts?: readonly MemoryFact[];
-  readonly flagged?: readonly FlaggedRow[];
-  readonly mixers?: readonly MixerContract[];
 };
 
 /** Two chains, and tables that hold somebody else beside what is planted. */

@@ -2,19 +2,15 @@
 // The handler over the memory adapters, its envelope held against the route's own declaration.
 
 import type { z } from 'zod';
-import { silentPorts } from '../adapters/silent.ts';
-import {
-  listedEntry,
-  type WalkedWorld,
-  walkedPorts,
-} from '../adapters/transfer-history/memory-world.ts';
 import type { Envelope } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { envelopeSchema } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
-import { walletOfac } from '../routes/hosted/wallet-ofac.contract.ts';
-import { type OfacPorts, walletOfacHandler } from '../routes/hosted/wallet-ofac.ts';
+import { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
+import { type OfacPorts, walletOfacHandler } from '../features/sanctions/wallet-ofac.route.ts';
 import { STILL_NOW, stillClock } from './clock.ts';
+import { silentPorts } from './memory/silent.ts';
+import { listedEntry, type WalkedWorld, walkedPorts } from './walked-world.ts';
 
 /** The only address that is listed unless a world says otherwise. */
 export const LISTED = '0x2222222222222222222222222222222222222def';

@@ -18,13 +18,13 @@ import {
   read,
   seen,
 } from '../evidence/reading.ts';
-import type { RegistryTable } from '../ports/bridge-registry.ts';
-import type { LabelLookUp } from '../ports/exchange-labels.ts';
-import type { ListLookUp } from '../ports/sanctions-list.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+import type { RegistryTable } from '../ports/bridges/bridge-registry.ts';
+import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
+import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
-import type { MakeHandler } from './silence.ts';
+import type { MakeHandler } from './silence-made.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;

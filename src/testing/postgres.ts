@@ -145,7 +145,7 @@ async function createTemplate(): Promise<string> {
   const kept = join(tmpdir(), `exhibit-test-template-${engineVersion()}-${process.getuid?.()}`);
   if (existsSync(kept)) return join(kept, 'control');
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-'));
-  const entry = join(import.meta.dirname, '../../dist/adapters/control/pglite-create.js');
+  const entry = join(import.meta.dirname, '../../dist/stores/control/engine/pglite-create.js');
   const child = fork(entry, [join(home, 'control')], { execArgv: [], stdio: 'inherit' });
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);

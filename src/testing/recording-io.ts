@@ -1,7 +1,7 @@
 // Answers one question: what did a command write. For tests of commands.
 
-import type { Command, Io } from '../cli/command.ts';
-import { type Asked, askedCommand, runCommand } from '../cli/dispatch.ts';
+import type { Command, Io } from '../command/command.ts';
+import { type Asked, askedCommand, runCommand } from '../operator/dispatch.ts';
 
 /** An Io that keeps its lines. */
 export type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };

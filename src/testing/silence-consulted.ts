@@ -3,8 +3,8 @@
 // It asks with each port silent as well, since one may be asked only where another says nothing.
 
 import type { AnyEvidenceRoute } from '../contract/route.ts';
-import type { MakeHandler } from './silence.ts';
 import { asksOf } from './silence-asks.ts';
+import type { MakeHandler } from './silence-made.ts';
 import {
   PORT_NAMES,
   type PortName,

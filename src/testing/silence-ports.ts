@@ -1,15 +1,15 @@
 // Answers one question: what was a handler told, and what if one of those answers had not come.
 // It stands between a handler and its ports, writes each answer down, and can spoil any of them.
 
-import { silentPorts } from '../adapters/silent.ts';
 import { tally } from '../evidence/measure.ts';
 import { decided, map, Part, type Partly, Read, Unread, weaken } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
-import type { ChainFactsPort, FactName } from '../ports/chain-facts.ts';
-import type { EntityCluster } from '../ports/entity-clusters.ts';
-import type { ListLookUp } from '../ports/sanctions-list.ts';
-import type { Neighbourhood, NeighbourhoodLimits } from '../ports/transfer-history.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+import type { ChainFactsPort, FactName } from '../ports/accounts/chain-facts.ts';
+import type { EntityCluster } from '../ports/entities/entity-clusters.ts';
+import type { Neighbourhood, NeighbourhoodLimits } from '../ports/history/transfer-history.ts';
+import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
+import { silentPorts } from './memory/silent.ts';
 
 /** The ports by the name that wires them, with the name that readings and contracts use. */
 export const PORT_TAGS = {

@@ -4,11 +4,13 @@
 
 import { Answer, type Envelope } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
-import { type AnyEvidenceRoute, type Asked, envelopeSchema } from '../contract/route.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+import type { Fact } from './planted.ts';
 import { claimsOf, isDenial, type Leaf, leavesOf } from './silence-answer.ts';
 import { type Ask, asksOf } from './silence-asks.ts';
 import { consultedPorts } from './silence-consulted.ts';
+import type { MakeHandler } from './silence-made.ts';
 import {
   type Fault,
   PAGED_PORTS,
@@ -20,15 +22,7 @@ import {
   type Tightness,
   type Told,
 } from './silence-ports.ts';
-import type { Fact, World } from './worlds.ts';
-
-/** A handler as the check calls it; a method, so that each route's own input type fits. */
-type AnyHandler = {
-  call(input: { params: unknown; query: unknown; body: unknown }, asked: Asked): Promise<unknown>;
-}['call'];
-
-/** Makes the handler of a route over ports. */
-export type MakeHandler = (ports: EvidencePorts) => AnyHandler;
+import type { World } from './worlds.ts';
 
 /**
  * A field of which the empty form is no denial of its own, although no claim is declared for it.

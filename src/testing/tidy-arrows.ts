@@ -16,11 +16,15 @@ export type Arrows = {
   readonly outside: readonly string[];
   /** Closed to `node:` built-ins. */
   readonly sealed?: true;
+  /** Each folder below is apart: a file sees its own, and others only where `may` names them. */
+  readonly apart?: true;
 };
 
 /** Everything that the walls are made of. */
 export type House = {
   readonly arrows: readonly Arrows[];
+  /** The features whose engines each feature rests on. */
+  readonly features: { readonly [feature: string]: readonly string[] };
   /** What a test may import beside what its own file may. */
   readonly tests: { readonly may: readonly string[]; readonly outside: readonly string[] };
   /** One driver for each technology: the packages, and the files that may hold them. */
@@ -36,11 +40,17 @@ export function isOf(path: string, of: string): boolean {
 
 /** The imports of a file that no arrow allows. */
 export function arrowViolations(source: Source, house: House): Violation[] {
-  const row = house.arrows.find((one) => isOf(source.path, one.of));
+  const row = rowOf(source.path, house);
   if (row === undefined) return [violation(source, { line: 1, from: 'a folder without a row' })];
   return source.imports
     .filter((one) => !allowed(source.path, one, row, house))
     .map((one) => violation(source, one));
+}
+
+/** A test is of the row that its own file is of. */
+function rowOf(path: string, { arrows }: House): Arrows | undefined {
+  const tested = path.replace(/\.(test|test-d|suite)(?=\.tsx?$)/, '');
+  return arrows.find((one) => isOf(path, one.of) || isOf(tested, one.of));
 }
 
 function violation(source: Source, one: Pick<Import, 'line' | 'from'>): Violation {
@@ -53,7 +63,8 @@ function allowed(path: string, one: Import, row: Arrows, house: House): boolean 
     const target = targetOf(path, one.from);
     const more = test ? house.tests.may : [];
     return (
-      isNear(path, target, row) || [...row.may, ...more].some((may) => meets(may, target, one))
+      isNear(path, target, row, house) ||
+      [...row.may, ...more].some((may) => meets(may, target, one))
     );
   }
   if (one.from.startsWith('node:')) return row.sealed !== true || test;
@@ -65,17 +76,51 @@ function allowed(path: string, one: Import, row: Arrows, house: House): boolean 
   return row.outside.includes(name) || (test && house.tests.outside.includes(name));
 }
 
-/** A file's own folder is open to it; a route's is not, but for its own contract. */
-function isNear(path: string, target: string, row: Arrows): boolean {
+/** A file's own folder is open to it; inside a feature its role says what of it. */
+function isNear(path: string, target: string, row: Arrows, house: House): boolean {
+  const feature = featureOf(path);
+  if (feature !== null) return isOfFeature(path, target, feature, house);
   if (row.of.includes('*')) return false;
-  if (row.of === 'src/routes/') return isOwn(path, target);
-  return isWithin(target, row.of);
+  return isWithin(target, row.apart === true && !isTest(path) ? folderBelow(path, row.of) : row.of);
 }
 
-/** `x.ts`, `x.contract.ts` and `x.test.ts` are one route. */
-function isOwn(path: string, target: string): boolean {
-  const stem = (file: string) => file.replace(/(\.[a-z-]+)*\.tsx?$/, '');
-  return stem(path) === stem(target);
+/** `src/sources/evm/` for a file below it, where each folder of `src/sources/` is apart. */
+function folderBelow(path: string, of: string): string {
+  return `${of}${path.slice(of.length).split('/', 1)[0]}/`;
+}
+
+/** The feature that a file is of: the folder below `src/features/`; `null` for any other file. */
+export function featureOf(path: string): string | null {
+  return /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? null;
+}
+
+/** What a file of a feature is, by the end of its name; one without a role is an engine. */
+export type Role = 'contract' | 'route' | 'command' | 'job' | 'page' | 'engine';
+
+function roleOf(path: string): Role {
+  const name = posix.basename(path).replace(/\.(test|test-d|suite)\.tsx?$/, '.ts');
+  const role = /\.(contract|route|command|job|page)\.tsx?$/.exec(name)?.[1];
+  return role === undefined ? 'engine' : (role as Role);
+}
+
+/** Which roles of its own feature a file may import. */
+const SEES: { readonly [role in Role]: readonly Role[] } = {
+  engine: ['engine'],
+  contract: ['contract'],
+  route: ['contract', 'engine'],
+  job: ['job', 'engine'],
+  command: ['command', 'contract', 'engine'],
+  page: ['page', 'contract'],
+};
+
+function isOfFeature(path: string, target: string, feature: string, house: House): boolean {
+  const to = featureOf(target);
+  if (to === null) return false;
+  const role = roleOf(target);
+  if (to === feature) return isTest(path) || SEES[roleOf(path)].includes(role);
+  const rests = house.features[feature]?.includes(to) === true;
+  const thinks = isTest(path) || ['engine', 'route', 'job'].includes(roleOf(path));
+  return rests && thinks && role === 'engine';
 }
 
 function meets(may: string, target: string, one: Import): boolean {
@@ -108,4 +153,36 @@ export function deadFiles(sources: readonly Source[], roots: readonly string[]):
     }
   }
   return sources.map((source) => source.path).filter((path) => !reached.has(path));
+}
+
+/** The circles of imports, types included: each as the paths in it, in order. */
+export function circles(sources: readonly Source[]): string[][] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const below = (path: string): string[] => {
+    const source = byPath.get(path);
+    if (source === undefined) return [];
+    return source.imports.flatMap(({ from }) =>
+      from.startsWith('.') ? [targetOf(path, from)] : [],
+    );
+  };
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const reaches = (start: string): ReadonlySet<string> => {
+    const seen = new Set<string>();
+    const next = below(start);
+    for (let path = next.pop(); path !== undefined; path = next.pop()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      next.push(...below(path));
+    }
+    return seen;
+  };
+  const reached = new Map([...byPath.keys()].map((path) => [path, reaches(path)]));
+  for (const [path, ahead] of reached) {
+    if (done.has(path) || !ahead.has(path)) continue;
+    const circle = [...ahead].filter((other) => reached.get(other)?.has(path) === true).sort();
+    for (const one of circle) done.add(one);
+    found.push(circle);
+  }
+  return found;
 }

@@ -11,9 +11,9 @@ export type Fixture = {
   readonly right: string;
 };
 
-const ENGINE = 'src/engines/walk.ts';
-const ADAPTER = 'src/adapters/labels/store.ts';
-const ROUTE = 'src/routes/hosted/screen.ts';
+const ENGINE = 'src/features/sanctions/walk.ts';
+const ADAPTER = 'src/stores/control/labels.ts';
+const ROUTE = 'src/features/screening/screen.route.ts';
 const HEAD = '// What is this?\n';
 
 function form(rule: string, path: string, wrong: string, right: string): Fixture {
@@ -202,7 +202,7 @@ export const SHAPE_FIXTURES: readonly Fixture[] = [
   { rule: 'banned name', path: 'src/helpers/amount.ts', wrong: HEAD, right: HEAD },
   { rule: 'banned name', path: 'src/chain/index.ts', wrong: HEAD, right: HEAD },
   { rule: 'folder name', path: 'src/bigChain/amount.ts', wrong: HEAD, right: HEAD },
-  { rule: 'depth', path: 'src/adapters/labels/tables/rows.ts', wrong: HEAD, right: HEAD },
+  { rule: 'depth', path: 'src/stores/control/engine/tables/rows.ts', wrong: HEAD, right: HEAD },
   { rule: 'file length', path: ENGINE, wrong: `${HEAD}f();\n`.repeat(201), right: HEAD.repeat(1) },
   form(
     'function length',
@@ -221,4 +221,61 @@ export const SHAPE_FIXTURES: readonly Fixture[] = [
   form('machine path', ENGINE, `// see /${'work'}/main`, '// see docs/work/main'),
   form('machine path', ENGINE, `f('/${'home'}/op/a');`, "f('homes/op/a');"),
   form('machine path', 'src/chain/a.test.ts', `f('/${'tmp'}/a');`, `f('/${'home'}/op/a');`),
+];
+
+type Arrow = readonly [path: string, from: string];
+
+/** Imports against the plan. */
+export const ARROWS_REFUSED: readonly Arrow[] = [
+  ['src/evidence/a.ts', '../chain/amount.ts'],
+  ['src/evidence/a.ts', 'node:fs'],
+  ['src/evidence/a.ts', 'zod'],
+  ['src/chain/a.ts', '../evidence/reading.ts'],
+  ['src/ports/labels/a.ts', '../../contract/wire.ts'],
+  ['src/features/sanctions/a.ts', '../../stores/control/labels.ts'],
+  ['src/features/sanctions/a.ts', '../../contract/route.ts'],
+  ['src/features/sanctions/a.ts', 'zod'],
+  ['src/features/sanctions/a.ts', './a.contract.ts'],
+  ['src/features/sanctions/a.ts', '../entities/forest.ts'],
+  ['src/features/history/a.ts', '../sanctions/walk.ts'],
+  ['src/features/sanctions/a.contract.ts', './walk.ts'],
+  ['src/features/sanctions/a.route.ts', './b.route.ts'],
+  ['src/features/sanctions/a.route.ts', '../tables/label-changes.contract.ts'],
+  ['src/features/sanctions/a.route.ts', '../../stores/control/labels.ts'],
+  ['src/features/sanctions/a.route.ts', '../../access/plan.ts'],
+  ['src/features/sanctions/a.page.tsx', './walk.ts'],
+  ['src/features/sanctions/a.command.ts', '../tables/labels.ts'],
+  ['src/sources/evm/a.ts', '../../features/sanctions/walk.ts'],
+  ['src/sources/evm/a.ts', '../explorer/rows.ts'],
+  ['src/stores/control/a.ts', '../../features/sanctions/walk.ts'],
+  ['src/stores/control/labels.ts', 'pg'],
+  ['src/stores/control/engine/postgres.ts', 'chdb'],
+  ['src/transport/http.ts', '../features/sanctions/walk.ts'],
+  ['src/transport/http.ts', '../features/sanctions/wallet-ofac.contract.ts'],
+  ['src/features/indexing/a.job.ts', '../../stores/control/leases.ts'],
+  ['src/world/a.ts', '../evidence/reading.ts'],
+  ['src/client/client.ts', '../features/sanctions/wallet-ofac.route.ts'],
+  ['src/command/a.ts', '../stores/control/labels.ts'],
+  ['src/features/sanctions/a.test.ts', '../../compose/stores.ts'],
+  ['src/features/sanctions/a.ts', 'fs'],
+  ['src/nowhere/a.ts', './b.ts'],
+];
+
+/** Their right twins. */
+export const ARROWS_ALLOWED: readonly Arrow[] = [
+  ['src/evidence/a.ts', './reading.ts'],
+  ['src/contract/a.ts', 'zod'],
+  ['src/features/sanctions/a.ts', '../history/coverage.ts'],
+  ['src/features/sanctions/a.route.ts', './a.contract.ts'],
+  ['src/features/sanctions/a.route.ts', './walk.ts'],
+  ['src/features/sanctions/a.route.ts', '../history/limits.ts'],
+  ['src/features/sanctions/a.test.ts', './wallet-ofac.route.ts'],
+  ['src/stores/control/engine/postgres.ts', 'pg'],
+  ['src/stores/control/labels.ts', './engine/database.ts'],
+  ['src/stores/snapshots/labels.ts', '../../sources/files/csv.ts'],
+  ['src/sources/evm/a.ts', '../http/json-rpc.ts'],
+  ['src/features/sanctions/a.test.ts', '../../testing/memory/ports.ts'],
+  ['src/evidence/a.test.ts', 'vitest'],
+  ['src/compose/a.ts', '../stores/control/labels.ts'],
+  ['src/silence.test.ts', './compose/stores.ts'],
 ];

@@ -270,7 +270,7 @@ const RULES: { readonly [rule: string]: Rule } = {
 
   'swallowed failure': (node, _, source, but) => {
     if (node.type !== 'CatchClause' || isTest(source.path)) return null;
-    if (!isWithin(source.path, 'src/adapters/')) return null;
+    if (!within(source.path, but.noFallbacks)) return null;
     if (within(source.path, but.failureMessages)) return null;
     const body = nodeAt(node, 'body');
     return body !== null && saysFailure(body, but.saysFailure) ? null : textOf(source, node);
@@ -310,7 +310,7 @@ function isEnvSpecifier(one: Node): boolean {
   return one.type === 'ImportSpecifier' && nameOf(nodeAt(one, 'imported')) === 'env';
 }
 
-/** Names that a file may not import: minting outside adapters, making answers outside routes. */
+/** Names that a file may not import: mints outside sources and stores, answers outside routes. */
 export function mintViolations(source: Source, but: Exceptions): Violation[] {
   const makers = [
     { file: '/reading.ts', names: ['read', 'part', '*'], may: but.mints, tests: true },

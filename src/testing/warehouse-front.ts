@@ -6,11 +6,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quoted } from '../adapters/warehouse/binding.ts';
-import { type Engine, startEngine } from '../adapters/warehouse/engine.ts';
-import type { Job } from '../adapters/warehouse/engine-protocol.ts';
-import { WarehouseQueryError, WarehouseUnavailable } from '../adapters/warehouse/executor.ts';
-import { fileInsert, insertTarget } from '../adapters/warehouse/insert-source.ts';
+import { quoted } from '../stores/warehouse/engine/binding.ts';
+import { type Engine, startEngine } from '../stores/warehouse/engine/engine.ts';
+import type { Job } from '../stores/warehouse/engine/engine-protocol.ts';
+import { WarehouseQueryError, WarehouseUnavailable } from '../stores/warehouse/engine/executor.ts';
+import { fileInsert, insertTarget } from '../stores/warehouse/engine/insert-source.ts';
 
 /** What goes wrong, for the next `times` requests (for all of them where it is absent). */
 export type FrontFault = { readonly times?: number } & (

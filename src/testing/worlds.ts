@@ -1,32 +1,27 @@
 // Answers one question: in which worlds is a route asked, and what is planted in each.
 // An empty one, and for each fact one that holds that fact and nothing else.
 
-import { type MemoryWorld, memoryPorts } from '../adapters/memory.ts';
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
-import type { ExchangeLabel } from '../ports/exchange-labels.ts';
-import type { ListEntry } from '../ports/sanctions-list.ts';
-import type { ReceiptFacts } from '../ports/transaction-receipts.ts';
-import type { HistoryTransfer } from '../ports/transfer-history.ts';
-import type { EvidencePorts } from '../routes/handlers.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE, BRIDGE_ROWS, bridgeWorlds } from './bridge-worlds.ts';
 import { STILL_NOW } from './clock.ts';
 import { exchangePlans } from './exchange-worlds.ts';
-import { type ForensicPlanted, forensicPlans, forensicsOf } from './forensic-worlds.ts';
-
-/** Something that is so in a world, and what may therefore not be said there. */
-export type Fact = {
-  readonly name: string;
-  /** The address that has to be asked about, in the form in which it is asked. */
-  readonly about: string;
-  /** The day that has to be asked about; `null` for today. */
-  readonly on: string | null;
-  /** The address of the list item that it stands in, where it stands in one. */
-  readonly item: string;
-  /** The claims that it contradicts, by route and pattern. */
-  readonly contradicts: { readonly [route: string]: readonly string[] };
-};
+import { forensicPlans, forensicsOf } from './forensic-worlds.ts';
+import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
+import {
+  type Fact,
+  HOUR_S,
+  type Plan,
+  type Planted,
+  SUBJECT,
+  transferOf,
+  walkPlan,
+} from './planted.ts';
 
 /** A world: its ports, whom and which days it is asked about, and what is planted in it. */
 export type World = {
@@ -45,7 +40,6 @@ export type World = {
 const DAY_OF_OLDER = '2026-09-10';
 const DAY_OF_NONE = '2026-09-22';
 const MINUTE_S = 60;
-const HOUR_S = 3_600;
 
 /** Strangers of each kind, of whom no world holds anything. */
 const STRANGERS = {
@@ -53,19 +47,6 @@ const STRANGERS = {
   solana: named('solana', 'stranger'),
   bitcoin: named('bitcoin', 'stranger'),
   tron: named('tron', 'stranger'),
-};
-
-/** What is planted in a world. */
-export type Planted = ForensicPlanted & {
-  readonly entries?: readonly ListEntry[];
-  /** Entries of the older publication alone. */
-  readonly olderEntries?: readonly ListEntry[];
-  readonly labels?: readonly ExchangeLabel[];
-  readonly launchers?: readonly string[];
-  readonly transfers?: readonly HistoryTransfer[];
-  readonly receipts?: readonly ReceiptFacts[];
-  /** The members of each cluster of Ethereum. */
-  readonly clusters?: readonly (readonly string[])[];
 };
 
 function held(planted: Planted): MemoryWorld {
@@ -153,35 +134,6 @@ function labelOf(address: string, entity: string): ExchangeLabel {
   };
 }
 
-let block = 0;
-
-/** A coin that moved between two addresses; each one is newer than the one before. */
-function transferOf(
-  from: string,
-  to: string,
-  change: Partial<HistoryTransfer> = {},
-): HistoryTransfer {
-  block += 1;
-  return {
-    ...{ chain: 'ethereum', kind: 'native', tx: `0x${block.toString(16).padStart(64, '0')}` },
-    ...{ block, at: STILL_NOW - HOUR_S * 24 + block, from, to, token: null, symbol: null },
-    ...{ decimals: null, raw_amount: 10n ** 18n, usd: '3000', has_market: null },
-    ...{ initiator: from, success: true },
-    ...change,
-  };
-}
-
-/** A world as it is written down. */
-export type Plan = Planted & {
-  readonly name: string;
-  readonly about: string;
-  readonly on?: string;
-  readonly item?: string;
-  readonly contradicts: Fact['contradicts'];
-  readonly subjects?: readonly string[];
-  readonly days?: readonly string[];
-};
-
 function worldOf(plan: Plan): World {
   const { name, about, contradicts, days = [], on = null, item = about } = plan;
   const { subjects = [STRANGERS.evm, about, about] } = plan;
@@ -212,7 +164,6 @@ const LINKED: Fact['contradicts'] = {
   planted_screen: ['results[].linked'],
 };
 
-const SUBJECT = evm('subject');
 const NEAR = evm('near');
 const FAR = evm('far, and listed');
 const LISTED_FAR = [entryOf(FAR)];
@@ -259,11 +210,6 @@ const TABLE_PLANS: readonly Plan[] = [
     contradicts: { bulk_wallet_screen: ['results[].state'] },
   },
 ];
-
-/** Worlds of the walk are asked about their subject alone. */
-function walkPlan(plan: Omit<Plan, 'about' | 'subjects'>): Plan {
-  return { ...plan, about: SUBJECT, subjects: [SUBJECT] };
-}
 
 /** More counterparties than an address may have to be walked past. */
 const HUB_DEGREE = 5_001;

@@ -6,12 +6,13 @@ import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import { deriveSecrets } from '../access/secret.ts';
-import { memoryAccess } from '../adapters/control/memory-access.ts';
 import { evidenceRoute } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import { type AnyHandler, createHttp } from './http.ts';
+import { memoryAccess } from '../testing/memory/access.ts';
+import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
+import type { AnyHandler } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

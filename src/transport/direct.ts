@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
 import { type Answering, type Exchange, serveHosted } from './hosted.ts';
-import type { Mounted } from './http.ts';
+import type { Mounted } from './mounted.ts';
 
 /** A path field that means itself: it holds nothing to decode and is as long as an address is. */
 const PLAIN_FIELD = /^[0-9A-Za-z]{1,128}$/;

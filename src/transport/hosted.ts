@@ -10,9 +10,9 @@ import { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { AccessRule, AnyEvidenceRoute, AnyPlainRoute, Asked } from '../contract/route.ts';
 import type { Soon } from '../evidence/soon.ts';
-import type { Log, Mounted } from './http.ts';
 import { parseInput, type Sent } from './input.ts';
 import type { Meters } from './metrics.ts';
+import type { Log, Mounted } from './mounted.ts';
 import { describe, faultRefusal, HOSTED_HEADERS, reasonOf } from './refusing.ts';
 import { API_HEADERS } from './security-headers.ts';
 

@@ -5,15 +5,16 @@ import { createGate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets } from '../access/secret.ts';
-import { memoryAccess } from '../adapters/control/memory-access.ts';
 import { badInput } from '../contract/refusals.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import { type AnyHandler, createHttp, type Document, type Mounted } from './http.ts';
+import { memoryAccess } from '../testing/memory/access.ts';
+import { createHttp, type Document } from './http.ts';
 import { createMeters } from './metrics.ts';
+import type { AnyHandler, Mounted } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

@@ -5,11 +5,12 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Admitted, Gate } from '../access/gate.ts';
 import { Reply } from '../contract/answer.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import type { AnyEvidenceRoute, AnyPlainRoute, Asked, Method } from '../contract/route.ts';
+import type { Method } from '../contract/route.ts';
 import { bearerGate, type Tokens } from './bearer.ts';
 import { answerDirectly } from './direct.ts';
 import { admit, answerHosted, ask } from './hosted.ts';
 import type { Meters } from './metrics.ts';
+import type { Log, Mounted } from './mounted.ts';
 import {
   BAD_PATH,
   BrokenJson,
@@ -30,18 +31,6 @@ const KEEP_ALIVE_MS = 72_000;
 /** Requests of open routes that run at once; more are shed. */
 const OPEN_REQUESTS_MAX = 256;
 
-/** A handler as the transport calls it: the declaration's types were checked where it was made. */
-export type AnyHandler = (
-  input: { params: unknown; query: unknown; body: unknown },
-  asked: Asked,
-) => Promise<unknown>;
-
-/** A declared route with its handler. */
-export type Mounted = {
-  readonly route: AnyEvidenceRoute | AnyPlainRoute;
-  readonly handle: AnyHandler;
-};
-
 /** What a document says when it is asked for. */
 export type DocumentSays = { readonly status: 200 | 401 | 503; readonly text: string };
 
@@ -52,13 +41,6 @@ export type Document = {
   readonly headers: { readonly [name: string]: string };
   /** Told the Authorization header, for those documents that show more to an operator. */
   readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
-};
-
-/** What the log is told. Messages carry no address, key or query. */
-export type Log = {
-  readonly info: (facts: object, message: string) => void;
-  readonly warn: (facts: object, message: string) => void;
-  readonly error: (facts: object, message: string) => void;
 };
 
 export type HttpOptions = {

@@ -1,7 +1,7 @@
 // What does a node of a simulated chain say of one account's state?
 // Coins and nonces follow from what happened on the chain; two made-up contracts have code.
 
-import type { WorldChains } from './chain-data.ts';
+import type { WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import { SANDBOX_SCORED, WORLD_MIXER } from './account-state.ts';
-import type { ExplorerChains, ExplorerRow } from './explorer-api.ts';
+import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
@@ -66,12 +66,6 @@ const TOKENS = 8;
 const HUB_COUNTERPARTIES = 5_600;
 const WEI = 10n ** 18n;
 const DAY_S = 86_400;
-
-/** The simulated chains, as an explorer and as a node hold them. */
-export type WorldChains = ExplorerChains & {
-  /** What happened in blocks from one number to another, oldest first. */
-  readonly rowsIn: (chainId: number, from: number, to: number) => readonly ExplorerRow[];
-};
 
 /** The simulated chains of a seed. `now` is Unix seconds. */
 export function worldChains(now: () => number, seed: string): WorldChains {

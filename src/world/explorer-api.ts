@@ -5,6 +5,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
+import type { ExplorerChains, ExplorerRow } from './chain-types.ts';
 import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, started } from './stand-in.ts';
 
 /** What an explorer can be made to do wrong. */
@@ -31,33 +32,6 @@ export type ExplorerFault = (typeof EXPLORER_FAULTS)[number];
 export function isExplorerFault(text: string): text is ExplorerFault {
   return EXPLORER_FAULTS.some((fault) => fault === text);
 }
-
-/** A movement of value as an explorer's index holds it. Addresses in lower case. */
-export type ExplorerRow = {
-  readonly kind: 'native' | 'internal' | 'token';
-  readonly tx: string;
-  readonly block: number;
-  /** Unix seconds. */
-  readonly at: number;
-  readonly from: string;
-  readonly to: string;
-  readonly value: bigint;
-  readonly token: {
-    readonly address: string;
-    readonly symbol: string | null;
-    readonly decimals: number | null;
-  } | null;
-  /** `null` where the explorer does not tell. */
-  readonly success: boolean | null;
-};
-
-/** The chains that an explorer indexes, by EIP-155 id. */
-export type ExplorerChains = {
-  readonly headOf: (chainId: number) => number;
-  readonly timeOf: (chainId: number, block: number) => number;
-  /** What an address sent and received, oldest first. */
-  readonly rowsOf: (chainId: number, address: string) => readonly ExplorerRow[];
-};
 
 /** One question, in the order in which they came. */
 export type ExplorerCall = {

@@ -3,7 +3,7 @@
 // of the newest blocks; the chain's facts stay, in blocks of other hashes.
 
 import type { ServerResponse } from 'node:http';
-import type { WorldChains } from './chain-data.ts';
+import type { WorldChains } from './chain-types.ts';
 import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
 import { answerPage, bodyOf, drip, type StandIn, started } from './stand-in.ts';
 

@@ -4,8 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { balanceAt, calledAt, codeAt, nonceAt, storageAt } from './account-state.ts';
-import type { WorldChains } from './chain-data.ts';
-import type { ExplorerRow } from './explorer-api.ts';
+import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 

@@ -1,0 +1,218 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { bridgesExplain } from '../../features/bridges/bridges.command.ts';
+import { ran } from '../../testing/recording-io.ts';
+import { bridgeServices } from './bridges.ts';
+
+const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
+const FOLDER = join(DATA, 'provider-recordings/unit/decoders/test_across');
+const RECORDED = existsSync(FOLDER);
+
+const folder = mkdtempSync(join(tmpdir(), 'exhibit-explain-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ANSWER = z.object({ result: z.looseObject({}).nullable() });
+
+/** The transaction and the receipt of a recording, as the answers that held them. */
+function recorded(situation: string): { transaction: unknown; receipt: unknown } {
+  const name = readdirSync(FOLDER).find((one) => one.startsWith(`${situation}[`));
+  const text = readFileSync(join(FOLDER, String(name)), 'utf8');
+  const answers = [...text.matchAll(/string: '(\{"jsonrpc[^']*\})\s*'/g)].flatMap(([, said]) => {
+    const parsed = ANSWER.safeParse(JSON.parse(String(said)));
+    return parsed.success ? [parsed.data] : [];
+  });
+  const receipt = answers.find(({ result }) => result !== null && 'logs' in result);
+  const hash = receipt?.result?.['transactionHash'];
+  const transaction = answers.find(
+    ({ result }) => result !== null && 'input' in result && result['hash'] === hash,
+  );
+  return { transaction, receipt };
+}
+
+let files = 0;
+async function explain(document: unknown, more = '') {
+  files += 1;
+  const file = join(folder, `${files}.json`);
+  writeFileSync(file, typeof document === 'string' ? document : JSON.stringify(document));
+  const line = `bridges explain --receipt ${file} --json ${more}`;
+  const { status, lines, errors } = await ran(line, [bridgesExplain], bridgeServices(null));
+  const said = lines.map((one): unknown => JSON.parse(one));
+  return { status, said, errors };
+}
+
+const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+
+describe.skipIf(!RECORDED)('recorded transactions of Across (skipped where none are)', () => {
+  test.each([
+    {
+      situation: 'test_across_bridge_deposit_on_ethereum',
+      said: {
+        ...{ direction: 'out', user: '0x6b21bb0d79c543b13dee153700788d2c008633e5' },
+        ...{ asset: '0xdac17f958d2ee523a2206206994597c13d831ec7', amount: '422866751' },
+        ...{ contract: '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5', message_id: '1/4024312' },
+        ...{ chain: 'ethereum', origin: 'ethereum', destination: 'arbitrum' },
+      },
+    },
+    {
+      situation: 'test_across_bridge_receive_on_base',
+      said: {
+        ...{ direction: 'in', user: '0xc37b40abdb939635068d3c5f13e7faf686f03b65' },
+        ...{ asset: '0x4200000000000000000000000000000000000006', amount: '9804674568982550' },
+        ...{ contract: '0x09aea4b2242abc8bb4bb78d537a67a245a7bec64', message_id: '42161/1142258' },
+        ...{ chain: 'base', origin: 'arbitrum', destination: 'base' },
+      },
+    },
+    {
+      situation: 'test_across_relayed_bridge_receive_on_ethereum',
+      said: {
+        ...{ direction: 'in', user: '0xf5d90ac6747cb3352f05bf61f48b991aceae28eb' },
+        ...{ asset: WETH, chain: 'ethereum', origin: 'arbitrum', destination: 'ethereum' },
+        ...{ contract: '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5', amount: '41982585504559745' },
+      },
+    },
+    {
+      situation: 'test_across_relayed_bridge_receive_usdc_on_ethereum',
+      said: {
+        ...{ direction: 'in', user: '0xf70da97812cb96acdf810712aa562db8dfa3dbef' },
+        ...{ asset: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', amount: '99970446325' },
+        ...{ chain: 'ethereum', origin: 'bsc', destination: 'ethereum' },
+      },
+    },
+    {
+      situation: 'test_socket_across_receive_on_arbitrum',
+      said: {
+        ...{ direction: 'in', user: '0x3ba6eb0e4327b96ade6d4f3b578724208a590cef' },
+        ...{ asset: '0xaf88d065e77c8cc2239327c5edb3a432268e5831', amount: '365669864' },
+        ...{ chain: 'arbitrum', origin: 'eip155:534352', destination: 'arbitrum' },
+      },
+    },
+  ])(
+    '$situation is told with protocol, direction, amount and user',
+    async ({ situation, said }) => {
+      const explained = await explain(recorded(situation));
+      expect(explained.said).toEqual([expect.objectContaining({ protocol: 'across', ...said })]);
+      expect(explained.status).toBe(0);
+    },
+  );
+
+  test.each([
+    'test_across_bridge_deposit_on_ethereum',
+    'test_across_bridge_receive_on_base',
+    'test_across_relayed_bridge_receive_on_ethereum',
+    'test_across_relayed_bridge_receive_usdc_on_ethereum',
+    'test_socket_across_receive_on_arbitrum',
+  ])('%s: the amount told is the one that its tokens moved', async (situation) => {
+    const { said } = await explain(recorded(situation));
+    const [{ amount }] = z.tuple([z.looseObject({ amount: z.string() })]).parse(said);
+    const word = `0x${BigInt(amount).toString(16).padStart(64, '0')}`;
+    expect(JSON.stringify(recorded(situation).receipt)).toContain(`"data":"${word}"`);
+  });
+
+  test.each([
+    ['test_across_add_liquidity_on_ethereum', 'LiquidityAdded of across HubPool'],
+    ['test_across_remove_liquidity_on_ethereum', 'LiquidityRemoved of across HubPool'],
+    ['test_across_stake_lp_on_ethereum', 'No contract on the registry'],
+    ['test_across_unstake_lp_on_ethereum', 'No contract on the registry'],
+  ])('%s is not taken for bridging', async (situation, why) => {
+    const { said, status } = await explain(recorded(situation));
+    expect(said).toEqual([
+      expect.objectContaining({ bridged: false, why_not: expect.stringContaining(why) }),
+    ]);
+    expect(status).toBe(0);
+  });
+
+  test('a chain that the file does not name is told by the contracts, where one alone fits', async () => {
+    const { transaction, receipt } = recorded('test_across_bridge_receive_on_base');
+    const bare = JSON.stringify({ transaction, receipt }).replace('"chainId":"0x2105",', '');
+    const { said } = await explain(bare);
+    expect(said).toEqual([expect.objectContaining({ chain: 'base', direction: 'in' })]);
+  });
+});
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const FROM = `0x${'11'.repeat(20)}`;
+const TO = `0x${'22'.repeat(20)}`;
+const RAW = {
+  transaction: { hash: HASH, from: FROM, to: TO, value: '0x0', chainId: '0x1' },
+  receipt: {
+    ...{ transactionHash: HASH, blockNumber: '0x1', from: FROM, to: TO, status: '0x1', logs: [] },
+  },
+};
+
+describe('what is no bridging', () => {
+  test('is said with the reason, and done', async () => {
+    const { said, status } = await explain(RAW);
+    expect(status).toBe(0);
+    expect(said).toEqual([
+      {
+        ...{ bridged: false, chain: 'ethereum', checked: true, unknown_events: 0 },
+        why_not: 'No contract on the registry logged anything in it.',
+      },
+    ]);
+  });
+
+  test('a chain that is not covered is not checked: exit status 3, and no false', async () => {
+    const transaction = { ...RAW.transaction, chainId: '0xa' };
+    const { said, status } = await explain({ ...RAW, transaction });
+    expect(status).toBe(3);
+    expect(said).toEqual([expect.objectContaining({ bridged: null, checked: false })]);
+  });
+
+  test('a known layout at a contract off the registry is named, and is no bridging', async () => {
+    const topics = ['0xe9bded5f24a4168e4f3bf44e00298c993b22376aad8c58c7dda9718a54cbea82'];
+    const log = { address: TO, topics, data: '0x', logIndex: '0x0' };
+    const { said } = await explain({ ...RAW, receipt: { ...RAW.receipt, logs: [log] } });
+    expect(said).toEqual([
+      expect.objectContaining({
+        bridged: false,
+        why_not: `Packet of layerzero was logged by ${TO}, not on the registry.`,
+      }),
+    ]);
+  });
+
+  test('an unknown layout at a contract of the registry is counted', async () => {
+    const spoke = '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5';
+    const log = { address: spoke, topics: [HASH], data: '0x', logIndex: '0x0' };
+    const receipt = { ...RAW.receipt, blockNumber: '0x1839787', logs: [log] };
+    const { said } = await explain({ ...RAW, receipt });
+    expect(said).toEqual([expect.objectContaining({ bridged: false, unknown_events: 1 })]);
+  });
+});
+
+describe('files', () => {
+  test('may be answers, a list of the two, or nested in result', async () => {
+    const { transaction, receipt } = RAW;
+    const answers = [
+      { jsonrpc: '2.0', id: 1, result: transaction },
+      { id: 2, result: receipt },
+    ];
+    for (const document of [RAW, answers, { result: RAW }]) {
+      expect((await explain(document)).status).toBe(0);
+    }
+  });
+
+  test.each([
+    ['no JSON', 'not json', 'no JSON'],
+    ['no receipt', { transaction: RAW.transaction }, 'no receipt'],
+    [
+      'two transactions',
+      { ...RAW, receipt: { ...RAW.receipt, transactionHash: `0x${'cd'.repeat(32)}` } },
+      'not of one hash',
+    ],
+  ])('with %s are refused, with exit status 1', async (_, document, why) => {
+    const { status, errors, said } = await explain(document);
+    expect({ status, said }).toEqual({ status: 1, said: [] });
+    expect(errors.join()).toContain(why);
+  });
+
+  test('people read the same, line by line', async () => {
+    const file = join(folder, 'plain.json');
+    writeFileSync(file, JSON.stringify(RAW));
+    const line = `bridges explain --receipt ${file}`;
+    const { lines } = await ran(line, [bridgesExplain], bridgeServices(null));
+    expect(lines).toEqual(['No bridging: No contract on the registry logged anything in it.']);
+  });
+});

@@ -1,0 +1,5 @@
+// Answers one question: was what an import brought observed, or made up.
+
+/** Whether the rows were observed or made up. It is said at import, never read from a file. */
+export const IMPORT_ORIGINS = ['observed', 'simulated'] as const;
+export type ImportOrigin = (typeof IMPORT_ORIGINS)[number];

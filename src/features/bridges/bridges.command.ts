@@ -1,0 +1,85 @@
+// What an operator types to see what one recorded transaction shows of bridging, or why not.
+
+import {
+  type Command,
+  EXIT,
+  fileArgument,
+  type Io,
+  oneOf,
+  readArgs,
+  required,
+} from '../../command/command.ts';
+import { factLines, print, printJson } from '../../command/output.ts';
+import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
+import type { Explained, ExplainedReceipt } from '../../ports/bridges/explained-receipt.ts';
+
+/** What the command needs. Compose fills it. */
+export type BridgesServices = {
+  readonly explainReceipt: (path: string, chain: string | null) => Promise<ExplainedReceipt>;
+};
+
+/** `exhibit bridges explain`. */
+export const bridgesExplain: Command<BridgesServices> = {
+  name: 'bridges explain',
+  summary: 'Show what one transaction and its receipt bridged, or why nothing.',
+  usage: 'exhibit bridges explain --receipt FILE [--chain CHAIN] [--json]',
+  example: 'exhibit bridges explain --receipt deposit.json',
+  details: [
+    '--receipt FILE   JSON with a transaction and its receipt, as eth_getTransactionByHash and',
+    '                 eth_getTransactionReceipt answer: {"transaction": …, "receipt": …}, each as',
+    '                 it is or inside "result", or a list of the two answers',
+    '--chain CHAIN    where the transaction names none; else its own chain id decides',
+    '--json           one object a line for each thing that was bridged; one with why_not for none',
+    'Exit status 1: the file holds no such thing. 3: its chain is not covered.',
+  ],
+  run: async (argv, io, { explainReceipt }) => {
+    const { values } = readArgs(argv, {
+      options: { receipt: { type: 'string' }, chain: { type: 'string' } },
+    });
+    const path = fileArgument(required(values.receipt, '--receipt'), io);
+    const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', BRIDGE_CHAINS);
+    const explained = await explainReceipt(path, chain);
+    if (!explained.read) {
+      io.err(explained.reason);
+      return EXIT.failed;
+    }
+    if (io.json) json(explained, io);
+    else show(explained, io);
+    return explained.checked ? EXIT.done : EXIT.couldNotCheck;
+  },
+};
+
+function json({ bridged, ...rest }: Explained, io: Io): void {
+  const { chain, checked, why_not, unknown_events } = rest;
+  for (const one of bridged) printJson(io, { ...one, chain, unknown_events });
+  if (bridged.length > 0) return;
+  printJson(io, { bridged: checked ? false : null, why_not, chain, checked, unknown_events });
+}
+
+function show(
+  { bridged, chain, chain_from, why_not, checked, unknown_events }: Explained,
+  io: Io,
+): void {
+  if (why_not !== null) io.out(`${checked ? 'No bridging' : 'Not checked'}: ${why_not}`);
+  for (const [i, one] of bridged.entries()) {
+    if (i > 0) io.out('');
+    const { protocol, direction, user, asset, amount, contract, message_id, destination } = one;
+    print(
+      io,
+      factLines([
+        ...[['protocol', protocol] as const, ['direction', direction] as const],
+        ...[['user', user] as const, ['asset', asset] as const, ['amount', amount] as const],
+        ...[['contract', contract] as const, ['message_id', message_id] as const],
+        ...[['origin', one.origin] as const, ['destination', destination] as const],
+        ['event', `${one.event}, ${one.version}`],
+      ]),
+    );
+    if (one.messaging_only) io.out('A message only: what it moves is not told by its contract.');
+  }
+  if (chain_from === 'registry') {
+    io.out(`The file names no chain: ${chain} is the only one that fits its contracts.`);
+  }
+  if (unknown_events > 0) {
+    io.out(`${unknown_events} events of registry contracts have layouts that are not known.`);
+  }
+}

@@ -1,0 +1,93 @@
+// What do nodes say of the rows that the rules took: is there code, is it a token or a pool?
+// A row whose node was silent is neither confirmed nor refused.
+
+import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
+import { collect } from '../../evidence/measure.ts';
+import { Read } from '../../evidence/reading.ts';
+import type {
+  BridgeChain,
+  ContractFacts,
+  ContractProbe,
+  RefusedRow,
+  RegistryRow,
+  RowRefusal,
+} from '../../ports/bridges/bridge-registry.ts';
+import { LAYOUTS } from './protocols/decode.ts';
+import { topicOf } from './protocols/layout.ts';
+import { ROW_REFUSALS } from './registry.ts';
+
+/** What the node of one chain came to. */
+export type NodeCheck = {
+  readonly chain: BridgeChain;
+  readonly rows: number;
+  readonly checked: number;
+  /** Contracts that logged one of their protocol's events in the newest blocks. */
+  readonly events_seen: number;
+  /** Why some rows were not checked; `null` where all were. */
+  readonly silent: string | null;
+  readonly refused: readonly RefusedRow[];
+};
+
+/** The most rows of one chain that are asked about, one after the other. */
+const ROWS_MAX = 2_000;
+
+/** Asks each node about the rows of its chain. */
+export async function checkWithNodes(
+  rows: readonly RegistryRow[],
+  probes: readonly ContractProbe[],
+  signal: AbortSignal,
+): Promise<NodeCheck[]> {
+  const checks: NodeCheck[] = [];
+  for (const probe of probes) {
+    const own = rows.filter(({ chain }) => chain === probe.chain).slice(0, ROWS_MAX);
+    checks.push(await checkChain(own, probe, signal));
+  }
+  return checks;
+}
+
+async function checkChain(
+  rows: readonly RegistryRow[],
+  probe: ContractProbe,
+  signal: AbortSignal,
+): Promise<NodeCheck> {
+  const refused: RefusedRow[] = [];
+  let silent: string | null = null;
+  let checked = 0;
+  let seen = 0;
+  for (const row of rows) {
+    const reading = await probe.look(row.address, topicsOf(row), signal);
+    if (!(reading instanceof Read)) {
+      silent = reading.why.reason;
+      continue;
+    }
+    checked += 1;
+    if (reading.value.events) seen += 1;
+    const code = refusalOf(reading.value);
+    if (code !== null) refused.push(refusal(row, code));
+  }
+  return { chain: probe.chain, rows: rows.length, checked, events_seen: seen, silent, refused };
+}
+
+function refusal({ chain, address }: RegistryRow, code: RowRefusal): RefusedRow {
+  const parsed = parseEvmAddress(address);
+  const shown = parsed === null ? address : checksumAddress(parsed);
+  return { line: NO_LINE, chain, address: shown, code, reason: ROW_REFUSALS[code] };
+}
+
+const NO_LINE = 0;
+
+function refusalOf({ code, token, pool }: ContractFacts): RowRefusal | null {
+  if (!code) return 'no_code';
+  if (pool) return 'amm_pool';
+  return token ? 'token_contract' : null;
+}
+
+const TOPICS = new Map<string, string[]>();
+for (const layout of LAYOUTS) collect(TOPICS, layout.protocol, topicOf(layout));
+
+/** The events that a contract of a protocol is expected to log. */
+function topicsOf({ protocol }: RegistryRow): readonly string[] {
+  const topics = TOPICS.get(protocol);
+  if (topics === undefined) throw new TypeError('a protocol without layouts');
+  return topics;
+}

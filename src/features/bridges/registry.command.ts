@@ -1,0 +1,112 @@
+// What an operator types to check a table of bridge contracts before it is published.
+// Each refused row is named. Without a node, code and events are not verified, and it says so.
+
+import {
+  type Command,
+  EXIT,
+  type ExitStatus,
+  fileArgument,
+  type Io,
+  readArgs,
+} from '../../command/command.ts';
+import { print, printJson, tableLines } from '../../command/output.ts';
+import type { RefusedRow } from '../../ports/bridges/bridge-registry.ts';
+
+/** What the node of a chain came to. */
+type NodeLine = {
+  readonly chain: string;
+  readonly rows: number;
+  readonly checked: number;
+  readonly events_seen: number;
+  readonly silent: string | null;
+  readonly refused: readonly RefusedRow[];
+};
+
+/** What a check came to, or why the file could not be read. */
+export type RegistryCheck =
+  | { readonly read: false; readonly reason: string }
+  | {
+      readonly read: true;
+      readonly file: string;
+      readonly sha256: string;
+      readonly rows: number;
+      readonly accepted: number;
+      readonly refused: readonly RefusedRow[];
+      readonly nodes: readonly NodeLine[];
+      /** Chains with rows and without a node. */
+      readonly without_node: readonly string[];
+    };
+
+/** What the command needs. Compose fills it; without a path it takes the table that is served. */
+export type RegistryServices = {
+  readonly checkRegistry: (path: string | null, signal: AbortSignal) => Promise<RegistryCheck>;
+};
+
+/** `exhibit registry check`. */
+export const registryCheck: Command<RegistryServices> = {
+  name: 'registry check',
+  summary: 'Check a table of bridge contracts by its rules and by nodes.',
+  usage: 'exhibit registry check [FILE] [--json]',
+  example: 'exhibit registry check registry/bridge-contracts.csv',
+  details: [
+    'FILE   CSV with the columns chain, address, protocol, name, role, valid_from_block, sources,',
+    '       reviewed, note; without it, the table that is served',
+    'A node of a chain (EXHIBIT_RPC_<CHAIN>) verifies that there is code, that it is no token and',
+    'no pool, and whether it logged an event of its protocol.',
+    'Exit status 1: a row was refused, or the file could not be read. 3: a node did not answer.',
+  ],
+  run: async (argv, io, { checkRegistry }) => {
+    const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
+    const [path] = positionals;
+    const checked = await checkRegistry(
+      path === undefined ? null : fileArgument(path, io),
+      io.signal,
+    );
+    if (!checked.read) {
+      io.err(checked.reason);
+      return EXIT.failed;
+    }
+    const status = statusOf(checked);
+    if (io.json) printJson(io, { ...jsonOf(checked), status });
+    else show(checked, io);
+    return status;
+  },
+};
+
+type Checked = Extract<RegistryCheck, { read: true }>;
+
+function refusedIn({ refused, nodes }: Checked): RefusedRow[] {
+  return [...refused, ...nodes.flatMap((node) => node.refused)];
+}
+
+function statusOf(checked: Checked): ExitStatus {
+  if (refusedIn(checked).length > 0) return EXIT.failed;
+  if (checked.rows === 0) return EXIT.failed;
+  return checked.nodes.some(({ silent }) => silent !== null) ? EXIT.couldNotCheck : EXIT.done;
+}
+
+function jsonOf({ read: _, ...checked }: Checked): object {
+  return checked;
+}
+
+function show(checked: Checked, io: Io): void {
+  const refused = refusedIn(checked);
+  const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
+  const lineOf = (line: number) => (line === 0 ? null : line);
+  if (refused.length > 0) {
+    const rows = refused.map((one) => [
+      ...[lineOf(one.line), one.chain, one.address, one.code, one.reason],
+    ]);
+    print(io, tableLines(columns, rows, io));
+  }
+  io.out(`${checked.rows} rows, ${checked.accepted} accepted, ${refused.length} refused.`);
+  if (checked.rows === 0) io.err('The table holds no row.');
+  for (const node of checked.nodes) {
+    const { chain, rows, checked: done, events_seen } = node;
+    io.out(`${chain}: ${done} of ${rows} contracts asked, ${events_seen} logged an event lately.`);
+    if (node.silent !== null) io.err(`${chain}: not all checked. ${node.silent}`);
+  }
+  if (checked.without_node.length > 0) {
+    io.out(`No node is set for ${checked.without_node.join(', ')}: code and events not verified.`);
+  }
+}

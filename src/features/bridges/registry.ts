@@ -1,0 +1,178 @@
+// Which rows of a table of bridge contracts may stand, and which contract is a bridge's at a block?
+// It refuses whatever is nobody's, a chain's own, a token or a pool; that a second source repeats
+// such an address confirms nothing.
+
+import { checksumAddress, isSystemAddress, parseEvmAddress } from '../../chain/address.ts';
+import type { ChainName } from '../../chain/chain.ts';
+import { parseIsoDate } from '../../chain/time.ts';
+import { collect, heldUnder } from '../../evidence/measure.ts';
+import {
+  BRIDGE_CHAINS,
+  BRIDGE_PROTOCOLS,
+  BRIDGE_ROLES,
+  type JudgedRows,
+  type RefusedRow,
+  type RegistryRow,
+  type RowRefusal,
+} from '../../ports/bridges/bridge-registry.ts';
+import { csvRows } from '../tables/csv-text.ts';
+import { knownForeign } from './foreign.ts';
+
+/** The columns of the file, in their order. */
+export const REGISTRY_COLUMNS = [
+  'chain',
+  'address',
+  'protocol',
+  'name',
+  'role',
+  'valid_from_block',
+  'sources',
+  'reviewed',
+  'note',
+] as const;
+
+const TEXT_CHARS_MAX = 200;
+const SOURCE_CHARS_MAX = 300;
+const SOURCES_MAX = 8;
+
+/** What each refusal says. */
+export const ROW_REFUSALS: Readonly<Record<RowRefusal, string>> = {
+  unreadable_row: 'the row has not the columns of the table',
+  bad_checksum: 'the address is none, or not in EIP-55 letter case',
+  unknown_chain: `the chain is none of ${BRIDGE_CHAINS.join(', ')}`,
+  unknown_protocol: `the protocol is none of the seven: ${BRIDGE_PROTOCOLS.join(', ')}`,
+  unknown_role: `the role is none of ${BRIDGE_ROLES.join(', ')}`,
+  system_address: 'the address is nobody’s, a precompile’s or the chain’s own',
+  no_source: 'no source stands beside it, or one that is no page and no path',
+  bad_review: 'the day of its review is no day',
+  bad_block: 'the block from which it is valid is no block number',
+  bad_text: 'a text is empty, too long, or has characters that cannot be shown',
+  duplicate: 'an earlier row has the same chain, address and role',
+  token_contract: 'the address is a token’s, which everybody who holds it deals with',
+  amm_pool: 'the address is a pool’s of an automated market maker, where tokens are swapped',
+  no_code: 'no contract stands at the address',
+};
+
+/** Judges the rows of a file. Throws `RangeError` where the file is no table of this kind. */
+export function judgeRegistry(text: string): JudgedRows {
+  const [heading, ...lines] = csvRows(text);
+  if (heading === undefined || heading.join() !== REGISTRY_COLUMNS.join()) {
+    throw new RangeError(`the columns are ${REGISTRY_COLUMNS.join(', ')}`);
+  }
+  const rows: RegistryRow[] = [];
+  const refused: RefusedRow[] = [];
+  const met = new Set<string>();
+  for (const [i, cells] of lines.entries()) {
+    const judged = judgeRow(cells, met);
+    if (typeof judged !== 'string') rows.push(judged);
+    else refused.push(refusal(judged, i + FIRST_LINE, cells));
+  }
+  return { rows, refused };
+}
+
+const FIRST_LINE = 2;
+
+function refusal(code: RowRefusal, line: number, cells: readonly string[]): RefusedRow {
+  const [chain, address] = cells;
+  return {
+    line,
+    chain: chain === undefined ? '?' : chain,
+    address: address === undefined ? '?' : address,
+    code,
+    reason: ROW_REFUSALS[code],
+  };
+}
+
+function judgeRow(cells: readonly string[], met: Set<string>): RegistryRow | RowRefusal {
+  if (cells.length !== REGISTRY_COLUMNS.length) return 'unreadable_row';
+  const [chainText, addressText, protocolText, name, roleText, blockText, ...last] = cells;
+  const [sourcesText, reviewed, noteText] = last;
+  const chain = BRIDGE_CHAINS.find((one) => one === chainText);
+  if (chain === undefined) return 'unknown_chain';
+  const protocol = BRIDGE_PROTOCOLS.find((one) => one === protocolText);
+  if (protocol === undefined) return 'unknown_protocol';
+  const role = BRIDGE_ROLES.find((one) => one === roleText);
+  if (role === undefined) return 'unknown_role';
+  const address = parseEvmAddress(String(addressText));
+  if (address === null) return 'bad_checksum';
+  if (isSystemAddress(address)) return 'system_address';
+  if (checksumAddress(address) !== addressText) return 'bad_checksum';
+  const foreign = knownForeign(chain, address) ?? kindByName(String(name));
+  if (foreign !== null) return foreign;
+  const block = blockOf(String(blockText));
+  if (block === 'bad_block') return block;
+  const sources = sourcesOf(String(sourcesText));
+  if (sources === null) return 'no_source';
+  if (reviewed === undefined || parseIsoDate(reviewed) === null) return 'bad_review';
+  if (!isShown(String(name)) || (noteText !== '' && !isShown(String(noteText)))) return 'bad_text';
+  const key = [chain, address, role].join(' ');
+  if (met.has(key)) return 'duplicate';
+  met.add(key);
+  const note = noteText === '' || noteText === undefined ? null : noteText;
+  const facts = { chain, address, protocol, name: String(name), role, sources, reviewed, note };
+  return { ...facts, valid_from_block: block };
+}
+
+const POOL_NAMES = /saddle.?swap|swap.?pool|\bamm\b(?! ?wrapper)|liquidity pool/i;
+const TOKEN_NAMES = /canonical|bridge.?token|lp.?token|\btoken contract\b/i;
+
+function kindByName(name: string): RowRefusal | null {
+  if (POOL_NAMES.test(name)) return 'amm_pool';
+  return TOKEN_NAMES.test(name) ? 'token_contract' : null;
+}
+
+function blockOf(text: string): number | null | 'bad_block' {
+  if (text === '') return null;
+  return /^\d{1,12}$/.test(text) ? Number(text) : 'bad_block';
+}
+
+const SOURCE = /^(https:\/\/[^\s]+|[a-z0-9@._-]+\/[^\s]+)( \([^()]+\))?$/i;
+
+function sourcesOf(text: string): readonly string[] | null {
+  const sources = text.split(';').map((one) => one.trim());
+  const good = sources.every((one) => one.length <= SOURCE_CHARS_MAX && SOURCE.test(one));
+  return good && sources.length <= SOURCES_MAX ? sources : null;
+}
+
+function isShown(text: string): boolean {
+  return text.trim() !== '' && text.length <= TEXT_CHARS_MAX && !/\p{C}/u.test(text);
+}
+
+/** The table by chain and address. */
+export type RegistryIndex = {
+  /** The rows of a contract that count at a block, mostly none; several where it has roles. */
+  readonly at: (chain: ChainName, address: string, block: number) => readonly RegistryRow[];
+};
+
+/** Puts the rows under their chains and addresses. */
+export function registryIndex(rows: readonly RegistryRow[]): RegistryIndex {
+  const byKey = new Map<string, RegistryRow[]>();
+  for (const row of rows) collect(byKey, `${row.chain} ${row.address}`, row);
+  return {
+    at: (chain, address, block) =>
+      heldUnder(byKey, `${chain} ${address}`).filter(
+        ({ valid_from_block: from }) => from === null || from <= block,
+      ),
+  };
+}
+
+const PROVIDERS_ONLY = 'providers only';
+
+/**
+ * Whether users bridge through a contract: not through one that only passes messages, and not
+ * through one that deals with liquidity providers alone.
+ */
+export function movesAssets(row: RegistryRow): boolean {
+  return row.role !== 'messaging' && !isProvidersOnly(row);
+}
+
+/** Whether a contract deals with liquidity providers alone, as its note says. */
+export function isProvidersOnly({ note }: RegistryRow): boolean {
+  return note === null ? false : note.split('; ').some((one) => one.startsWith(PROVIDERS_ONLY));
+}
+
+/** The family that a contract belongs to: its name without the asset in brackets. */
+export function familyOf({ name }: Pick<RegistryRow, 'name'>): string {
+  const at = name.indexOf(' (');
+  return at < 0 ? name : name.slice(0, at);
+}

@@ -1,0 +1,284 @@
+// Which bridges did an address deal with on a chain, and which transactions show it?
+// It refuses to say that none was touched unless the registry and the whole history of the address
+// on that chain were read. What is not on the registry is not looked for.
+
+import { addDecimals } from '../../chain/amount.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import { collect } from '../../evidence/measure.ts';
+import {
+  both,
+  map,
+  type Partly,
+  Read,
+  seen,
+  some,
+  Unread,
+  unread,
+} from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  BridgeChain,
+  BridgeProtocol,
+  BridgeRegistry,
+  BridgeRegistryPort,
+  RegistryTable,
+} from '../../ports/bridges/bridge-registry.ts';
+import type {
+  ReceiptFacts,
+  TransactionReceipts,
+  TransactionReceiptsPort,
+} from '../../ports/bridges/transaction-receipts.ts';
+import type {
+  CoverageRange,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import { type AddressHistory, addressHistory } from '../history/address-history.ts';
+import {
+  type Contact,
+  type Contacts,
+  contactsIn,
+  transactionsToRead,
+  withReceipts,
+} from './contacts.ts';
+import { decodeReceipt } from './protocols/decode.ts';
+import { familyOf, registryIndex } from './registry.ts';
+
+/** The ports that a trace reads. */
+export type BridgePorts = {
+  readonly bridgeRegistry: BridgeRegistry;
+  readonly transferHistory: TransferHistory;
+  readonly transactionReceipts: TransactionReceipts;
+};
+
+/** The ports without which nothing can be said. */
+export type TracePort = BridgeRegistryPort | TransferHistoryPort;
+
+/** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
+export type TraceAsked = {
+  readonly address: string;
+  readonly chain: BridgeChain;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly tipMaxAgeS: number;
+  /** The most receipts that are read. */
+  readonly receiptsMax: number;
+};
+
+/** How many of the newest receipts one trace reads. */
+export const TRACE_RECEIPTS_MAX = 24;
+
+/** The dealings with one family of contracts of a protocol. `usd` is over priced transfers only. */
+export type BridgeDealings = {
+  readonly protocol: BridgeProtocol;
+  readonly name: string;
+  readonly direction: 'out' | 'in' | 'both';
+  readonly transfers: number;
+  readonly transactions: number;
+  /** Decimal text; `null` where none of them is priced. */
+  readonly usd: string | null;
+  readonly unpriced_transfers: number;
+  /** Unix seconds. */
+  readonly first_seen: number;
+  readonly last_seen: number;
+  readonly contracts: readonly string[];
+  readonly messaging_only: boolean;
+};
+
+/** What a trace came to. */
+export type Trace = {
+  readonly contacts: Contacts;
+  readonly bridges: readonly BridgeDealings[];
+  readonly rows_scanned: number;
+  readonly provenance: AddressHistory['provenance'];
+  readonly from_block: number | null;
+  readonly to_block: number | null;
+  readonly table: Pick<RegistryTable, 'id' | 'reviewed'> & { readonly rows: number };
+};
+
+/** What became of the receipts of the contacts. */
+export type ReceiptsTold = {
+  /** Transactions whose receipts are wanted, and those of them whose receipts were read. */
+  readonly wanted: number;
+  readonly read: number;
+  /** Logs of registry contracts in them whose layout is not known. */
+  readonly unknown_events: number;
+  /** A whole reading only where every receipt that is wanted was read. */
+  readonly reading: Partly<null, TransactionReceiptsPort>;
+  /** Why some were not read; `null` where all of them were. */
+  readonly why: Why | null;
+};
+
+/** A trace: what it says, and what its receipts came to; `null` where there was none to read. */
+export type Traced = {
+  readonly trace: Partly<Trace, TracePort>;
+  readonly receipts: ReceiptsTold | null;
+};
+
+/** Traces one address on one chain. */
+export async function bridgeTrace(ports: BridgePorts, asked: TraceAsked): Promise<Traced> {
+  const { address, chain, signal } = asked;
+  const [table, history] = await Promise.all([
+    tableInTime(ports.bridgeRegistry, chain, signal),
+    addressHistory(ports.transferHistory, address, { ...asked, chains: [chain] }),
+  ]);
+  const joined: Partly<Held, TracePort> = both({ table, history });
+  const first = seen(map(joined, (held) => [{ held, contacts: contactsOf(asked, held) }]));
+  if (first === null) return { trace: map(joined, (held) => traceOf(held, asked)), receipts: null };
+  const [{ held, contacts }] = first;
+  const hashes = transactionsToRead(contacts, asked.receiptsMax);
+  if (hashes.length === 0) {
+    return { trace: map(joined, (one) => traceOf(one, asked)), receipts: null };
+  }
+  const readings = await receiptsInTime(ports.transactionReceipts, chain, hashes, signal);
+  const facts = new Map<string, ReceiptFacts>();
+  for (const [tx, reading] of readings) if (reading instanceof Read) facts.set(tx, reading.value);
+  return {
+    trace: map(joined, (one) => traceOf(one, asked, facts)),
+    receipts: told(held, contacts, readings),
+  };
+}
+
+type Held = { readonly table: RegistryTable; readonly history: AddressHistory };
+
+async function tableInTime(registry: BridgeRegistry, chain: BridgeChain, signal: AbortSignal) {
+  const table = await inTime(() => registry.table(), signal);
+  if (table === OUT_OF_TIME) return unread('bridge_registry' as const, STOPPED_BY_TIME);
+  const covers = !(table instanceof Read) || table.value.rows.some((row) => row.chain === chain);
+  // A chain without a row was not looked at: that is no table without a contact.
+  return covers
+    ? table
+    : unread('bridge_registry' as const, why('registry_row_missing', { chain }));
+}
+
+type ReceiptReadings = Awaited<ReturnType<TransactionReceipts['lookUp']>>;
+
+async function receiptsInTime(
+  receipts: TransactionReceipts,
+  chain: BridgeChain,
+  hashes: readonly string[],
+  signal: AbortSignal,
+): Promise<ReceiptReadings> {
+  const readings = await inTime(() => receipts.lookUp(chain, hashes, signal), signal);
+  if (readings !== OUT_OF_TIME) return readings;
+  const late = unread('transaction_receipts' as const, STOPPED_BY_TIME);
+  return new Map(hashes.map((hash) => [hash, late]));
+}
+
+function contactsOf({ address, chain }: TraceAsked, { table, history }: Held): Contacts {
+  return contactsIn(address, chain, history.transfers, registryIndex(table.rows));
+}
+
+function traceOf(
+  held: Held,
+  asked: TraceAsked,
+  receipts: ReadonlyMap<string, ReceiptFacts> | null = null,
+): Trace {
+  const { table, history } = held;
+  const plain = contactsOf(asked, held);
+  const contacts =
+    receipts === null
+      ? plain
+      : withReceipts(asked.address, plain, receipts, registryIndex(table.rows));
+  return {
+    contacts,
+    bridges: [...dealings(contacts.bridging, false), ...dealings(contacts.messaging, true)],
+    rows_scanned: history.transfers.length,
+    provenance: history.provenance,
+    ...spanOf(history.coverage),
+    table: { id: table.id, reviewed: table.reviewed, rows: table.rows.length },
+  };
+}
+
+/** The dealings by family, the newest first. */
+function dealings(contacts: readonly Contact[], messaging_only: boolean): BridgeDealings[] {
+  const families = new Map<string, Contact[]>();
+  for (const contact of contacts) {
+    collect(families, `${contact.row.protocol} ${familyOf(contact.row)}`, contact);
+  }
+  return [...families.values()]
+    .map((own) => dealingsOf(own, messaging_only))
+    .sort((a, b) => b.last_seen - a.last_seen);
+}
+
+function dealingsOf(contacts: readonly Contact[], messaging_only: boolean): BridgeDealings {
+  const [first] = contacts;
+  if (first === undefined) throw new TypeError('bridges: a family without a contact');
+  const times = contacts.map(({ transfer }) => transfer.at);
+  const directions = new Set(contacts.map(({ direction }) => direction));
+  return {
+    protocol: first.row.protocol,
+    name: familyOf(first.row),
+    direction: directions.size > 1 ? 'both' : first.direction,
+    ...sumOf(contacts),
+    first_seen: Math.min(...times),
+    last_seen: Math.max(...times),
+    contracts: [...new Set(contacts.map(({ row }) => row.address))].sort(),
+    messaging_only,
+  };
+}
+
+/** What transfers come to: their number, their transactions, and USD over those with a price. */
+export type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced_transfers'>;
+
+/** Adds up contacts. The USD of none, or of unpriced ones alone, is `null`. */
+export function sumOf(contacts: readonly Contact[]): Sum {
+  const priced = contacts.flatMap(({ transfer }) => (transfer.usd === null ? [] : transfer.usd));
+  const [first, ...rest] = priced;
+  return {
+    transfers: contacts.length,
+    transactions: new Set(contacts.map(({ transfer }) => transfer.tx)).size,
+    usd: first === undefined ? null : rest.reduce(addDecimals, first),
+    unpriced_transfers: contacts.length - priced.length,
+  };
+}
+
+/** The blocks of which every kind of transfer is held; `null` where that is not one range. */
+function spanOf(coverage: readonly CoverageRange[]): Pick<Trace, 'from_block' | 'to_block'> {
+  const spans = (['native', 'token', 'internal'] as const).map((kind) =>
+    joinedRange(coverage.filter((one) => one.kind === kind)),
+  );
+  let from_block = 0;
+  let to_block = Number.MAX_SAFE_INTEGER;
+  for (const span of spans) {
+    if (span === null) return { from_block: null, to_block: null };
+    from_block = Math.max(from_block, span.from);
+    to_block = Math.min(to_block, span.to);
+  }
+  return from_block > to_block ? { from_block: null, to_block: null } : { from_block, to_block };
+}
+
+function joinedRange(ranges: readonly CoverageRange[]): { from: number; to: number } | null {
+  const ordered = [...ranges].sort((a, b) => a.from_block - b.from_block);
+  const [first] = ordered;
+  if (first === undefined) return null;
+  let to = first.to_block;
+  for (const range of ordered) {
+    if (range.from_block > to + 1) return null;
+    to = Math.max(to, range.to_block);
+  }
+  return { from: first.from_block, to };
+}
+
+/** What became of the receipts of the contacts; of what was asked, where there is no contact. */
+function told(held: Held, contacts: Contacts, readings: ReceiptReadings): ReceiptsTold {
+  const own = new Set(contacts.bridging.map(({ transfer }) => transfer.tx));
+  const wanted = own.size === 0 ? [...readings.keys()] : [...own];
+  const asked = wanted.flatMap((hash) => {
+    const reading = readings.get(hash);
+    return reading === undefined ? [] : reading;
+  });
+  const index = registryIndex(held.table.rows);
+  const facts = asked.flatMap((one) => (one instanceof Read ? one.value : []));
+  const silent = asked.find((one) => one instanceof Unread);
+  const cut =
+    wanted.length > asked.length ? why('receipts_capped', { limit: String(readings.size) }) : null;
+  const whole = map(some(asked), () => null);
+  return {
+    wanted: wanted.length,
+    read: facts.length,
+    unknown_events: facts.flatMap((one) => decodeReceipt(one, index).unknown).length,
+    reading: cut === null ? whole : unread('transaction_receipts' as const, cut),
+    why: silent instanceof Unread ? silent.why : cut,
+  };
+}

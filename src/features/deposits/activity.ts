@@ -1,0 +1,116 @@
+// What did an address exchange with labelled exchange wallets, transfer by transfer?
+// It sums exactly and by exchange. It refuses to count what the edge rule leaves out (poisoning and
+// spam): those transfers make no activity and are counted apart.
+
+import { addDecimals } from '../../chain/amount.ts';
+import { collect, tally } from '../../evidence/measure.ts';
+import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
+import { exchangeKey } from '../tables/service-wallets.ts';
+
+/** The label that speaks for an address, `null` where the table holds none. */
+export type LabelOf = (address: string) => ExchangeLabel | null;
+
+/** What was exchanged with one exchange. Times are Unix seconds. */
+export type ExchangeContact = {
+  /** The exchange as the label that most of the transfers met spells it. */
+  readonly entity: string;
+  /** Newest first; at least one. */
+  readonly transfers: readonly ContactTransfer[];
+  readonly transfers_in: number;
+  readonly transfers_out: number;
+  /** Decimal text; `null` where transfers were seen and none of them has a price. */
+  readonly usd_in: string | null;
+  readonly usd_out: string | null;
+  readonly unpriced_transfers: number;
+  readonly first_seen: number;
+  readonly last_seen: number;
+};
+
+/** A transfer with an exchange's wallet, as seen from the subject. */
+export type ContactTransfer = {
+  readonly transfer: HistoryTransfer;
+  readonly direction: 'in' | 'out';
+  readonly wallet: ExchangeLabel;
+};
+
+/** The activity of one address with all exchanges. */
+export type ExchangeActivity = {
+  /** The exchange with the most transfers first. */
+  readonly contacts: readonly ExchangeContact[];
+  /** Transfers with exchange wallets that the edge rule leaves out. */
+  readonly leftOut: Readonly<Record<LeftOutRule, number>>;
+};
+
+/** The transfers of an address that are no poisoning, no spam and did not fail. */
+export function keptTransfers(
+  subject: string,
+  transfers: readonly HistoryTransfer[],
+): {
+  readonly kept: readonly HistoryTransfer[];
+  readonly left: ReturnType<typeof sift>['leftOut'];
+} {
+  const { leftOut } = sift([subject], transfers);
+  const dropped = new Set(leftOut.map(({ transfer }) => transfer));
+  const kept = transfers.filter((one) => one.success !== false && !dropped.has(one));
+  return { kept, left: leftOut };
+}
+
+/** What an address exchanged with exchanges, by exchange. */
+export function exchangeActivity(
+  subject: string,
+  transfers: readonly HistoryTransfer[],
+  labelOf: LabelOf,
+): ExchangeActivity {
+  const { kept, left } = keptTransfers(subject, transfers);
+  const met = new Map<string, ContactTransfer[]>();
+  for (const transfer of kept) {
+    const direction = transfer.from === subject ? 'out' : 'in';
+    const wallet = labelOf(direction === 'out' ? transfer.to : transfer.from);
+    if (wallet !== null) collect(met, exchangeKey(wallet.entity), { transfer, direction, wallet });
+  }
+  const leftOut = { zero_value: 0, no_market_token: 0 };
+  for (const { transfer, why } of left) {
+    const other = transfer.from === subject ? transfer.to : transfer.from;
+    if (labelOf(other) !== null) leftOut[why] += 1;
+  }
+  const contacts = [...met.values()].map(contactOf).sort(mostFirst);
+  return { contacts, leftOut };
+}
+
+function mostFirst(a: ExchangeContact, b: ExchangeContact): number {
+  return b.transfers.length - a.transfers.length || compareText(a.entity, b.entity);
+}
+
+function contactOf(transfers: readonly ContactTransfer[]): ExchangeContact {
+  const incoming = transfers.filter(({ direction }) => direction === 'in');
+  const outgoing = transfers.filter(({ direction }) => direction === 'out');
+  const times = transfers.map(({ transfer }) => transfer.at);
+  return {
+    entity: spellingOf(transfers),
+    transfers,
+    transfers_in: incoming.length,
+    transfers_out: outgoing.length,
+    usd_in: usdOf(incoming),
+    usd_out: usdOf(outgoing),
+    unpriced_transfers: transfers.filter(({ transfer }) => transfer.usd === null).length,
+    first_seen: times.reduce((a, b) => Math.min(a, b)),
+    last_seen: times.reduce((a, b) => Math.max(a, b)),
+  };
+}
+
+/** The sum over the priced transfers; no transfer at all sums to zero, none priced to nothing. */
+function usdOf(transfers: readonly ContactTransfer[]): string | null {
+  const priced = transfers.flatMap(({ transfer }) => (transfer.usd === null ? [] : [transfer.usd]));
+  if (priced.length === 0 && transfers.length > 0) return null;
+  return priced.reduce(addDecimals, '0');
+}
+
+function spellingOf(transfers: readonly ContactTransfer[]): string {
+  const counts = new Map<string, number>();
+  for (const { wallet } of transfers) tally(counts, wallet.entity);
+  const [most] = [...counts].sort((a, b) => b[1] - a[1] || compareText(a[0], b[0]));
+  if (most === undefined) throw new Error('exchanges: a contact without a transfer');
+  return most[0];
+}

@@ -1,0 +1,237 @@
+// Which of the addresses that a subject pays, and does the subject itself, pass coins on to an
+// exchange as deposit addresses do? It reads a second hop, of a bounded number of candidates.
+// It refuses to take a contract for one, and leaves open what nothing shows to be either.
+
+import { isSystemAddress } from '../../chain/address.ts';
+import { isEvmChain } from '../../chain/chain.ts';
+import { collect } from '../../evidence/measure.ts';
+import {
+  all,
+  both,
+  map,
+  type Partly,
+  Read,
+  seen,
+  some,
+  Unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { ChainFacts, ChainFactsPort, CodeFact } from '../../ports/accounts/chain-facts.ts';
+import type {
+  HistoryTransfer,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels, ExchangeLabelsPort } from '../../ports/labels/exchange-labels.ts';
+import {
+  type AddressHistory,
+  addressHistories,
+  everyoneIn,
+  type HistoryAsked,
+} from '../history/address-history.ts';
+import { addCause, type Cause, type Causes } from '../history/causes.ts';
+import { compareText, signerOf } from '../history/edge-rule.ts';
+import { type Named, namedIn } from '../tables/service-wallets.ts';
+import { keptTransfers } from './activity.ts';
+import { type InferredDeposit, inferDeposit, type Movement, OWN_RULE } from './inference.ts';
+
+/** How many of the addresses that a subject pays are read in turn. */
+export const CANDIDATES_MAX = 20;
+/** How many transfers of one candidate are read: a user's deposit address has few. */
+export const CANDIDATE_ROWS_MAX = 2_000;
+
+/** An inferred deposit address of a subject, or the subject as one. */
+export type SeenDeposit = {
+  readonly inferred: InferredDeposit;
+  /** The exchange as its label spells it. */
+  readonly entity: string;
+  /** True where it is the subject that behaves as a deposit address. */
+  readonly isSubject: boolean;
+  /** True where it signed or has no code; `null`: nothing read shows whether it is a contract. */
+  readonly externallyOwned: true | null;
+  /** Whether its history was read to its end, so that nothing more could speak against it. */
+  readonly whole: boolean;
+  readonly first: HistoryTransfer;
+};
+
+/** Deposit addresses, and the second hop that they rest on. */
+export type Deposits = {
+  readonly deposits: readonly SeenDeposit[];
+  /** How many of the addresses that the subject pays were asked for. */
+  readonly candidates: number;
+  /** Everything for which something went unseen; none where all was read to its end. */
+  readonly causes: readonly Cause[];
+};
+export type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
+
+/** The ports that a second hop reads. */
+export type DepositsPorts = {
+  readonly labels: ExchangeLabels;
+  readonly history: TransferHistory;
+  readonly facts: ChainFacts;
+};
+type History = Partly<AddressHistory, TransferHistoryPort>;
+
+/**
+ * The deposit addresses around a subject. A whole reading of none says that no candidate behaves
+ * as one; anything unread, cut or past the bound makes it a part.
+ */
+export async function depositsAround(
+  own: Exclude<History, Unread<TransferHistoryPort>>,
+  isLabelled: (address: string) => boolean,
+  ports: DepositsPorts,
+  asked: HistoryAsked,
+): Promise<Partly<Deposits, DepositsPort>> {
+  const [{ address: subject, transfers }] = seenIn(own);
+  // An exchange's own wallet is nobody's user: by the rule, nothing is a deposit address of it.
+  const candidates = isLabelled(subject)
+    ? NONE
+    : candidatesOf(subject, keptTransfers(subject, transfers).kept, isLabelled);
+  const taken = candidates.slice(0, CANDIDATES_MAX);
+  const readings =
+    taken.length === 0
+      ? new Map<string, History>()
+      : await addressHistories(ports.history, taken, { ...asked, rowsMax: CANDIDATE_ROWS_MAX });
+  const histories: ReadonlyMap<string, History> = new Map([[subject, own], ...readings]);
+  const labels = await ports.labels.lookUp(everyoneIn(histories));
+  const history = some([...histories.values()].map((one) => map(one, () => null)));
+  const causes = causesOf(histories, candidates.length);
+  const met = map(both({ labels, history }), (read) => {
+    const exchanges = namedIn(read.labels);
+    return [...histories].flatMap(([address, reading]) =>
+      seenAs(address, subject, reading, exchanges),
+    );
+  });
+  const owned = await withoutContracts(met, ports.facts, asked.signal);
+  const told = map(owned, (deposits): Deposits => {
+    return { deposits, candidates: taken.length, causes };
+  });
+  const [cause] = causes;
+  return cause === undefined ? told : weaken(told, cause.why);
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** What was read of a history, whether or not it came to its end. */
+export function seenIn<T>(reading: Exclude<Partly<T, never>, Unread<never>>): readonly [T, ...T[]] {
+  const known = seen(map(reading, (one) => [one]));
+  if (known === null) throw new Error('exchanges: a history that was read has a value');
+  return known;
+}
+
+function causesOf(histories: ReadonlyMap<string, History>, candidates: number): Cause[] {
+  const causes: Causes = new Map();
+  for (const reading of histories.values()) {
+    if (!(reading instanceof Read)) addCause(causes, reading.why);
+  }
+  if (candidates > CANDIDATES_MAX) {
+    const counts = { candidates: String(candidates), limit: String(CANDIDATES_MAX) };
+    addCause(causes, why('deposit_candidates', counts));
+  }
+  return [...causes.values()];
+}
+
+type Met = Partly<readonly SeenDeposit[], DepositsPort>;
+
+/**
+ * Asks the chain for the code of those of whom history does not show whether they are externally
+ * owned. One that has code is left out; of one whose code was not read it stays open.
+ */
+async function withoutContracts(met: Met, facts: ChainFacts, signal: AbortSignal): Promise<Met> {
+  const open = seen(map(met, (all) => all.filter((one) => one.externallyOwned === null)));
+  if (open === null) return met;
+  const codes = new Map<string, Partly<CodeFact, ChainFactsPort>>();
+  for (const { inferred, first } of open) {
+    if (!isEvmChain(first.chain)) continue;
+    const { code } = await facts.of(first.chain, inferred.address, ['code'], signal);
+    codes.set(inferred.address, code);
+  }
+  const sorted = map(met, (all) => all.flatMap((one) => sortedBy(one, codes)));
+  const told = [...codes.values()].filter((code) => !(code instanceof Unread));
+  return map(both({ sorted, codes: all(told) }), ({ sorted: deposits }) => deposits);
+}
+
+function sortedBy(
+  deposit: SeenDeposit,
+  codes: ReadonlyMap<string, Partly<CodeFact, ChainFactsPort>>,
+): SeenDeposit[] {
+  const code = codes.get(deposit.inferred.address);
+  const told = code === undefined ? null : seen(map(code, (one) => [one]));
+  if (told === null) return [deposit];
+  const [{ size, delegates_to }] = told;
+  // An account that delegates (EIP-7702) runs code and is still its owner's.
+  const owned = size === 0 || delegates_to !== null;
+  return owned ? [{ ...deposit, externallyOwned: true }] : [];
+}
+
+/** Whom the subject paid and no label names, by its kept transfers: those paid most often first. */
+export function candidatesOf(
+  subject: string,
+  kept: readonly HistoryTransfer[],
+  isLabelled: (address: string) => boolean,
+): string[] {
+  const paid = new Map<string, HistoryTransfer[]>();
+  for (const one of kept) {
+    if (one.from === subject && one.raw_amount > 0n) collect(paid, one.to, one);
+  }
+  return [...paid]
+    .filter(([address]) => !isLabelled(address) && !isSystemAddress(address))
+    .sort((a, b) => b[1].length - a[1].length || compareText(a[0], b[0]))
+    .map(([address]) => address);
+}
+
+function seenAs(
+  address: string,
+  subject: string,
+  reading: History,
+  exchanges: Named,
+): SeenDeposit[] {
+  const known = seen(map(reading, (one) => [one]));
+  if (known === null || exchanges.labelled.has(address)) return [];
+  const { kept } = keptTransfers(address, known[0].transfers);
+  const externallyOwned = ownedIn(address, kept);
+  if (externallyOwned === false) return [];
+  const inferred = inferDeposit(address, kept.map(movementOf), exchanges, OWN_RULE);
+  if (typeof inferred === 'string') return [];
+  const isSubject = address === subject;
+  if (!isSubject && !inferred.forwards.some(({ user }) => user === subject)) return [];
+  const entity = exchanges.hotNames.get(inferred.exchange);
+  const [first] = kept;
+  if (entity === undefined || first === undefined) throw new Error('deposits: of no exchange');
+  const whole = reading instanceof Read;
+  return [{ inferred, entity, isSubject, externallyOwned, whole, first }];
+}
+
+/**
+ * Whether an address is externally owned: it is where it signed a transaction, and is not where it
+ * sent coins from inside one without ever signing.
+ */
+function ownedIn(address: string, transfers: readonly HistoryTransfer[]): boolean | null {
+  if (transfers.some((one) => signerOf(one) === address)) return true;
+  const executed = transfers.some(
+    ({ chain, kind, from }) => from === address && kind === 'internal' && isEvmChain(chain),
+  );
+  return executed ? false : null;
+}
+
+/** A transfer as `inferDeposit` takes it: in time, by its chain and token. */
+export function movementOf(transfer: HistoryTransfer): Movement {
+  const { chain, token, from, to, raw_amount, at, tx } = transfer;
+  return { asset: assetOf(chain, token), from, to, raw_amount, when: at, tx };
+}
+
+const COIN = 'coin';
+
+function assetOf(chain: string, token: string | null): string {
+  return `${chain} ${token === null ? COIN : token}`;
+}
+
+/** The transfers of an asset as `inferDeposit` names it: its chain and token. */
+export function assetParts(asset: string): {
+  readonly chain: string;
+  readonly token: string | null;
+} {
+  const [chain = asset, token = COIN] = asset.split(' ');
+  return { chain, token: token === COIN ? null : token };
+}

@@ -1,0 +1,316 @@
+// Which addresses take in what users send and pass it on to an exchange, as deposit addresses do?
+// A pure function over movements, under our own rule or the published one (Victor, Address
+// clustering heuristics for Ethereum, FC 2020). It refuses to name an address whose coins go to two
+// exchanges, or that is an exchange's own wallet.
+
+import { collect, heldUnder } from '../../evidence/measure.ts';
+
+/** One movement of an asset. Amounts are exact integers in the asset's smallest unit. */
+export type Movement = {
+  /** Names the asset and its chain: only movements of one asset are set against each other. */
+  readonly asset: string;
+  readonly from: string;
+  readonly to: string;
+  readonly raw_amount: bigint;
+  /** Its place in time, in the unit of the rule's window: a block, or Unix seconds. */
+  readonly when: number;
+  /** The transaction; `null` where the source gives none. */
+  readonly tx: string | null;
+};
+
+/** How receipts are set against what was passed on. */
+export type Matching =
+  /** Each receipt with each forward whose amount differs by at most this much, absolute. */
+  | { readonly by: 'pair'; readonly toleranceOf: (asset: string) => bigint }
+  /** Oldest receipt first, until at least this share (percent) of each asset is passed on. */
+  | { readonly by: 'share'; readonly percentMin: bigint };
+
+/** A rule of inference. */
+export type DepositRule = {
+  /** The longest time between a receipt and its forward, in the unit of `Movement.when`. */
+  readonly windowMax: number;
+  readonly matching: Matching;
+  /** What there may be one of: the wallet that coins go to, or the exchange that owns it. */
+  readonly oneTarget: 'wallet' | 'exchange';
+  /** The most receivers that are no wallet of an exchange; `null`: any number. */
+  readonly otherReceiversMax: number | null;
+};
+
+/** A receipt and the forward that it is set against. */
+export type Forward = {
+  readonly asset: string;
+  readonly user: string;
+  readonly wallet: string;
+  /** How much of the forward this receipt accounts for. */
+  readonly raw_amount: bigint;
+  /** In the unit of `Movement.when`. */
+  readonly delay: number;
+  readonly receivedIn: string | null;
+  readonly forwardedIn: string | null;
+};
+
+/** How much of one asset came in, and how much of it was passed on in time. */
+export type AssetFlow = {
+  readonly asset: string;
+  readonly received: bigint;
+  readonly forwarded: bigint;
+};
+
+/** An inferred deposit address with what shows it. */
+export type InferredDeposit = {
+  readonly address: string;
+  readonly exchange: string;
+  readonly wallets: readonly string[];
+  /** At least one, oldest forward first. */
+  readonly forwards: readonly Forward[];
+  /** The assets that left it, at least one, by what came in and what was passed on in time. */
+  readonly flows: readonly AssetFlow[];
+  /** Assets received of which nothing was ever sent on: coins kept for fees, say. */
+  readonly assetsKept: number;
+  readonly otherReceivers: number;
+};
+
+/** Why an address is not taken for a deposit address. */
+export type NotInferred =
+  | 'exchange_wallet'
+  | 'no_forward'
+  | 'several_targets'
+  | 'other_receivers'
+  | 'share_too_small'
+  | 'no_match_in_time';
+
+/** What is known of exchanges. */
+export type KnownExchanges = {
+  /** The wallets that deposits are passed on to: the exchange that each belongs to. */
+  readonly hotWallets: ReadonlyMap<string, string>;
+  /** Every address that is an exchange's, whatever its role: none of them is a user. */
+  readonly labelled: { readonly has: (address: string) => boolean };
+};
+
+/** Our own rule with a window of 24 hours; times are Unix seconds. */
+export const OWN_RULE: DepositRule = {
+  windowMax: 86_400,
+  matching: { by: 'share', percentMin: 90n },
+  oneTarget: 'exchange',
+  otherReceiversMax: 2,
+};
+
+/** The published window in blocks, and the published tolerance: one hundredth of a whole token. */
+export const PUBLISHED_BLOCKS_MAX = 3_200;
+export const PUBLISHED_TOLERANCE_PARTS = 100n;
+
+/** The published rule; `when` is a block. `decimalsOf` gives the decimals of an asset. */
+export function publishedRule(decimalsOf: (asset: string) => number): DepositRule {
+  return {
+    windowMax: PUBLISHED_BLOCKS_MAX,
+    matching: {
+      by: 'pair',
+      toleranceOf: (asset) => 10n ** BigInt(decimalsOf(asset)) / PUBLISHED_TOLERANCE_PARTS,
+    },
+    oneTarget: 'wallet',
+    otherReceiversMax: null,
+  };
+}
+
+/** One movement with its place in the order of the input, which settles equal times. */
+type Placed = Movement & { readonly n: number };
+type Sides = { readonly incoming: readonly Placed[]; readonly outgoing: readonly Placed[] };
+
+/** The deposit addresses that these movements show, in the order of their addresses. */
+export function inferDeposits(
+  movements: readonly Movement[],
+  known: KnownExchanges,
+  rule: DepositRule,
+): InferredDeposit[] {
+  const incoming = new Map<string, Placed[]>();
+  const outgoing = new Map<string, Placed[]>();
+  for (const [n, movement] of movements.entries()) {
+    const { from, to, raw_amount } = movement;
+    if (from === to || raw_amount === 0n) continue;
+    collect(incoming, to, { ...movement, n });
+    collect(outgoing, from, { ...movement, n });
+  }
+  const inferred: InferredDeposit[] = [];
+  for (const address of [...outgoing.keys()].sort()) {
+    const sides = {
+      incoming: heldUnder(incoming, address),
+      outgoing: heldUnder(outgoing, address),
+    };
+    const one = judged(address, sides, known, rule);
+    if (typeof one !== 'string') inferred.push(one);
+  }
+  return inferred;
+}
+
+/** What the movements of one address show of it, or why it is not taken for a deposit address. */
+export function inferDeposit(
+  address: string,
+  movements: readonly Movement[],
+  known: KnownExchanges,
+  rule: DepositRule,
+): InferredDeposit | NotInferred {
+  const moved = movements.filter(({ from, to, raw_amount }) => from !== to && raw_amount > 0n);
+  const placed = moved.map((movement, n) => ({ ...movement, n }));
+  const incoming = placed.filter(({ to }) => to === address);
+  const outgoing = placed.filter(({ from }) => from === address);
+  return judged(address, { incoming, outgoing }, known, rule);
+}
+
+function judged(
+  address: string,
+  sides: Sides,
+  known: KnownExchanges,
+  rule: DepositRule,
+): InferredDeposit | NotInferred {
+  if (known.labelled.has(address)) return 'exchange_wallet';
+  const targets = new Set<string>();
+  const exchanges = new Set<string>();
+  const others = new Set<string>();
+  for (const { to } of sides.outgoing) {
+    const exchange = known.hotWallets.get(to);
+    if (exchange === undefined) others.add(to);
+    else {
+      targets.add(to);
+      exchanges.add(exchange);
+    }
+  }
+  const [exchange] = exchanges;
+  if (exchange === undefined) return 'no_forward';
+  const one = rule.oneTarget === 'wallet' ? targets : exchanges;
+  if (one.size > 1) return 'several_targets';
+  if (rule.otherReceiversMax !== null && others.size > rule.otherReceiversMax) {
+    return 'other_receivers';
+  }
+  // What an exchange sends is a withdrawal or a fee: it is nobody's deposit.
+  const received = sides.incoming.filter(({ from }) => !known.labelled.has(from)).sort(inTime);
+  const moved = new Set(sides.outgoing.map(({ asset }) => asset));
+  const passed = sides.outgoing.filter(({ to }) => targets.has(to)).sort(inTime);
+  const matched = matchedBy(rule, received, passed, moved);
+  if (typeof matched === 'string') return matched;
+  const kept = new Set(received.map(({ asset }) => asset).filter((asset) => !moved.has(asset)));
+  return {
+    ...{ address, exchange, ...matched },
+    wallets: [...targets].sort(),
+    assetsKept: kept.size,
+    otherReceivers: others.size,
+  };
+}
+
+function inTime(a: Placed, b: Placed): number {
+  return a.when - b.when || a.n - b.n;
+}
+
+type Matched = Pick<InferredDeposit, 'forwards' | 'flows'>;
+
+/** Every asset that left is judged, also one of which nothing went to the exchange. */
+function matchedBy(
+  { matching, windowMax }: DepositRule,
+  received: readonly Placed[],
+  passed: readonly Placed[],
+  moved: ReadonlySet<string>,
+): Matched | NotInferred {
+  const forwards: Forward[] = [];
+  const flows: AssetFlow[] = [];
+  const receipts = byAsset(received);
+  const sends = byAsset(passed);
+  for (const asset of moved) {
+    const got = heldUnder(receipts, asset);
+    const sent = heldUnder(sends, asset);
+    const pairs =
+      matching.by === 'pair'
+        ? pairsOf(got, sent, windowMax, matching.toleranceOf(asset))
+        : consumed(got, sent, windowMax);
+    const flow = { asset, received: total(got), forwarded: total(pairs) };
+    if (matching.by === 'share' && !isMost(flow, matching.percentMin)) return 'share_too_small';
+    forwards.push(...pairs);
+    flows.push(flow);
+  }
+  return forwards.length === 0 ? 'no_match_in_time' : { forwards, flows };
+}
+
+function byAsset(movements: readonly Placed[]): Map<string, Placed[]> {
+  const assets = new Map<string, Placed[]>();
+  for (const one of movements) collect(assets, one.asset, one);
+  return assets;
+}
+
+function total(amounts: readonly { readonly raw_amount: bigint }[]): bigint {
+  return amounts.reduce((sum, { raw_amount }) => sum + raw_amount, 0n);
+}
+
+const WHOLE_PERCENT = 100n;
+
+function isMost({ received, forwarded }: AssetFlow, percentMin: bigint): boolean {
+  return received > 0n && forwarded * WHOLE_PERCENT >= received * percentMin;
+}
+
+/** Every receipt with every forward of about its amount that left within the window after it. */
+function pairsOf(
+  received: readonly Placed[],
+  passed: readonly Placed[],
+  windowMax: number,
+  tolerance: bigint,
+): Forward[] {
+  const pairs: Forward[] = [];
+  let oldest = 0;
+  for (const sent of passed) {
+    for (let i = oldest; i < received.length; i += 1) {
+      const got = received[i];
+      if (got === undefined || got.when > sent.when) break;
+      if (sent.when - got.when > windowMax) {
+        oldest = i + 1;
+        continue;
+      }
+      const difference = got.raw_amount - sent.raw_amount;
+      if (difference <= tolerance && -difference <= tolerance) {
+        pairs.push(forwardOf(got, sent, sent.raw_amount));
+      }
+    }
+  }
+  return pairs;
+}
+
+/** Each forward taken from the oldest receipts that are still within the window and not used up. */
+function consumed(
+  received: readonly Placed[],
+  passed: readonly Placed[],
+  windowMax: number,
+): Forward[] {
+  const left = received.map(({ raw_amount }) => raw_amount);
+  const pairs: Forward[] = [];
+  let oldest = 0;
+  for (const sent of passed) {
+    let wanting = sent.raw_amount;
+    for (let i = oldest; i < received.length && wanting > 0n; i += 1) {
+      const got = received[i];
+      const rest = left[i];
+      if (got === undefined || rest === undefined || got.when > sent.when) break;
+      const over = rest === 0n || sent.when - got.when > windowMax;
+      // What is used up or too old for this forward is so for every later one.
+      if (over && i === oldest) oldest += 1;
+      if (over) continue;
+      const taken = lesser(rest, wanting);
+      left[i] = rest - taken;
+      wanting -= taken;
+      pairs.push(forwardOf(got, sent, taken));
+    }
+  }
+  return pairs;
+}
+
+function lesser(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+function forwardOf(got: Placed, sent: Placed, raw_amount: bigint): Forward {
+  return {
+    asset: sent.asset,
+    user: got.from,
+    wallet: sent.to,
+    raw_amount,
+    delay: sent.when - got.when,
+    receivedIn: got.tx,
+    forwardedIn: sent.tx,
+  };
+}

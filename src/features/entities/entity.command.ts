@@ -1,0 +1,268 @@
+// What an operator types about entities: to see one, to have a link explained, to take in Bitcoin.
+// What was not looked at is said beside what was found; it is never shown as "linked to nobody".
+
+import {
+  type Command,
+  EXIT,
+  type ExitStatus,
+  fileArgument,
+  type Io,
+  readArgs,
+  UsageError,
+  wholeNumber,
+} from '../../command/command.ts';
+import { factLines, print, printJson, tableLines } from '../../command/output.ts';
+import type {
+  BlocksImported,
+  BlocksOutcome,
+  BlocksWatch,
+} from '../../ports/entities/bitcoin-blocks.ts';
+
+/** One item of evidence as it is shown. */
+export type ShownEvidence = {
+  readonly heuristic: string;
+  readonly addresses: readonly string[];
+  readonly transactions: readonly string[];
+  readonly weight: number;
+  readonly statement: string;
+};
+
+/** An entity as the interface answers it. */
+export type ShownEntity = {
+  readonly address: string;
+  readonly chain: string;
+  readonly cluster_id: string;
+  readonly confidence: number;
+  readonly evidence: readonly ShownEvidence[];
+  readonly related_wallets: readonly string[];
+  readonly related_wallets_total: number;
+  readonly checked: boolean;
+  readonly reason: string | null;
+  readonly explain: {
+    readonly to: string;
+    readonly linked: boolean | null;
+    readonly chain: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly evidence: ShownEvidence;
+    }[];
+  } | null;
+  readonly caveat: string;
+};
+
+/** What is asked about. `subject`: an address, or the id of a cluster. */
+export type EntityQuestion = {
+  readonly subject: string;
+  readonly chain: string | null;
+  readonly explain: string | null;
+  readonly signal: AbortSignal;
+};
+
+/** What the commands need. Compose fills it. */
+export type EntityServices = {
+  readonly entity: {
+    /** The answer, or what is wrong with the question. */
+    readonly ask: (
+      question: EntityQuestion,
+    ) => Promise<ShownEntity | { readonly problem: string; readonly couldNotCheck: boolean }>;
+    readonly importFiles: (paths: readonly string[], watch: BlocksWatch) => Promise<BlocksOutcome>;
+    /** `null` where no node is set. */
+    readonly importNode:
+      | ((from: number | null, to: number | null, watch: BlocksWatch) => Promise<BlocksOutcome>)
+      | null;
+  };
+};
+
+const CHAIN_OPTION = { chain: { type: 'string' } } as const;
+const BLOCK_MAX = 999_999_999;
+
+const entityShow: Command<EntityServices> = {
+  name: 'entity show',
+  summary: 'Show the entity of an address, or of a cluster by its id.',
+  usage: 'exhibit entity show ADDRESS|CLUSTER_ID [--chain CHAIN] [--json]',
+  example: 'exhibit entity show 0x28c6c06298d514db089934071355e5743bf21d60 --chain base',
+  details: [
+    '--chain CHAIN  solana, ethereum, base, bsc, arbitrum, hyperevm, bitcoin; ethereum for 0x…,',
+    '               else by the form of the address',
+    'Exit status 3: not everything that could link it was looked at; the reason says what was not.',
+  ],
+  run: async (argv, io, { entity }) => {
+    const { values, positionals } = readArgs(argv, {
+      options: CHAIN_OPTION,
+      positionals: ['ADDRESS'],
+    });
+    const chain = values.chain === undefined ? null : values.chain;
+    const subject = String(positionals[0]);
+    return told(await entity.ask({ subject, chain, explain: null, signal: io.signal }), io, show);
+  },
+};
+
+const entityExplain: Command<EntityServices> = {
+  name: 'entity explain',
+  summary: 'Show the shortest chain of evidence between two addresses.',
+  usage: 'exhibit entity explain A B [--chain CHAIN] [--json]',
+  example: 'exhibit entity explain 0x28c6…1d60 0x21a3…5549',
+  details: [
+    '--chain CHAIN  as for entity show',
+    'Exit status 1: no evidence links them, and everything that could was looked at.',
+    'Exit status 3: none was found, and not everything was looked at.',
+  ],
+  run: async (argv, io, { entity }) => {
+    const { values, positionals } = readArgs(argv, {
+      options: CHAIN_OPTION,
+      positionals: ['A', 'B'],
+    });
+    const chain = values.chain === undefined ? null : values.chain;
+    const [subject, explain] = positionals.map(String);
+    if (subject === undefined || explain === undefined) throw new UsageError('B is missing.');
+    return told(await entity.ask({ subject, chain, explain, signal: io.signal }), io, explained);
+  },
+};
+
+const entityImport: Command<EntityServices> = {
+  name: 'entity import',
+  summary: 'Take in blocks of Bitcoin for its entities.',
+  usage: 'exhibit entity import PATH… | --node [--from-block N] [--to-block N]  [--json]',
+  example: "exhibit entity import 'export/blocks_*.json' 'export/transactions_*.json'",
+  details: [
+    'PATH            bitcoin-etl JSON lines (blocks and enriched transactions), gzip or not:',
+    '                files, folders, or patterns; a block is held in full where its row is there',
+    '                too and tells as many transactions as came',
+    '--node          the Bitcoin Core node of EXHIBIT_RPC_BITCOIN instead of files',
+    '--from-block N  the first block; without it the one behind those held from the first on',
+    '--to-block N    the last block; never one of the newest six, which may be replaced',
+    'Change addresses are told only while blocks come in order from the first one on.',
+    'Exit status 1: a fault of the source or the store; what came before it is kept.',
+  ],
+  run: async (argv, io, { entity }) => {
+    const { values, positionals } = readArgs(argv, {
+      options: {
+        node: { type: 'boolean' },
+        'from-block': { type: 'string' },
+        'to-block': { type: 'string' },
+      },
+      positionals: [],
+      many: true,
+    });
+    const from = blockOf(values['from-block'], '--from-block');
+    const to = blockOf(values['to-block'], '--to-block');
+    const watch = { signal: io.signal, onProgress: (done: BlocksImported) => progress(done, io) };
+    if (values.node === true) {
+      if (positionals.length > 0) throw new UsageError('Either PATH or --node, not both.');
+      if (entity.importNode === null) throw new UsageError('EXHIBIT_RPC_BITCOIN is not set.');
+      return ended(await entity.importNode(from, to, watch), io);
+    }
+    if (positionals.length === 0) throw new UsageError('PATH is missing, or --node.');
+    if (from !== null || to !== null) throw new UsageError('--from-block goes with --node.');
+    const paths = positionals.map((path) => fileArgument(path, io));
+    return ended(await entity.importFiles(paths, watch), io);
+  },
+};
+
+/** The commands on entities. */
+export const entityCommands = [entityShow, entityExplain, entityImport] as const;
+
+function blockOf(text: string | undefined, option: string): number | null {
+  return text === undefined ? null : wholeNumber(text, option, { min: 0, max: BLOCK_MAX });
+}
+
+function told(
+  answer: Awaited<ReturnType<EntityServices['entity']['ask']>>,
+  io: Io,
+  show: (entity: ShownEntity, io: Io) => ExitStatus,
+): ExitStatus {
+  if (!('problem' in answer)) return show(answer, io);
+  if (!answer.couldNotCheck) throw new UsageError(answer.problem);
+  io.err(answer.problem);
+  return EXIT.couldNotCheck;
+}
+
+function show(entity: ShownEntity, io: Io): ExitStatus {
+  if (io.json) printJson(io, entity);
+  else {
+    const { address, chain, cluster_id, confidence, related_wallets, evidence } = entity;
+    const known = evidence.length === 0 ? 'none: the shape of no data' : String(confidence);
+    print(io, [
+      ...factLines([
+        ['address', address],
+        ['chain', chain],
+        ['cluster', cluster_id],
+        ['confidence', known],
+        ['wallets', entity.related_wallets_total],
+      ]),
+      ...related_wallets.map((one) => `  ${one}`),
+      ...evidenceLines(evidence, io),
+      entity.caveat,
+    ]);
+  }
+  return checkedOr(entity, io, EXIT.done);
+}
+
+function explained(entity: ShownEntity, io: Io): ExitStatus {
+  const { explain } = entity;
+  if (io.json) printJson(io, { ...explain, from: entity.address, checked: entity.checked });
+  if (explain !== null && explain.linked === true) {
+    for (const { from, to, evidence } of io.json ? [] : explain.chain) {
+      io.out(`${from} – ${to}`);
+      io.out(`  ${evidence.heuristic} (${evidence.weight}): ${evidence.statement}`);
+      for (const transaction of evidence.transactions) io.out(`  ${transaction}`);
+    }
+    return EXIT.done;
+  }
+  if (!io.json) io.err('No chain of evidence between the two was found.');
+  return checkedOr(entity, io, EXIT.failed);
+}
+
+function checkedOr({ checked, reason }: ShownEntity, io: Io, status: ExitStatus): ExitStatus {
+  if (checked) return status;
+  if (reason !== null) io.err(`Not everything was looked at: ${reason}`);
+  return EXIT.couldNotCheck;
+}
+
+function evidenceLines(evidence: readonly ShownEvidence[], io: Io): string[] {
+  if (evidence.length === 0) return [];
+  const columns = [
+    { title: 'HEURISTIC' },
+    { title: 'WEIGHT', right: true },
+    { title: 'STATEMENT' },
+  ];
+  const rows = evidence.map(({ heuristic, weight, statement }) => [heuristic, weight, statement]);
+  return tableLines(columns, rows, io);
+}
+
+function progress(done: BlocksImported, io: Io): void {
+  const blocks = done.blocks + done.blocks_in_part;
+  io.err(`${blocks.toLocaleString('en')} blocks, ${done.ties.toLocaleString('en')} ties`);
+}
+
+function ended(outcome: BlocksOutcome, io: Io): ExitStatus {
+  const { imported } = outcome;
+  const { refused, ...counts } = imported;
+  if (io.json) {
+    printJson(io, { outcome: outcome.outcome, ...counts, refused: Object.fromEntries(refused) });
+  } else {
+    const facts = Object.entries(counts).map(([name, count]) => {
+      return [name.replaceAll('_', ' '), count] as const;
+    });
+    const reasons = [...refused].map(([reason, count]) => [`refused: ${reason}`, count] as const);
+    print(io, factLines([...facts, ...reasons]));
+  }
+  switch (outcome.outcome) {
+    case 'completed':
+      return imported.transactions + imported.blocks_held > 0 ? EXIT.done : nothing(io);
+    case 'stopped':
+      io.err('Stopped; what came before is kept.');
+      return EXIT.failed;
+    case 'fault':
+      io.err(`The source could not be read on: ${outcome.fault}.`);
+      return EXIT.failed;
+    case 'unread':
+      io.err(outcome.why.reason);
+      return EXIT.failed;
+  }
+}
+
+function nothing(io: Io): ExitStatus {
+  io.err('No transaction was taken in.');
+  return EXIT.failed;
+}

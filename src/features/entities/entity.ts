@@ -1,0 +1,260 @@
+// With which addresses does this one form an entity, by which evidence, and what was looked at?
+// What is seen live is kept, so that clusters grow; what stands is decided anew on each answer.
+// It refuses to call an address linked to nobody unless everything that could link it was read.
+
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import {
+  both,
+  map,
+  Part,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  ClusterStore,
+  GivenWay,
+  Heuristic,
+  Tie,
+  Tied,
+} from '../../ports/entities/cluster-store.ts';
+import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
+import type { ExchangeLabel, ExchangeLabelsPort } from '../../ports/labels/exchange-labels.ts';
+import { namedIn } from '../tables/service-wallets.ts';
+import { blockRuns } from './blocks.ts';
+import { type Bars, confidenceOf, type EvidenceItem, evidenceOf } from './evidence.ts';
+import {
+  type ExaminationAsked,
+  type ExaminationPort,
+  type ExaminationPorts,
+  type Examined,
+  examined,
+  type HeuristicRun,
+} from './examination.ts';
+import { type Cluster, clusterForest, type Merge, mergesOf } from './forest.ts';
+import { TIED_LIMITS } from './ties.ts';
+
+/** What an entity rests on. */
+export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
+export type EntityPort = EntityClustersPort | ExchangeLabelsPort;
+
+/** What was found of one address. */
+export type Entity = {
+  readonly chain: ChainName;
+  readonly address: string;
+  /** `null` where no evidence that stands names it. */
+  readonly cluster: Cluster | null;
+  readonly confidence: number;
+  readonly merges: readonly Merge[];
+  /** Ids that were shown and gave way since, the newest first. */
+  readonly givenWay: readonly GivenWay[];
+  /** Labels of its members, its own included. */
+  readonly labels: readonly ExchangeLabel[];
+};
+
+/** An answer: what was found, and beside it which heuristic came how far. */
+export type EntityAnswer = {
+  readonly entity: Partly<Entity, EntityPort>;
+  readonly runs: readonly HeuristicRun[];
+  readonly live: Partly<Examined, ExaminationPort>;
+  /** What is held alone, whatever was read live. */
+  readonly store: Partly<unknown, EntityClustersPort>;
+};
+
+/** The entity of an address: what is held of it, and on chains with accounts what is read now. */
+export async function entityOf(
+  ports: EntityPorts,
+  chain: ChainName,
+  address: string,
+  asked: ExaminationAsked,
+): Promise<EntityAnswer> {
+  const { signal } = asked;
+  const bounded = await inTime(() => lookedAt(ports, chain, address, asked), signal);
+  if (bounded !== OUT_OF_TIME) return bounded;
+  const silent = unread<EntityPort>('entity_clusters', STOPPED_BY_TIME);
+  const runs = heuristicsOn(chain).map((heuristic) => {
+    return { heuristic, ran: silent };
+  });
+  const live = unread<ExaminationPort>('transfer_history', STOPPED_BY_TIME);
+  return { entity: silent, runs, live, store: silent };
+}
+
+/** The heuristics of each kind of chain. */
+const HEURISTICS_OF: { readonly [K in (typeof CHAINS)[ChainName]['kind']]: readonly Heuristic[] } =
+  {
+    evm: ['deposit_reuse', 'shared_funder', 'lockstep', 'same_deployer'],
+    solana: ['deposit_reuse', 'shared_funder', 'lockstep'],
+    bitcoin: ['multi_input', 'change'],
+  };
+
+/** The heuristics that can tie addresses of a chain. */
+export function heuristicsOn(chain: ChainName): readonly Heuristic[] {
+  return HEURISTICS_OF[CHAINS[chain].kind];
+}
+
+async function lookedAt(
+  ports: EntityPorts,
+  chain: ChainName,
+  address: string,
+  asked: ExaminationAsked,
+): Promise<EntityAnswer> {
+  if (chain === 'bitcoin') return onBitcoin(ports, address, asked);
+  const live = await examined(ports, chain, address, asked);
+  const told = valueIn(live);
+  if (told !== null) await kept(ports.store, chain, address, live, told, asked.now());
+  const fresh = told === null ? NOTHING_SEEN : told;
+  const held = await heldOf(ports, chain, address, fresh, asked.now());
+  const runs = told === null || told.runs.length === 0 ? notRun(chain, live) : told.runs;
+  return { entity: joined(held, live), runs, live, store: held };
+}
+
+/** What an examination that was not made has seen. */
+export const NOTHING_SEEN: Pick<Examined, 'ties' | 'services'> = { ties: [], services: [] };
+
+function notRun(chain: ChainName, live: Partly<unknown, never>): HeuristicRun[] {
+  return heuristicsOn(chain).map((heuristic) => ({ heuristic, ran: live }));
+}
+
+/** What is held, as whole as what was read live beside it. */
+function joined(
+  held: Partly<Entity, EntityPort>,
+  live: Partly<Examined, ExaminationPort>,
+): Partly<Entity, EntityPort> {
+  if (held instanceof Unread) return held;
+  if (live instanceof Unread) return weaken(held, live.why);
+  return map(both({ held, live }), (one) => one.held);
+}
+
+async function kept(
+  store: ClusterStore,
+  chain: ChainName,
+  address: string,
+  live: Partly<Examined, ExaminationPort>,
+  { ties, services }: Examined,
+  read_at: number,
+): Promise<void> {
+  const reason = live instanceof Read ? null : live.why.reason;
+  const examinations = [{ address, whole: live instanceof Read, read_at, reason }];
+  // A store that does not take it is silent when it is asked below, and says so there.
+  await store.keep(chain, { ties, services, examinations });
+}
+
+/** What the store holds of an address, with what was just seen; noted at `noteAt`, if at all. */
+export async function heldOf(
+  { store, labels }: Pick<EntityPorts, 'store' | 'labels'>,
+  chain: ChainName,
+  address: string,
+  fresh: Pick<Examined, 'ties' | 'services'>,
+  noteAt: number | null,
+): Promise<Partly<Entity, EntityPort>> {
+  const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
+  const ties = valueIn(tied);
+  if (ties === null || tied instanceof Unread) return silentAs('entity_clusters', tied);
+  const all = [...ties.ties, ...fresh.ties.filter((one) => !isAmong(one, ties.ties))];
+  const everyone = [...new Set([address, ...everyoneIn(all)])];
+  const names = await labels.lookUp(everyone);
+  const marks = await store.servicesAmong(chain, everyone);
+  if (names instanceof Unread) return silentAs('exchange_labels', names);
+  if (marks instanceof Unread) return silentAs('entity_clusters', marks);
+  const named = namedIn(names.value);
+  const bars = barsOf(marks.value, ties.reused, fresh, named);
+  const cluster = clusterIn(all, bars, address);
+  const way = cluster === null ? null : await settled(store, chain, cluster, tied, noteAt);
+  return map(both({ tied, names, marks }), () => ({
+    ...{ chain, address, cluster },
+    confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
+    merges: cluster === null ? [] : mergesOf(cluster),
+    givenWay: way instanceof Read ? way.value : [],
+    labels: (cluster === null ? [address] : cluster.members).flatMap((one) => named.labelsOf(one)),
+  }));
+}
+
+/** Notes the cluster as it is shown; not one that was cut, since its id may be a part's. */
+async function settled(
+  store: ClusterStore,
+  chain: ChainName,
+  cluster: Cluster,
+  tied: Partly<Tied, EntityClustersPort>,
+  noteAt: number | null,
+) {
+  const isCut = tied instanceof Part && tied.why.code === 'cluster_cut';
+  if (noteAt !== null && !isCut) await store.settle(chain, [cluster], noteAt);
+  return store.givenWay(chain, cluster.cluster_id);
+}
+
+function isAmong(tie: Tie, ties: readonly Tie[]): boolean {
+  return ties.some(
+    ({ heuristic, key, address, tx }) =>
+      heuristic === tie.heuristic && key === tie.key && address === tie.address && tx === tie.tx,
+  );
+}
+
+function everyoneIn(ties: readonly Tie[]): string[] {
+  const met = new Set<string>();
+  for (const { address, key, rests_on, heuristic } of ties) {
+    met.add(address);
+    if (heuristic === 'multi_input' || heuristic === 'change') continue;
+    met.add(key);
+    if (rests_on !== null) met.add(rests_on);
+  }
+  return [...met];
+}
+
+function barsOf(
+  services: ReadonlySet<string>,
+  reused: ReadonlySet<string>,
+  fresh: Pick<Examined, 'services'>,
+  named: ReturnType<typeof namedIn>,
+): Bars {
+  const marked = [...fresh.services, ...named.services].map(({ address }) => address);
+  return {
+    services: new Set([...services, ...marked]),
+    exchanges: named.exchanges,
+    reused,
+  };
+}
+
+function clusterIn(ties: readonly Tie[], bars: Bars, address: string): Cluster | null {
+  const forest = clusterForest();
+  forest.add(evidenceOf(ties, bars));
+  return forest.clusterOf(address);
+}
+
+// Bitcoin has no accounts to read live: blocks are imported, and what they tie is held.
+async function onBitcoin(
+  ports: EntityPorts,
+  address: string,
+  asked: ExaminationAsked,
+): Promise<EntityAnswer> {
+  const [held, runs] = await Promise.all([
+    heldOf(ports, 'bitcoin', address, NOTHING_SEEN, asked.now()),
+    blockRuns(ports.store, address, asked),
+  ]);
+  const cut = runs.find(({ ran }) => !(ran instanceof Read));
+  const missing = cut === undefined || cut.ran instanceof Read ? null : cut.ran.why;
+  const silence = why('not_walked_kind', { kind: 'bitcoin' });
+  const live = unread<ExaminationPort>('transfer_history', silence);
+  const entity = missing === null ? held : weaken(held, missing);
+  return { entity, runs, live, store: held };
+}
+
+function silentAs(port: EntityPort, reading: Partly<unknown, never>): Unread<EntityPort> {
+  if (reading instanceof Read) throw new Error('entity: a reading has no value');
+  return unread<EntityPort>(port, reading.why);
+}
+
+function valueIn<T>(reading: Partly<T, never>): T | null {
+  const value = seen(map(reading, (one) => [one]));
+  return value === null ? null : value[0];
+}
+
+/** The evidence of a cluster with the subject's own first. */
+export function evidenceFor(address: string, { items }: Cluster): readonly EvidenceItem[] {
+  const own = items.filter(({ addresses }) => addresses.includes(address));
+  return [...own, ...items.filter((one) => !own.includes(one))];
+}

@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'vitest';
+import { Read } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  BitcoinBlock,
+  BitcoinBlocks,
+  BitcoinTransaction,
+} from '../../ports/entities/bitcoin-blocks.ts';
+import { BlocksFault } from '../../ports/entities/bitcoin-blocks.ts';
+import { named } from '../../testing/addresses.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { memoryClusterStore } from '../../testing/memory/cluster-store.ts';
+import { changeTies, inputTies } from './bitcoin.ts';
+import { coinJoin } from './coinjoin.ts';
+import { evidenceOf } from './evidence.ts';
+import { importBlocks } from './import.ts';
+import { TIED_LIMITS } from './ties.ts';
+
+const btc = (name: string) => named('bitcoin', name);
+const WATCH = { signal: new AbortController().signal, onProgress: () => undefined };
+
+type Coin = readonly [owner: string, satoshis: number];
+
+function spend(
+  name: string,
+  inputs: readonly Coin[],
+  outputs: readonly Coin[],
+  block = 1,
+): BitcoinTransaction {
+  const coins = (list: readonly Coin[]) =>
+    list.map(([owner, value]) => ({ address: btc(owner), value: BigInt(value) }));
+  return {
+    ...{ tx: name, block, at: 1_790_000_000 + block * 600, coinbase: false },
+    ...{ inputs: coins(inputs), outputs: coins(outputs) },
+  };
+}
+
+const many = (size: number, name: string, value: (n: number) => number): Coin[] =>
+  Array.from({ length: size }, (_, n) => [`${name} ${n}`, value(n)]);
+
+describe('a joint transaction', () => {
+  test.each([
+    [
+      'a wallet that gathers its coins',
+      [
+        ['a', 5],
+        ['b', 6],
+      ],
+      [['c', 10]],
+      null,
+    ],
+    [
+      'a payment with change',
+      [
+        ['a', 5],
+        ['b', 6],
+      ],
+      [
+        ['c', 7],
+        ['d', 3],
+      ],
+      null,
+    ],
+    ['one owner who splits its coins evenly', [['a', 50]], many(10, 'out', () => 5), null],
+    [
+      'two participants with a change each',
+      [
+        ['a', 9],
+        ['b', 8],
+      ],
+      [
+        ['c', 5],
+        ['d', 5],
+        ['e', 4],
+        ['f', 3],
+      ],
+      'equal_outputs',
+    ],
+    [
+      'two participants, one without change',
+      [
+        ['a', 5],
+        ['b', 8],
+      ],
+      [
+        ['c', 5],
+        ['d', 5],
+        ['e', 3],
+      ],
+      'equal_outputs',
+    ],
+    [
+      'five equal coins in and out',
+      many(5, 'in', (n) => 100 + n),
+      many(5, 'out', () => 99),
+      'whirlpool',
+    ],
+    [
+      'a round of twelve with change',
+      many(15, 'in', (n) => 20 + n),
+      [...many(12, 'out', () => 10), ...many(9, 'rest', (n) => 30 + n)],
+      'wasabi',
+    ],
+    [
+      'sixty inputs into shared denominations',
+      many(60, 'in', (n) => 900 + n),
+      [...many(40, 'out', (n) => 2 ** (n % 8)), ...many(30, 'rest', (n) => 5_000 + n)],
+      'wabisabi',
+    ],
+    [
+      'equal coloured markers, which no mixer makes',
+      [
+        ['a', 5_000],
+        ['b', 6_000],
+      ],
+      [
+        ['c', 546],
+        ['d', 546],
+        ['e', 4_000],
+      ],
+      null,
+    ],
+  ] as const)('%s', (_name, inputs, outputs, form) => {
+    const transaction = spend('t', inputs, outputs);
+    expect(coinJoin(transaction)).toBe(form);
+    expect(inputTies(transaction).length > 0).toBe(form === null && inputs.length > 1);
+    if (form !== null) expect(changeTies(transaction, () => true)).toEqual([]);
+  });
+
+  test('a coinbase ties nobody', () => {
+    const coinbase = {
+      ...spend(
+        't',
+        [
+          ['a', 1],
+          ['b', 1],
+        ],
+        [['c', 2]],
+      ),
+      coinbase: true,
+    };
+    expect([...inputTies(coinbase), ...changeTies(coinbase, () => true)]).toEqual([]);
+  });
+});
+
+describe('one-time change', () => {
+  const known = (...names: string[]) => {
+    const paid = new Set(names.map(btc));
+    return (address: string) => !paid.has(address);
+  };
+  const change = (transaction: BitcoinTransaction, ...names: string[]) =>
+    changeTies(transaction, known(...names)).map(({ address }) => address);
+  const payment = spend(
+    't',
+    [['a', 9]],
+    [
+      ['shop', 5],
+      ['fresh', 4],
+    ],
+  );
+
+  test('is the only output that was never paid before', () => {
+    expect(change(payment, 'a', 'shop')).toEqual([btc('a'), btc('fresh')]);
+  });
+
+  test.each([
+    ['two outputs were never paid before', payment, ['a']],
+    ['all were paid before', payment, ['a', 'shop', 'fresh']],
+    [
+      'the sender pays itself',
+      spend(
+        't',
+        [['a', 9]],
+        [
+          ['a', 5],
+          ['fresh', 4],
+        ],
+      ),
+      ['a'],
+    ],
+    ['there is one output only', spend('t', [['a', 9]], [['fresh', 9]]), ['a']],
+  ] as const)('is told of nobody where %s', (_name, transaction, names) => {
+    expect(change(transaction, ...names)).toEqual([]);
+  });
+});
+
+function source(blocks: readonly BitcoinBlock[], fault?: string): BitcoinBlocks {
+  return {
+    refused: () => new Map(),
+    blocks: async function* () {
+      yield* blocks;
+      if (fault !== undefined) throw new BlocksFault(fault);
+    },
+  };
+}
+
+function blockOf(
+  block: number,
+  transactions: readonly BitcoinTransaction[],
+  whole = true,
+): BitcoinBlock {
+  const at = 1_790_000_000 + block * 600;
+  return { block, at, whole, transactions: transactions.map((one) => ({ ...one, block, at })) };
+}
+
+const mined = (block: number, owner: string): BitcoinTransaction => ({
+  ...spend(`coinbase ${block}`, [], [[owner, 50]], block),
+  coinbase: true,
+});
+const CHAIN = [
+  blockOf(0, [mined(0, 'a')]),
+  blockOf(1, [mined(1, 'shop')]),
+  blockOf(2, [
+    mined(2, 'b'),
+    spend(
+      'pays',
+      [['a', 50]],
+      [
+        ['shop', 30],
+        ['change', 20],
+      ],
+    ),
+  ]),
+  blockOf(3, [
+    mined(3, 'c'),
+    spend(
+      'joins',
+      [
+        ['change', 20],
+        ['b', 50],
+      ],
+      [['d', 70]],
+    ),
+  ]),
+];
+
+async function tiedIn(store: ReturnType<typeof memoryClusterStore>['store']) {
+  const tied = await store.tiedTo('bitcoin', [btc('a')], TIED_LIMITS);
+  if (!(tied instanceof Read)) throw new Error('not read');
+  const bars = { services: new Set<string>(), exchanges: new Map(), reused: tied.value.reused };
+  return evidenceOf(tied.value.ties, bars).map(({ heuristic, addresses }) => [
+    heuristic,
+    addresses,
+  ]);
+}
+
+describe('an import of blocks', () => {
+  const made = () => memoryClusterStore(false, () => STILL_NOW);
+
+  test('ties inputs and change, in one piece or in two, and holds its blocks', async () => {
+    const [one, two] = [made().store, made().store];
+    const whole = await importBlocks(one, source(CHAIN), WATCH);
+    expect(whole).toMatchObject({ outcome: 'completed', imported: { blocks: 4, transactions: 6 } });
+    await importBlocks(two, source(CHAIN.slice(0, 2)), WATCH);
+    await importBlocks(two, source(CHAIN.slice(2)), WATCH);
+    const expected = [
+      ['change', [btc('a'), btc('change')].sort()],
+      ['multi_input', [btc('b'), btc('change')].sort()],
+    ];
+    expect(await tiedIn(one)).toEqual(expected);
+    expect(await tiedIn(two)).toEqual(expected);
+    for (const store of [one, two]) {
+      expect(await store.blocksHeld()).toMatchObject({
+        value: [{ from_block: 0, to_block: 3, change: true }],
+      });
+    }
+  });
+
+  test('made again takes in nothing twice', async () => {
+    const { store } = made();
+    await importBlocks(store, source(CHAIN), WATCH);
+    const again = await importBlocks(store, source(CHAIN), WATCH);
+    expect(again).toMatchObject({ imported: { blocks: 0, blocks_held: 4, transactions: 0 } });
+    expect(await tiedIn(store)).toHaveLength(2);
+  });
+
+  test('takes change back once the address is paid again', async () => {
+    const { store } = made();
+    const again = blockOf(4, [mined(4, 'change')]);
+    await importBlocks(store, source([...CHAIN, again]), WATCH);
+    expect((await tiedIn(store)).map(([heuristic]) => heuristic)).toEqual(['multi_input']);
+  });
+
+  test('tells no change where a block before is not held, or where one after is', async () => {
+    const late = made().store;
+    await importBlocks(late, source(CHAIN.slice(2)), WATCH);
+    expect(await tiedIn(late)).toEqual([]);
+    expect(await late.blocksHeld()).toMatchObject({ value: [{ from_block: 2, change: false }] });
+    await importBlocks(late, source(CHAIN), WATCH);
+    expect(await tiedIn(late)).toEqual([]);
+    expect(await late.blocksHeld()).toMatchObject({
+      value: [{ from_block: 0, to_block: 3, change: false }],
+    });
+  });
+
+  test('holds no block of which a part came, and keeps what it ties', async () => {
+    const { store } = made();
+    const [first, second, third, fourth] = CHAIN;
+    const cut = { ...third, whole: false } as BitcoinBlock;
+    const blocks = [first, second, cut, fourth].filter((one) => one !== undefined);
+    const { imported } = await importBlocks(store, source(blocks), WATCH);
+    expect(imported).toMatchObject({ blocks: 3, blocks_in_part: 1 });
+    expect(await store.blocksHeld()).toMatchObject({
+      value: [
+        { from_block: 0, to_block: 1, change: true },
+        { from_block: 3, to_block: 3, change: false },
+      ],
+    });
+  });
+
+  test('that ends in a fault keeps what came before it', async () => {
+    const { store } = made();
+    const ended = await importBlocks(store, source(CHAIN.slice(0, 3), 'the node is gone'), WATCH);
+    expect(ended).toMatchObject({ outcome: 'fault', fault: 'the node is gone' });
+    expect(await store.blocksHeld()).toMatchObject({ value: [{ from_block: 0, to_block: 2 }] });
+  });
+
+  test('into a store that is silent is unread', async () => {
+    const { store, fallSilent } = made();
+    fallSilent(why('no_history'));
+    expect(await importBlocks(store, source(CHAIN), WATCH)).toMatchObject({
+      outcome: 'unread',
+      why: why('no_history'),
+    });
+  });
+});

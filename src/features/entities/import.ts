@@ -1,0 +1,142 @@
+// What do these blocks of Bitcoin tie, and which blocks are held in full afterwards?
+// Blocks are taken in as they come and forgotten; only ties, counts of payments and ranges stay.
+// It refuses change where a block before is not held, or one after is: then nobody can say what was
+// paid for the first time.
+
+import { tally } from '../../evidence/measure.ts';
+import { Read, Unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import {
+  type BitcoinBlock,
+  type BitcoinBlocks,
+  type BitcoinTransaction,
+  BlocksFault,
+  type BlocksImported,
+  type BlocksOutcome,
+  type BlocksWatch,
+} from '../../ports/entities/bitcoin-blocks.ts';
+import type { BlockRange, ClusterStore, Tie } from '../../ports/entities/cluster-store.ts';
+import { changeTies, inputTies } from './bitcoin.ts';
+import { coinJoin } from './coinjoin.ts';
+
+/** So many transactions are taken in before they are kept. */
+const HARVEST_TRANSACTIONS = 5_000;
+
+type Counts = { -readonly [K in keyof Omit<BlocksImported, 'refused'>]: number };
+type Basket = {
+  ties: Tie[];
+  paid: Map<string, number>;
+  ranges: BlockRange[];
+  transactions: number;
+};
+
+/** Takes in the blocks of a source. */
+export async function importBlocks(
+  store: ClusterStore,
+  source: BitcoinBlocks,
+  watch: BlocksWatch,
+): Promise<BlocksOutcome> {
+  const counts: Counts = {
+    ...{ blocks: 0, blocks_in_part: 0, blocks_held: 0 },
+    ...{ transactions: 0, joint: 0, ties: 0 },
+  };
+  const imported = (): BlocksImported => ({ ...counts, refused: source.refused() });
+  const held = await store.blocksHeld();
+  if (held instanceof Unread) return { outcome: 'unread', imported: imported(), why: held.why };
+  let basket = emptyBasket();
+  let reach = reachOf(held.value);
+  const highest = held.value.reduce((most, { to_block }) => Math.max(most, to_block), -1);
+  const put = async (): Promise<Why | null> => {
+    const kept = await store.keepBlocks(basket);
+    if (!(kept instanceof Read)) return kept.why;
+    counts.ties += basket.ties.length;
+    basket = emptyBasket();
+    watch.onProgress(imported());
+    return null;
+  };
+  try {
+    for await (const block of source.blocks(watch.signal)) {
+      if (isHeld(block, held.value)) {
+        counts.blocks_held += 1;
+        continue;
+      }
+      const isNext = block.whole && block.block === reach + 1 && block.block > highest;
+      const known = isNext ? await paidBefore(store, basket, block) : null;
+      if (known instanceof Unread)
+        return { outcome: 'unread', imported: imported(), why: known.why };
+      takeIn(block, known, basket, counts);
+      if (isNext) reach = block.block;
+      if (basket.transactions < HARVEST_TRANSACTIONS) continue;
+      const why = await put();
+      if (why !== null) return { outcome: 'unread', imported: imported(), why };
+    }
+  } catch (fault) {
+    if (!(fault instanceof BlocksFault)) throw fault;
+    const why = await put();
+    if (why !== null) return { outcome: 'unread', imported: imported(), why };
+    return { outcome: 'fault', imported: imported(), fault: fault.fault };
+  }
+  const why = await put();
+  if (why !== null) return { outcome: 'unread', imported: imported(), why };
+  return { outcome: watch.signal.aborted ? 'stopped' : 'completed', imported: imported() };
+}
+
+function emptyBasket(): Basket {
+  return { ties: [], paid: new Map(), ranges: [], transactions: 0 };
+}
+
+/** The last block up to which change was told from the first on; -1 where it was not. */
+function reachOf([lowest]: readonly BlockRange[]): number {
+  return lowest === undefined || lowest.from_block > 0 || !lowest.change ? -1 : lowest.to_block;
+}
+
+function isHeld({ block }: BitcoinBlock, held: readonly BlockRange[]): boolean {
+  return held.some(({ from_block, to_block }) => from_block <= block && block <= to_block);
+}
+
+/** Those of a block's payees who were paid before it. */
+async function paidBefore(
+  store: ClusterStore,
+  basket: Basket,
+  block: BitcoinBlock,
+): Promise<Set<string> | Unread<'entity_clusters'>> {
+  const payees = new Set(block.transactions.flatMap(payeesOf));
+  const stored = await store.paidBefore([...payees].filter((one) => !basket.paid.has(one)));
+  if (stored instanceof Unread) return stored;
+  return new Set([...payees].filter((one) => basket.paid.has(one) || stored.value.has(one)));
+}
+
+function payeesOf({ outputs }: BitcoinTransaction): string[] {
+  return [...new Set(outputs.flatMap(({ address }) => (address === null ? [] : [address])))];
+}
+
+function takeIn(
+  block: BitcoinBlock,
+  known: Set<string> | null,
+  basket: Basket,
+  counts: Counts,
+): void {
+  for (const transaction of block.transactions) {
+    basket.ties.push(...inputTies(transaction));
+    if (coinJoin(transaction) !== null) counts.joint += 1;
+    const payees = payeesOf(transaction);
+    if (known !== null) {
+      basket.ties.push(...changeTies(transaction, (address) => !known.has(address)));
+      for (const address of payees) known.add(address);
+    }
+    if (block.whole) for (const address of payees) tally(basket.paid, address);
+  }
+  basket.transactions += block.transactions.length;
+  counts.transactions += block.transactions.length;
+  if (!block.whole) {
+    counts.blocks_in_part += 1;
+    return;
+  }
+  counts.blocks += 1;
+  const { block: number, at } = block;
+  const last = basket.ranges.at(-1);
+  const change = known !== null;
+  if (last !== undefined && last.to_block === number - 1 && last.change === change) {
+    basket.ranges.splice(-1, 1, { ...last, to_block: number, to_time: at });
+  } else basket.ranges.push({ from_block: number, to_block: number, to_time: at, change });
+}

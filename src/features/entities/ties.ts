@@ -1,0 +1,85 @@
+// What does each heuristic weigh, and when does an address serve too many to be anybody's?
+// The one table of weights: `docs/concepts/entities.md` says what each was measured on.
+
+import type { Heuristic, Tie, TiedLimits } from '../../ports/entities/cluster-store.ts';
+
+/** What is told of a heuristic: its weight, and the paper that it follows. */
+export type HeuristicFacts = { readonly weight: number; readonly paper: string };
+
+/**
+ * The weight of one evidence item: how often two addresses that it names have one controller. The
+ * measured ones are lower bounds (Wilson, 95%); the rest stand on published or constructed cases.
+ */
+export const WEIGHTS: { readonly [H in Heuristic]: HeuristicFacts } = {
+  deposit_reuse: {
+    weight: 0.75,
+    paper: 'Victor, Address Clustering Heuristics for Ethereum, Financial Cryptography 2020',
+  },
+  shared_funder: {
+    weight: 0.5,
+    paper: 'Liu and Zhu, Fighting Sybils in Airdrops, 2022; the LayerZero sybil reports of 2024',
+  },
+  lockstep: {
+    weight: 0.6,
+    paper: 'Béres et al., Blockchain is Watching You, DAPPS 2021 (acting at the same moments)',
+  },
+  same_deployer: {
+    weight: 0.9,
+    paper: 'the signer of a creation, as read from the chain; no inference beside it',
+  },
+  multi_input: {
+    weight: 0.9,
+    paper: 'Androulaki et al., Financial Cryptography 2013; Meiklejohn et al., IMC 2013',
+  },
+  change: {
+    weight: 0.6,
+    paper: 'Meiklejohn et al., IMC 2013 (one-time change)',
+  },
+};
+
+/** More counterparties than this make an address a service for clustering: it links nobody. */
+export const SERVICE_DEGREE = 1_000;
+/** More users than this share a deposit address that is nobody's own (a memo, a merchant). */
+export const DEPOSIT_USERS_MAX = 8;
+/** Whoever pays into more deposit addresses than this is a service itself. */
+export const USER_DEPOSITS_MAX = 10;
+/** More addresses than this that one funder began are a service's customers. */
+export const FUNDED_MAX = 25;
+/** More contracts than this of one signer are a deployment service's. */
+export const DEPLOYED_MAX = 200;
+/** Two addresses funded by one funder are tied where no more than this lies between. */
+export const FUNDING_WINDOW_S = 24 * 3_600;
+/** More inputs' addresses than this in one transaction say a service, not a wallet. */
+export const INPUT_ADDRESSES_MAX = 500;
+
+/** How far ties are followed for one answer. Under one key there are never more that can stand. */
+export const TIED_LIMITS: TiedLimits = {
+  addressesMax: 10_000,
+  roundsMax: 100,
+  keysMax: 20_000,
+  perKeyMax: {
+    deposit_reuse: DEPOSIT_USERS_MAX + 1,
+    shared_funder: FUNDED_MAX,
+    lockstep: 2,
+    same_deployer: DEPLOYED_MAX + 1,
+    multi_input: INPUT_ADDRESSES_MAX,
+    change: INPUT_ADDRESSES_MAX + 1,
+  },
+};
+
+/** The most transactions kept of one address under one key: the earliest. */
+export const TIES_OF_PAIR_MAX = 5;
+
+/** A transaction that ties. */
+export type TiedBy = Pick<Tie, 'tx' | 'block' | 'at'>;
+
+/** Puts the earlier first: by time, then block, then name. */
+export function earlier(a: TiedBy, b: TiedBy): number {
+  return a.at - b.at || a.block - b.block || (a.tx < b.tx ? -1 : Number(a.tx > b.tx));
+}
+
+/** The earliest transactions of a list, each once, as many as are kept. */
+export function earliest(transactions: readonly TiedBy[]): TiedBy[] {
+  const byName = new Map(transactions.map((one) => [one.tx, one]));
+  return [...byName.values()].sort(earlier).slice(0, TIES_OF_PAIR_MAX);
+}

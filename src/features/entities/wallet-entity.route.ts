@@ -1,0 +1,265 @@
+// Answers GET /api/wallet/{address}/entity: the cluster of an address and what it rests on.
+// It refuses to say that an address is linked to nobody unless everything that could link it was
+// read; the shape of no data stands beside `checked: false` then.
+
+import type { z } from 'zod';
+import { describeMisform, isSystemAddress, parseAddress } from '../../chain/address.ts';
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { badInput, type Refusal } from '../../contract/refusals.ts';
+import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
+import { claim } from '../../evidence/claim.ts';
+import {
+  basis,
+  both,
+  decided,
+  map,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+  unread,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { oldestObservation, type Source } from '../../evidence/source.ts';
+import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import {
+  type Entity,
+  type EntityAnswer,
+  type EntityPort,
+  type EntityPorts,
+  entityOf,
+  evidenceFor,
+  heuristicsOn,
+} from './entity.ts';
+import type { EvidenceItem } from './evidence.ts';
+import type { HeuristicRun } from './examination.ts';
+import { type Step, shortestChain } from './forest.ts';
+import {
+  type ENTITY_CHAINS,
+  walletEntity,
+  type walletEntityData,
+} from './wallet-entity.contract.ts';
+
+/** The body of the answer as its claims are made. */
+export type EntityBody = z.input<typeof walletEntityData>;
+type EntityChain = (typeof ENTITY_CHAINS)[number];
+/** The query of the route. */
+export type EntityQuery = z.output<typeof walletEntity.query>;
+type Question = {
+  readonly chain: EntityChain;
+  readonly address: string;
+  readonly to: string | null;
+};
+
+/** How much of a large cluster one answer shows; the totals stand beside it. */
+const EVIDENCE_SHOWN_MAX = 200;
+const WALLETS_SHOWN_MAX = 1_000;
+const LABELS_SHOWN_MAX = 200;
+const MERGES_SHOWN_MAX = 100;
+const MS_PER_S = 1_000;
+
+/** What a deployment sets beside the ports. */
+export type EntityLimits = { readonly tipMaxAgeS: number };
+
+/** The handler of the entity of one address. */
+export function walletEntityHandler(
+  ports: EntityPorts,
+  limits: EntityLimits,
+): PlainHandler<typeof walletEntity> {
+  const answer = entityAnswers(ports, limits);
+  return ({ params, query }, asked) => answer(params.address, query, asked);
+}
+
+/** The same for whoever asks by an address and a query alone. */
+export function entityAnswers(ports: EntityPorts, limits: EntityLimits) {
+  return async (text: string, query: EntityQuery, asked: Asked) => {
+    const question = questionOf(text, query);
+    if (!('chain' in question)) return question;
+    return walletEntity.reply(200, await entityBody(ports, question, limits, asked));
+  };
+}
+
+/** The body of the answer to a question that was read. */
+export async function entityBody(
+  ports: EntityPorts,
+  question: Question,
+  { tipMaxAgeS }: EntityLimits,
+  { now, signal }: Asked,
+): Promise<EntityBody> {
+  const { chain, address } = question;
+  const answer = isSystemAddress(address)
+    ? nobody(chain)
+    : await entityOf(ports, chain, address, { now, signal, tipMaxAgeS });
+  return bodyOf(question, answer, now());
+}
+
+/** The question, or the refusal that names what is wrong with it. */
+function questionOf(text: string, query: EntityQuery): Question | Refusal {
+  const parsed = parseAddress(text);
+  const chain = query.chain === undefined ? defaultChain(parsed?.kind) : query.chain;
+  if (chain === null) {
+    const misform = parsed === null ? describeMisform(text) : null;
+    const why = misform === null ? 'expected an EVM, Solana or Bitcoin address' : LETTER_CASE;
+    return badInput([`address: ${why}`]);
+  }
+  const address = onChain(chain, text);
+  if (address === null) return badInput([`address: expected an address of ${chain}`]);
+  if (query.explain === undefined) return { chain, address, to: null };
+  const to = onChain(chain, query.explain);
+  if (to === null) return badInput([`explain: expected an address of ${chain}`]);
+  return { chain, address, to };
+}
+
+const LETTER_CASE = 'not a 32-byte key; check its letter case';
+
+function onChain(chain: ChainName, text: string): string | null {
+  const parsed = parseAddress(text);
+  return parsed !== null && parsed.kind === CHAINS[chain].kind ? parsed.address : null;
+}
+
+function defaultChain(kind: string | undefined): EntityChain | null {
+  if (kind === 'evm') return 'ethereum';
+  return kind === 'solana' || kind === 'bitcoin' ? kind : null;
+}
+
+function nobody(chain: ChainName): EntityAnswer {
+  const silence = why('entity_nobody');
+  const entity = unread<EntityPort>('entity_clusters', silence);
+  const live = unread<'transfer_history' | 'exchange_labels'>('transfer_history', silence);
+  const runs = heuristicsOn(chain).map((heuristic) => ({ heuristic, ran: entity }));
+  return { entity, live, runs, store: entity };
+}
+
+function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBody {
+  const { chain, address } = question;
+  const { entity, live, runs } = answer;
+  const told = seen(map(entity, (one) => [one]));
+  const found = told === null ? null : told[0];
+  const cluster = found === null ? null : found.cluster;
+  const items = cluster === null ? [] : evidenceFor(address, cluster);
+  const members = cluster === null ? [address] : membersFor(address, cluster.members);
+  const sources = [...basis(entity).sources, ...basis(live).sources];
+  const simulated = sources.some((one) => one.simulated);
+  return {
+    ...{ address, chain },
+    cluster_id: cluster === null ? `${chain}:${address}` : cluster.cluster_id,
+    confidence: found === null ? 1 : found.confidence,
+    evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(shownItem),
+    evidence_total: items.length,
+    labels: found === null ? [] : found.labels.slice(0, LABELS_SHOWN_MAX).map(shownLabel),
+    related_wallets: members.slice(0, WALLETS_SHOWN_MAX),
+    related_wallets_total: members.length,
+    checked: claim(entity, isWhole, isNot),
+    reason: entity instanceof Read ? null : entity.why.reason,
+    coverage: runs.map((run) => coverageOf(run, answer)),
+    edges_left_out: leftOutOf(live),
+    merge_history: mergesOf(found),
+    explain: question.to === null ? null : explained(question.to, address, entity, items),
+    simulated,
+    as_of: asOf(sources, now),
+    caveat: caveatOf(items.length > 0, simulated),
+  };
+}
+
+/** An answer is as old as its oldest observation; a table has a date and does not age it. */
+function asOf(sources: readonly Source[], now: number): number {
+  const observed = oldestObservation(sources);
+  return observed === null ? now : observed;
+}
+
+const isWhole = (): true => true;
+const isNot = (): false => false;
+
+/** The address itself first, as the shape of no data has it. */
+function membersFor(address: string, members: readonly string[]): string[] {
+  return [address, ...members.filter((one) => one !== address)];
+}
+
+// A heuristic came to its end where what it reads was whole; that nothing more is held rests on the
+// store of ties beside it.
+function coverageOf({ heuristic, ran }: HeuristicRun, { store }: EntityAnswer) {
+  const whole = both({ ran, store });
+  return {
+    heuristic,
+    checked: claim(whole, isWhole, isNot),
+    reason: whole instanceof Read ? null : whole.why.reason,
+  };
+}
+
+// Some left out is a fact of what was seen; that none were is said of a whole examination alone.
+function leftOutOf(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
+  if (live instanceof Unread) return null;
+  const of = (pick: 'zero_value' | 'no_market_token') => {
+    const some = decided(live, ({ leftOut }) => leftOut[pick] > 0);
+    return claim(
+      some,
+      ({ leftOut }) => leftOut[pick],
+      () => null,
+    );
+  };
+  return { zero_value: of('zero_value'), no_market_token: of('no_market_token') };
+}
+
+function mergesOf(found: Entity | null): EntityBody['merge_history'] {
+  if (found === null) return [];
+  const known = new Set(found.merges.map(({ former_id }) => former_id));
+  return [
+    ...found.merges.map(({ former_id, into_id, at, by }) => {
+      return { former_id, cluster_id: into_id, at: isoTimeOf(at), by };
+    }),
+    ...found.givenWay
+      .filter(({ former_id }) => !known.has(former_id))
+      .map(({ former_id, cluster_id, noted_at }) => {
+        return { former_id, cluster_id, at: isoTimeOf(noted_at), by: null };
+      }),
+  ].slice(0, MERGES_SHOWN_MAX);
+}
+
+function explained(
+  to: string,
+  address: string,
+  entity: Partly<Entity, EntityPort>,
+  items: readonly EvidenceItem[],
+): EntityBody['explain'] {
+  const way = shortestChain(items, address, to);
+  return {
+    to,
+    linked: claim(
+      entity,
+      () => way !== null,
+      () => (way === null ? null : true),
+    ),
+    chain: way === null ? [] : way.map(shownStep),
+  };
+}
+
+function shownStep({ from, to, item }: Step) {
+  return { from, to, evidence: shownItem(item) };
+}
+
+function shownItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
+  const { at, weight, statement } = item;
+  return {
+    ...{ id, heuristic, through, weight, statement },
+    addresses: [...addresses],
+    transactions: [...transactions],
+    at: isoTimeOf(at),
+  };
+}
+
+function shownLabel({ address, label, entity, role, confidence, source }: ExchangeLabel) {
+  return { address, label, entity, role, confidence, source };
+}
+
+function isoTimeOf(at: number): string {
+  return new Date(at * MS_PER_S).toISOString();
+}
+
+function caveatOf(hasEvidence: boolean, simulated: boolean): string {
+  const said = hasEvidence
+    ? 'Each item is an inference with a weight, not a proof of ownership: read the evidence ' +
+      'before the confidence. Services, hubs and addresses barred by a label link nobody.'
+    : 'Confidence 1.0 with no evidence is the shape of no data, not a confident answer: see ' +
+      '`checked`, `reason` and `coverage`. No link found does not show one owner of one address.';
+  return simulated ? SIMULATED_CAVEAT + said : said;
+}

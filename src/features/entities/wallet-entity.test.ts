@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../contract/refusals.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Tie } from '../../ports/entities/cluster-store.ts';
+import { evm, named } from '../../testing/addresses.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import {
+  ACTED,
+  answered,
+  CREATED,
+  DEPOSIT,
+  DEPOSITS,
+  FUNDED,
+  FUNDER,
+  HOT,
+  LABEL,
+  LOCKSTEP,
+  OTHER,
+  SUBJECT,
+  said,
+  THIRD,
+  t,
+  world,
+} from '../../testing/entity-world.ts';
+import { walletEntity } from './wallet-entity.contract.ts';
+
+describe('GET /api/wallet/{address}/entity says', () => {
+  test('the whole answer of two users of one deposit address, transaction by transaction', async () => {
+    const { ports } = world({ transfers: DEPOSITS });
+    const id = await answered(SUBJECT, ports);
+    expect(id).toEqual({
+      address: SUBJECT,
+      chain: 'ethereum',
+      cluster_id: expect.stringMatching(/^ethereum:[0-9a-f]{24}$/),
+      confidence: 0.75,
+      evidence: [
+        {
+          id: id.cluster_id.slice('ethereum:'.length),
+          heuristic: 'deposit_reuse',
+          addresses: [SUBJECT, OTHER, DEPOSIT].sort(),
+          through: DEPOSIT,
+          transactions: [t(10, SUBJECT, DEPOSIT).tx, t(20, OTHER, DEPOSIT).tx],
+          at: '2026-01-01T00:00:10.000Z',
+          weight: 0.75,
+          statement: `2 addresses paid into ${DEPOSIT}, an inferred deposit address of Exemplar.`,
+        },
+      ],
+      evidence_total: 1,
+      labels: [],
+      related_wallets: [SUBJECT, ...[OTHER, DEPOSIT].sort()],
+      related_wallets_total: 3,
+      checked: true,
+      reason: null,
+      coverage: ['deposit_reuse', 'shared_funder', 'lockstep', 'same_deployer'].map(
+        (heuristic) => ({ heuristic, checked: true, reason: null }),
+      ),
+      edges_left_out: { zero_value: 0, no_market_token: 0 },
+      merge_history: [],
+      explain: null,
+      simulated: false,
+      as_of: STILL_NOW - 120,
+      caveat: expect.stringContaining('not a proof of ownership'),
+    });
+  });
+
+  test('the shape of no data for an address that nothing ties, and that it was looked at', async () => {
+    const { ports } = world({ transfers: [t(5, SUBJECT, THIRD)] });
+    expect(await answered(SUBJECT, ports)).toMatchObject({
+      cluster_id: `ethereum:${SUBJECT}`,
+      confidence: 1,
+      evidence: [],
+      related_wallets: [SUBJECT],
+      checked: true,
+      reason: null,
+      caveat: expect.stringContaining('not a confident answer'),
+    });
+  });
+
+  test('what each heuristic finds, and the confidence of them together', async () => {
+    const transfers = [...FUNDED, ...LOCKSTEP];
+    const { ports } = world({ transfers, creations: CREATED });
+    const found = await answered(SUBJECT, ports);
+    expect(found.evidence.map(({ heuristic }) => heuristic).sort()).toEqual([
+      ...['lockstep', 'same_deployer', 'shared_funder'],
+    ]);
+    expect(found.confidence).toBe(Number((1 - 0.4 * 0.1 * 0.5).toFixed(4)));
+    expect(found.related_wallets).toEqual(expect.arrayContaining([OTHER, evm('contract b')]));
+    expect(found.related_wallets).not.toContain(FUNDER);
+    expect(found.related_wallets).not.toContain(evm('factory'));
+  });
+
+  test('the shortest chain of evidence to another member, and that a stranger is none', async () => {
+    const { ports } = world({ transfers: DEPOSITS, creations: CREATED });
+    const contract = evm('contract b');
+    await answered(SUBJECT, ports);
+    expect((await answered(OTHER, ports, { explain: contract })).explain).toMatchObject({
+      to: contract,
+      linked: true,
+      chain: [
+        { from: OTHER, to: SUBJECT, evidence: { heuristic: 'deposit_reuse' } },
+        { from: SUBJECT, to: contract, evidence: { heuristic: 'same_deployer' } },
+      ],
+    });
+    expect((await answered(SUBJECT, ports, { explain: THIRD })).explain).toEqual({
+      ...{ to: THIRD, linked: false, chain: [] },
+    });
+  });
+
+  test('a cluster that grew: what was seen from one address is known of the next', async () => {
+    const { ports } = world({ transfers: [...DEPOSITS, ...FUNDED], creations: CREATED });
+    const before = await answered(OTHER, ports);
+    expect(before.related_wallets).not.toContain(evm('contract a'));
+    await answered(SUBJECT, ports);
+    const after = await answered(OTHER, ports);
+    expect(after.related_wallets).toContain(evm('contract a'));
+    expect(after.cluster_id).toBe(before.cluster_id);
+  });
+
+  test('which id gave way when an older link was found later', async () => {
+    const { ports } = world({ transfers: DEPOSITS });
+    const before = await answered(SUBJECT, ports);
+    const older: Tie[] = [SUBJECT, THIRD].map((address) => ({
+      ...{ chain: 'ethereum', heuristic: 'same_deployer', key: THIRD, address },
+      ...{ tx: '0xolder', block: 1, at: 1_000, rests_on: null },
+    }));
+    await ports.store.keep('ethereum', { ties: older, services: [], examinations: [] });
+    const after = await answered(SUBJECT, ports);
+    expect(after.cluster_id).not.toBe(before.cluster_id);
+    expect(after.merge_history).toEqual([
+      {
+        former_id: before.cluster_id,
+        cluster_id: after.cluster_id,
+        at: new Date(STILL_NOW * 1_000).toISOString(),
+        by: null,
+      },
+    ]);
+  });
+
+  test('the same ids whatever the order in which addresses are asked about', async () => {
+    const setting = { transfers: [...DEPOSITS, ...FUNDED, ...LOCKSTEP], creations: CREATED };
+    const [one, other] = [world(setting), world(setting)];
+    for (const address of [SUBJECT, OTHER, DEPOSIT]) await answered(address, one.ports);
+    for (const address of [DEPOSIT, OTHER, SUBJECT]) await answered(address, other.ports);
+    const [a, b] = [await answered(SUBJECT, one.ports), await answered(SUBJECT, other.ports)];
+    expect(b).toEqual(a);
+  });
+
+  test('no link through an exchange, a labelled funder, or a hub', async () => {
+    const paidByHot = [t(1, HOT, SUBJECT), t(2, HOT, OTHER), t(3, SUBJECT, HOT), t(4, OTHER, HOT)];
+    expect((await answered(SUBJECT, world({ transfers: paidByHot }).ports)).evidence).toEqual([]);
+    const crowd = Array.from({ length: 1_100 }, (_, n) => t(9 + n, FUNDER, evm(`customer ${n}`)));
+    const fromHub = world({ transfers: [...FUNDED, ...crowd] });
+    expect((await answered(SUBJECT, fromHub.ports)).evidence).toEqual([]);
+  });
+
+  test('no link of addresses that were paid first by one who never began them', async () => {
+    const shops = [evm('shop a'), evm('shop b')];
+    const paid = shops.map((shop, n) => t(5 + n, SUBJECT, shop));
+    const { ports } = world({ transfers: paid });
+    for (const shop of shops) expect((await answered(shop, ports)).evidence).toEqual([]);
+    const swept = shops.map((shop, n) => t(50 + n, shop, THIRD));
+    const acting = world({ transfers: [...paid, ...swept] });
+    expect((await answered(String(shops[0]), acting.ports)).evidence).toHaveLength(1);
+  });
+
+  test('nothing of an exchange wallet or a hub itself, and why', async () => {
+    const hot = await answered(HOT, world({ transfers: DEPOSITS }).ports);
+    expect(hot).toMatchObject({ evidence: [], related_wallets: [HOT], checked: false });
+    expect(hot.labels).toMatchObject([{ address: HOT, role: 'hot', entity: 'Exemplar' }]);
+    expect(hot.reason).toBe(why('entity_service').reason);
+    const crowd = Array.from({ length: 1_100 }, (_, n) => t(n, SUBJECT, evm(`customer ${n}`)));
+    const hub = await answered(SUBJECT, world({ transfers: [...DEPOSITS, ...crowd] }).ports);
+    expect(hub).toMatchObject({ evidence: [], checked: false });
+  });
+
+  test('no link by poisoning or spam, and how many such transfers there were', async () => {
+    const poison = t(30, SUBJECT, evm('lookalike'), {
+      ...{ raw_amount: 0n, initiator: evm('poisoner'), kind: 'token', token: evm('token') },
+    });
+    const spam = t(31, evm('lookalike'), SUBJECT, {
+      ...{ kind: 'token', token: evm('spam'), has_market: false, initiator: evm('poisoner') },
+    });
+    const { ports } = world({ transfers: [poison, spam] });
+    expect(await answered(SUBJECT, ports)).toMatchObject({
+      evidence: [],
+      edges_left_out: { zero_value: 1, no_market_token: 1 },
+    });
+  });
+
+  test('a link taken back when a label names the deposit address as an exchange wallet', async () => {
+    const { ports } = world({ transfers: DEPOSITS });
+    expect((await answered(SUBJECT, ports)).evidence).toHaveLength(1);
+    const hot = { ...LABEL, address: DEPOSIT };
+    const labelled = { ...world({ labels: [LABEL, hot] }).ports, store: ports.store };
+    expect((await answered(OTHER, labelled)).evidence).toEqual([]);
+  });
+
+  test('no merge after a label is withdrawn: who was once a service stays one', async () => {
+    const paidByHot = [t(1, HOT, SUBJECT), t(2, HOT, OTHER), ...ACTED];
+    const { ports } = world({ transfers: paidByHot });
+    expect((await answered(SUBJECT, ports)).evidence).toEqual([]);
+    const unlabelled = { ...world({ transfers: paidByHot, labels: [] }).ports, store: ports.store };
+    expect((await answered(SUBJECT, unlabelled)).evidence).toEqual([]);
+    expect((await answered(OTHER, unlabelled)).evidence).toEqual([]);
+  });
+
+  test('no member, label or evidence of another chain', async () => {
+    const { ports } = world({ transfers: DEPOSITS });
+    await answered(SUBJECT, ports);
+    const base = await answered(SUBJECT, ports, { chain: 'base' });
+    expect(base).toMatchObject({ chain: 'base', evidence: [], checked: false });
+  });
+
+  test('of a Bitcoin address what blocks tie, read to the end only from the first to a fresh tip', async () => {
+    const { ports } = world();
+    const [a, b] = [named('bitcoin', 'a'), named('bitcoin', 'b')];
+    const ties: Tie[] = [a, b].map((address) => ({
+      ...{ chain: 'bitcoin', heuristic: 'multi_input', key: 'spent', address },
+      ...{ tx: 'spent', block: 500, at: 1_790_000_000, rests_on: null },
+    }));
+    const blocks = (from_block: number, to_block: number, to_time: number, change: boolean) =>
+      ports.store.keepBlocks({
+        ...{ ties, paid: new Map(), ranges: [{ from_block, to_block, to_time, change }] },
+      });
+    await blocks(500, 1_500, STILL_NOW - 600, false);
+    expect(await answered(a, ports)).toMatchObject({
+      chain: 'bitcoin',
+      checked: false,
+      evidence: [{ heuristic: 'multi_input', addresses: [a, b].sort() }],
+      reason: expect.stringContaining('held from block 500, not from the first'),
+    });
+    expect(await answered(named('bitcoin', 'stranger'), ports)).toMatchObject({ checked: false });
+    await blocks(0, 499, STILL_NOW - 6_000, false);
+    expect(await answered(named('bitcoin', 'stranger'), ports)).toMatchObject({
+      checked: false,
+      coverage: [
+        { heuristic: 'multi_input', checked: true },
+        { heuristic: 'change', checked: false },
+      ],
+    });
+    const { ports: whole } = world();
+    const ranges = [{ from_block: 0, to_block: 9, to_time: STILL_NOW - 600, change: true }];
+    await whole.store.keepBlocks({ ties, paid: new Map(), ranges });
+    expect(await answered(named('bitcoin', 'stranger'), whole)).toMatchObject({ checked: true });
+  });
+});
+
+describe('GET /api/wallet/{address}/entity refuses', () => {
+  test.each([
+    ['an address of no known form', 'hello', {}],
+    ['a Tron address, whose chain is not served', named('tron', 'one'), {}],
+    ['a Solana address on an EVM chain', named('solana', 'one'), { chain: 'base' as const }],
+    ['an EVM address on Bitcoin', SUBJECT, { chain: 'bitcoin' as const }],
+    ['an explanation of an address of another form', SUBJECT, { explain: named('solana', 'one') }],
+  ])('%s', async (_name, address, query) => {
+    const refusal = await said(address, world().ports, query);
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ status: 400 });
+  });
+
+  test('a chain that is none of the seven', () => {
+    for (const chain of ['polygon', 'tron', '']) {
+      expect(walletEntity.query.safeParse({ chain }).success).toBe(false);
+    }
+  });
+});

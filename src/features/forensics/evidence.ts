@@ -1,0 +1,280 @@
+// What do chain, tables and history show of one address, item by item?
+// Every item says what carries it. It refuses to weigh items, and to call a kind of finding checked
+// unless everything that the kind rests on was read to its end.
+
+import type { ParsedAddress } from '../../chain/address.ts';
+import type { ChainName, EvmChainName } from '../../chain/chain.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import {
+  all,
+  both,
+  decided,
+  map,
+  type Partly,
+  Read,
+  type Reading,
+  seen,
+  some,
+  unread,
+} from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import {
+  type ChainFacts,
+  FACT_NAMES,
+  type FactName,
+  type FactReadings,
+} from '../../ports/accounts/chain-facts.ts';
+import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
+import type {
+  EntityCluster,
+  EntityClusters,
+  EntityClustersPort,
+} from '../../ports/entities/entity-clusters.ts';
+import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { type AddressHistory, addressHistory } from '../history/address-history.ts';
+import { type Finding, type FindingInputs, type FindingKind, named } from './finding.ts';
+import { otherSide } from './finding-evidence.ts';
+import { FINDING_KINDS } from './finding-registry.ts';
+
+/** The ports that the evidence of one address is read from. */
+export type ForensicPorts = {
+  readonly sanctionsList: SanctionsList;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly flaggedAddresses: FlaggedAddresses;
+  readonly mixerRegistry: MixerRegistry;
+  readonly bridgeRegistry: BridgeRegistry;
+  readonly chainFacts: ChainFacts;
+  readonly transferHistory: TransferHistory;
+  readonly entityClusters: EntityClusters;
+};
+
+/** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
+export type ForensicAsked = {
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly tipMaxAgeS: number;
+};
+
+/** What one kind came to. A part shows what it found and is not checked. */
+export type KindResult = {
+  readonly kind: FindingKind;
+  readonly found: Partly<readonly Finding[], never>;
+};
+
+/** The ports that every answer about findings rests on, whatever the kind of address. */
+export type CommonPort =
+  | 'transfer_history'
+  | 'sanctions_list'
+  | 'flagged_addresses'
+  | 'exchange_labels';
+
+/** The evidence of one address. */
+export type ForensicEvidence = {
+  readonly subject: ParsedAddress;
+  readonly inputs: FindingInputs;
+  /** The facts of the main chain; `null` where no chain facts apply to such an address. */
+  readonly mainFacts: FactReadings | null;
+  readonly kinds: readonly KindResult[];
+  /** Read where every kind ran on inputs that were read: all findings then. */
+  readonly checked: Partly<readonly Finding[], CommonPort>;
+  readonly entity: Partly<EntityCluster | null, EntityClustersPort>;
+};
+
+/** The chain whose facts are shown first. */
+export const MAIN_FACTS_CHAIN: EvmChainName = 'ethereum';
+const STATE_FACTS = ['code', 'nonce', 'balance_wei'] as const;
+const CONTRACT_FACTS = ['verified_name', 'creation', 'is_token', 'authority'] as const;
+const NO_CODE = why('account_without_code');
+
+/** Gathers the evidence of one address. */
+export async function forensicEvidence(
+  ports: ForensicPorts,
+  subject: ParsedAddress,
+  asked: ForensicAsked,
+): Promise<ForensicEvidence> {
+  const [history, facts, entity] = await Promise.all([
+    historyOf(ports.transferHistory, subject, asked),
+    factsOf(ports.chainFacts, subject, asked.signal),
+    entityOf(ports.entityClusters, subject, asked.signal),
+  ]);
+  const inputs = { subject, history, facts, ...(await lookedUp(ports, subject, history, asked)) };
+  const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
+    (kind) => ({ kind, found: foundBy(kind, inputs) }),
+  );
+  const [main] = facts;
+  const mainFacts = main === undefined ? null : main.facts;
+  return { subject, inputs, mainFacts, kinds, checked: checkedBy(inputs, kinds), entity };
+}
+
+function foundBy(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
+  const { address } = inputs.subject;
+  return map(kind.find(inputs), (drafts) => drafts.map((one) => named(kind, address, one)));
+}
+
+// It rests on the common ports by type and on all others by what the kinds were read from.
+function checkedBy(
+  { history, listed, flagged, labels }: FindingInputs,
+  kinds: readonly KindResult[],
+): ForensicEvidence['checked'] {
+  const every = all(kinds.map(({ found }) => found));
+  const whole = both({ history, listed, flagged, labels, every });
+  return map(whole, (read) => read.every.flat());
+}
+
+/** Every finding that was seen, of the kinds that ran and of those that ran in part. */
+export function findingsSeen(kinds: readonly KindResult[]): Finding[] {
+  return kinds.flatMap(({ found }) => {
+    const shown = seen(found);
+    return shown === null ? [] : [...shown];
+  });
+}
+
+/** The readings behind what is shown: a finding that was seen is a fact, whatever went unread. */
+export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[] {
+  return kinds.flatMap(({ found }) => {
+    const shown = decided(found, (findings) => findings.length > 0);
+    return shown instanceof Read ? [shown] : [];
+  });
+}
+
+async function historyOf(
+  history: TransferHistory,
+  { kind, address }: ParsedAddress,
+  asked: ForensicAsked,
+): Promise<FindingInputs['history']> {
+  // A kind of address without a chain here has no history to ask for.
+  if (MAIN_CHAINS[kind] === null) {
+    return unread('transfer_history', why('not_walked_kind', { kind }));
+  }
+  return addressHistory(history, address, { ...asked, chains: null });
+}
+
+async function factsOf(
+  chainFacts: ChainFacts,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<FindingInputs['facts']> {
+  if (kind !== 'evm') return NO_FACTS;
+  const beside = chainFacts.stateChains.filter((chain) => chain !== MAIN_FACTS_CHAIN);
+  return Promise.all([
+    factsOn(chainFacts, MAIN_FACTS_CHAIN, address, CONTRACT_FACTS, signal),
+    ...beside.map((chain) => factsOn(chainFacts, chain, address, ['authority'], signal)),
+  ]);
+}
+
+const NO_FACTS: FindingInputs['facts'] = Object.freeze([]);
+
+/** The state first; what concerns contracts only where there is code. */
+async function factsOn(
+  chainFacts: ChainFacts,
+  chain: EvmChainName,
+  address: string,
+  ofContracts: readonly FactName[],
+  signal: AbortSignal,
+): Promise<FindingInputs['facts'][number]> {
+  const ask = async (wanted: readonly FactName[]) => {
+    const facts = await inTime(() => chainFacts.of(chain, address, wanted, signal), signal);
+    return facts === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : facts;
+  };
+  const { code, nonce, balance_wei } = await ask(STATE_FACTS);
+  const size = seen(map(code, (one) => [one.size]));
+  const state = { code, nonce, balance_wei };
+  if (size !== null && size[0] > 0) {
+    return { chain, facts: { ...(await ask(ofContracts)), ...state } };
+  }
+  if (code instanceof Read) return { chain, facts: { ...unreadFacts(NO_CODE), ...state } };
+  // Made-up state, or none: a creation that is found shows a contract even so.
+  const { creation } = await ask(ofContracts.filter((fact) => fact === 'creation'));
+  return { chain, facts: { ...unreadFacts(code.why), ...state, creation } };
+}
+
+/** Every fact unread for one reason. */
+export function unreadFacts(reason: Why): FactReadings {
+  const silent = unread('chain_facts' as const, reason);
+  return {
+    ...{ code: silent, nonce: silent, balance_wei: silent, verified_name: silent },
+    ...{ creation: silent, is_token: silent, authority: silent },
+  };
+}
+
+/** The chain that stands for a kind of address; `null` where none is read here. */
+export const MAIN_CHAINS: Readonly<Record<ParsedAddress['kind'], ChainName | null>> = {
+  evm: 'ethereum',
+  solana: 'solana',
+  bitcoin: 'bitcoin',
+  tron: null,
+};
+
+async function entityOf(
+  clusters: EntityClusters,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<ForensicEvidence['entity']> {
+  const chain = MAIN_CHAINS[kind];
+  if (chain === null) return unread('entity_clusters', why('not_walked_kind', { kind }));
+  const answer = await inTime(() => clusters.clusterOf(chain, address), signal);
+  return answer === OUT_OF_TIME ? unread('entity_clusters', STOPPED_BY_TIME) : answer;
+}
+
+/** Registries of EVM contracts, for addresses of other kinds. */
+const NO_MIXERS = unread('mixer_registry' as const, why('not_for_this_kind'));
+const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
+
+type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
+
+/** Asks every table of the address and of everyone whom its history shows. */
+async function lookedUp(
+  ports: ForensicPorts,
+  { address, kind }: ParsedAddress,
+  history: Partly<AddressHistory, 'transfer_history'>,
+  { signal }: ForensicAsked,
+): Promise<LookedUp> {
+  const transfers = seen(map(history, (known) => known.transfers));
+  const others = transfers === null ? [] : transfers.map((one) => otherSide(one, address));
+  const ofEvm = kind === 'evm';
+  const everyone = [...new Set([address, ...others])];
+  const [listed, flagged, labels, mixers, bridges] = await Promise.all([
+    inTime(() => ports.sanctionsList.lookUp(everyone), signal),
+    inTime(() => ports.flaggedAddresses.lookUp(everyone), signal),
+    inTime(() => ports.exchangeLabels.lookUp(everyone), signal),
+    inTime(async () => (ofEvm ? ports.mixerRegistry.lookUp(everyone) : NO_MIXERS), signal),
+    inTime(async () => (ofEvm ? ports.bridgeRegistry.table() : NO_BRIDGES), signal),
+  ]);
+  return {
+    listed: listed === OUT_OF_TIME ? unread('sanctions_list', STOPPED_BY_TIME) : listed,
+    flagged: flagged === OUT_OF_TIME ? unread('flagged_addresses', STOPPED_BY_TIME) : flagged,
+    labels: labels === OUT_OF_TIME ? unread('exchange_labels', STOPPED_BY_TIME) : labels,
+    mixers: mixers === OUT_OF_TIME ? unread('mixer_registry', STOPPED_BY_TIME) : mixers,
+    bridges: bridges === OUT_OF_TIME ? unread('bridge_registry', STOPPED_BY_TIME) : bridges,
+  };
+}
+
+/** What a fact is where its value shows something: a part of it is a fact then as well. */
+export function factual<T, P extends string>(
+  reading: Partly<T, P>,
+  isSomething: (value: T) => boolean,
+): Partly<T, P> {
+  const settled: Reading<T, P> = decided(reading, isSomething);
+  return settled instanceof Read ? settled : reading;
+}
+
+/** What an address is by its code on a chain. A token needs both readings, an account one. */
+export function accountKind(
+  facts: FactReadings,
+): Partly<'eoa' | 'contract' | 'token', 'chain_facts'> {
+  const { code, is_token } = facts;
+  const bare = map(code, ({ size, delegates_to }) => size === 0 || delegates_to !== null);
+  const shown = seen(map(bare, (one) => [one]));
+  if (shown === null || shown[0]) return map(code, () => 'eoa' as const);
+  const kind = map(both({ code, is_token }), (read) => (read.is_token ? 'token' : 'contract'));
+  return factual(kind, (one) => one === 'token');
+}
+
+/** The readings of every fact that was asked on the main chain. */
+export function anyFact(facts: FactReadings): Partly<unknown[], 'chain_facts'> {
+  return some<unknown, 'chain_facts'>(FACT_NAMES.map((name) => facts[name]));
+}

@@ -1,0 +1,147 @@
+// Which transfers of an address carry a finding, and what do they say of who wanted them?
+// What poisoning and spam are is the walk's rule (`proximity-edges.ts`): those transfers are kept
+// apart here, shown as what they are, and never taken for a contact.
+
+import { isSystemAddress } from '../../chain/address.ts';
+import { formatUnits } from '../../chain/amount.ts';
+import { CHAINS } from '../../chain/chain.ts';
+import { collect } from '../../evidence/measure.ts';
+import { map, Part, type Partly, unread } from '../../evidence/reading.ts';
+import type { HistoryTransfer, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
+import type { AddressHistory } from '../history/address-history.ts';
+import { type LeftOut, sift, signerOf } from '../history/edge-rule.ts';
+import type { FindingDraft, TransferEvidence } from './finding.ts';
+
+/** How many transfers a finding shows, the newest; it counts all of them. */
+export const EVIDENCE_SHOWN_MAX = 20;
+const MS_PER_S = 1_000;
+
+/** The transfers of an address that succeeded or may have, sifted. */
+export type Sides = {
+  readonly kept: readonly HistoryTransfer[];
+  readonly leftOut: readonly LeftOut[];
+};
+
+/** The sides of a history, once for all kinds that ask; forgotten with the history. */
+const SIFTED = new WeakMap<readonly HistoryTransfer[], { subject: string; sides: Sides }>();
+
+/** Sifts the transfers of an address into those that are a contact and those that are not. */
+export function sidesOf(subject: string, transfers: readonly HistoryTransfer[]): Sides {
+  const known = SIFTED.get(transfers);
+  if (known !== undefined && known.subject === subject) return known.sides;
+  const sides = sifted(subject, transfers);
+  SIFTED.set(transfers, { subject, sides });
+  return sides;
+}
+
+function sifted(subject: string, transfers: readonly HistoryTransfer[]): Sides {
+  const { leftOut } = sift([subject], transfers);
+  const out = new Set(leftOut.map(({ transfer }) => transfer));
+  const kept = transfers.filter((one) => one.success !== false && !out.has(one));
+  return { kept, leftOut };
+}
+
+/** The other end of a transfer of the subject. */
+export function otherSide({ from, to }: HistoryTransfer, subject: string): string {
+  return from === subject ? to : from;
+}
+
+/** Transfers by the other end, each list in the order of the history. */
+export function byOther(
+  subject: string,
+  transfers: readonly HistoryTransfer[],
+): ReadonlyMap<string, readonly HistoryTransfer[]> {
+  const lists = new Map<string, HistoryTransfer[]>();
+  for (const one of transfers) collect(lists, otherSide(one, subject), one);
+  return lists;
+}
+
+/** Whether the subject signed a transfer; `null` where its source does not say who did. */
+export function isOwn(subject: string, transfer: HistoryTransfer): boolean | null {
+  const signer = signerOf(transfer);
+  return signer === null ? null : signer === subject;
+}
+
+/** Whether any was signed by the subject: unknown where one of them is and none is known to be. */
+export function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
+  const own = transfers.map((one) => isOwn(subject, one));
+  if (own.includes(true)) return true;
+  return own.includes(null) ? null : false;
+}
+
+/** A transfer as evidence. */
+export function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidence {
+  const { chain, tx, block, at, from, to, token, usd, raw_amount } = transfer;
+  const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
+  const decimals = native === null ? transfer.decimals : native.decimals;
+  return {
+    ...{ evidence: 'transfer', chain, tx, block, from, to, token, usd },
+    at: new Date(at * MS_PER_S).toISOString(),
+    direction: from === subject ? 'out' : 'in',
+    symbol: native === null ? transfer.symbol : native.symbol,
+    raw_amount: raw_amount.toString(),
+    amount: decimals === null ? null : formatUnits(raw_amount, decimals),
+    initiator: signerOf(transfer),
+    initiated_by_subject: isOwn(subject, transfer),
+  };
+}
+
+/** What a finding says of the transfers that carry it, newest first. */
+export function carriedBy(
+  subject: string,
+  transfers: readonly HistoryTransfer[],
+): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
+  return {
+    evidence: transfers.slice(0, EVIDENCE_SHOWN_MAX).map((one) => evidenceOf(subject, one)),
+    evidence_count: transfers.length,
+    initiated_by_subject: anyOwn(subject, transfers),
+  };
+}
+
+/** Transfers in words: `3 transfers (2 sent, 1 received)`. */
+export function countText(subject: string, transfers: readonly HistoryTransfer[]): string {
+  const sent = transfers.filter(({ from }) => from === subject).length;
+  const received = transfers.length - sent;
+  const parts = [sent > 0 ? `${sent} sent` : null, received > 0 ? `${received} received` : null];
+  const noun = transfers.length === 1 ? 'transfer' : 'transfers';
+  return `${transfers.length} ${noun} (${parts.filter((one) => one !== null).join(', ')})`;
+}
+
+/** Who signed, in words that end a statement. */
+export function wishText(subject: string, transfers: readonly HistoryTransfer[]): string {
+  const own = anyOwn(subject, transfers);
+  if (own === true) return 'the address itself signed at least one of them';
+  return own === false
+    ? 'the address itself signed none of them'
+    : 'whether the address itself signed one of them is not known';
+}
+
+/**
+ * A history that says what came first: one that is cut could have anything before what it shows,
+ * so it is unread here. Made-up history is shown as the made-up whole that it is.
+ */
+export function sinceFirst(
+  history: Partly<AddressHistory, TransferHistoryPort>,
+): Partly<AddressHistory, TransferHistoryPort> {
+  if (!(history instanceof Part) || history.why.code === 'simulated') return history;
+  return unread('transfer_history', history.why);
+}
+
+/** The first transfer that paid coins to the address, poisoning and spam left out. */
+export function firstFunding({ address, transfers, gaps }: AddressHistory): HistoryTransfer | null {
+  if (gaps.length > 0) return null;
+  const { kept } = sidesOf(address, transfers);
+  const paid = kept.filter(
+    ({ kind, from, to, raw_amount }) =>
+      kind !== 'token' && to === address && raw_amount > 0n && !isSystemAddress(from),
+  );
+  const last = paid.at(-1);
+  return last === undefined ? null : last;
+}
+
+/** The reading of that transfer, as a list of one or none. */
+export function fundingOf(
+  history: Partly<AddressHistory, TransferHistoryPort>,
+): Partly<HistoryTransfer | null, TransferHistoryPort> {
+  return map(sinceFirst(history), firstFunding);
+}

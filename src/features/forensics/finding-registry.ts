@@ -1,0 +1,43 @@
+// Which kinds of finding are there? One row each; docs/concepts/findings.md has the same rows.
+// A kind joins by standing here: its coverage, its test and its place in an answer follow.
+
+import type { FindingKind } from './finding.ts';
+import { delegatedAccount, proxyAuthority } from './kinds/authority.ts';
+import {
+  bridgeContact,
+  exchangeDeposit,
+  exchangeWithdrawal,
+  mixerContact,
+} from './kinds/contacts.ts';
+import {
+  createdFlaggedContract,
+  flaggedCounterparty,
+  flaggedItself,
+  fundedByFlagged,
+} from './kinds/flagged.ts';
+import {
+  dustFromListed,
+  fundedByListed,
+  listedCounterparty,
+  listedItself,
+} from './kinds/listed.ts';
+import { poisoningReceived } from './kinds/poisoning.ts';
+
+/** Every kind, in the order in which answers list them. */
+export const FINDING_KINDS: readonly FindingKind[] = [
+  listedItself,
+  listedCounterparty,
+  fundedByListed,
+  dustFromListed,
+  flaggedItself,
+  flaggedCounterparty,
+  fundedByFlagged,
+  createdFlaggedContract,
+  poisoningReceived,
+  mixerContact,
+  bridgeContact,
+  exchangeDeposit,
+  exchangeWithdrawal,
+  proxyAuthority,
+  delegatedAccount,
+];

@@ -1,0 +1,100 @@
+// Who may change what a contract does, or acts in an account's name, as its chain shows it?
+// Facts of slots and code at one moment: it refuses to say whether a power was or will be used.
+
+import type { EvmChainName } from '../../../chain/chain.ts';
+import { both, map, type Partly, seen, some } from '../../../evidence/reading.ts';
+import type {
+  AuthorityFact,
+  ChainFactsPort,
+  CodeFact,
+  FactReadings,
+} from '../../../ports/accounts/chain-facts.ts';
+import { type FindingDraft, type FindingInputs, type FindingKind, sourceOf } from '../finding.ts';
+
+/** A contract whose code or funds somebody may change. */
+export const proxyAuthority: FindingKind = {
+  kind: 'proxy_authority',
+  title: 'Proxy or owner authority',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: (inputs) =>
+    perChain(inputs, (chain, { code, authority }) =>
+      // An account without code names nobody, and is not asked for more.
+      isBare(code)
+        ? map(code, () => NOTHING)
+        : map(both({ code, authority }), (seen) => {
+            const records = authorityRecords(chain, seen.code, seen.authority);
+            if (records.length === 0) return NOTHING;
+            const held = records.map(({ name, value }) => `${name} ${value}`).join(', ');
+            const statement = `On ${chain} its code names others with power over it: ${held}.`;
+            return [draftOf(statement, records, authority)];
+          }),
+    ),
+};
+
+/** An account that runs another account's code (EIP-7702). */
+export const delegatedAccount: FindingKind = {
+  kind: 'delegated_account',
+  title: 'Account delegated to code',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: (inputs) =>
+    perChain(inputs, (chain, { code }) =>
+      map(code, ({ delegates_to }) => {
+        if (delegates_to === null) return NOTHING;
+        const statement = `On ${chain} this account runs the code of ${delegates_to} (EIP-7702).`;
+        return [draftOf(statement, [recordOf(chain, 'delegates_to', delegates_to)], code)];
+      }),
+    ),
+};
+
+const NOTHING: readonly FindingDraft[] = Object.freeze([]);
+
+function isBare(code: FactReadings['code']): boolean {
+  const size = seen(map(code, (one) => [one.size]));
+  return size !== null && size[0] === 0;
+}
+
+type Found = Partly<readonly FindingDraft[], ChainFactsPort>;
+
+function perChain(
+  { facts }: FindingInputs,
+  find: (chain: EvmChainName, facts: FactReadings) => Found,
+): Found {
+  const found = some(facts.map((one) => find(one.chain, one.facts)));
+  return map(found, (drafts) => drafts.flat());
+}
+
+type FactRecord = {
+  readonly evidence: 'record';
+  readonly chain: EvmChainName;
+  readonly tx: null;
+  readonly block: null;
+  readonly at: null;
+  readonly name: string;
+  readonly value: string;
+};
+
+function recordOf(chain: EvmChainName, name: string, value: string): FactRecord {
+  return { evidence: 'record', chain, tx: null, block: null, at: null, name, value };
+}
+
+function authorityRecords(
+  chain: EvmChainName,
+  { minimal_proxy_of }: CodeFact,
+  { implementation, admin, beacon, owner }: AuthorityFact,
+): FactRecord[] {
+  const held = { implementation, admin, beacon, owner, minimal_proxy_of };
+  return Object.entries(held).flatMap(([name, value]) =>
+    value === null ? [] : [recordOf(chain, name, value)],
+  );
+}
+
+function draftOf(
+  statement: string,
+  evidence: readonly FactRecord[],
+  reading: Partly<unknown, never>,
+): FindingDraft {
+  const count = { evidence_count: evidence.length, initiated_by_subject: null };
+  return { statement, evidence, ...count, ...sourceOf(reading) };
+}

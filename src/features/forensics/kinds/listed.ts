@@ -1,0 +1,138 @@
+// What has the address to do with the published sanctions list, as far as its own transfers show?
+// A contact is a fact about two addresses and designates neither; who signed stands beside it.
+
+import { compareDecimals } from '../../../chain/amount.ts';
+import { both, map } from '../../../evidence/reading.ts';
+import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
+import { entriesOf } from '../../sanctions/direct-check.ts';
+import { EVERY_KIND, type FindingDraft, type FindingKind, sourceOf } from '../finding.ts';
+import {
+  byOther,
+  carriedBy,
+  countText,
+  fundingOf,
+  isOwn,
+  sidesOf,
+  wishText,
+} from '../finding-evidence.ts';
+
+const EVM_COIN_DUST = 10n ** 17n;
+/** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
+const DUST_USD_MAX = '500';
+
+/** The address itself stands on the list. */
+export const listedItself: FindingKind = {
+  kind: 'listed_itself',
+  title: 'Stands on the sanctions list',
+  appliesTo: EVERY_KIND,
+  ofHistory: false,
+  find: ({ subject, listed }) =>
+    map(listed, (look) =>
+      entriesOf(look, subject.address).map((entry) => ({
+        statement: `The list names this address under ${partyText(entry)}.`,
+        evidence: [recordOf(entry)],
+        evidence_count: 1,
+        initiated_by_subject: null,
+        ...sourceOf(listed),
+      })),
+    ),
+};
+
+/** A counterparty of the address stands on the list. */
+export const listedCounterparty: FindingKind = {
+  kind: 'listed_counterparty',
+  title: 'Listed counterparty within one hop',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, history, listed }) =>
+    map(both({ history, listed }), (seen) => {
+      const { kept } = sidesOf(address, seen.history.transfers);
+      return ofListed(seen.listed, byOther(address, kept), ([other, transfers, entry]) => ({
+        statement:
+          `${countText(address, transfers)} with ${other}, which the list names under ` +
+          `${partyText(entry)}; ${wishText(address, transfers)}.`,
+        ...carriedBy(address, transfers),
+        ...sourceOf(listed),
+      }));
+    }),
+};
+
+/** The first coins of the address came from a listed one. */
+export const fundedByListed: FindingKind = {
+  kind: 'funded_by_listed',
+  title: 'First funded by a listed address',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, history, listed }) =>
+    map(both({ funding: fundingOf(history), listed }), (seen) => {
+      const { funding } = seen;
+      if (funding === null) return NOTHING;
+      return ofListed(seen.listed, new Map([[funding.from, [funding]]]), ([other, , entry]) => ({
+        statement:
+          `The first coins of this address came from ${other}, which the list names under ` +
+          `${partyText(entry)}.`,
+        ...carriedBy(address, [funding]),
+        ...sourceOf(listed),
+      }));
+    }),
+};
+
+/** A listed address sent it something small that it had not asked for. */
+export const dustFromListed: FindingKind = {
+  kind: 'dust_from_listed',
+  title: 'Dust from a listed address',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, history, listed }) =>
+    map(both({ history, listed }), (seen) => {
+      const { kept, leftOut } = sidesOf(address, seen.history.transfers);
+      const unwanted = leftOut.map(({ transfer }) => transfer);
+      const dust = [...kept.filter(isSmall), ...unwanted].filter(
+        (one) => one.to === address && isOwn(address, one) === false,
+      );
+      return ofListed(seen.listed, byOther(address, dust), ([other, transfers, entry]) => ({
+        statement:
+          `${other}, which the list names under ${partyText(entry)}, sent this address ` +
+          `${timesText(transfers.length)}; the address itself signed none of it.`,
+        ...carriedBy(address, transfers),
+        ...sourceOf(listed),
+      }));
+    }),
+};
+
+const NOTHING: readonly FindingDraft[] = Object.freeze([]);
+
+type Contact = readonly [string, readonly HistoryTransfer[], ListEntry];
+
+/** One draft for each counterparty that the list holds, by its first entry. */
+function ofListed(
+  look: ListLookUp,
+  contacts: ReadonlyMap<string, readonly HistoryTransfer[]>,
+  draft: (contact: Contact) => FindingDraft,
+): FindingDraft[] {
+  return [...contacts].flatMap(([other, transfers]) => {
+    const [entry] = entriesOf(look, other);
+    return entry === undefined ? [] : [draft([other, transfers, entry])];
+  });
+}
+
+/** Worth little, or a tenth of a coin where nothing says what it is worth. */
+function isSmall({ usd, kind, raw_amount }: HistoryTransfer): boolean {
+  if (usd !== null) return compareDecimals(usd, DUST_USD_MAX) <= 0;
+  return kind !== 'token' && raw_amount <= EVM_COIN_DUST;
+}
+
+function timesText(times: number): string {
+  return times === 1 ? 'something small once' : `small amounts ${times} times`;
+}
+
+function partyText({ entity, programs }: ListEntry): string {
+  return programs.length === 0 ? entity : `${entity} (${programs.join(', ')})`;
+}
+
+function recordOf({ uid, entity, address }: ListEntry) {
+  const nowhere = { chain: null, tx: null, block: null, at: null };
+  const value = `${entity}, uid ${uid}, as ${address}`;
+  return { evidence: 'record', ...nowhere, name: 'list_entry', value } as const;
+}

@@ -1,0 +1,172 @@
+// Which transfers were laid into the address's history for it to mistake them for its own?
+// Four tricks are told apart, none of which the address signed. Each stays visible with its count;
+// what is left out of every contact is shown here and nowhere denied.
+
+import { CHAINS, type ChainName } from '../../../chain/chain.ts';
+import { collect, heldUnder } from '../../../evidence/measure.ts';
+import { map, seen } from '../../../evidence/reading.ts';
+import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import type { AddressHistory } from '../../history/address-history.ts';
+import {
+  type FindingDraft,
+  type FindingInputs,
+  type FindingKind,
+  type RecordEvidence,
+  sourceOf,
+} from '../finding.ts';
+import { carriedBy, isOwn, otherSide, sidesOf } from '../finding-evidence.ts';
+import { foldedSymbol, shownEnds } from './likeness.ts';
+
+/** Pairs of look-alikes that are shown one by one; a history may hold thousands. */
+const PAIRS_SHOWN_MAX = 20;
+
+/** Transfers that imitate the address's own. */
+export const poisoningReceived: FindingKind = {
+  kind: 'poisoning_received',
+  title: 'Address poisoning or spam received',
+  appliesTo: ['evm', 'solana'],
+  ofHistory: true,
+  find: ({ subject: { address }, history, facts }) =>
+    map(history, (known) => {
+      const called = contractChains(facts);
+      const drafts = [...leftOutDrafts(address, known, called), ...likeDrafts(address, known)];
+      return drafts.map(({ statement, transfers, records }) => ({
+        statement,
+        ...withRecords(records, carriedBy(address, transfers)),
+        ...sourceOf(history),
+      }));
+    }),
+};
+
+type Trick = {
+  readonly statement: string;
+  readonly transfers: readonly HistoryTransfer[];
+  readonly records: readonly RecordEvidence[];
+};
+
+function withRecords(
+  records: readonly RecordEvidence[],
+  carried: ReturnType<typeof carriedBy>,
+): Pick<FindingDraft, 'evidence' | 'evidence_count' | 'initiated_by_subject'> {
+  return { ...carried, evidence: [...carried.evidence, ...records] };
+}
+
+/** The chains on which the address is a contract: a coin's transfer of no value is a call there. */
+function contractChains(facts: FindingInputs['facts']): ReadonlySet<string> {
+  const chains = new Set<string>();
+  for (const one of facts) {
+    const code = seen(map(one.facts.code, (known) => [known]));
+    if (code !== null && code[0].size > 0 && code[0].delegates_to === null) chains.add(one.chain);
+  }
+  return chains;
+}
+
+/** The two rules under which a transfer is no contact of anybody. */
+function leftOutDrafts(
+  subject: string,
+  { transfers }: AddressHistory,
+  called: ReadonlySet<string>,
+): Trick[] {
+  const isCall = ({ kind, chain, to }: HistoryTransfer) =>
+    kind !== 'token' && to === subject && called.has(chain);
+  const leftOut = sidesOf(subject, transfers).leftOut.filter(({ transfer }) => !isCall(transfer));
+  const under = (rule: 'zero_value' | 'no_market_token') =>
+    leftOut.filter(({ why }) => why === rule).map(({ transfer }) => transfer);
+  const zero = under('zero_value');
+  const unsold = under('no_market_token');
+  return [
+    ...trick(zero, `${timesText(zero.length)} of no value that others signed`),
+    ...trick(unsold, `${timesText(unsold.length)} of tokens without a market that others signed`),
+  ];
+}
+
+function trick(transfers: readonly HistoryTransfer[], what: string): Trick[] {
+  const statement = `${what}; none is counted as a contact.`;
+  return transfers.length === 0 ? [] : [{ statement, transfers, records: [] }];
+}
+
+function timesText(times: number): string {
+  return times === 1 ? '1 transfer' : `${times} transfers`;
+}
+
+/** Others' transfers from or to an address, or of a token, that looks like one of its own. */
+function likeDrafts(subject: string, { transfers }: AddressHistory): Trick[] {
+  const live = transfers.filter(({ success }) => success !== false);
+  const own = live.filter((one) => isOwn(subject, one) === true && one.raw_amount > 0n);
+  const others = live.filter((one) => isOwn(subject, one) === false);
+  return [...likeAddresses(subject, own, others), ...likeTokens(own, others)];
+}
+
+function likeAddresses(
+  subject: string,
+  own: readonly HistoryTransfer[],
+  others: readonly HistoryTransfer[],
+): Trick[] {
+  const known = new Set(own.map((one) => otherSide(one, subject)));
+  const byEnds = new Map<string, string>();
+  for (const address of known) byEnds.set(shownEnds(address), address);
+  const pairs = new Map<string, HistoryTransfer[]>();
+  for (const one of others) {
+    const other = otherSide(one, subject);
+    if (!known.has(other) && byEnds.has(shownEnds(other))) collect(pairs, other, one);
+  }
+  return [...pairs].slice(0, PAIRS_SHOWN_MAX).map(([other, transfers]) => {
+    const imitated = String(byEnds.get(shownEnds(other)));
+    return {
+      statement:
+        `${timesText(transfers.length)} with ${other}, whose first and last four characters are ` +
+        `those of ${imitated}, to which this address sent before; others signed.`,
+      transfers,
+      records: [recordOf('imitated_address', imitated)],
+    };
+  });
+}
+
+/** A token by its chain and contract; `null` for the chain's own coin. */
+type Held = { readonly chain: ChainName; readonly token: string | null };
+
+function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTransfer[]): Trick[] {
+  const bySymbol = new Map<string, Held[]>();
+  for (const { chain, token, symbol } of own) {
+    if (symbol !== null) collect(bySymbol, foldedSymbol(symbol), { chain, token });
+  }
+  const copies = new Map<string, HistoryTransfer[]>();
+  for (const one of others) {
+    if (copiedBy(one, bySymbol) !== null) collect(copies, `${one.chain} ${one.token}`, one);
+  }
+  return [...copies.values()].slice(0, PAIRS_SHOWN_MAX).flatMap((transfers) => {
+    const [first] = transfers;
+    const copied = first === undefined ? null : copiedBy(first, bySymbol);
+    if (first === undefined || copied === null) return [];
+    const what = copied === COIN ? 'the coin of its chain' : `the token ${copied}`;
+    return {
+      statement:
+        `${timesText(transfers.length)} of ${first.token}, whose symbol “${first.symbol}” reads ` +
+        `like that of ${what}; others signed.`,
+      transfers,
+      records: [recordOf('copied_symbol_of', copied)],
+    };
+  });
+}
+
+const COIN = 'coin';
+
+/** What a token's symbol copies: another token of the address's, or the coin of the chain. */
+function copiedBy(
+  { chain, kind, token, symbol, has_market }: HistoryTransfer,
+  bySymbol: ReadonlyMap<string, readonly Held[]>,
+): string | null {
+  // A token that is known to have a market is another token, whatever it is called.
+  if (kind !== 'token' || symbol === null || has_market === true) return null;
+  const folded = foldedSymbol(symbol);
+  if (folded === CHAINS[chain].native.symbol) return COIN;
+  const held = heldUnder(bySymbol, folded).filter((one) => one.chain === chain);
+  // The very token that it holds copies nothing.
+  if (held.some((one) => one.token === token)) return null;
+  const other = held.find((one) => one.token !== null);
+  return other === undefined ? null : other.token;
+}
+
+function recordOf(name: string, value: string): RecordEvidence {
+  return { evidence: 'record', chain: null, tx: null, block: null, at: null, name, value };
+}

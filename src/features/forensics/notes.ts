@@ -1,0 +1,122 @@
+// What has to be known of an answer about findings beside the findings themselves?
+// Which kinds ran, on which blocks, and why others did not; it refuses to leave a gap unnamed.
+
+import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
+import { map, Read, seen } from '../../evidence/reading.ts';
+import type { CoverageRange } from '../../ports/history/transfer-history.ts';
+import { type ForensicEvidence, type KindResult, MAIN_CHAINS } from './evidence.ts';
+import type { FindingInputs } from './finding.ts';
+import { sidesOf } from './finding-evidence.ts';
+
+/** The blocks of one chain that were read of an address, of all three kinds of transfer. */
+export type CoveredBlocks = { chain: string; from: number; to: number };
+
+/** Whether a kind ran, why not, and over which blocks. */
+export type KindCoverage = {
+  kind: string;
+  title: string;
+  checked: boolean;
+  reason: string | null;
+  /** Blocks of the main chain of the address's kind. */
+  from: number | null;
+  to: number | null;
+  blocks: CoveredBlocks[] | null;
+};
+
+/** The coverage of one kind of finding. */
+export function coverageOf({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
+  const blocks = kind.ofHistory ? blocksOf(inputs) : null;
+  const main = blocks?.find(({ chain }) => chain === MAIN_CHAINS[inputs.subject.kind]);
+  return {
+    ...{ kind: kind.kind, title: kind.title },
+    checked: found instanceof Read,
+    reason: found instanceof Read ? null : found.why.reason,
+    from: main === undefined ? null : main.from,
+    to: main === undefined ? null : main.to,
+    blocks,
+  };
+}
+
+function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
+  const ranges = seen(map(history, ({ coverage }) => coverage));
+  if (ranges === null) return null;
+  const covered = CHAIN_NAMES.flatMap((chain) => commonRange(chain, ranges));
+  return covered.length === 0 ? null : covered;
+}
+
+const KINDS = ['native', 'token', 'internal'] as const;
+
+/** The blocks of which all three kinds were read, as one range; none where a kind is missing. */
+function commonRange(chain: ChainName, ranges: readonly CoverageRange[]): CoveredBlocks[] {
+  const own = ranges.filter((one) => one.chain === chain);
+  const longest = KINDS.map((kind) => longestOf(own.filter((one) => one.kind === kind)));
+  let from = 0;
+  let to = Number.MAX_SAFE_INTEGER;
+  for (const range of longest) {
+    if (range === null) return [];
+    from = Math.max(from, range.from);
+    to = Math.min(to, range.to);
+  }
+  return from > to ? [] : [{ chain, from, to }];
+}
+
+type Span = { readonly from: number; readonly to: number };
+
+/** The longest run of ranges that adjoin or overlap. */
+function longestOf(ranges: readonly CoverageRange[]): Span | null {
+  let best: Span | null = null;
+  let run: Span | null = null;
+  for (const one of [...ranges].sort((a, b) => a.from_block - b.from_block)) {
+    run =
+      run !== null && one.from_block <= run.to + 1
+        ? { from: run.from, to: Math.max(run.to, one.to_block) }
+        : { from: one.from_block, to: one.to_block };
+    if (best === null || run.to - run.from > best.to - best.from) best = run;
+  }
+  return best;
+}
+
+/** What else a reader has to know, at least one sentence. */
+export function notesOf(evidence: ForensicEvidence): string[] {
+  const { subject, inputs, kinds, mainFacts } = evidence;
+  const silent = kinds.filter(({ found }) => !(found instanceof Read));
+  const facts =
+    mainFacts === null
+      ? `No chain facts are read of this kind of address (${subject.kind}).`
+      : 'facts are those of ethereum at the time named beside each; they change with the chain.';
+  return [
+    facts,
+    ...(silent.length === 0 ? [] : [silentText(silent, kinds.length)]),
+    ...leftOutNote(inputs),
+    ...evidenceNote(evidence),
+  ];
+}
+
+function silentText(silent: readonly KindResult[], of: number): string {
+  const names = silent.map(({ kind }) => kind.kind).join(', ');
+  return `${silent.length} of ${of} kinds of finding were not read to their end: ${names}.`;
+}
+
+/** How many transfers are no contact of anybody: they are counted, and never denied. */
+function leftOutNote({ history, subject }: FindingInputs): string[] {
+  const shown = seen(map(history, ({ transfers }) => transfers));
+  if (shown === null) return [];
+  const { leftOut } = sidesOf(subject.address, shown);
+  if (leftOut.length === 0) return [];
+  const zero = leftOut.filter(({ why }) => why === 'zero_value').length;
+  const unsold = leftOut.length - zero;
+  return [
+    `Left out of every contact: ${zero} transfers of no value and ${unsold} of tokens without a ` +
+      'market that others signed.',
+  ];
+}
+
+function evidenceNote({ kinds }: ForensicEvidence): string[] {
+  const cut = kinds.some(({ found }) => isCut(found));
+  return cut ? ['A finding shows its newest evidence; evidence_count counts all of it.'] : [];
+}
+
+function isCut(found: KindResult['found']): boolean {
+  const shown = seen(found);
+  return shown?.some((one) => one.evidence_count > one.evidence.length) === true;
+}

@@ -1,0 +1,80 @@
+// Which transfers between two addresses make an edge of the walk, and which are left out, and why?
+// Address poisoning and spam make false neighbours, so two kinds of transfer are left out, and no
+// others: where a source does not say who signed, or whether a token has a market, nothing is.
+
+import { compareDecimals } from '../../chain/amount.ts';
+import { CHAIN_NAMES, isEvmChain } from '../../chain/chain.ts';
+import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+
+/** The rule under which a transfer is no edge. */
+export type LeftOutRule = 'zero_value' | 'no_market_token';
+
+/** A transfer that is no edge, with the rule. */
+export type LeftOut = { readonly transfer: HistoryTransfer; readonly why: LeftOutRule };
+
+/** The transfers between two addresses, sifted: the one that stands for the edge, if any. */
+export type Sifted = {
+  readonly edge: HistoryTransfer | null;
+  readonly leftOut: readonly LeftOut[];
+};
+
+/**
+ * Sifts the transfers between an address and its counterparty. `side` is the path from the subject
+ * to that address, both included: what one of them signed is never unwanted. What failed is no
+ * transfer. The largest transfer stands for the edge.
+ */
+export function sift(side: readonly string[], transfers: readonly HistoryTransfer[]): Sifted {
+  const leftOut: LeftOut[] = [];
+  let edge: HistoryTransfer | null = null;
+  for (const transfer of transfers) {
+    if (transfer.success === false) continue;
+    const why = ruleAgainst(side, transfer);
+    if (why !== null) leftOut.push({ transfer, why });
+    else if (edge === null || compareTransfers(transfer, edge) < 0) edge = transfer;
+  }
+  return { edge, leftOut };
+}
+
+function ruleAgainst(side: readonly string[], transfer: HistoryTransfer): LeftOutRule | null {
+  const signer = signerOf(transfer);
+  if (signer === null) return null;
+  if (transfer.raw_amount === 0n && !side.includes(signer)) return 'zero_value';
+  const unsold = transfer.kind === 'token' && transfer.has_market === false;
+  return unsold && signer !== transfer.to ? 'no_market_token' : null;
+}
+
+/** Who signed the transaction; the sender of an EVM transaction's own value signed it. */
+export function signerOf({ chain, kind, initiator, from }: HistoryTransfer): string | null {
+  if (initiator !== null) return initiator;
+  return kind === 'native' && isEvmChain(chain) ? from : null;
+}
+
+/**
+ * Puts the larger transfer first: one that moved something, then by USD with the unpriced last,
+ * then one known to have succeeded, then the newest; what is left is settled by its names.
+ */
+export function compareTransfers(a: HistoryTransfer, b: HistoryTransfer): number {
+  return (
+    Number(b.raw_amount > 0n) - Number(a.raw_amount > 0n) ||
+    compareValues(a.usd, b.usd) ||
+    Number(b.success === true) - Number(a.success === true) ||
+    b.at - a.at ||
+    CHAIN_NAMES.indexOf(a.chain) - CHAIN_NAMES.indexOf(b.chain) ||
+    compareText(nameOf(a), nameOf(b))
+  );
+}
+
+/** Puts the larger USD value (decimal text) first, and the unpriced last. */
+export function compareValues(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return compareDecimals(b, a);
+}
+
+/** Puts texts in the order of their codes, whatever the locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function nameOf({ tx, kind, token, from, to, raw_amount }: HistoryTransfer): string {
+  return JSON.stringify([tx, kind, token, from, to, raw_amount.toString()]);
+}

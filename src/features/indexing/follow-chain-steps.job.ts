@@ -1,0 +1,303 @@
+// Answers one question: what is the next step towards a node's head, and where does it lead.
+// Before anything is added, the last block held is looked for on the node's chain; where it is not,
+// the tip is undone down to the last block that is. What was final is never undone.
+
+import type { TransferKind } from '../../chain/transfer.ts';
+import type { ImportOrigin } from '../../evidence/origin.ts';
+import { Unread, unread } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { FollowState } from '../../ports/indexing/chain-following.ts';
+import {
+  BLOCKS_AT_ONCE_MAX,
+  type ChainNode,
+  type Heads,
+  type ReadBlocks,
+} from '../../ports/indexing/chain-node.ts';
+import type {
+  Cursor,
+  FinalBlocks,
+  Moved,
+  TipBlock,
+  TransferStore,
+} from '../../ports/indexing/transfer-store.ts';
+
+/** What following works with. `now` gives Unix seconds. */
+export type FollowWorld = {
+  readonly node: ChainNode;
+  readonly store: TransferStore;
+  readonly origin: ImportOrigin;
+  readonly now: () => number;
+  /** Resolves after so many milliseconds, or at once when the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pollMs: number;
+  /** How many undoable blocks are held at most, `TIP_BLOCKS_MAX`. */
+  readonly tipBlocksMax: number;
+};
+
+/** What a step led to. `ahead`: at once the next; `waits`: nothing to do until the head moves. */
+export type Step =
+  | { readonly step: 'ahead' | 'waits' | 'moved' }
+  | { readonly step: 'silent' | 'broken'; readonly why: Why };
+
+type Reads<T> = T | Unread<never>;
+
+/** Following, step by step. It holds no block: a crash between two steps loses nothing. */
+export class FollowSteps {
+  readonly #world: FollowWorld;
+  readonly #fromBlock: number | null;
+  readonly #signal: AbortSignal;
+  #cursor: Cursor | null = null;
+  #kinds: readonly TransferKind[] | null = null;
+  #heads: Heads | null = null;
+  #last: { readonly number: number; readonly time: number } | null = null;
+  #done = { blocks: 0, transfers: 0, reorgs: 0, blocks_undone: 0 };
+  #leftOut = { nft: 0, misshapen: 0 };
+
+  constructor(world: FollowWorld, fromBlock: number | null, signal: AbortSignal) {
+    this.#world = world;
+    this.#fromBlock = fromBlock;
+    this.#signal = signal;
+  }
+
+  /** Takes one step. After one that did not succeed, the next begins with node and store anew. */
+  async next(): Promise<Step> {
+    const step = await this.#step();
+    if (step.step === 'silent') this.#cursor = null;
+    return step;
+  }
+
+  async #step(): Promise<Step> {
+    const { node, store } = this.#world;
+    const begun = this.#cursor === null ? await this.#begin() : this.#cursor;
+    if (begun instanceof Unread) return silent(begun);
+    this.#cursor = begun;
+    const heads = await node.heads(this.#signal);
+    if (!heads.checked) return silent(heads);
+    this.#heads = heads.value;
+    const kept = await this.#keptBlock(begun, heads.value);
+    if (kept instanceof Unread) return silent(kept);
+    if (kept === 'broken') return this.#broken(begun);
+    if (kept === 'behind') return { step: 'waits' };
+    if (kept !== 'same') return await this.#undo(begun, kept.toBlock);
+    const { final } = heads.value;
+    const lowest = begun.tip[0];
+    if (lowest !== undefined && final !== null && final >= lowest.number) {
+      return this.#moved(await store.finalise(node.chain, final));
+    }
+    return await this.#add(begun, heads.value);
+  }
+
+  async #begin(): Promise<Reads<Cursor>> {
+    const { node, store, origin } = this.#world;
+    const before = await store.cursor(node.chain);
+    if (!before.checked) return before;
+    const asked = before.value === null ? this.#fromBlock : nextOf(before.value);
+    const kinds = await node.open(asked, this.#signal);
+    if (!kinds.checked) return kinds;
+    const lost = before.value?.kinds.filter((kind) => !kinds.value.includes(kind));
+    if (lost !== undefined && lost.length > 0) {
+      // Going on without them would leave a hole that nothing here could fill again.
+      const fault = `no longer tells ${lost.join(' and ')} transfers, as was followed so far`;
+      return unread('chain_node', this.#failed(fault));
+    }
+    this.#kinds = kinds.value;
+    let from_block = before.value === null ? this.#fromBlock : before.value.from_block;
+    if (from_block === null) {
+      const heads = await node.heads(this.#signal);
+      if (!heads.checked) return heads;
+      from_block = heads.value.final === null ? FIRST_BLOCK : heads.value.final;
+    }
+    const { chain, source } = node;
+    const following = { chain, from_block, kinds: kinds.value, source, origin };
+    const cursor = await store.follow(following);
+    if (!cursor.checked) return cursor;
+    const highest = cursor.value.tip.at(-1);
+    if (highest !== undefined) this.#last = highest;
+    return cursor.value;
+  }
+
+  /** Whether the last block held is on the node's chain, and where to go back to if it is not. */
+  async #keptBlock(
+    cursor: Cursor,
+    heads: Heads,
+  ): Promise<Reads<'same' | 'behind' | 'broken' | { readonly toBlock: number }>> {
+    const highest = cursor.tip.at(-1);
+    if (highest === undefined) return await this.#finalKept(cursor, heads);
+    const held = cursor.tip.find(({ number }) => number === heads.latest);
+    const asked = highest.number <= heads.latest || held === undefined ? highest : held;
+    const same = await this.#isOnChain(asked);
+    if (same instanceof Unread) return same;
+    // A node that lags behind another has not undone what it has not got yet.
+    if (same !== 'other') return same === 'same' && asked === highest ? 'same' : 'behind';
+    return await this.#fork(cursor, cursor.tip.indexOf(asked), heads);
+  }
+
+  async #finalKept(cursor: Cursor, heads: Heads): Promise<Reads<'same' | 'behind' | 'broken'>> {
+    const { final_block: number, final_hash: hash } = cursor;
+    if (number === null || hash === null) return 'same';
+    if (number > heads.latest) return 'behind';
+    const same = await this.#isOnChain({ number, hash });
+    if (same instanceof Unread) return same;
+    return same === 'same' ? 'same' : same === 'absent' ? 'behind' : 'broken';
+  }
+
+  /** Halves the tip below `at`, which is not on the node's chain, down to where both are one. */
+  async #fork(
+    cursor: Cursor,
+    at: number,
+    heads: Heads,
+  ): Promise<Reads<'behind' | 'broken' | { readonly toBlock: number }>> {
+    let lost = at;
+    let kept = -1;
+    while (lost - kept > 1) {
+      const middle = Math.floor((lost + kept) / 2);
+      const header = cursor.tip[middle];
+      if (header === undefined) throw new RangeError('a fork outside the tip');
+      const same = await this.#isOnChain(header);
+      if (same instanceof Unread) return same;
+      if (same === 'same') kept = middle;
+      else lost = middle;
+    }
+    const last = cursor.tip[kept];
+    if (last !== undefined) return { toBlock: last.number };
+    const below = await this.#finalKept(cursor, heads);
+    if (below !== 'same') return below;
+    return { toBlock: cursor.final_block === null ? cursor.from_block - 1 : cursor.final_block };
+  }
+
+  async #isOnChain(block: {
+    readonly number: number;
+    readonly hash: string;
+  }): Promise<Reads<'same' | 'other' | 'absent'>> {
+    const header = await this.#world.node.header(block.number, this.#signal);
+    if (!header.checked) return header;
+    if (header.value === null) return 'absent';
+    return header.value.hash === block.hash ? 'same' : 'other';
+  }
+
+  async #undo(cursor: Cursor, toBlock: number): Promise<Step> {
+    const { node, store } = this.#world;
+    const undone = cursor.tip.filter(({ number }) => number > toBlock).length;
+    const step = this.#moved(await store.rollBack(node.chain, toBlock));
+    if (step.step === 'ahead') {
+      this.#done.reorgs += 1;
+      this.#done.blocks_undone += undone;
+    }
+    return step;
+  }
+
+  async #add(cursor: Cursor, { latest, final }: Heads): Promise<Step> {
+    const from = nextOf(cursor);
+    if (from > latest) return { step: 'waits' };
+    if (cursor.tip.length >= this.#world.tipBlocksMax) {
+      const fault = `made none of its last ${cursor.tip.length} blocks final`;
+      return { step: 'silent', why: this.#failed(fault) };
+    }
+    const isFinal = cursor.tip.length === 0 && final !== null && from <= final;
+    const to = Math.min(isFinal ? final : latest, from + BLOCKS_AT_ONCE_MAX - 1);
+    const { node, store } = this.#world;
+    const got = await node.blocks(from, to, this.#signal);
+    if (!got.checked) return silent(got);
+    if (got.value === 'moved') return { step: 'moved' };
+    const { blocks } = got.value;
+    const fits = isFinal && cursor.final_hash !== null;
+    if (fits && blocks[0]?.parent_hash !== cursor.final_hash) return { step: 'moved' };
+    const moved = isFinal
+      ? await store.applyFinal(node.chain, finalBlocks(this.#world, blocks))
+      : await store.applyTip(node.chain, blocks);
+    const step = this.#moved(moved);
+    if (step.step === 'ahead') this.#added(got.value);
+    return step;
+  }
+
+  #added({ blocks, left_out }: ReadBlocks): void {
+    const last = blocks.at(-1);
+    if (last !== undefined) this.#last = last;
+    this.#done.blocks += blocks.length;
+    for (const { transfers } of blocks) this.#done.transfers += transfers.length;
+    this.#leftOut.nft += left_out.nft;
+    this.#leftOut.misshapen += left_out.misshapen;
+  }
+
+  /** What the store made of it. A refusal is met by looking at node and store again. */
+  #moved(reading: Awaited<ReturnType<TransferStore['rollBack']>>): Step {
+    if (!reading.checked) return silent(reading);
+    const moved: Moved = reading.value;
+    this.#cursor = moved.moved || moved.refused !== 'gap' ? moved.cursor : null;
+    if (!moved.moved) return { step: 'moved' };
+    const highest = moved.cursor.tip.at(-1);
+    if (highest !== undefined) this.#last = highest;
+    return { step: 'ahead' };
+  }
+
+  #broken({ final_block }: Cursor): Step {
+    const fault = `has another block ${final_block} than the one held as final`;
+    return { step: 'broken', why: this.#failed(fault) };
+  }
+
+  #failed(fault: string): Why {
+    return why('provider_failed', { provider: this.#world.node.source, fault });
+  }
+
+  /** Where following stands now, in the words that are shown. */
+  state(fault: Why | null): FollowState {
+    const { node, now } = this.#world;
+    const cursor = this.#cursor;
+    const heads = this.#heads;
+    const last_block = cursor === null ? this.#lastNumber() : lastOf(cursor);
+    const last_time = this.#last === null ? null : this.#last.time;
+    return {
+      chain: node.chain,
+      source: node.source,
+      kinds: this.#kinds,
+      head_block: heads === null ? null : heads.latest,
+      last_block,
+      last_time,
+      final_block: cursor === null ? null : cursor.final_block,
+      lag_blocks:
+        heads === null || last_block === null ? null : Math.max(0, heads.latest - last_block),
+      lag_s: last_time === null ? null : Math.max(0, now() - last_time),
+      ...this.#done,
+      left_out: { ...this.#leftOut },
+      fault,
+    };
+  }
+
+  #lastNumber(): number | null {
+    return this.#last === null ? null : this.#last.number;
+  }
+}
+
+const FIRST_BLOCK = 0;
+
+function silent(reading: { readonly checked: false; readonly why: Why }): Step {
+  return { step: 'silent', why: reading.why };
+}
+
+function lastOf({ tip, final_block }: Cursor): number | null {
+  const highest = tip.at(-1);
+  return highest === undefined ? final_block : highest.number;
+}
+
+function nextOf(cursor: Cursor): number {
+  const last = lastOf(cursor);
+  return last === null ? cursor.from_block : last + 1;
+}
+
+function finalBlocks({ node }: FollowWorld, blocks: readonly TipBlock[]): FinalBlocks {
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError('no blocks to add');
+  const { chain } = node;
+  return {
+    from_block: first.number,
+    to_block: last.number,
+    to_hash: last.hash,
+    to_time: last.time,
+    transfers: blocks.flatMap((block) => block.transfers),
+    creations: blocks.flatMap((block) => block.creations),
+    blocks: blocks.map(({ number, hash, parent_hash, time }) => {
+      return { chain, number, hash, parent_hash, time };
+    }),
+    transactions: [],
+  };
+}

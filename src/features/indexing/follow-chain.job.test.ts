@@ -1,0 +1,395 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { read } from '../../evidence/reading.ts';
+import type { FollowEnd, FollowState } from '../../ports/indexing/chain-following.ts';
+import type { ChainNode } from '../../ports/indexing/chain-node.ts';
+import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
+import { memoryLeases } from '../../testing/memory/leases.ts';
+import {
+  type MemoryTransferStore,
+  memoryTransferStore,
+} from '../../testing/memory/transfer-store.ts';
+import { followable, followChain, followChains, TIP_BLOCKS_MAX } from './follow-chain.job.ts';
+import type { FollowWorld } from './follow-chain-steps.job.ts';
+
+const NOW = 1_800_000_000;
+const STEPS_MAX = 5_000;
+
+type Script = {
+  readonly from?: number | null;
+  readonly store?: TransferStore;
+  readonly node?: ChainNode;
+  readonly tipBlocksMax?: number;
+  /** Called each time following waits; it stops where this says so. */
+  readonly onWait: (waits: number) => 'stop' | 'on';
+};
+
+/** Follows a made-up chain until the script stops it. */
+async function followed(chain: MemoryChain, held: MemoryTransferStore, script: Script) {
+  const states: FollowState[] = [];
+  const slept: number[] = [];
+  const stop = new AbortController();
+  let steps = 0;
+  const world: FollowWorld = {
+    node: script.node === undefined ? chain.node : script.node,
+    store: script.store === undefined ? held.store : script.store,
+    origin: 'simulated',
+    now: () => NOW,
+    pollMs: 2_000,
+    tipBlocksMax: script.tipBlocksMax === undefined ? TIP_BLOCKS_MAX : script.tipBlocksMax,
+    sleep: async (ms) => {
+      slept.push(ms);
+      if (script.onWait(slept.length) === 'stop') stop.abort();
+    },
+  };
+  const end: FollowEnd = await followChain(world, script.from === undefined ? 0 : script.from, {
+    signal: stop.signal,
+    onState: (state) => {
+      states.push(state);
+      steps += 1;
+      if (steps > STEPS_MAX) throw new Error('following does not come to an end');
+    },
+  });
+  return { end, states, slept };
+}
+
+/** What is held, and what the chain says, as the same rows. */
+function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
+  const said = chain.chain().slice(from);
+  return {
+    held: held.transfers('ethereum').map((one) => [one.block, one.block_hash]),
+    said: said.map((one) => [one.number, one.hash]),
+  };
+}
+
+/** A lease that nobody else asks for, held until it is let go. */
+function unleased() {
+  const sleep = (_: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  return { leases: memoryLeases(new Map(), '', () => NOW), sleep };
+}
+
+const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
+
+describe('following a chain', () => {
+  test('comes to hold exactly the chain’s blocks, the old ones final', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(300);
+    chain.setFinal(200);
+    const { end } = await followed(chain, held, { onWait: stopAt(1) });
+    const { held: have, said } = rows(chain, held);
+    expect(have).toEqual(said);
+    expect(held.doubles()).toBe(0);
+    expect(end).toMatchObject({
+      end: 'stopped',
+      state: {
+        head_block: 300,
+        last_block: 300,
+        final_block: 200,
+        lag_blocks: 0,
+        lag_s: NOW - 1_700_000_000 - 300 * 12,
+        blocks: 301,
+        transfers: 301,
+        reorgs: 0,
+        fault: null,
+      },
+    });
+  });
+
+  test('begins at the newest final block where no block is named', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(100);
+    chain.setFinal(30);
+    await followed(chain, held, { from: null, onWait: stopAt(1) });
+    const { held: have, said } = rows(chain, held, 30);
+    expect(have).toEqual(said);
+  });
+
+  test('undoes the blocks of a lost fork, to a depth of 64 and beyond', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(150);
+    const depths = [1, 2, 64, 100, 149];
+    const { end } = await followed(chain, held, {
+      onWait: () => {
+        const depth = depths.pop();
+        if (depth === undefined) return 'stop';
+        chain.reorg(depth);
+        chain.mine(1);
+        return 'on';
+      },
+    });
+    const { held: have, said } = rows(chain, held);
+    expect(have).toEqual(said);
+    expect(end.state).toMatchObject({ reorgs: 5, blocks_undone: 1 + 2 + 64 + 100 + 149 });
+  });
+
+  test('undoes even its first block while nothing is final', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(20);
+    await followed(chain, held, {
+      from: 10,
+      onWait: (waits) => {
+        if (waits === 1) chain.reorg(15);
+        return waits < 2 ? 'on' : 'stop';
+      },
+    });
+    const { held: have, said } = rows(chain, held, 10);
+    expect(have).toEqual(said);
+  });
+
+  test('a node that has fewer blocks than are held is behind, and nothing is undone', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(50);
+    const before: unknown[] = [];
+    await followed(chain, held, {
+      onWait: (waits) => {
+        if (waits === 1) {
+          before.push(...rows(chain, held).said);
+          chain.cut(20);
+        }
+        return waits < 3 ? 'on' : 'stop';
+      },
+    });
+    expect(rows(chain, held).held).toEqual(before);
+  });
+
+  test('a final block that the node no longer has ends it, and nothing is changed', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(50);
+    chain.setFinal(40);
+    let before: unknown = null;
+    const { end } = await followed(chain, held, {
+      onWait: () => {
+        before = rows(chain, held).held;
+        chain.setFinal(null);
+        chain.reorg(30);
+        return 'on';
+      },
+    });
+    expect(end).toMatchObject({
+      end: 'broken',
+      why: {
+        code: 'provider_failed',
+        reason: 'memory://node failed: has another block 40 than the one held as final.',
+      },
+    });
+    expect(rows(chain, held).held).toEqual(before);
+  });
+
+  test('a silent node is asked again, ever more seldom, and its fault is told', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(5);
+    chain.fail(4);
+    const { states, slept } = await followed(chain, held, { onWait: stopAt(5) });
+    expect(slept).toEqual([1_000, 2_000, 4_000, 8_000, 2_000]);
+    expect(states[0]?.fault?.reason).toBe('memory://node failed: is away.');
+    expect(states.at(-1)?.fault).toBeNull();
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+  });
+
+  test('a re-org at any question, with a failure at any other, ends in the same rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ at: fc.nat(40), depth: fc.integer({ min: 1, max: 30 }) }), {
+          maxLength: 6,
+        }),
+        fc.array(fc.nat(40), { maxLength: 4 }),
+        async (reorgs, silences) => {
+          const chain = memoryChain();
+          const held = memoryTransferStore();
+          chain.mine(100);
+          chain.setFinal(20);
+          let asked = 0;
+          chain.onAsked(() => {
+            asked += 1;
+            for (const { at, depth } of reorgs) {
+              if (at === asked) {
+                chain.reorg(depth);
+                chain.mine(1);
+              }
+            }
+            if (silences.includes(asked)) chain.fail(1);
+          });
+          await followed(chain, held, { onWait: stopAt(30) });
+          expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+          expect(held.doubles()).toBe(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a process that dies at any write leaves neither gap nor double to the next one', async () => {
+    const WRITES = ['follow', 'applyFinal', 'applyTip', 'rollBack', 'finalise'] as const;
+    for (let dies = 1; dies <= 12; dies += 1) {
+      const chain = memoryChain();
+      const held = memoryTransferStore();
+      chain.mine(200);
+      chain.setFinal(100);
+      let writes = 0;
+      const dying = Object.fromEntries(
+        WRITES.map((name) => [
+          name,
+          async (...given: Parameters<TransferStore[typeof name]>) => {
+            writes += 1;
+            // Before and after the write by turns: it is lost, or done and nobody heard of it.
+            if (writes === dies && dies % 2 === 0) throw new Error('killed');
+            const write = held.store[name] as (...args: unknown[]) => Promise<unknown>;
+            const done = await write(...given);
+            if (writes === dies) throw new Error('killed');
+            return done;
+          },
+        ]),
+      );
+      const store: TransferStore = { ...held.store, ...dying };
+      let reorged = false;
+      const onWait = () => {
+        if (reorged) return 'stop';
+        reorged = true;
+        chain.reorg(40);
+        chain.setFinal(150);
+        return 'on';
+      };
+      await followed(chain, held, { store, onWait }).catch((error: unknown) => {
+        if (!(error instanceof Error) || error.message !== 'killed') throw error;
+      });
+      await followed(chain, held, { onWait: stopAt(2) });
+      expect(rows(chain, held).held, `killed at write ${dies}`).toEqual(rows(chain, held).said);
+      expect(held.doubles()).toBe(0);
+    }
+  });
+
+  test('several chains go on at once, and one that breaks is nothing to the others', async () => {
+    const good = memoryChain();
+    const bad = memoryChain('base');
+    const held = memoryTransferStore();
+    good.mine(100);
+    bad.onAsked(() => {
+      throw new TypeError('a bug');
+    });
+    const [bugs, ends]: [unknown[], FollowEnd[]] = [[], []];
+    const world = (chain: MemoryChain): FollowWorld => ({
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    });
+    await new Promise<void>((resolve) => {
+      const followed = (chain: MemoryChain) => followable(world(chain), unleased());
+      const both = [bad, good].map((one) => ({ followable: followed(one), fromBlock: 0 }));
+      const following = followChains(both, {
+        onBug: (error) => bugs.push(error),
+        onEnd: (end) => ends.push(end),
+        onState: (state) => {
+          if (state.last_block === 100) void following.stop().then(resolve);
+        },
+      });
+    });
+    expect(bugs).toEqual([new TypeError('a bug')]);
+    expect(ends).toMatchObject([{ end: 'stopped', state: { chain: 'ethereum' } }]);
+    expect(rows(good, held).held).toEqual(rows(good, held).said);
+  });
+
+  test('a chain that moves away under every reading is told as a fault', async () => {
+    const chain = memoryChain();
+    const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
+    const blocks: ChainNode['blocks'] = async () => read('moved', { port: 'chain_node', source });
+    const node = { ...chain.node, blocks };
+    const held = memoryTransferStore();
+    const { states } = await followed(chain, held, { node, onWait: stopAt(12) });
+    expect(states[0]?.fault).toBeNull();
+    expect(states.at(-1)?.fault?.reason).toBe(
+      'memory://node failed: keeps changing its chain while it is read.',
+    );
+  });
+
+  test('a chain that makes nothing final fills its tip and no more, and says why', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(200);
+    const { states, end } = await followed(chain, held, {
+      tipBlocksMax: 100,
+      onWait: (waits) => {
+        if (waits === 2) chain.setFinal(150);
+        return waits < 4 ? 'on' : 'stop';
+      },
+    });
+    const faults = states.map(({ fault }) => (fault === null ? null : fault.reason));
+    expect(faults).toContain('memory://node failed: made none of its last 128 blocks final.');
+    expect(end.state).toMatchObject({ last_block: 200, final_block: 150, fault: null });
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+  });
+
+  test('a chain has one writer: who asks for it again looks on, and leaves without ending it', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    const first = new AbortController();
+    const second = new AbortController();
+    const seen: FollowState[] = [];
+    let looking: Promise<FollowEnd> | null = null;
+    let waits = 0;
+    const world: FollowWorld = {
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: async () => {
+        waits += 1;
+        chain.mine(1);
+        if (waits === 1) {
+          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
+        }
+        if (waits === 3) second.abort();
+        if (waits === 3) expect((await looking)?.end).toBe('stopped');
+        if (waits === 5) first.abort();
+      },
+    };
+    const shared = followable(world, unleased());
+    const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
+    expect(end.state.last_block).toBe(14);
+    expect(seen.at(-1)?.last_block).toBe(12);
+    expect(held.doubles()).toBe(0);
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said.slice(0, 15));
+  });
+
+  test('a node that tells fewer kinds than before is a fault: no hole is left behind', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    await followed(chain, held, { onWait: stopAt(1) });
+    chain.mine(10);
+    const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
+    const open: ChainNode['open'] = async () =>
+      read(['native', 'token'], { port: 'chain_node', source });
+    const poorer = { ...chain.node, open };
+    const { end, states } = await followed(chain, held, { node: poorer, onWait: stopAt(3) });
+    expect(states.at(-1)?.fault?.reason).toBe(
+      'memory://node failed: no longer tells internal transfers, as was followed so far.',
+    );
+    expect(end.end).toBe('stopped');
+    expect(held.transfers('ethereum')).toHaveLength(11);
+  });
+
+  test('a start that finds nothing new still knows how old the last block is', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    await followed(chain, held, { onWait: stopAt(1) });
+    const { end } = await followed(chain, held, { onWait: stopAt(1) });
+    expect(end.state).toMatchObject({ blocks: 0, lag_s: NOW - 1_700_000_000 - 10 * 12 });
+  });
+});

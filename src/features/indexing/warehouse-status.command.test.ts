@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { HeldChain, TransferStorePort } from '../../ports/indexing/transfer-store.ts';
+import { ran } from '../../testing/recording-io.ts';
+import { warehouseStatus } from './warehouse-status.command.ts';
+
+const ORIGIN = {
+  port: 'transfer_store' satisfies TransferStorePort,
+  source: { name: 'warehouse', url: 'urn:warehouse', kind: 'table', simulated: false, as_of: 0 },
+} as const;
+const CHAIN: HeldChain = {
+  chain: 'ethereum',
+  from_block: 5,
+  to_block: 9,
+  transfers: 1_234,
+  origin: 'observed',
+  coverage: [
+    { kind: 'token', from_block: 5, to_block: 8, to_time: 1_700_000_000, origin: 'observed' },
+  ],
+  following: null,
+};
+
+const typed = (line: string, chains: readonly HeldChain[]) =>
+  ran(line, [warehouseStatus], {
+    warehouseStatus: { status: async () => read(chains, ORIGIN) },
+  });
+
+describe('exhibit warehouse status', () => {
+  test('names each chain, its blocks, its transfers and what is held in full', async () => {
+    const { status, lines } = await typed('warehouse status', [CHAIN]);
+    expect(status).toBe(0);
+    expect(lines[1]).toMatch(/^ethereum +observed +1234 +5 +9 +–$/);
+    expect(lines.at(-1)).toMatch(/^ethereum +token +observed +5 +8 +2023-11-14 22:13 UTC$/);
+  });
+
+  test('as JSON has the fields that scripts read', async () => {
+    const { lines } = await typed('warehouse status --json', [CHAIN]);
+    const { coverage: _, following: __, ...documented } = CHAIN;
+    expect(JSON.parse(String(lines[0]))).toMatchObject({ chains: [documented] });
+  });
+
+  test('an empty store says so, and one without coverage says that', async () => {
+    expect((await typed('warehouse status', [])).lines).toEqual(['No transfers are held.']);
+    const bare = await typed('warehouse status', [{ ...CHAIN, coverage: [] }]);
+    expect(bare.lines.at(-1)).toBe('No block is held in full.');
+  });
+
+  test('a silent store is not an empty one', async () => {
+    const silent = unread(
+      'transfer_store',
+      why('store_unreadable', { what: 'The warehouse', fault: 'it is not reachable' }),
+    );
+    const { status, lines, errors } = await ran('warehouse status', [warehouseStatus], {
+      warehouseStatus: { status: async () => silent },
+    });
+    expect(status).toBe(3);
+    expect(lines).toEqual([]);
+    expect(errors[0]).toContain('not reachable');
+  });
+});

@@ -1,0 +1,75 @@
+// What an operator types to see which transfers of which chains are held.
+// A store that does not answer is said to be unread; that is never an empty store.
+
+import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts';
+import { isoTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
+import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
+
+/** What the command needs. Compose fills it. */
+export type WarehouseStatusServices = {
+  readonly warehouseStatus: Pick<TransferStore, 'status'>;
+};
+
+/** `exhibit warehouse status`. */
+export const warehouseStatus: Command<WarehouseStatusServices> = {
+  name: 'warehouse status',
+  summary: 'Show which transfers of which chains are held.',
+  usage: 'exhibit warehouse status [--json]',
+  example: 'exhibit warehouse status',
+  details: ['Exit status 3: the warehouse could not be read.'],
+  run: async (argv, io, { warehouseStatus: store }) => {
+    readArgs(argv, { options: {} });
+    const held = await store.status();
+    if (!held.checked) {
+      io.err(held.why.reason);
+      return EXIT.couldNotCheck;
+    }
+    if (io.json) printJson(io, { chains: held.value.map(jsonOf) });
+    else tell(held.value, io);
+    return EXIT.done;
+  },
+};
+
+function jsonOf({ coverage, ...chain }: HeldChain) {
+  const ranges = coverage.map((one) => ({ ...one, to_time: isoTime(one.to_time) }));
+  return { ...chain, coverage: ranges };
+}
+
+function tell(chains: readonly HeldChain[], io: Io): void {
+  if (chains.length === 0) {
+    print(io, ['No transfers are held.']);
+    return;
+  }
+  const columns = [
+    { title: 'chain' },
+    { title: 'origin' },
+    { title: 'transfers', right: true },
+    { title: 'from block', right: true },
+    { title: 'to block', right: true },
+    { title: 'followed to', right: true },
+  ];
+  const rows = chains.map(({ chain, origin, transfers, from_block, to_block, following }) => {
+    const followed = following === null ? null : following.tip_block;
+    return [chain, origin, transfers, from_block, to_block, followed];
+  });
+  print(io, tableLines(columns, rows, io));
+  const ranges = chains.flatMap(({ chain, coverage }) =>
+    coverage.map((one) => [
+      ...[chain, one.kind, one.origin],
+      ...[one.from_block, one.to_block, timeText(one.to_time)],
+    ]),
+  );
+  if (ranges.length === 0) {
+    print(io, ['', 'No block is held in full.']);
+    return;
+  }
+  const heading = [
+    { title: 'held in full' },
+    { title: 'kind' },
+    { title: 'origin' },
+    { title: 'from block', right: true },
+    { title: 'to block', right: true },
+    { title: 'last block of' },
+  ];
+  print(io, ['', ...tableLines(heading, ranges, io)]);
+}

@@ -1,0 +1,119 @@
+// Does the list hold this address, or another form of the same key or account?
+// It refuses to say that an address is not listed from a list that is past its age or unread, and
+// to fold a listed equivalent form into the answer about the address that was asked.
+
+import {
+  type AddressKind,
+  describeMisform,
+  type EquivalentForm,
+  equivalentForms,
+  matchKey,
+  type ParsedAddress,
+  parseAddress,
+} from '../../chain/address.ts';
+import { heldUnder } from '../../evidence/measure.ts';
+import { decided, type Partly, Read, type Reading, type Silent } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  ListEntry,
+  ListLookUp,
+  SanctionsListPort,
+} from '../../ports/sanctions/sanctions-list.ts';
+
+type List = SanctionsListPort;
+
+/** What is asked about: an address of a known form, or a text that only the list can know. */
+export type ListSubject = {
+  /** As the answer names it: EVM and bech32 addresses in lower case, all else as it was sent. */
+  readonly address: string;
+  readonly kind: AddressKind | 'other';
+  /** `null` for a text of no known form. */
+  readonly parsed: ParsedAddress | null;
+  readonly forms: readonly EquivalentForm[];
+};
+
+const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
+/** What can stand literally on the list: printable ASCII without spaces, of at most 128 signs. */
+const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
+
+/** The subject that a text names, or `null` where it is none and cannot stand on a list. */
+export function listSubject(text: string): ListSubject | null {
+  const parsed = parseAddress(text);
+  if (parsed !== null) {
+    const { address, kind } = parsed;
+    return { address, kind, parsed, forms: equivalentForms(parsed) };
+  }
+  if (!LITERAL_PATTERN.test(text)) return null;
+  return { address: matchKey(text), kind: 'other', parsed: null, forms: NO_FORMS };
+}
+
+/** Every spelling under which the list is asked about a subject. */
+export function spellingsOf({ address, forms }: ListSubject): string[] {
+  return [address, ...forms.map((form) => form.address)];
+}
+
+/** Another form of the subject, with a reading of its own: whether the list holds that form. */
+export type ScreenedForm = EquivalentForm & {
+  readonly look: Reading<ListLookUp, List>;
+  readonly key: string;
+};
+
+/** Why a text is no address: not known as one, or likely one whose letter case was lost. */
+export type Misform = 'form_not_recognised' | 'solana_letter_case';
+
+/** What the list says of a subject: nothing (and why), that it is no address, or what it holds. */
+export type DirectCheck =
+  | { readonly outcome: 'silent'; readonly silent: Silent<List>; readonly why: Why }
+  | { readonly outcome: 'misformed'; readonly code: Misform }
+  | {
+      readonly outcome: 'checked';
+      readonly look: Read<ListLookUp, List>;
+      readonly forms: readonly ScreenedForm[];
+      /** The other forms that the list does hold. */
+      readonly listedForms: readonly string[];
+    };
+
+/**
+ * Reads one look-up of a subject's spellings. A list past its age still shows a listing; a text of
+ * no known form is refused only where a list that was read to its end does not hold it.
+ */
+export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>): DirectCheck {
+  const key = matchKey(subject.address);
+  const forms = subject.forms.map((form) => screenedForm(form, look));
+  // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
+  const others = forms.filter((form) => form.key !== key);
+  const listedForms = others.filter(isListed).map(({ address }) => address);
+  const settled = decided(look, ({ found }) => found.has(key));
+  if (!(settled instanceof Read)) {
+    return { outcome: 'silent', silent: settled, why: silenceOf(settled.why, listedForms) };
+  }
+  if (subject.kind === 'other' && !settled.value.found.has(key)) {
+    const misform = describeMisform(subject.address);
+    return { outcome: 'misformed', code: misform === null ? 'form_not_recognised' : misform };
+  }
+  return { outcome: 'checked', look: settled, forms, listedForms };
+}
+
+/** The entries under which the list holds an address; it holds none under one it lacks. */
+export function entriesOf({ found }: ListLookUp, address: string): readonly ListEntry[] {
+  return heldUnder(found, matchKey(address));
+}
+
+function screenedForm(
+  { form, address, relation }: EquivalentForm,
+  look: Partly<ListLookUp, List>,
+): ScreenedForm {
+  const key = matchKey(address);
+  return { form, address, relation, key, look: decided(look, ({ found }) => found.has(key)) };
+}
+
+function isListed({ look, key }: ScreenedForm): boolean {
+  return look instanceof Read && look.value.found.has(key);
+}
+
+/** An old list that acquits nobody may still hold another form of the subject: that is said. */
+function silenceOf(silence: Why, listedForms: readonly string[]): Why {
+  if (listedForms.length === 0) return silence;
+  const { reason } = why('equivalent_listed', { forms: listedForms.join(', ') });
+  return { code: silence.code, reason: `${silence.reason} ${reason}` };
+}

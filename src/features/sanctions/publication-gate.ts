@@ -1,0 +1,117 @@
+// Answers one question: may this publication replace the list in force.
+// Pure rules of date and size; those of size come last. It does not read, store or override: an
+// operator may accept a file that only a rule of size refuses.
+
+import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
+import type {
+  Gate,
+  LastGood,
+  ListRefusal,
+  PublishedList,
+} from '../../ports/sanctions/publisher.ts';
+
+/** The list that the release knew of, for a start without a last good list. */
+export type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
+
+/** The list of 2026-09-23, as recorded with this release. */
+export const BASELINE: Baseline = { published: '2026-09-23', distinct_addresses: 1043 };
+
+/** What share of the last good list a new one must hold. */
+export type Shares = { readonly minAddressShare: number; readonly minPartyShare: number };
+export const SHARES: Shares = { minAddressShare: 0.8, minPartyShare: 0.9 };
+
+/** What a refusal speaks of; a file that only its size speaks against can be accepted. */
+export const GATE_CODES = {
+  no_addresses: 'content',
+  below_floor: 'content',
+  older_publication: 'date',
+  future_publication: 'date',
+  too_few_addresses: 'size',
+  too_few_parties: 'size',
+} as const;
+type GateCode = keyof typeof GATE_CODES;
+
+/** The gate with this deployment's floor, in distinct addresses. `now` gives Unix seconds. */
+export function publicationGate(floor: number, now: () => UnixSeconds): Gate {
+  return {
+    absolute: (list) => absoluteGate(list, { floor }),
+    relative: (list, last) => {
+      const ahead = clockGate(list, now());
+      return ahead === null ? relativeGate(list, last, BASELINE, SHARES) : ahead;
+    },
+  };
+}
+
+/** The rules that need no history, in force for every file; `null` where it passes. */
+export function absoluteGate(
+  publication: Pick<PublishedList, 'distinct_addresses'>,
+  { floor }: { readonly floor: number },
+): ListRefusal | null {
+  const { distinct_addresses: addresses } = publication;
+  if (addresses === 0) return refusal('no_addresses', 'it holds no digital currency address');
+  if (addresses < floor) {
+    return refusal('below_floor', `it holds ${addresses} distinct addresses, under ${floor}`);
+  }
+  return null;
+}
+
+/** How far a date may be ahead of the clock, which may be slow or in another zone than the date. */
+const AHEAD_MAX_S = DAY_S;
+
+/**
+ * The rule that compares with the clock. In force, a list of a day that is not yet would keep out
+ * every true one until then, as older than it.
+ */
+export function clockGate(
+  { published }: Pick<LastGood, 'published'>,
+  now: UnixSeconds,
+): ListRefusal | null {
+  if (published <= formatIsoDate(now + AHEAD_MAX_S)) return null;
+  const reason = `it is of ${published}, over a day ahead of the clock (${formatIsoDate(now)})`;
+  return refusal('future_publication', reason);
+}
+
+/** The rules that compare with the last good list, or without one with the baseline. */
+export function relativeGate(
+  publication: LastGood,
+  last: LastGood | null,
+  baseline: Baseline,
+  { minAddressShare, minPartyShare }: Shares,
+): ListRefusal | null {
+  if (last === null) {
+    if (publication.published < baseline.published) return null;
+    return tooFewAddresses(publication, baseline, minAddressShare, 'the baseline');
+  }
+  if (publication.published < last.published) {
+    const reason = `it is of ${publication.published}, older than the list of ${last.published}`;
+    return refusal('older_publication', reason);
+  }
+  const fewAddresses = tooFewAddresses(publication, last, minAddressShare, 'the last good list');
+  if (fewAddresses !== null) return fewAddresses;
+  if (publication.parties < last.parties * minPartyShare) {
+    const least = `${percent(minPartyShare)} of the ${last.parties} of the last good list`;
+    return refusal('too_few_parties', `it holds ${publication.parties} parties, under ${least}`);
+  }
+  return null;
+}
+
+function tooFewAddresses(
+  publication: LastGood,
+  before: Baseline,
+  share: number,
+  name: string,
+): ListRefusal | null {
+  const { distinct_addresses: addresses } = publication;
+  if (addresses >= before.distinct_addresses * share) return null;
+  const least = `${percent(share)} of the ${before.distinct_addresses} of ${name}`;
+  const reason = `it holds ${addresses} distinct addresses, under ${least}`;
+  return refusal('too_few_addresses', reason);
+}
+
+function refusal(code: GateCode, reason: string): ListRefusal {
+  return { refused: true, code, reason, size: GATE_CODES[code] === 'size' };
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}

@@ -1,0 +1,384 @@
+import { describe, expect, test } from 'vitest';
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
+import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
+import type {
+  Acceptance,
+  Delivery,
+  Gate,
+  ListRefusal,
+  Mirror,
+  PublicationReader,
+  PublishedList,
+  Validators,
+} from '../../ports/sanctions/publisher.ts';
+import { memoryPublicationStore } from '../../testing/memory/sanctions-list.ts';
+import { refreshSanctions } from './refresh.job.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const SIGNAL = new AbortController().signal;
+const SOURCE = { name: 'test', url: 'test:', as_of: 0, kind: 'table', simulated: false } as const;
+const ORIGIN = { port: 'publisher', source: SOURCE } as const;
+
+const OLD = listOf('2026-11-10', '1', [row('a', '1'), row('b', '1')]);
+const NEW = listOf('2026-11-18', '2', [row('a', '1'), row('c', '2')]);
+const SMALL = listOf('2026-11-19', '3', [row('a', '1')]);
+
+type Served = PublishedList | ListRefusal | 'silent' | 'unchanged';
+
+function refusalOf(code: string, size: boolean): ListRefusal {
+  return { refused: true, code, reason: `it is ${code}`, size };
+}
+
+/** A place that serves what it is told to; a list carries its own digest. */
+function mirrorAt(name: string, kind: Mirror['kind'] = 'http') {
+  let now: Served = 'silent';
+  const asked: (Validators | null)[] = [];
+  const aside: string[] = [];
+  let discarded = 0;
+  const url = `https://${name}.example`;
+  const mirror: Mirror = {
+    key: name,
+    url,
+    kind,
+    deliver: async (known) => {
+      asked.push(known);
+      if (now === 'silent') {
+        const filling = { provider: url, fault: 'answered 503' };
+        return unread('publisher', why('provider_failed', filling));
+      }
+      const validators = { etag: `"${name}"`, last_modified: null };
+      if (now === 'unchanged')
+        return read<Delivery, 'publisher'>({ kind: now, validators }, ORIGIN);
+      const file = {
+        path: now === OLD ? 'old' : 'file',
+        sha256: 'sha256' in now ? now.sha256 : 'f'.repeat(64),
+        bytes: 1,
+        keepAside: async (code: string) => {
+          aside.push(code);
+          return read(true as const, ORIGIN);
+        },
+        discard: async () => {
+          discarded += 1;
+        },
+      };
+      return read<Delivery, 'publisher'>({ kind: 'file', validators, file }, ORIGIN);
+    },
+  };
+  const serve = (served: Served) => {
+    now = served;
+  };
+  return { mirror, serve, asked, aside, served: () => now, discarded: () => discarded };
+}
+
+type Place = ReturnType<typeof mirrorAt>;
+
+const GATE: Gate = {
+  absolute: (list) => (list.addresses.length === 0 ? refusalOf('no_addresses', false) : null),
+  relative: (list, last) => {
+    if (last === null) return null;
+    if (list.published < last.published) return refusalOf('older_publication', false);
+    const few = list.distinct_addresses < 0.8 * last.distinct_addresses;
+    return few ? refusalOf('too_few_addresses', true) : null;
+  },
+};
+
+function worldOf(places: readonly Place[], store: PublicationStore) {
+  let read = 0;
+  // The only place that delivered a file is the one whose file is being read.
+  const reader: PublicationReader = async () => {
+    read += 1;
+    const served = places.map((place) => place.served()).find((s) => typeof s === 'object');
+    if (typeof served !== 'object') throw new Error('nothing was delivered');
+    return served;
+  };
+  const publisher = { mirrors: places.map(({ mirror }) => mirror) };
+  const world = { publisher, reader, gate: GATE, store, now: () => NOW };
+  const refresh = (acceptance: Acceptance | null = null) =>
+    refreshSanctions(world, acceptance, SIGNAL);
+  return { refresh, reads: () => read };
+}
+
+async function inForce(store: PublicationStore) {
+  return said(await store.inForce()).publication;
+}
+
+describe('one source', () => {
+  test('a first list comes into force, checked now, and its file is removed', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    a.serve(OLD);
+    const outcome = await worldOf([a], store).refresh();
+    expect(outcome).toEqual({
+      kind: 'updated',
+      list: {
+        published: OLD.published,
+        addresses: 2,
+        sha256: OLD.sha256,
+        source: 'https://a.example',
+        checked_at: NOW,
+      },
+      replaced: null,
+      accepted_why: null,
+      tried: [],
+    });
+    expect((await inForce(store))?.sha256).toBe(OLD.sha256);
+    expect(a.discarded()).toBe(1);
+  });
+
+  test('a newer one replaces it and says what it replaced', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    const { refresh } = worldOf([a], store);
+    a.serve(OLD);
+    await refresh();
+    a.serve(NEW);
+    expect(await refresh()).toMatchObject({
+      kind: 'updated',
+      replaced: { published: OLD.published, sha256: OLD.sha256 },
+    });
+    expect((await inForce(store))?.published).toBe(NEW.published);
+  });
+
+  test('an unchanged one is a successful check, asked with what is known', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    const { refresh, reads } = worldOf([a], store);
+    a.serve(OLD);
+    await refresh();
+    a.serve('unchanged');
+    expect((await refresh()).kind).toBe('unchanged');
+    a.serve(OLD);
+    expect((await refresh()).kind).toBe('unchanged');
+    expect(reads()).toBe(1);
+    expect(a.asked).toEqual([
+      null,
+      { etag: '"a"', last_modified: null },
+      { etag: '"a"', last_modified: null },
+    ]);
+    expect(a.aside).toEqual([]);
+  });
+
+  test('a file was checked on its publication date, however often it is read', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a', 'file');
+    const { refresh } = worldOf([a], store);
+    a.serve(OLD);
+    await refresh();
+    await refresh();
+    expect((await inForce(store))?.checked_at).toBe(Date.UTC(2026, 10, 10) / 1_000);
+  });
+
+  test.each(['truncated', 'not_xml', 'unknown_namespace', 'no_publication_date', 'below_floor'])(
+    'a file refused as %s is kept aside and leaves the last good list in force',
+    async (code) => {
+      const store = memoryPublicationStore();
+      const a = mirrorAt('a');
+      const { refresh } = worldOf([a], store);
+      a.serve(OLD);
+      await refresh();
+      const before = await inForce(store);
+      a.serve(refusalOf(code, false));
+      const outcome = await refresh();
+      expect(outcome).toMatchObject({ kind: 'refused', code, acceptable: false });
+      expect(await inForce(store)).toEqual(before);
+      expect(a.aside).toEqual([code]);
+      expect(said(await store.inForce()).newest_refusal).toMatchObject({ code, refused_at: NOW });
+    },
+  );
+
+  test('an older publication is refused, whatever is accepted', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    const { refresh } = worldOf([a], store);
+    a.serve(NEW);
+    await refresh();
+    a.serve(OLD);
+    const outcome = await refresh({ sha256: OLD.sha256, why: 'I insist' });
+    expect(outcome).toMatchObject({ kind: 'refused', code: 'older_publication' });
+    expect((await inForce(store))?.sha256).toBe(NEW.sha256);
+  });
+
+  test('a source that does not answer changes nothing, no time of a check either', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    const { refresh } = worldOf([a], store);
+    a.serve(OLD);
+    await refresh();
+    const before = await inForce(store);
+    a.serve('silent');
+    expect(await refresh()).toEqual({
+      kind: 'unreachable',
+      reason: 'https://a.example failed: answered 503.',
+      tried: [{ source: 'https://a.example', result: 'https://a.example failed: answered 503.' }],
+    });
+    expect(await inForce(store)).toEqual(before);
+  });
+
+  test('a reader that fails says nothing about the file: no check, nothing kept', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    a.serve(refusalOf('unreadable', false));
+    expect((await worldOf([a], store).refresh()).kind).toBe('unreachable');
+    expect(said(await store.inForce()).newest_refusal).toBeNull();
+    expect(a.aside).toEqual([]);
+  });
+
+  test('a silent store is no check, whatever the source says', async () => {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    a.serve(OLD);
+    store.fault('the connection failed');
+    expect(await worldOf([a], store).refresh()).toMatchObject({
+      kind: 'unreachable',
+      reason: 'The store of the sanctions list could not be read: the connection failed.',
+    });
+  });
+});
+
+test('stopped before it began or while a file is read, a refresh is no check', async () => {
+  const store = memoryPublicationStore();
+  const a = mirrorAt('a');
+  a.serve(OLD);
+  const stop = new AbortController();
+  const reader: PublicationReader = (_path, signal) => {
+    const stopped = refusalOf('unreadable', false);
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(stopped), { once: true });
+      stop.abort();
+    });
+  };
+  const world = { publisher: { mirrors: [a.mirror] }, reader, gate: GATE, store, now: () => NOW };
+  expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
+  expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
+  expect(a.asked).toHaveLength(1);
+  expect(said(await store.inForce())).toEqual({ publication: null, newest_refusal: null });
+});
+
+describe('a size rule', () => {
+  async function shrunk() {
+    const store = memoryPublicationStore();
+    const a = mirrorAt('a');
+    const { refresh } = worldOf([a], store);
+    a.serve(OLD);
+    await refresh();
+    a.serve(SMALL);
+    return { store, refresh, a };
+  }
+
+  test('refuses, and says that an operator may accept exactly this file', async () => {
+    const { refresh } = await shrunk();
+    expect(await refresh()).toMatchObject({
+      kind: 'refused',
+      code: 'too_few_addresses',
+      sha256: SMALL.sha256,
+      acceptable: true,
+    });
+  });
+
+  test('is set aside for the named file alone, and its words are kept', async () => {
+    const { refresh, store } = await shrunk();
+    const wrong = await refresh({ sha256: NEW.sha256, why: 'the wrong one' });
+    expect(wrong.kind).toBe('refused');
+    const right = await refresh({ sha256: SMALL.sha256, why: 'a delisting, seen in the notice' });
+    expect(right).toMatchObject({
+      kind: 'updated',
+      accepted_why: 'a delisting, seen in the notice',
+    });
+    expect((await inForce(store))?.accepted_why).toBe('a delisting, seen in the notice');
+  });
+
+  test('an acceptance that was not needed is not recorded', async () => {
+    const { refresh, store, a } = await shrunk();
+    a.serve(NEW);
+    await refresh({ sha256: NEW.sha256, why: 'not needed' });
+    expect((await inForce(store))?.accepted_why).toBeNull();
+  });
+});
+
+describe('several mirrors', () => {
+  test('are tried in order: the first whose file passes serves', async () => {
+    const [a, b, c] = [mirrorAt('a'), mirrorAt('b'), mirrorAt('c')];
+    const store = memoryPublicationStore();
+    b.serve(NEW);
+    const outcome = await worldOf([a, b, c], store).refresh();
+    expect(outcome).toMatchObject({ kind: 'updated', list: { source: 'https://b.example' } });
+    expect(outcome.tried).toEqual([
+      { source: 'https://a.example', result: 'https://a.example failed: answered 503.' },
+    ]);
+    expect(c.asked).toEqual([]);
+  });
+
+  test('a refused one does not stop the next', async () => {
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    const store = memoryPublicationStore();
+    a.serve(NEW);
+    await worldOf([a, b], store).refresh();
+    a.serve(refusalOf('truncated', false));
+    b.serve(NEW);
+    expect((await worldOf([a, b], store).refresh()).kind).toBe('unchanged');
+    // It was never asked about the list in force, so it is asked without anything known.
+    expect(b.asked).toEqual([null]);
+    expect(a.aside).toEqual(['truncated']);
+  });
+
+  test('one that says unchanged though nothing is known of it is no check', async () => {
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    const store = memoryPublicationStore();
+    b.serve('unchanged');
+    expect((await worldOf([b], store).refresh()).kind).toBe('unreachable');
+    a.serve(NEW);
+    await worldOf([a], store).refresh();
+    expect((await worldOf([b], store).refresh()).kind).toBe('unreachable');
+  });
+
+  test('one refused and one silent is refused: the file that came says more', async () => {
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    b.serve(refusalOf('truncated', false));
+    const outcome = await worldOf([a, b], memoryPublicationStore()).refresh();
+    expect(outcome).toMatchObject({ kind: 'refused', code: 'truncated' });
+    expect(outcome.tried).toHaveLength(2);
+  });
+
+  test('none configured is no check', async () => {
+    const outcome = await worldOf([], memoryPublicationStore()).refresh();
+    expect(outcome).toMatchObject({ kind: 'unreachable' });
+  });
+});
+
+describe('two processes at once', () => {
+  test('the second finds the list of the first in force and has nothing to add', async () => {
+    const store = memoryPublicationStore();
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    a.serve(NEW);
+    b.serve(NEW);
+    const kinds = (
+      await Promise.all([worldOf([a], store).refresh(), worldOf([b], store).refresh()])
+    ).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['unchanged', 'updated']);
+    expect(said(await store.held())).toHaveLength(1);
+  });
+
+  test('a list is judged again by the one that came into force meanwhile', async () => {
+    const store = memoryPublicationStore();
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    a.serve(OLD);
+    b.serve(NEW);
+    let raced = false;
+    // Once the older list has been judged, the newer one comes into force.
+    const racing: PublicationStore = {
+      ...store,
+      accept: async (next) => {
+        if (!raced) {
+          raced = true;
+          await worldOf([b], store).refresh();
+        }
+        return await store.accept(next);
+      },
+    };
+    const outcome = await worldOf([a], racing).refresh();
+    expect(outcome).toMatchObject({ kind: 'refused', code: 'older_publication' });
+    expect((await inForce(store))?.sha256).toBe(NEW.sha256);
+  });
+});

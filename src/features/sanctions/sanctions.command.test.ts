@@ -1,0 +1,398 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../../chain/address.ts';
+import type { Command, Io } from '../../command/command.ts';
+import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
+import type {
+  Acceptance,
+  ListRefusal,
+  PublishedList,
+  RefreshOutcome,
+} from '../../ports/sanctions/publisher.ts';
+import {
+  memoryPublicationStore,
+  memorySanctionsList,
+} from '../../testing/memory/sanctions-list.ts';
+import { sanctionsDiff, sanctionsExport } from './publications.command.ts';
+import type { SanctionsServices } from './sanctions.command.ts';
+import { sanctionsCheck, sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const DAY_S = 86_400;
+const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
+const ABSENT = '0x00000000219ab540356cbb839cbe05303d7705fa';
+const LIST = listOf('2026-11-18', '2', [
+  row(BITCOIN, '8', { entity: 'LAST, "First"', programs: ['CYBER2', 'SDGT'] }),
+  row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
+]);
+const REASON = 'it ends before its root closes';
+const REFUSED: ListRefusal = { refused: true, code: 'truncated', reason: REASON, size: false };
+
+type Told = { readonly out: string[]; readonly err: string[]; readonly status: number };
+
+async function run(
+  command: Command<SanctionsServices>,
+  argv: readonly string[],
+  services: SanctionsServices,
+  json = false,
+): Promise<Told> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const io: Io = {
+    out: (line) => void out.push(line),
+    err: (line) => void err.push(line),
+    json,
+    colour: false,
+    cwd: '/lists',
+    signal: new AbortController().signal,
+  };
+  return { status: await command.run(argv, io, services), out, err };
+}
+
+type Given = {
+  readonly held?: readonly PublishedList[];
+  readonly checked_at?: number;
+  readonly maxAgeS?: number | null;
+  readonly outcome?: RefreshOutcome;
+  readonly files?: Readonly<Record<string, PublishedList | ListRefusal>>;
+  readonly fault?: string;
+};
+
+/** Services over memory: the lists given are held, the last of them in force. */
+async function servicesWith(given: Given) {
+  const store = memoryPublicationStore();
+  const { held = [], checked_at = NOW - 60 } = given;
+  for (const list of held) {
+    const { publication } = said(await store.inForce());
+    await store.accept({
+      list,
+      source: { key: 'a', url: 'https://publisher.example' },
+      validators: { etag: null, last_modified: null },
+      accepted_at: NOW - 3_600,
+      checked_at,
+      accepted_why: null,
+      instead_of: publication === null ? null : publication.id,
+    });
+  }
+  if (given.fault !== undefined) store.fault(given.fault);
+  const maxAgeS = given.maxAgeS === undefined ? 7 * DAY_S : given.maxAgeS;
+  const accepted: (Acceptance | null)[] = [];
+  const read: string[] = [];
+  const publications = held.map(({ published, addresses }) => {
+    return { published, checked_at, entries: addresses };
+  });
+  const services: SanctionsServices = {
+    sanctions: {
+      store,
+      list: memorySanctionsList({ publications, maxAgeS, simulated: false, now: () => NOW }),
+      poll: async () => undefined,
+      refresh: async (acceptance) => {
+        accepted.push(acceptance);
+        if (given.outcome === undefined) throw new Error('no outcome');
+        return given.outcome;
+      },
+      reader: async (path) => {
+        read.push(path);
+        const file = given.files?.[path];
+        return file === undefined
+          ? {
+              refused: true,
+              code: 'unreadable',
+              reason: 'the file could not be read: ENOENT',
+              size: false,
+            }
+          : file;
+      },
+      gate: {
+        absolute: (list) =>
+          list.distinct_addresses < 1
+            ? { refused: true, code: 'below_floor', reason: 'it holds 0', size: false }
+            : null,
+        relative: () => null,
+      },
+      diff: (before, after) => ({
+        added: after.addresses
+          .filter(({ uid }) => !before.addresses.some((other) => other.uid === uid))
+          .map(({ currency, ...listing }) => ({ ...listing, currencies: [currency] })),
+        removed: [],
+        moved: [],
+        programmes_changed: [],
+        renamed: [],
+      }),
+      isKnownForm: (text) => parseAddress(text) !== null,
+      maxAgeS,
+    },
+  };
+  return { services, accepted, read };
+}
+
+const IN_FORCE = {
+  published: '2026-11-18',
+  addresses: 1,
+  sha256: '2'.repeat(64),
+  source: 'https://publisher.example',
+  checked_at: NOW,
+};
+
+describe('sanctions refresh', () => {
+  const outcomes: readonly [
+    name: string,
+    outcome: RefreshOutcome,
+    status: number,
+    words: string,
+  ][] = [
+    [
+      'a newer list is done',
+      { kind: 'updated', list: IN_FORCE, replaced: null, accepted_why: null, tried: [] },
+      0,
+      'The list of 2026-11-18 is in force.',
+    ],
+    [
+      'no newer list is done too',
+      { kind: 'unchanged', list: IN_FORCE, tried: [] },
+      0,
+      'No newer list: the one of 2026-11-18 was checked again.',
+    ],
+    [
+      'a refused one is failed',
+      {
+        kind: 'refused',
+        code: 'too_few_addresses',
+        reason: 'it holds 1 distinct addresses',
+        sha256: '3'.repeat(64),
+        source: 'https://publisher.example',
+        acceptable: true,
+        tried: [],
+      },
+      1,
+      'Refused (too_few_addresses), from https://publisher.example: it holds 1 distinct addresses.',
+    ],
+    [
+      'a source that does not answer is could not check',
+      { kind: 'unreachable', reason: 'https://publisher.example failed: answered 503.', tried: [] },
+      3,
+      'Could not check: https://publisher.example failed: answered 503.',
+    ],
+  ];
+  test.each(outcomes)('%s', async (_name, outcome, status, words) => {
+    const { services } = await servicesWith({ outcome });
+    const told = await run(sanctionsRefresh, [], services);
+    expect(told.status).toBe(status);
+    expect([...told.out, ...told.err]).toContain(words);
+    const json = await run(sanctionsRefresh, [], services, true);
+    expect(json.status).toBe(status);
+    expect(json.out).toHaveLength(1);
+    expect(JSON.parse(String(json.out[0]))).toMatchObject({ outcome: outcome.kind });
+  });
+
+  test('a size refusal prints the command that accepts exactly this file', async () => {
+    const [, , refused] = outcomes;
+    if (refused === undefined) throw new Error('no case');
+    const { services } = await servicesWith({ outcome: refused[1] });
+    const told = await run(sanctionsRefresh, [], services);
+    expect(told.err.join('\n')).toContain(`refresh --accept ${'3'.repeat(64)} --why TEXT`);
+  });
+
+  test('an acceptance is passed on whole, and half of one is bad usage', async () => {
+    const outcome: RefreshOutcome = { kind: 'unchanged', list: IN_FORCE, tried: [] };
+    const { services, accepted } = await servicesWith({ outcome });
+    const sha256 = 'A'.repeat(64);
+    await run(sanctionsRefresh, ['--accept', sha256, '--why', ' seen in the notice '], services);
+    expect(accepted).toEqual([{ sha256: sha256.toLowerCase(), why: 'seen in the notice' }]);
+    for (const argv of [
+      ['--accept', sha256],
+      ['--why', 'because'],
+      ['--accept', 'abc', '--why', 'because'],
+      ['--accept', sha256, '--why', ' '],
+      ['now'],
+      ['--force'],
+    ]) {
+      await expect(run(sanctionsRefresh, argv, services)).rejects.toThrow();
+    }
+    expect(accepted).toHaveLength(1);
+  });
+});
+
+describe('sanctions status', () => {
+  test('has the shape that scripts use', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { out, status } = await run(sanctionsStatus, [], services, true);
+    expect(status).toBe(0);
+    expect(out.map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        published: '2026-11-18',
+        addresses: 1,
+        sha256: '2'.repeat(64),
+        source: 'https://publisher.example',
+        checked_at: '2026-11-21T11:59:00Z',
+      },
+    ]);
+  });
+
+  test('tells people the newest refusal beside the list in force', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    await services.sanctions.store.recordRefusal({
+      sha256: '4'.repeat(64),
+      source_url: 'https://publisher.example',
+      code: 'truncated',
+      reason: 'it ends early',
+      refused_at: NOW,
+    });
+    const { out, err, status } = await run(sanctionsStatus, [], services);
+    expect(status).toBe(0);
+    expect(out).toContain('published            2026-11-18');
+    expect(err).toEqual([
+      'Newest refusal (2026-11-21 12:00 UTC, https://publisher.example): truncated, it ends early',
+    ]);
+  });
+
+  test('no list, and a store that is silent, could not be checked', async () => {
+    const none = await servicesWith({});
+    expect((await run(sanctionsStatus, [], none.services, true)).status).toBe(3);
+    expect((await run(sanctionsStatus, [], none.services)).err).toEqual([
+      'Could not check: No list has ever been loaded.',
+    ]);
+    const silent = await servicesWith({ fault: 'the connection failed' });
+    expect((await run(sanctionsStatus, [], silent.services)).status).toBe(3);
+  });
+});
+
+describe('sanctions check', () => {
+  test('a listed address prints its entries, another that it is not on this list', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { out, status } = await run(sanctionsCheck, [BITCOIN, ABSENT], services);
+    expect(status).toBe(0);
+    expect(out.slice(1, 4).map((line) => line.split(/\s{2,}/))).toEqual([
+      [BITCOIN, 'yes', 'LAST, "First"', 'Entity', 'CYBER2, SDGT', '8', 'XBT'],
+      [BITCOIN, 'yes', 'PARTY 9', 'Entity', 'CYBER2, SDGT', '9', 'USDT'],
+      [ABSENT, 'no', '–', '–', '–', '–', '–'],
+    ]);
+    expect(out.at(-1)).toContain('Not listed is a statement about this list alone.');
+  });
+
+  test('for pipes: one line an address, with the entries or why there is no answer', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { out } = await run(sanctionsCheck, [BITCOIN, 'nonsense'], services, true);
+    const [hit, miss] = out.map((line) => JSON.parse(line) as unknown);
+    expect(hit).toMatchObject({ address: BITCOIN, listed: true, reason: null });
+    expect(hit).toMatchObject({ matches: [{ uid: '8' }, { uid: '9' }] });
+    expect(miss).toMatchObject({ address: 'nonsense', listed: null, matches: null });
+  });
+
+  test('a form that is not known and not listed was not checked', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { err, out, status } = await run(sanctionsCheck, [BITCOIN.toLowerCase()], services);
+    expect(status).toBe(3);
+    expect(out[1]).toContain('not checked');
+    expect(err).toEqual([`${BITCOIN.toLowerCase()}: Form not recognised; nothing was checked.`]);
+  });
+
+  test('past its age the list shows a listing, and a miss could not be checked', async () => {
+    const { services } = await servicesWith({ held: [LIST], checked_at: NOW - 8 * DAY_S });
+    expect((await run(sanctionsCheck, [BITCOIN], services)).status).toBe(0);
+    const miss = await run(sanctionsCheck, [BITCOIN, ABSENT], services);
+    expect(miss.status).toBe(3);
+    expect(miss.err.join()).toContain('last checked 8 days ago; past 7 days');
+  });
+
+  test('with no list nothing was checked; with no address it is bad usage', async () => {
+    const { services } = await servicesWith({});
+    const { status, err } = await run(sanctionsCheck, [ABSENT], services);
+    expect(status).toBe(3);
+    expect(err.join()).toContain('No sanctions list has been loaded');
+    await expect(run(sanctionsCheck, [], services)).rejects.toThrow('ADDRESS is missing');
+  });
+});
+
+describe('sanctions export', () => {
+  test('for pipes: one line for each address and entry, as scripts use it', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { out, status } = await run(sanctionsExport, [], services, true);
+    expect(status).toBe(0);
+    expect(out.map((line) => JSON.parse(line) as unknown)[0]).toEqual({
+      address: BITCOIN,
+      currency: 'XBT',
+      entity: 'LAST, "First"',
+      type: 'Entity',
+      programs: ['CYBER2', 'SDGT'],
+      uid: '8',
+      published: '2026-11-18',
+    });
+    expect(out).toHaveLength(2);
+  });
+
+  test('for people: comma-separated, a name with commas and quotes in quotes', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const { out } = await run(sanctionsExport, ['--csv'], services);
+    expect(out.slice(0, 2)).toEqual([
+      'address,currency,entity,type,programs,uid,published',
+      `${BITCOIN},XBT,"LAST, ""First""",Entity,CYBER2; SDGT,8,2026-11-18`,
+    ]);
+  });
+
+  test('a file in the caller’s folder goes through reader and gate', async () => {
+    const files = {
+      '/lists/a.xml': LIST,
+      '/lists/cut.xml': REFUSED,
+      '/lists/e.xml': listOf('2026-11-18', '7', []),
+    };
+    const { services, read } = await servicesWith({ files });
+    expect((await run(sanctionsExport, ['--source', 'a.xml'], services, true)).out).toHaveLength(2);
+    expect(read).toEqual(['/lists/a.xml']);
+    const cut = await run(sanctionsExport, ['--source', 'cut.xml'], services, true);
+    expect(cut).toMatchObject({ status: 1, out: [] });
+    expect(cut.err.join()).toContain('refused (truncated)');
+    expect((await run(sanctionsExport, ['--source', 'e.xml'], services)).status).toBe(1);
+    expect((await run(sanctionsExport, ['--source', 'gone.xml'], services)).status).toBe(3);
+  });
+
+  test('with no list in force there is nothing to export, and that is no empty list', async () => {
+    const { services } = await servicesWith({});
+    expect(await run(sanctionsExport, [], services)).toMatchObject({ status: 3, out: [] });
+  });
+});
+
+describe('sanctions diff', () => {
+  const before = listOf('2026-11-15', '1', [row(BITCOIN, '8')]);
+
+  test('takes dates of held publications and files, mixed', async () => {
+    const files = { '/lists/new.xml': LIST };
+    const { services } = await servicesWith({ held: [before, LIST], files });
+    for (const argv of [
+      ['2026-11-15', '2026-11-18'],
+      ['2026-11-15', 'new.xml'],
+    ]) {
+      const { out, status } = await run(sanctionsDiff, argv, services, true);
+      expect(status).toBe(0);
+      expect(JSON.parse(String(out[0]))).toMatchObject({
+        from: { published: '2026-11-15', addresses: 1 },
+        to: { published: '2026-11-18', addresses: 1 },
+        added: [{ address: BITCOIN, uid: '9', currencies: ['USDT'] }],
+        removed: [],
+      });
+    }
+    const people = await run(sanctionsDiff, ['2026-11-15', '2026-11-18'], services);
+    expect(people.out[0]).toBe(
+      'From 2026-11-15 (1 addresses) to 2026-11-18 (1): 1 added, 0 removed, 0 moved, ' +
+        '0 with other programmes, 0 renamed.',
+    );
+    expect(people.out[2]).toMatch(/^added\s+12QtD/);
+  });
+
+  test('a date that is not held could not be checked, and the held ones are named', async () => {
+    const { services } = await servicesWith({ held: [before] });
+    const { err, status } = await run(sanctionsDiff, ['2026-11-15', '2026-11-16'], services);
+    expect(status).toBe(3);
+    expect(err).toEqual([
+      'Could not check: No publication of 2026-11-16 is held; held: 2026-11-15.',
+    ]);
+  });
+
+  test('a refused file is failed, two words are needed', async () => {
+    const { services } = await servicesWith({
+      held: [before],
+      files: { '/lists/cut.xml': REFUSED },
+    });
+    expect((await run(sanctionsDiff, ['2026-11-15', 'cut.xml'], services)).status).toBe(1);
+    await expect(run(sanctionsDiff, ['2026-11-15'], services)).rejects.toThrow('B is missing');
+  });
+});

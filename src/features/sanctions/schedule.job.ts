@@ -1,0 +1,78 @@
+// Answers one question: when is the publisher asked for a newer list.
+// One refresh at a time in a process, at once after the start and then at a jittered interval; a
+// source that cannot be reached is asked again sooner. It judges nothing (refresh-sanctions.ts).
+
+import type { Acceptance, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+
+/** Refreshes one after another, whoever asks. */
+export type Refresher = (
+  acceptance: Acceptance | null,
+  signal: AbortSignal,
+) => Promise<RefreshOutcome>;
+
+/** Makes callers wait for each other, so that one process never reads two files at a time. */
+export function oneAtATime(refresh: Refresher): Refresher {
+  let last: Promise<unknown> = Promise.resolve();
+  return (acceptance, signal) => {
+    const mine = last.then(() => refresh(acceptance, signal));
+    last = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    return mine;
+  };
+}
+
+/** How much an interval is drawn out or cut, so that many processes do not ask together. */
+const JITTER_SHARE = 0.1;
+/** The first wait after a source could not be reached; it doubles up to the interval. */
+const RETRY_S = 60;
+const DOUBLINGS_MAX = 20;
+const MS_PER_S = 1_000;
+
+/** What a schedule works with. */
+export type ScheduleOptions = {
+  readonly refresh: Refresher;
+  readonly intervalS: number;
+  /** At least 0, under 1. */
+  readonly random: () => number;
+  /** Resolves after so many milliseconds, or at once when the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onOutcome: (outcome: RefreshOutcome) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Seconds until the next refresh. `failures` counts those in a row that reached no source. */
+export function delayS(intervalS: number, failures: number, random: number): number {
+  const jitter = 1 - JITTER_SHARE + 2 * JITTER_SHARE * random;
+  const wait = failures === 0 ? intervalS : RETRY_S * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
+  return Math.min(wait, intervalS) * jitter;
+}
+
+/** Starts refreshing. `stop` ends a download that is under way and waits for it. */
+export function scheduleRefresh(options: ScheduleOptions): { readonly stop: () => Promise<void> } {
+  const ended = new AbortController();
+  const running = rounds(options, ended.signal);
+  return {
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}
+
+async function rounds(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const outcome = await options.refresh(null, signal);
+      failures = outcome.kind === 'unreachable' ? failures + 1 : 0;
+      if (!signal.aborted) options.onOutcome(outcome);
+    } catch (error) {
+      // A bug in one round is told and does not end the schedule: the next list may be readable.
+      failures += 1;
+      options.onBug(error);
+    }
+    await options.sleep(delayS(options.intervalS, failures, options.random()) * MS_PER_S, signal);
+  }
+}

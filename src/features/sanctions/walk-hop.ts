@@ -1,0 +1,225 @@
+// What does one hop of the walk meet, and what of it stands on the list?
+// It tests every address met, whatever rule stops the walk there, and files every cause for which
+// something went unseen. It decides nothing about the whole.
+
+import { isSystemAddress, matchKey } from '../../chain/address.ts';
+import type { ChainName } from '../../chain/chain.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  Counterparty,
+  Neighbourhood,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import type {
+  ListEntry,
+  SanctionsList,
+  SanctionsListPort,
+} from '../../ports/sanctions/sanctions-list.ts';
+import { addCause, type Causes } from '../history/causes.ts';
+import { gapsIn, gapsText } from '../history/coverage.ts';
+import { type LeftOut, type LeftOutRule, sift } from '../history/edge-rule.ts';
+import { compareWays, type Hop, stopsOf, type Way } from './walk-path.ts';
+
+/** What bounds one walk. */
+export type WalkLimits = {
+  /** The most addresses that a walk holds, the subject left out. */
+  readonly nodesMax: number;
+  readonly rowsMax: number;
+  readonly degreeMax: number;
+  readonly batchRowsMax: number;
+  /** Seconds since a chain's newest held block from which on it carries no negative. */
+  readonly tipMaxAgeS: number;
+};
+
+/** An address of the walk: the way to it, `null` for the subject. */
+export type Reached = { readonly address: string; readonly way: Way | null };
+
+/** An address that is not walked past, because it has too many counterparties. */
+export type Hub = { readonly address: string; readonly degree: number };
+
+/** A transfer that is no edge and whose other end is listed. */
+export type LeftOutContact = LeftOut & { readonly listed_address: string };
+
+/** A listed address that a way leads to, with its first entry on the list. */
+export type Hit = { readonly way: Way; readonly entry: ListEntry };
+
+/** What a walk has gathered so far. Readings are kept for what they rest on, not their value. */
+export type WalkState = {
+  readonly limits: WalkLimits;
+  /** The chains that a negative must cover. */
+  readonly chains: readonly ChainName[];
+  readonly now: number;
+  readonly signal: AbortSignal;
+  readonly reads: Partly<null, TransferHistoryPort>[];
+  readonly lists: Partly<null, SanctionsListPort>[];
+  readonly causes: Causes;
+  /** The subject, and every address to which a way leads. */
+  readonly reached: Set<string>;
+  /** Addresses that were to be walked past and whose history was not read in full. */
+  readonly unread: Set<string>;
+  readonly gapped: Set<ChainName>;
+  readonly hubs: Hub[];
+  readonly leftOut: Record<LeftOutRule, number>;
+  readonly contacts: LeftOutContact[];
+  live: boolean;
+};
+
+type Readings = ReadonlyMap<string, Partly<Neighbourhood, TransferHistoryPort>>;
+type Met = { readonly ways: Way[]; readonly leftOut: LeftOut[] };
+
+const nothing = (): null => null;
+
+/** Asks the history of a frontier in one batch. Out of time, all of it is unread. */
+export async function askHistory(
+  state: WalkState,
+  history: TransferHistory,
+  frontier: readonly Reached[],
+): Promise<Readings> {
+  const { rowsMax, degreeMax, batchRowsMax } = state.limits;
+  const { signal } = state;
+  const addresses = frontier.map(({ address }) => address);
+  const limits = {
+    ...{ rowsMax, degreeMax, batchRowsMax, signal },
+    transfersPerCounterpartyMax: rowsMax,
+  };
+  const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);
+  if (readings !== OUT_OF_TIME) return readings;
+  const silent = unread('transfer_history' as const, STOPPED_BY_TIME);
+  return new Map(addresses.map((address) => [address, silent]));
+}
+
+/** The reading of an address that is known to be over the degree cap; else `null`. */
+export function hubIn(
+  reading: Partly<Neighbourhood, TransferHistoryPort>,
+  degreeMax: number,
+): Read<Neighbourhood, TransferHistoryPort> | null {
+  // A part knows the least that the degree can be: over the cap, reading on could not change it.
+  const known = decided(reading, ({ degree }) => degree > degreeMax);
+  return known instanceof Read && known.value.degree > degreeMax ? known : null;
+}
+
+/** Walks past each address of a frontier and gathers whom it meets, by address. */
+export function expand(
+  state: WalkState,
+  frontier: readonly Reached[],
+  readings: Readings,
+): Map<string, Met> {
+  const met = new Map<string, Met>();
+  for (const from of frontier) {
+    const reading = readings.get(from.address);
+    if (reading === undefined) throw new Error('history: no reading for an address asked');
+    const hub = hubIn(reading, state.limits.degreeMax);
+    state.reads.push(map(hub === null ? reading : hub, nothing));
+    if (hub !== null) {
+      state.hubs.push({ address: from.address, degree: hub.value.degree });
+      continue;
+    }
+    fileCauses(state, from.address, reading);
+    const counterparties = seen(map(reading, (known) => known.counterparties));
+    if (counterparties === null) continue;
+    const side = from.way === null ? [from.address] : stopsOf(from.way);
+    for (const counterparty of counterparties) meet(state, met, from, side, counterparty);
+  }
+  return met;
+}
+
+/** Files why an address's history is not known in full, if it is not. */
+function fileCauses(
+  state: WalkState,
+  address: string,
+  reading: Partly<Neighbourhood, TransferHistoryPort>,
+): void {
+  const provenance = seen(map(reading, (known) => [known.provenance]));
+  if (provenance !== null && provenance[0] === 'onchain') state.live = true;
+  if (!(reading instanceof Read)) {
+    state.unread.add(address);
+    addCause(state.causes, reading.why);
+    return;
+  }
+  const { chains, now, limits } = state;
+  const needs = { chains, now, tipMaxAgeS: limits.tipMaxAgeS };
+  const gaps = gapsIn(reading.value.coverage, needs);
+  if (gaps.length === 0) return;
+  state.unread.add(address);
+  for (const { chain } of gaps) state.gapped.add(chain);
+  addCause(state.causes, why('partial_history', { gaps: gapsText(address, gaps) }));
+}
+
+function meet(
+  state: WalkState,
+  met: Map<string, Met>,
+  from: Reached,
+  side: readonly string[],
+  { address, transfers, transfer_count }: Counterparty,
+): void {
+  if (state.reached.has(address) || isSystemAddress(address)) return;
+  const { edge, leftOut } = sift(side, transfers);
+  for (const { why: rule } of leftOut) state.leftOut[rule] += 1;
+  if (edge === null && transfers.length < transfer_count) fileRowCap(state, from.address);
+  if (edge === null && leftOut.length === 0) return;
+  const known = met.get(address);
+  const entry: Met = known === undefined ? { ways: [], leftOut: [] } : known;
+  if (known === undefined) met.set(address, entry);
+  entry.leftOut.push(...leftOut);
+  if (edge === null) return;
+  const hop: Hop = { near: from.address, far: address, transfer: edge };
+  entry.ways.push(from.way === null ? [hop] : [...from.way, hop]);
+}
+
+function fileRowCap(state: WalkState, address: string): void {
+  state.unread.add(address);
+  addCause(state.causes, why('row_cap', { address, limit: String(state.limits.rowsMax) }));
+}
+
+/** Tests all whom a hop met against the list: the best way to a listed one, or `null`. */
+export async function testMet(
+  state: WalkState,
+  list: SanctionsList,
+  met: ReadonlyMap<string, Met>,
+): Promise<Hit | null> {
+  const answer = await inTime(() => list.lookUp([...met.keys()]), state.signal);
+  const look = answer === OUT_OF_TIME ? unread('sanctions_list' as const, STOPPED_BY_TIME) : answer;
+  state.lists.push(map(look, nothing));
+  if (!(look instanceof Read)) addCause(state.causes, look.why);
+  const rows = seen(map(look, ({ found }) => [...found]));
+  if (rows === null) return null;
+  const listed = new Map(rows);
+  let best: Hit | null = null;
+  for (const [address, { ways, leftOut }] of met) {
+    const entry = listed.get(matchKey(address))?.[0];
+    if (entry === undefined) continue;
+    for (const one of leftOut) state.contacts.push({ ...one, listed_address: address });
+    for (const way of ways) {
+      if (best === null || compareWays(way, best.way) < 0) best = { way, entry };
+    }
+  }
+  return best;
+}
+
+/** Those met, taken into the walk by address as far as its node budget reaches, and the rest. */
+export type Admitted = { readonly taken: readonly Reached[]; readonly left: readonly Reached[] };
+
+/** Takes those to whom a way leads into the walk. */
+export function admit(state: WalkState, met: ReadonlyMap<string, Met>): Admitted {
+  const { nodesMax } = state.limits;
+  const room = Math.max(0, nodesMax - (state.reached.size - 1));
+  const reached: Reached[] = [];
+  for (const [address, { ways }] of met) {
+    const [first, ...others] = ways;
+    if (first === undefined) continue;
+    state.reached.add(address);
+    reached.push({ address, way: others.reduce(better, first) });
+  }
+  reached.sort((a, b) => (a.address < b.address ? -1 : 1));
+  const size = { met: String(state.reached.size - 1), limit: String(nodesMax) };
+  const over = reached.length > room;
+  if (over && !state.causes.has('node_budget')) addCause(state.causes, why('node_budget', size));
+  return { taken: reached.slice(0, room), left: reached.slice(room) };
+}
+
+function better(a: Way, b: Way): Way {
+  return compareWays(b, a) < 0 ? b : a;
+}

@@ -1,0 +1,287 @@
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from '../../chain/address.ts';
+import { type Partly, Read, Unread } from '../../evidence/reading.ts';
+import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import { evm } from '../../testing/addresses.ts';
+import { STILL_NOW, stillClock } from '../../testing/clock.ts';
+import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
+import { proximity, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
+import { stopsOf } from './walk-path.ts';
+
+const SUBJECT = evm('subject');
+const MIDDLE = evm('middle');
+const OTHER = evm('other');
+const LISTED = evm('listed');
+const TOKEN = evm('token');
+
+/** Somebody who is neither the subject nor anybody else named here. */
+const person = (n: number) => evm(`person ${n}`);
+
+type World = Omit<Partial<WalkedWorld>, 'listed'> & {
+  readonly transfers: readonly HistoryTransfer[];
+  readonly listed?: readonly string[];
+  readonly faultyHistory?: (history: TransferHistory) => TransferHistory;
+  readonly limits?: Partial<typeof WALK_LIMITS>;
+};
+
+async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
+  const { listed = [LISTED] } = world;
+  const ports = walkedPorts({
+    now: STILL_NOW,
+    labels: [],
+    ...world,
+    listed: listed.map(listedEntry),
+  });
+  const asked = {
+    list: ports.list,
+    history: world.faultyHistory?.(ports.history) ?? ports.history,
+    labels: ports.labels,
+  };
+  const subject = parseAddress(SUBJECT);
+  if (subject === null) throw new Error('test: the subject is no address');
+  const signal = new AbortController().signal;
+  const limits = { ...WALK_LIMITS, ...world.limits };
+  return proximity(asked, subject, limits, { now: stillClock(), signal });
+}
+
+/** A walk that was read to its end. */
+async function whole(world: World): Promise<Walk> {
+  const reading = await walk(world);
+  if (!(reading instanceof Read)) throw new Error(`test: not whole: ${reading.why.reason}`);
+  return reading.value;
+}
+
+function stops(one: Walk | null): string[] | null {
+  return one === null || one.found === null ? null : stopsOf(one.found.way);
+}
+
+function reasonIn(reading: Partly<Walk, WalkPort>): string {
+  return reading instanceof Read ? 'none' : reading.why.reason;
+}
+
+const PAID = [memoryTransfer(1, SUBJECT, MIDDLE), memoryTransfer(2, MIDDLE, LISTED)];
+const HARMLESS = [memoryTransfer(1, SUBJECT, MIDDLE), memoryTransfer(2, MIDDLE, OTHER)];
+
+describe('a way to a listed address', () => {
+  test('is found at one hop and at two, in either direction of each', async () => {
+    const pairs = [true, false];
+    for (const out of pairs) {
+      const one = out ? memoryTransfer(1, SUBJECT, LISTED) : memoryTransfer(1, LISTED, SUBJECT);
+      expect(stops(await whole({ transfers: [one] }))).toEqual([SUBJECT, LISTED]);
+      for (const onward of pairs) {
+        const near = out ? memoryTransfer(1, SUBJECT, MIDDLE) : memoryTransfer(1, MIDDLE, SUBJECT);
+        const far = onward ? memoryTransfer(2, MIDDLE, LISTED) : memoryTransfer(2, LISTED, MIDDLE);
+        const found = await whole({ transfers: [near, far] });
+        expect(stops(found)).toEqual([SUBJECT, MIDDLE, LISTED]);
+        expect(found.found?.entry.uid).toBe(LISTED.slice(-4));
+      }
+    }
+  });
+
+  test('three hops away is not looked for', async () => {
+    const transfers = [...HARMLESS, memoryTransfer(3, OTHER, LISTED)];
+    const { found, hops_examined, frontier_exhausted, nodes_examined } = await whole({ transfers });
+    expect({ found, hops_examined, frontier_exhausted, nodes_examined }).toEqual({
+      found: null,
+      hops_examined: 2,
+      frontier_exhausted: true,
+      nodes_examined: 2,
+    });
+  });
+
+  test('the shorter is taken, however small its value', async () => {
+    const transfers = [
+      memoryTransfer(1, SUBJECT, MIDDLE, { usd: '1000000' }),
+      memoryTransfer(2, MIDDLE, evm('listed far'), { usd: '1000000' }),
+      memoryTransfer(3, SUBJECT, LISTED, { raw_amount: 1n, usd: '0.01' }),
+    ];
+    const one = await whole({ transfers, listed: [LISTED, evm('listed far')] });
+    expect(stops(one)).toEqual([SUBJECT, LISTED]);
+    expect(one.hops_examined).toBe(1);
+    expect(one.frontier_exhausted).toBe(false);
+  });
+
+  test('of two as short the larger by its smallest hop is taken, unpriced last', async () => {
+    const by = (n: number, first: string | null, second: string | null) => [
+      memoryTransfer(2 * n, SUBJECT, person(n), { usd: first }),
+      memoryTransfer(2 * n + 1, person(n), LISTED, { usd: second }),
+    ];
+    const uneven = by(1, '1000', '3');
+    const even = by(2, '9', '10');
+    const unpriced = by(3, '5000', null);
+    const ways = async (...sets: HistoryTransfer[][]) =>
+      stops(await whole({ transfers: sets.flat() }));
+    expect(await ways(uneven, even, unpriced)).toEqual([SUBJECT, person(2), LISTED]);
+    expect(await ways(unpriced, uneven)).toEqual([SUBJECT, person(1), LISTED]);
+  });
+
+  test('of two as short and as large the first by address is taken, from its far end', async () => {
+    const [near, far] = [evm('listed a'), evm('listed b')].sort() as [string, string];
+    const transfers = [far, near].map((to, n) => memoryTransfer(n, SUBJECT, to, { usd: '5' }));
+    expect(stops(await whole({ transfers, listed: [near, far] }))).toEqual([SUBJECT, near]);
+    const [p, q] = [person(1), person(2)].sort() as [string, string];
+    const twoHops = [q, p].flatMap((by, n) => [
+      memoryTransfer(2 * n, SUBJECT, by),
+      memoryTransfer(2 * n + 1, by, LISTED),
+    ]);
+    expect(stops(await whole({ transfers: twoHops }))).toEqual([SUBJECT, p, LISTED]);
+  });
+
+  test('each hop is told by its largest transfer, on whichever chain it was', async () => {
+    const large = memoryTransfer(3, MIDDLE, SUBJECT, {
+      chain: 'base',
+      usd: '70',
+      kind: 'internal',
+    });
+    const both = ['ethereum', 'base'] as const;
+    const { found } = await whole({
+      transfers: [memoryTransfer(1, SUBJECT, MIDDLE, { usd: '2' }), large, ...PAID.slice(1)],
+      history: {
+        chains: both,
+        coverage: both.flatMap((chain) => heldInFull(chain, STILL_NOW - 60)),
+      },
+    });
+    expect(found?.way.map(({ transfer }) => transfer.tx)).toEqual([large.tx, PAID[1]?.tx]);
+  });
+
+  test('a listed subject is no way to itself, nor is a transfer to oneself', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, SUBJECT), memoryTransfer(2, SUBJECT, MIDDLE)];
+    expect((await whole({ transfers, listed: [SUBJECT] })).found).toBeNull();
+  });
+
+  test('system addresses are never on a way', async () => {
+    const burn = '0x000000000000000000000000000000000000dead';
+    const transfers = [memoryTransfer(1, SUBJECT, burn), memoryTransfer(2, LISTED, burn)];
+    const one = await whole({ transfers });
+    expect(one.found).toBeNull();
+    expect(one.nodes_examined).toBe(0);
+  });
+});
+
+describe('what is left out', () => {
+  const poison = (from: string, to: string, n = 9) =>
+    memoryTransfer(n, from, to, {
+      kind: 'token',
+      token: TOKEN,
+      raw_amount: 0n,
+      initiator: evm('poisoner'),
+    });
+
+  test('poisoning is no way to a listed address, but is always shown', async () => {
+    const one = await whole({ transfers: [...HARMLESS, poison(SUBJECT, LISTED)] });
+    expect(one.found).toBeNull();
+    expect(one.left_out).toEqual({ zero_value: 1, no_market_token: 0 });
+    expect(one.contacts.map((c) => [c.listed_address, c.why, c.transfer.token])).toEqual([
+      [LISTED, 'zero_value', TOKEN],
+    ]);
+    expect(one.nodes_examined).toBe(2);
+  });
+
+  test('a token without a market makes no way where that was read, else it does', async () => {
+    const spam = { kind: 'token', token: TOKEN, initiator: LISTED } as const;
+    const sent = (has_market: boolean | null) => [
+      memoryTransfer(1, LISTED, SUBJECT, { ...spam, has_market }),
+    ];
+    const read = await whole({ transfers: sent(false) });
+    expect(read.found).toBeNull();
+    expect(read.contacts.map((contact) => contact.why)).toEqual(['no_market_token']);
+    expect(read.left_out).toEqual({ zero_value: 0, no_market_token: 1 });
+    // A price source that is silent or absent removes nothing.
+    expect(stops(await whole({ transfers: sent(null) }))).toEqual([SUBJECT, LISTED]);
+  });
+
+  test('dust is an edge: there is no lower limit', async () => {
+    const dust = memoryTransfer(1, LISTED, SUBJECT, { raw_amount: 1n, usd: '0' });
+    expect(stops(await whole({ transfers: [dust] }))).toEqual([SUBJECT, LISTED]);
+  });
+
+  test('a left-out contact is shown at the second hop too, and beside a way', async () => {
+    const other = evm('listed other');
+    const transfers = [...PAID, poison(MIDDLE, other), poison(MIDDLE, LISTED, 10)];
+    const one = await whole({ transfers, listed: [LISTED, other] });
+    expect(stops(one)).toEqual([SUBJECT, MIDDLE, LISTED]);
+    expect(one.contacts.map(({ listed_address }) => listed_address).sort()).toEqual(
+      [LISTED, other].sort(),
+    );
+  });
+
+  test('many left-out contacts are counted beyond those listed', async () => {
+    const transfers = Array.from({ length: 30 }, (_, n) => poison(SUBJECT, LISTED, n));
+    const one = await whole({ transfers });
+    expect(one.contacts).toHaveLength(20);
+    expect(one.contacts_count).toBe(30);
+  });
+
+  test('unwanted transfers that hide older ones cut the walk, and decide nothing', async () => {
+    const cut = (history: TransferHistory): TransferHistory => ({
+      ...history,
+      neighbourhoods: (addresses, limits) =>
+        history.neighbourhoods(addresses, { ...limits, transfersPerCounterpartyMax: 1 }),
+    });
+    const transfers = [memoryTransfer(1, SUBJECT, LISTED), poison(SUBJECT, LISTED)];
+    expect(reasonIn(await walk({ transfers, faultyHistory: cut }))).toMatch(/^row_cap: /);
+    expect(stops(await whole({ transfers }))).toEqual([SUBJECT, LISTED]);
+  });
+});
+
+describe('hubs', () => {
+  const crowd = (centre: string, size: number) =>
+    Array.from({ length: size }, (_, n) => memoryTransfer(100 + n, centre, person(n)));
+  const limits = { degreeMax: 5 };
+  const hub = evm('hub');
+
+  test('a subject over the degree cap is not walked from, and says so', async () => {
+    const transfers = [...crowd(SUBJECT, 6), memoryTransfer(1, SUBJECT, LISTED)];
+    const reading = await walk({ transfers, limits });
+    expect(reading).toBeInstanceOf(Unread);
+    expect(reasonIn(reading)).toBe(
+      'high_degree: no walk starts from a hub: 7 counterparties, over 5.',
+    );
+  });
+
+  test('nobody is reached past a hub, which is counted; the walk is still whole', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)];
+    const one = await whole({ transfers: [...transfers, ...crowd(hub, 6)], limits });
+    expect(one.found).toBeNull();
+    expect(one.hubs).toEqual([{ address: hub, degree: 8, label: null }]);
+    expect(one.hubs_count).toBe(1);
+    expect(one.frontier_exhausted).toBe(false);
+    expect(one.hops_examined).toBe(2);
+  });
+
+  test('a hub that is itself listed is found', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
+    const one = await whole({ transfers, limits, listed: [hub] });
+    expect(stops(one)).toEqual([SUBJECT, hub]);
+  });
+
+  test('an address at the cap is walked past', async () => {
+    const transfers = [memoryTransfer(1, SUBJECT, hub), memoryTransfer(2, hub, LISTED)];
+    const one = await whole({ transfers: [...transfers, ...crowd(hub, 3)], limits });
+    expect(stops(one)).toEqual([SUBJECT, hub, LISTED]);
+  });
+
+  test('carries the label that a table names, or why it carries none', async () => {
+    const label: ExchangeLabel = {
+      address: hub,
+      chain: null,
+      label: 'Exchange: hot wallet 1',
+      entity: 'Exchange',
+      role: 'hot',
+      confidence: 'web_crawl',
+      clusterable: false,
+      source: 'a table',
+      source_url: null,
+      first_seen: '2026-01-01',
+    };
+    const transfers = [memoryTransfer(1, SUBJECT, hub), ...crowd(hub, 6)];
+    const labelled = await whole({ transfers, limits, labels: [label] });
+    expect(labelled.hubs).toEqual([{ address: hub, degree: 7, label: 'Exchange: hot wallet 1' }]);
+    expect(labelled.labels_unread).toBeNull();
+    const silent = await whole({ transfers, limits, labels: null });
+    expect(silent.hubs[0]?.label).toBeNull();
+    expect(silent.labels_unread?.code).toBe('table_never_imported');
+  });
+});

@@ -1,0 +1,296 @@
+// Does transfer history lead from this address to a listed one, within two hops, either direction?
+// It refuses to say that no way was found unless nothing that could hold one went unread (hubs
+// excepted, and counted), and it never folds a way into a designation: being two hops away is a
+// fact about the graph.
+
+import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
+import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME, soonOrInTime } from '../../evidence/deadline.ts';
+import { heldUnder } from '../../evidence/measure.ts';
+import {
+  basis,
+  both,
+  decided,
+  map,
+  type Partly,
+  Read,
+  type Reading,
+  some,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
+import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { addCause, type Cause } from '../history/causes.ts';
+import { compareText, type LeftOutRule } from '../history/edge-rule.ts';
+import { HISTORY_LIMITS } from '../history/limits.ts';
+import { leadingLabel } from '../tables/labels.ts';
+import {
+  admit,
+  askHistory,
+  expand,
+  type Hit,
+  type Hub,
+  hubIn,
+  type LeftOutContact,
+  type Reached,
+  testMet,
+  type WalkLimits,
+  type WalkState,
+} from './walk-hop.ts';
+
+/** How far a walk goes from its subject. */
+export const HOPS_MAX = 2;
+/** How many hubs, and how many left-out contacts, a walk lists; it counts all of them. */
+export const LISTED_MAX = 20;
+
+/** The limits of a walk where the deployment sets no others. */
+export const WALK_LIMITS: WalkLimits = {
+  ...HISTORY_LIMITS,
+  nodesMax: 10_000,
+  degreeMax: 5_000,
+};
+
+/** The ports that a walk reads, and those whose silence makes it no answer. */
+export type WalkPorts = {
+  readonly list: SanctionsList;
+  readonly history: TransferHistory;
+  readonly labels: ExchangeLabels;
+};
+export type WalkPort = 'sanctions_list' | 'transfer_history';
+
+/** A walk: what it found, and what it left unseen. */
+export type Walk = {
+  /** The shortest way to a listed address; of equally short ones the larger, then by address. */
+  readonly found: Hit | null;
+  /** How many hops were examined completely, hubs excepted. */
+  readonly hops_examined: number;
+  /** Addresses met and taken into the walk, the subject left out. */
+  readonly nodes_examined: number;
+  readonly nodes_unread: number;
+  /** True only if no address nearer than the last hop was left unexpanded, for any cause. */
+  readonly frontier_exhausted: boolean;
+  readonly node_budget_hit: boolean;
+  /** The largest hubs met, each with its label where the table that names it was read. */
+  readonly hubs: readonly (Hub & { readonly label: string | null })[];
+  readonly hubs_count: number;
+  /** Why hubs carry no label; `null` where they do, or where none was met. */
+  readonly labels_unread: Why | null;
+  readonly left_out: Readonly<Record<LeftOutRule, number>>;
+  readonly contacts: readonly LeftOutContact[];
+  readonly contacts_count: number;
+  readonly chains_examined: readonly ChainName[];
+  readonly chains_not_examined: readonly ChainName[];
+  readonly provenance: 'warehouse' | 'onchain';
+  /** Why the walk is no whole one; none where it is. */
+  readonly causes: readonly Cause[];
+};
+
+/**
+ * The walk as a settled one: a way that was found is a fact, however little else was read, and
+ * nothing further could change that; but on made-up data nothing is.
+ */
+export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPort> {
+  const madeUp = ({ causes }: Walk) => causes.some(({ why: { code } }) => code === 'simulated');
+  return decided(walk, (seenSoFar) => seenSoFar.found !== null && !madeUp(seenSoFar));
+}
+
+/** What a walk is told beside its subject. `now` is Unix seconds; the signal ends its time. */
+export type WalkAsked = { readonly now: () => number; readonly signal: AbortSignal };
+
+/**
+ * Walks transfer history breadth-first from a subject. Read to its end only where a negative may
+ * be said; a part's `found` is still a fact (take it with `decided`), unless a source is simulated.
+ */
+export async function proximity(
+  ports: WalkPorts,
+  subject: ParsedAddress,
+  limits: WalkLimits,
+  asked: WalkAsked,
+): Promise<Partly<Walk, WalkPort>> {
+  const answer = await soonOrInTime(() => ports.history.chainsRead(), asked);
+  const chainsRead =
+    answer === OUT_OF_TIME ? unread('transfer_history' as const, STOPPED_BY_TIME) : answer;
+  if (chainsRead instanceof Unread && chainsRead.why.code === 'no_history') {
+    return unread<WalkPort>('transfer_history', chainsRead.why);
+  }
+  const ground = groundOf(chainsRead, subject.kind);
+  if (ground.noWalk !== null) return unread<WalkPort>('transfer_history', ground.noWalk);
+  const state = begun(subject.address, ground.chains, limits, asked);
+  state.reads.push(map(chainsRead, () => null));
+  if (chainsRead instanceof Unread) addCause(state.causes, chainsRead.why);
+
+  const start: Reached[] = [{ address: subject.address, way: null }];
+  const readings = await askHistory(state, ports.history, start);
+  const own = readings.get(subject.address);
+  if (own === undefined) throw new Error('history: no reading for the subject');
+  if (own instanceof Unread) return unread<WalkPort>('transfer_history', own.why);
+  const hub = hubIn(own, limits.degreeMax);
+  if (hub !== null) {
+    const size = { degree: String(hub.value.degree), limit: String(limits.degreeMax) };
+    return unread<WalkPort>('transfer_history', why('high_degree', size));
+  }
+  return concluded(state, ports, subject.kind, await walked(state, ports, start, readings));
+}
+
+type Ground = { readonly chains: readonly ChainName[]; readonly noWalk: Why | null };
+
+/** The chains of the subject's own kind that are read here: no other can acquit it. */
+function groundOf(
+  chainsRead: Reading<readonly ChainName[], 'transfer_history'>,
+  kind: AddressKind,
+): Ground {
+  if (chainsRead instanceof Unread) return { chains: NO_CHAINS, noWalk: null };
+  const chains = chainsRead.value.filter((chain) => CHAINS[chain].kind === kind);
+  if (chains.length > 0) return { chains, noWalk: null };
+  const none = chainsRead.value.length === 0;
+  return { chains, noWalk: none ? why('no_history') : why('not_walked_kind', { kind }) };
+}
+
+const NO_CHAINS: readonly ChainName[] = Object.freeze([]);
+
+function begun(
+  subject: string,
+  chains: readonly ChainName[],
+  limits: WalkLimits,
+  asked: WalkAsked,
+): WalkState {
+  return {
+    limits,
+    chains,
+    now: asked.now(),
+    signal: asked.signal,
+    reads: [],
+    lists: [],
+    causes: new Map(),
+    reached: new Set([subject]),
+    unread: new Set(),
+    gapped: new Set(),
+    hubs: [],
+    leftOut: { zero_value: 0, no_market_token: 0 },
+    contacts: [],
+    live: false,
+  };
+}
+
+type Ended = {
+  readonly found: Hit | null;
+  readonly hopsExamined: number;
+  /** Whether addresses nearer than the last hop were not walked past because one was found. */
+  readonly stoppedEarly: boolean;
+};
+
+async function walked(
+  state: WalkState,
+  ports: WalkPorts,
+  start: readonly Reached[],
+  first: Awaited<ReturnType<typeof askHistory>>,
+): Promise<Ended> {
+  let frontier = start;
+  let readings = first;
+  let found: Hit | null = null;
+  let hopsExamined = 0;
+  for (let hop = 1; hop <= HOPS_MAX; hop += 1) {
+    if (hop > 1 && frontier.length > 0) {
+      readings = await askHistory(state, ports.history, frontier);
+    }
+    const met = expand(state, frontier, readings);
+    found = await testMet(state, ports.list, met);
+    if (state.causes.size === 0) hopsExamined = hop;
+    const { taken, left } = admit(state, met);
+    const last = hop === HOPS_MAX;
+    if (found !== null) return { found, hopsExamined, stoppedEarly: !last };
+    for (const { address } of last ? [] : left) state.unread.add(address);
+    frontier = taken;
+  }
+  return { found, hopsExamined, stoppedEarly: false };
+}
+
+async function concluded(
+  state: WalkState,
+  ports: WalkPorts,
+  kind: AddressKind,
+  ended: Ended,
+): Promise<Partly<Walk, WalkPort>> {
+  const hubs = [...state.hubs]
+    .sort((a, b) => b.degree - a.degree || compareText(a.address, b.address))
+    .slice(0, LISTED_MAX);
+  const labels = hubs.length === 0 ? null : await labelsOf(state, ports.labels, hubs);
+  const list = some(state.lists);
+  const history = some(state.reads);
+  const whole = labels instanceof Read ? both({ list, history, labels }) : both({ list, history });
+  const made = basis(whole).sources.some(({ simulated }) => simulated);
+  if (made && !state.causes.has('simulated')) addCause(state.causes, why('simulated'));
+  const walk = walkOf(state, kind, ended, hubs, labels);
+  const reading: Partly<Walk, WalkPort> = map(whole, () => walk);
+  const [cause] = walk.causes;
+  return cause === undefined ? reading : weaken(reading, cause.why);
+}
+
+type Labels = Reading<LabelLookUp, 'exchange_labels'>;
+
+async function labelsOf(
+  state: WalkState,
+  labels: ExchangeLabels,
+  hubs: readonly Hub[],
+): Promise<Labels> {
+  const answer = await inTime(
+    () => labels.lookUp(hubs.map(({ address }) => address)),
+    state.signal,
+  );
+  return answer === OUT_OF_TIME ? unread('exchange_labels', STOPPED_BY_TIME) : answer;
+}
+
+function walkOf(
+  state: WalkState,
+  kind: AddressKind,
+  { found, hopsExamined, stoppedEarly }: Ended,
+  hubs: readonly Hub[],
+  labels: Labels | null,
+): Walk {
+  const whole = state.unread.size === 0;
+  const examined = whole ? state.chains : state.chains.filter((chain) => !unsure(state, chain));
+  const ofKind = CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
+  const contacts = [...state.contacts].sort(compareContacts);
+  return {
+    found,
+    hops_examined: hopsExamined,
+    nodes_examined: Math.min(state.reached.size - 1, state.limits.nodesMax),
+    nodes_unread: state.unread.size,
+    frontier_exhausted: state.causes.size === 0 && state.hubs.length === 0 && !stoppedEarly,
+    node_budget_hit: state.causes.has('node_budget'),
+    hubs: hubs.map((hub) => ({ ...hub, label: labelOf(labels, hub.address) })),
+    hubs_count: state.hubs.length,
+    labels_unread: labels instanceof Unread ? labels.why : null,
+    left_out: state.leftOut,
+    contacts: contacts.slice(0, LISTED_MAX),
+    contacts_count: contacts.length,
+    chains_examined: examined,
+    chains_not_examined: ofKind.filter((chain) => !examined.includes(chain)),
+    provenance: state.live ? 'onchain' : 'warehouse',
+    causes: [...state.causes.values()],
+  };
+}
+
+/** Whether something of a chain may have gone unread: only a gap says of which chain it is. */
+function unsure(state: WalkState, chain: ChainName): boolean {
+  const onlyGaps = [...state.causes.keys()].every((code) => code === 'partial_history');
+  return !onlyGaps || state.gapped.has(chain);
+}
+
+function compareContacts(a: LeftOutContact, b: LeftOutContact): number {
+  return (
+    compareText(a.listed_address, b.listed_address) ||
+    compareText(a.transfer.tx, b.transfer.tx) ||
+    compareText(String(a.transfer.token), String(b.transfer.token))
+  );
+}
+
+function labelOf(labels: Labels | null, address: string): string | null {
+  if (!(labels instanceof Read)) return null;
+  const leading = leadingLabel(heldUnder(labels.value.found, matchKey(address)));
+  return leading === null ? null : leading.label;
+}

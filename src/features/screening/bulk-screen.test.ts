@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest';
+import { Claim } from '../../evidence/claim.ts';
+import { why } from '../../evidence/reasons.ts';
+import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
+import { silentPorts } from '../../testing/memory/silent.ts';
+import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const DAY_S = 86_400;
+const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));
+
+const LISTED = '0x1111111111111111111111111111111111111111';
+const LABELLED = '0x2222222222222222222222222222222222222223';
+const LAUNCHER = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
+const LISTED_WALLET = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
+const LITERAL = '4AGNMzP9MWPJLVZvZbNSW8L9Uq4ZjRq2DAZb';
+const STRANGER = '0x4444444444444444444444444444444444444445';
+const STRANGE_WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+
+function entry(address: string, programs: readonly string[], uid = '1') {
+  const facts = { currency: 'ETH', entity: 'LISTED PARTY', type: 'Entity' };
+  return { address, ...facts, programs, uid, remarks: null, listed_on: null };
+}
+
+const HISTORY: MemoryWorld['history'] = {
+  transfers: [],
+  coverage: [],
+  chains: [],
+  provenance: 'warehouse',
+  as_of: NOW,
+  simulated: false,
+};
+/** A Solana address that lost its letter case. */
+const CASELESS = 'ed9t3mnermenmfbe3s6aarivgbj4wv83i16u31bqghmf';
+
+function ports(more: { checked_at?: number; silent?: readonly (keyof ScreenPorts)[] } = {}) {
+  const checked_at = more.checked_at === undefined ? NOW - 60 : more.checked_at;
+  const entries = [
+    entry(LISTED, ['SDGT', 'CYBER2']),
+    entry(LISTED.toUpperCase().replace('0X', '0x'), ['CYBER2', 'DPRK3'], '2'),
+    entry(LISTED_WALLET, ['CYBER2']),
+    entry(LITERAL, ['SDNTK']),
+  ];
+  const held = memoryPorts({
+    list: {
+      publications: [{ published: '2026-11-20', checked_at, entries }],
+      maxAgeS: 7 * DAY_S,
+      simulated: false,
+      now: () => NOW,
+    },
+    labels: {
+      labels: [
+        {
+          address: LABELLED,
+          chain: 'ethereum',
+          label: 'Exemplar: Hot Wallet 1',
+          entity: 'exemplar',
+          role: 'hot',
+          confidence: 'service_data',
+          clusterable: false,
+          source: 'one',
+          source_url: null,
+          first_seen: '2026-01-15',
+        },
+      ],
+      as_of: NOW,
+      simulated: false,
+    },
+    corpus: {
+      launches: ['a', 'b'].map((mint) => ({
+        mint,
+        deployer: LAUNCHER,
+        launched_at: NOW - 3 * DAY_S,
+        listed_after_window: mint === 'b',
+        last_checked_at: NOW,
+        settled: true,
+      })),
+      as_of: NOW,
+      simulated: false,
+    },
+    history: HISTORY,
+  });
+  const silent = more.silent === undefined ? [] : more.silent;
+  const silenced = Object.fromEntries(silent.map((port) => [port, SILENT[port]]));
+  return { ...held, ...silenced };
+}
+
+/** What the client would see of a result: claims as their plain values. */
+function plain(value: unknown): unknown {
+  if (value instanceof Claim) return plain(value.shown);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]));
+}
+
+function screenedIn(screen: Screen) {
+  if (screen.outcome !== 'screened') throw new Error(`not screened: ${screen.outcome}`);
+  return screen;
+}
+
+async function resultsOf(addresses: readonly string[], asked: ScreenPorts = ports()) {
+  return screenedIn(await bulkScreen(addresses, asked)).results.map(plain);
+}
+
+const stateOf = (result: ScreenResult | undefined) => plain(result?.state);
+
+describe('the three tables, each read or silent', () => {
+  const NAMES = ['sanctionsList', 'exchangeLabels', 'launchCorpus'] as const;
+  const combinations = Array.from({ length: 8 }, (_, bits) =>
+    NAMES.filter((_name, i) => (bits & (1 << i)) !== 0),
+  );
+
+  test.each(combinations.map((silent) => [silent.join(' and ') || 'nothing', silent] as const))(
+    'a listed address is listed, and a stranger is denied only by all that apply: %s silent',
+    async (_name, silent) => {
+      const screen = await bulkScreen(
+        [LISTED, LISTED_WALLET, STRANGER, STRANGE_WALLET],
+        ports({ silent }),
+      );
+      if (silent.length === 3) {
+        expect(screen.outcome).toBe('silent');
+        return;
+      }
+      const { results } = screenedIn(screen);
+      const listRead = !silent.includes('sanctionsList');
+      const [listed, wallet, stranger, strangeWallet] = results;
+      for (const one of [listed, wallet]) {
+        expect(stateOf(one)).toBe(listRead ? 'ok' : 'not_deployed');
+        expect(plain(one?.sanctions?.listed)).toBe(listRead ? true : undefined);
+        expect(plain(one?.checked.sanctions_list)).toBe(listRead);
+      }
+      const evmTables = silent.filter((name) => name !== 'launchCorpus');
+      expect(stateOf(stranger)).toBe(
+        evmTables.length === 0 ? 'insufficient_evidence' : 'not_deployed',
+      );
+      expect(stateOf(strangeWallet)).toBe(
+        silent.length === 0 ? 'insufficient_evidence' : 'not_deployed',
+      );
+      expect(plain(strangeWallet?.checked)).toEqual({
+        exchange_table: !silent.includes('exchangeLabels'),
+        launch_corpus: !silent.includes('launchCorpus'),
+        sanctions_list: listRead,
+      });
+      expect(plain(stranger?.checked)).toMatchObject({ launch_corpus: null });
+    },
+  );
+
+  test('a record in one table is ok while the others are silent', async () => {
+    const labelled = ports({ silent: ['sanctionsList', 'launchCorpus'] });
+    expect(await resultsOf([LABELLED], labelled)).toMatchObject([
+      { state: 'ok', exchange: { label: 'Exemplar: Hot Wallet 1' }, sanctions: null },
+    ]);
+    const launched = ports({ silent: ['sanctionsList', 'exchangeLabels'] });
+    expect(await resultsOf([LAUNCHER], launched)).toMatchObject([
+      { state: 'ok', launches: { answer: 'record', launches_settled: 2, died: 1 } },
+    ]);
+  });
+
+  test('a corpus that no address of the screen could stand in makes no answer', async () => {
+    const silent = ports({ silent: ['sanctionsList', 'exchangeLabels'] });
+    expect((await bulkScreen([STRANGER], silent)).outcome).toBe('silent');
+  });
+
+  test('the reason names each silent table with its own reason', async () => {
+    const { results } = screenedIn(
+      await bulkScreen([STRANGER], ports({ silent: ['exchangeLabels'] })),
+    );
+    expect(results[0]?.reason).toBe(
+      'Could not be read: the exchange-wallet table (The store could not be read: it is down). ' +
+        'Nothing was found in the rest, which is no negative.',
+    );
+  });
+});
+
+describe('a list past its maximum age', () => {
+  const old = () => ports({ checked_at: NOW - 9 * DAY_S });
+
+  test('still convicts, and does not acquit', async () => {
+    const results = await resultsOf([LISTED, STRANGER], old());
+    expect(results).toMatchObject([
+      {
+        state: 'ok',
+        sanctions: { listed: true, list_published: '2026-11-20' },
+        checked: { sanctions_list: true },
+      },
+      { state: 'not_deployed', sanctions: null, checked: { sanctions_list: false } },
+    ]);
+  });
+
+  test('stands among the sources of an answer only where it convicted', async () => {
+    const convicted = screenedIn(await bulkScreen([LISTED], old()));
+    expect([convicted.rests.length, convicted.ageNotes?.length]).toEqual([2, 1]);
+    const missed = screenedIn(await bulkScreen([STRANGER], old()));
+    expect([missed.rests.length, missed.ageNotes]).toEqual([1, null]);
+  });
+
+  test('cannot tell a text of no known form from a listed one: that is no misform', async () => {
+    expect(await resultsOf(['no-known-form', LITERAL], old())).toMatchObject([
+      { kind: 'other', state: 'not_deployed' },
+      { kind: 'other', state: 'ok', sanctions: { listed: true } },
+    ]);
+  });
+});
+
+describe('a text of no known form', () => {
+  test('is screened where it stands literally on the list', async () => {
+    expect(await resultsOf([LITERAL])).toMatchObject([
+      { address: LITERAL, kind: 'other', state: 'ok', sanctions: { listed: true } },
+    ]);
+  });
+
+  test('is malformed where a list that was read does not hold it; each is named', async () => {
+    const asked = [STRANGER, 'no-known-form', CASELESS, 'a b', 'x'.repeat(129)];
+    expect(await bulkScreen(asked, ports())).toEqual({
+      outcome: 'misformed',
+      misformed: [
+        { index: 1, code: 'form_not_recognised' },
+        { index: 2, code: 'solana_letter_case' },
+        { index: 3, code: 'form_not_recognised' },
+        { index: 4, code: 'form_not_recognised' },
+      ],
+    });
+  });
+
+  test('that no list could hold is malformed even while no list is read', async () => {
+    const unread = ports({ silent: ['sanctionsList'] });
+    expect(await bulkScreen(['no-known-form', 'tab\there', 'ümlaut'], unread)).toEqual({
+      outcome: 'misformed',
+      misformed: [
+        { index: 1, code: 'form_not_recognised' },
+        { index: 2, code: 'form_not_recognised' },
+      ],
+    });
+    expect(await resultsOf(['no-known-form'], unread)).toMatchObject([
+      { kind: 'other', state: 'not_deployed', checked: { sanctions_list: false } },
+    ]);
+  });
+});
+
+describe('results', () => {
+  test('answer the addresses in order, with duplicates, each in its normal form', async () => {
+    const bech32 = 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4';
+    const upper = `0x${LABELLED.slice(2).toUpperCase()}`;
+    const { results } = screenedIn(
+      await bulkScreen([upper, LAUNCHER, bech32, LABELLED, LAUNCHER, upper], ports()),
+    );
+    expect(results.map(({ address, kind }) => [address, kind])).toEqual([
+      [LABELLED, 'evm'],
+      [LAUNCHER, 'solana'],
+      [bech32.toLowerCase(), 'bitcoin'],
+      [LABELLED, 'evm'],
+      [LAUNCHER, 'solana'],
+      [LABELLED, 'evm'],
+    ]);
+  });
+
+  test('name every programme of every entry once', async () => {
+    expect(await resultsOf([LISTED])).toMatchObject([
+      { sanctions: { programs: ['SDGT', 'CYBER2', 'DPRK3'] } },
+    ]);
+  });
+
+  test('are counted by their states', async () => {
+    const { counts } = screenedIn(
+      await bulkScreen(
+        [LISTED, LISTED, STRANGER, STRANGE_WALLET],
+        ports({ silent: ['launchCorpus'] }),
+      ),
+    );
+    expect(counts).toEqual({ ok: 2, insufficient_evidence: 1, not_deployed: 1 });
+  });
+});

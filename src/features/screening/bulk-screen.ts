@@ -1,0 +1,365 @@
+// Which of these addresses do the tables held here have on record?
+// It reads three tables and nothing else: no chain, no history, no outside source.
+// It refuses to say of an address that nothing is held while a table that applies went unread.
+
+import { describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
+import { type Claim, claim } from '../../evidence/claim.ts';
+import { heldUnder } from '../../evidence/measure.ts';
+import {
+  both,
+  decided,
+  type Partly,
+  Read,
+  type Reading,
+  type Silent,
+} from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
+import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { ListEntry, ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { leadingLabel } from '../tables/labels.ts';
+import { launchAnswer } from '../tables/launches.ts';
+
+type ListPort = 'sanctions_list';
+type LabelsPort = 'exchange_labels';
+type CorpusPort = 'launch_corpus';
+
+/** The tables that a screen reads. */
+export type ScreenPorts = {
+  readonly sanctionsList: SanctionsList;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly launchCorpus: LaunchCorpus;
+};
+
+/** The kind of one address asked about; `other` is a text that only the list can know. */
+export type ScreenKind = 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
+
+type MisformCode = 'form_not_recognised' | 'solana_letter_case';
+
+/** An address that cannot be screened: where it stood in the request, and why. */
+export type Misformed = { readonly index: number; readonly code: MisformCode };
+
+/** What the tables that were read hold of one address. */
+export type ScreenResult = {
+  address: string;
+  kind: ScreenKind;
+  state:
+    | 'ok'
+    | 'not_deployed'
+    | Claim<'ok' | 'insufficient_evidence', never, ListPort | LabelsPort>;
+  exchange: {
+    label: string;
+    entity: string;
+    role: string;
+    confidence: string;
+    clusterable: boolean;
+  } | null;
+  launches: { answer: 'flagged' | 'record'; launches_settled: number; died: number } | null;
+  sanctions: {
+    listed: Claim<boolean, never, ListPort>;
+    programs: Claim<string[], never, ListPort>;
+    list_published: string;
+  } | null;
+  checked: {
+    exchange_table: Claim<true, false, LabelsPort>;
+    launch_corpus: Claim<true, false, CorpusPort> | null;
+    sanctions_list: Claim<true, false, ListPort>;
+  };
+  reason?: string;
+};
+
+/** How many of the results are in each state. */
+export type ScreenCounts = { ok: number; insufficient_evidence: number; not_deployed: number };
+
+type AnyRead = Read<unknown, never>;
+
+/** A screen: refused, answered by no table, or answered. */
+export type Screen =
+  | { readonly outcome: 'misformed'; readonly misformed: readonly Misformed[] }
+  | { readonly outcome: 'silent'; readonly silent: Silent<never>; readonly why: Why }
+  | {
+      readonly outcome: 'screened';
+      readonly results: ScreenResult[];
+      readonly counts: ScreenCounts;
+      /** What a reader must be told of the list's age; `null` where no list was read. */
+      readonly ageNotes: readonly string[] | null;
+      readonly rests: readonly [AnyRead, ...AnyRead[]];
+    };
+
+type Subject = { readonly address: string; readonly kind: ScreenKind };
+
+type Readings = {
+  readonly list: Partly<ListLookUp, ListPort>;
+  readonly labels: Reading<LabelLookUp, LabelsPort>;
+  /** `null` where no address of the screen can be a launcher's. */
+  readonly corpus: Reading<CorpusLookUp, CorpusPort> | null;
+};
+
+/** Screens every address in the order given, duplicates included. Nothing is trimmed. */
+export async function bulkScreen(
+  addresses: readonly string[],
+  ports: ScreenPorts,
+): Promise<Screen> {
+  const subjects = addresses.map(subjectOf);
+  const keys: string[] = [];
+  const wallets: string[] = [];
+  for (const subject of subjects) {
+    if (subject === null) continue;
+    keys.push(subject.address);
+    if (subject.kind === 'solana') wallets.push(subject.address);
+  }
+  const [list, labels, corpus] = await Promise.all([
+    ports.sanctionsList.lookUp(keys),
+    ports.exchangeLabels.lookUp(keys),
+    wallets.length === 0 ? null : ports.launchCorpus.lookUp(wallets),
+  ]);
+  const known: Subject[] = [];
+  const misformed: Misformed[] = [];
+  for (const [index, subject] of subjects.entries()) {
+    const code = misformOf(addresses[index], subject, list);
+    if (code !== null) misformed.push({ index, code });
+    else if (subject !== null) known.push(subject);
+  }
+  if (misformed.length > 0) return { outcome: 'misformed', misformed };
+  return screened(known, { list, labels, corpus });
+}
+
+/** The longest text that may stand on a list without being an address of a known form. */
+const LITERAL_CHARS_MAX = 128;
+const CODE_FIRST_PRINTABLE = 33;
+const CODE_LAST_PRINTABLE = 126;
+
+/** An address of a known form, or a text that might stand literally on the list. */
+function subjectOf(text: string): Subject | null {
+  const parsed = parseAddress(text);
+  if (parsed !== null) return parsed;
+  if (text.length === 0 || text.length > LITERAL_CHARS_MAX) return null;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < CODE_FIRST_PRINTABLE || code > CODE_LAST_PRINTABLE) return null;
+  }
+  return { kind: 'other', address: matchKey(text) };
+}
+
+/**
+ * Why a text cannot be screened. One of no known form is malformed only where a list read to its
+ * end does not hold it; while the list is unread it cannot be told from a listed one.
+ */
+function misformOf(
+  text: string | undefined,
+  subject: Subject | null,
+  list: Readings['list'],
+): MisformCode | null {
+  if (subject === null || text === undefined) return 'form_not_recognised';
+  if (subject.kind !== 'other' || !(list instanceof Read)) return null;
+  if (list.value.found.has(subject.address)) return null;
+  const misform = describeMisform(text);
+  return misform === null ? 'form_not_recognised' : misform;
+}
+
+function screened(subjects: readonly Subject[], readings: Readings): Screen {
+  const launchers = applying(subjects.filter(isLauncher), readings, readings.corpus);
+  const others = applying(subjects.filter(isNoLauncher), readings, null);
+  const results: ScreenResult[] = [];
+  const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
+  let list: Read<ListLookUp, ListPort> | null = null;
+  for (const subject of subjects) {
+    const tables = isLauncher(subject) ? launchers : others;
+    const onList = decided(readings.list, (look) => look.found.has(subject.address));
+    if (onList instanceof Read) list = onList;
+    const result = resultOf(subject, onList, tables);
+    results.push(result);
+    counts[typeof result.state === 'string' ? result.state : result.state.shown] += 1;
+  }
+  const read = [list, readings.labels, readings.corpus].filter((one) => one instanceof Read);
+  const [first, ...more] = read;
+  if (first === undefined) return silence(readings);
+  const ageNotes = list === null ? null : list.value.list.age_notes;
+  return { outcome: 'screened', results, counts, ageNotes, rests: [first, ...more] };
+}
+
+const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
+const isNoLauncher = (subject: Subject): boolean => !isLauncher(subject);
+
+function silence(readings: Readings): Screen {
+  const { list, labels, corpus } = readings;
+  const silent = [list, labels, corpus].find((one) => one !== null && !(one instanceof Read));
+  if (silent === undefined || silent === null || silent instanceof Read) {
+    throw new Error('bulk screen: a table that was read stands behind no result');
+  }
+  const reason = why('no_table_read', { tables: silentTables(readings) });
+  return { outcome: 'silent', silent, why: reason };
+}
+
+/**
+ * The tables that apply to one kind of address, and what all of that kind share. Whom a table
+ * lacks is told of all of them at once: a claim for each of hundreds costs more than to look.
+ */
+type Applying = {
+  readonly labels: Readings['labels'];
+  readonly corpus: Readings['corpus'];
+  readonly whole: Partly<Tables, ListPort | LabelsPort>;
+  readonly checked: ScreenResult['checked'];
+  /** What is said of those that no table was found to hold. */
+  readonly absent: ScreenResult['state'];
+  /** What is said of those that a list read to its end does not hold. */
+  readonly unlisted: ScreenResult['sanctions'];
+  /** Why nothing is said of an address that no table was found to hold. */
+  readonly reason: string;
+};
+
+type Tables = {
+  readonly list: ListLookUp;
+  readonly labels: LabelLookUp;
+  readonly corpus?: CorpusLookUp;
+};
+
+function applying(
+  subjects: readonly Subject[],
+  readings: Readings,
+  corpus: Readings['corpus'],
+): Applying {
+  const { list, labels } = readings;
+  const whole = corpus === null ? both({ list, labels }) : both({ list, labels, corpus });
+  return {
+    labels,
+    corpus,
+    whole,
+    checked: {
+      exchange_table: claim(labels, wasRead, wasNot),
+      launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
+      sanctions_list: claim(list, wasRead, wasNot),
+    },
+    absent: absence(whole, subjects),
+    unlisted: list instanceof Read ? unlisted(list, subjects) : null,
+    reason:
+      whole instanceof Read
+        ? why('no_record_held', { tables: tableNames(corpus) }).reason
+        : why('tables_unread', { tables: silentTables({ list, labels, corpus }) }).reason,
+  };
+}
+
+const wasRead = (): true => true;
+const wasNot = (): false => false;
+
+const LIST_NAME = 'the sanctions list';
+const LABELS_NAME = 'the exchange-wallet table';
+const CORPUS_NAME = 'the Solana launch corpus';
+
+function tableNames(corpus: Readings['corpus']): string {
+  const names = [LIST_NAME, LABELS_NAME];
+  if (corpus !== null) names.push(CORPUS_NAME);
+  return names.join(', ');
+}
+
+/** The tables that gave no whole answer, each with its reason. */
+function silentTables(readings: Readings): string {
+  const named = [
+    [LIST_NAME, readings.list],
+    [LABELS_NAME, readings.labels],
+    [CORPUS_NAME, readings.corpus],
+  ] as const;
+  const silent: string[] = [];
+  for (const [name, reading] of named) {
+    if (reading === null || reading instanceof Read) continue;
+    silent.push(`${name} (${reading.why.reason.replace(/\.$/, '')})`);
+  }
+  return silent.join(', ');
+}
+
+function resultOf(
+  { address, kind }: Subject,
+  list: Reading<ListLookUp, ListPort>,
+  tables: Applying,
+): ScreenResult {
+  const { labels, corpus, whole } = tables;
+  const listed = list instanceof Read && list.value.found.has(address);
+  const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
+  const launches = corpus instanceof Read ? launchesOf(corpus.value, address) : null;
+  const held = listed || exchange !== null || launches !== null;
+  const result: ScreenResult = {
+    address,
+    kind,
+    state: held ? 'ok' : tables.absent,
+    exchange,
+    launches,
+    sanctions: listed ? listedAs(list, address) : tables.unlisted,
+    // A list past its age is read for those it holds and unread for the rest.
+    checked: listed && !(whole instanceof Read) ? withList(tables.checked, list) : tables.checked,
+  };
+  if (!held) result.reason = tables.reason;
+  return result;
+}
+
+function withList(
+  checked: ScreenResult['checked'],
+  list: Reading<ListLookUp, ListPort>,
+): ScreenResult['checked'] {
+  return { ...checked, sanctions_list: claim(list, wasRead, wasNot) };
+}
+
+/**
+ * What is said of those whom no table holds. They are looked for again, all together, and were one
+ * of them held after all, it would be said of none that nothing is.
+ */
+function absence(whole: Applying['whole'], subjects: readonly Subject[]): ScreenResult['state'] {
+  if (!(whole instanceof Read)) return 'not_deployed';
+  const { value } = whole;
+  const missing = subjects.filter(({ address }) => !holds(value, address));
+  return claim(whole, (tables) =>
+    missing.some(({ address }) => holds(tables, address)) ? 'ok' : 'insufficient_evidence',
+  );
+}
+
+/** The same of the list alone: their rows, all together, are none. */
+function unlisted(
+  list: Read<ListLookUp, ListPort>,
+  subjects: readonly Subject[],
+): NonNullable<ScreenResult['sanctions']> {
+  const { found } = list.value;
+  const missing = subjects.filter(({ address }) => !found.has(address));
+  const rowsIn = (look: ListLookUp) =>
+    missing.flatMap(({ address }) => heldUnder(look.found, address));
+  return {
+    listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
+    programs: claim(list, (look) => programsOf(rowsIn(look))),
+    list_published: list.value.list.published,
+  };
+}
+
+function holds(tables: Tables, address: string): boolean {
+  return (
+    tables.list.found.has(address) ||
+    tables.labels.found.has(address) ||
+    tables.corpus?.found.has(address) === true
+  );
+}
+
+function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {
+  const leading = leadingLabel(heldUnder(look.found, address));
+  if (leading === null) return null;
+  const { label, entity, role, confidence, clusterable } = leading;
+  return { label, entity, role, confidence, clusterable };
+}
+
+function launchesOf(look: CorpusLookUp, address: string): ScreenResult['launches'] {
+  const count = look.found.get(address);
+  if (count === undefined) return null;
+  const { launches_settled, died } = count;
+  return { answer: launchAnswer(count), launches_settled, died };
+}
+
+function listedAs(
+  list: Read<ListLookUp, ListPort>,
+  address: string,
+): NonNullable<ScreenResult['sanctions']> {
+  return {
+    listed: claim(list, (look) => look.found.has(address)),
+    programs: claim(list, (look) => programsOf(heldUnder(look.found, address))),
+    list_published: list.value.list.published,
+  };
+}
+
+function programsOf(entries: readonly ListEntry[]): string[] {
+  return [...new Set(entries.flatMap((entry) => entry.programs))];
+}

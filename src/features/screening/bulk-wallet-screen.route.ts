@@ -1,0 +1,41 @@
+// Answers POST /api/v1/bulk/wallet-screen: one result for each address, from the tables held.
+// It asks nobody outside, and it echoes nothing of a body that it refuses.
+
+import { badInput } from '../../contract/refusals.ts';
+import type { Handler } from '../../contract/route.ts';
+import { why } from '../../evidence/reasons.ts';
+import { bulkScreen, type Misformed, type ScreenPorts } from './bulk-screen.ts';
+import { bulkWalletScreen } from './bulk-wallet-screen.contract.ts';
+
+const SUBJECT = 'bulk';
+
+/** What a reader of any screen must know of it. */
+export const SCREEN_CAVEAT =
+  'A screen of the tables held here: the published sanctions list, the exchange-wallet table and ' +
+  'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +
+  'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +
+  'anything. For the full record of one address ask GET /api/v1/wallet/{address}/score.';
+
+/** The handler of the bulk screen over the tables that it reads. */
+export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulkWalletScreen> {
+  return async ({ body }) => {
+    const screen = await bulkScreen(body.addresses, ports);
+    switch (screen.outcome) {
+      case 'misformed':
+        return badInput(screen.misformed.map(problemOf));
+      case 'silent':
+        return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });
+      case 'screened': {
+        const { results, counts, rests, ageNotes } = screen;
+        const caveat = ageNotes === null ? SCREEN_CAVEAT : [SCREEN_CAVEAT, ...ageNotes].join(' ');
+        const data = { results, requested: results.length, counts, caveat };
+        return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
+      }
+    }
+  };
+}
+
+/** The problem of one position; the text that stood there is not repeated. */
+function problemOf({ index, code }: Misformed): string {
+  return why(code).reason.replace(/^address/, `addresses[${index}]`);
+}

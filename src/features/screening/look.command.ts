@@ -1,0 +1,156 @@
+// Answers one question: what does a running service hold of one address.
+// Each part is shown with what it rests on; a part that was not checked says so and exits 3.
+
+import { z } from 'zod';
+import {
+  type Command,
+  EXIT,
+  type ExitStatus,
+  type Io,
+  readArgs,
+  required,
+} from '../../command/command.ts';
+import {
+  ask,
+  CONNECTION_DETAILS,
+  CONNECTION_OPTIONS,
+  type ConnectionServices,
+  connection,
+  refusalText,
+  type Said,
+} from '../../command/connection.ts';
+import { factLines, print, printJson } from '../../command/output.ts';
+import { type ScreenResult, screenedBody, screenText } from './screen-result.command.ts';
+
+const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
+const match = z.object({ entity: z.string(), programs: z.array(z.string()), uid: z.string() });
+const ofacData = z.object({
+  sanctioned: z.boolean(),
+  matches: z.array(match),
+  list,
+  proximity: z.object({
+    checked: z.boolean(),
+    reason: z.string().nullable(),
+    found: z.boolean().nullable(),
+    hops: z.number().nullable(),
+    path: z.array(z.string()).nullable(),
+    entity: z.string().nullable(),
+  }),
+  caveat: z.string(),
+});
+const ofacBody = z.union([
+  z.object({ state: z.literal('ok'), data: ofacData }),
+  z.object({ state: z.enum(['not_deployed', 'insufficient_evidence']), reason: z.string() }),
+]);
+
+type Fact = readonly [name: string, value: string];
+type Part = {
+  readonly facts: readonly Fact[];
+  readonly notes: readonly string[];
+  readonly status: ExitStatus;
+};
+
+/** `exhibit look`. */
+export const lookCommand: Command<ConnectionServices> = {
+  name: 'look',
+  summary: 'Look at one address through a running service.',
+  usage: 'exhibit look ADDRESS [--base-url URL] [--key-file FILE] [--json]',
+  example: 'exhibit look 0x8589427373d6d84e98730d7795d8f6f8731fda16',
+  details: [
+    ...CONNECTION_DETAILS,
+    '--json            the answers as they came: {address, ofac, screen}',
+    'It asks the list route and the bulk screen: two requests of the allowance.',
+  ],
+  run: async (argv, io, services) => {
+    const { values, positionals } = readArgs(argv, {
+      options: CONNECTION_OPTIONS,
+      positionals: ['ADDRESS'],
+    });
+    const address = required(positionals[0], 'ADDRESS');
+    const to = await connection(values, io, services);
+    const path = `/api/v1/wallet/${encodeURIComponent(address)}/ofac`;
+    const ofac = await ask(to, { method: 'GET', path }, io.signal);
+    const body = { addresses: [address] };
+    const bulk = { method: 'POST', path: '/api/v1/bulk/wallet-screen', body } as const;
+    // A text that is no address is told once.
+    const misformed = ofac.kind === 'said' && ofac.status === 400;
+    const screen = misformed ? ofac : await ask(to, bulk, io.signal);
+    const parts = [ofacPart(ofac), screenPart(screen)];
+    if (io.json) printJson(io, { address, ofac: rawOf(ofac), screen: rawOf(screen) });
+    else show(address, misformed ? parts.slice(0, 1) : parts, io);
+    const statuses = parts.map((one) => one.status);
+    const worst = [EXIT.badUsage, EXIT.couldNotCheck].find((status) => statuses.includes(status));
+    return worst === undefined ? EXIT.done : worst;
+  },
+};
+
+function rawOf(said: Said): unknown {
+  return said.kind === 'said' ? said.body : { error: said.reason };
+}
+
+function show(address: string, parts: readonly Part[], io: Io): void {
+  io.out(address);
+  print(io, factLines(parts.flatMap((one) => one.facts)));
+  for (const note of parts.flatMap((one) => one.notes)) io.out(note);
+}
+
+function unchecked(name: string, reason: string, status: ExitStatus = EXIT.couldNotCheck): Part {
+  return { facts: [[name, `not checked: ${reason}`]], notes: [], status };
+}
+
+function notAnswered(name: string, said: Said): Part {
+  if (said.kind === 'silent') return unchecked(name, said.reason);
+  const status = said.status === 400 ? EXIT.badUsage : EXIT.couldNotCheck;
+  return unchecked(name, refusalText(said.status, said.body), status);
+}
+
+function ofacPart(said: Said): Part {
+  if (said.kind === 'silent' || said.status !== 200) return notAnswered('sanctions', said);
+  const parsed = ofacBody.safeParse(said.body);
+  if (!parsed.success) return unchecked('sanctions', 'the answer is not one of this interface');
+  if (parsed.data.state !== 'ok') return unchecked('sanctions', parsed.data.reason);
+  const { sanctioned, matches, list: of, proximity, caveat } = parsed.data.data;
+  const listed = sanctioned
+    ? matches.map(
+        (one): Fact => [
+          'sanctions',
+          `LISTED: ${one.entity} (${one.programs.join(', ')}), entry ${one.uid}`,
+        ],
+      )
+    : [['sanctions', `no entry on this list (${of.addresses} addresses)`] as const];
+  return {
+    facts: [
+      ...listed,
+      ['list', `${of.name}, published ${of.published}`],
+      ['proximity', proximityText(proximity)],
+    ],
+    notes: [caveat],
+    status: EXIT.done,
+  };
+}
+
+function proximityText(walk: z.output<typeof ofacData>['proximity']): string {
+  if (walk.found === true && walk.path !== null) {
+    const entity = walk.entity === null ? 'a listed address' : walk.entity;
+    return `${walk.hops} hop${walk.hops === 1 ? '' : 's'} to ${entity}: ${walk.path.join(' → ')}`;
+  }
+  if (!walk.checked)
+    return `not checked: ${walk.reason === null ? 'no reason given' : walk.reason}`;
+  return 'no path found within 2 hops in the history that was read';
+}
+
+function screenPart(said: Said): Part {
+  if (said.kind === 'silent' || said.status !== 200) return notAnswered('tables', said);
+  const parsed = screenedBody.safeParse(said.body);
+  if (!parsed.success) return unchecked('tables', 'the answer is not one of this interface');
+  if (parsed.data.state === 'not_deployed') return unchecked('tables', parsed.data.reason);
+  const [result] = parsed.data.data.results;
+  if (result === undefined) return unchecked('tables', 'the answer holds no result');
+  return { facts: factsOf(result), notes: [], status: EXIT.done };
+}
+
+function factsOf(result: ScreenResult): Fact[] {
+  const exchange: Fact = ['exchange', screenText.exchange(result)];
+  const { launch_corpus: corpus } = result.checked;
+  return corpus === null ? [exchange] : [exchange, ['launches', screenText.launches(result)]];
+}

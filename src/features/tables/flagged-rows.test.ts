@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { evm, named } from '../../testing/addresses.ts';
+import { flaggedJudge } from './flagged-rows.ts';
+
+const DAY_S = 86_400;
+const judge = flaggedJudge({ source: 'one', source_url: null, imported_at: 20_000 * DAY_S });
+const ADDRESS = evm('flagged');
+const MAKER = evm('maker');
+const TX = `0x${'Ab'.repeat(32)}`;
+
+function judged(fields: { readonly [column: string]: string }) {
+  return judge({ line: 2, fields: new Map(Object.entries(fields)) }, 'rows');
+}
+
+describe('the layouts of flagged rows', () => {
+  test('Forta’s malicious contracts: tag, maker and creation', () => {
+    const verdict = judged({
+      ...{ contract_address: ADDRESS, contract_tag: '', contract_creator: MAKER },
+      ...{ contract_creation_tx: TX, contract_creator_tag: 'xToken Exploiter' },
+      ...{ source: 'Luabase', notes: '', contract_creator_etherscan_label: 'heist' },
+    });
+    expect(verdict).toMatchObject({
+      row: {
+        ...{ address: ADDRESS, tag: 'xToken Exploiter', category: 'heist', is_contract: true },
+        ...{ creator: MAKER, creator_key: MAKER, creation_tx: TX.toLowerCase(), source: 'one' },
+      },
+    });
+  });
+
+  test('Forta’s phishing addresses and malicious labels', () => {
+    const phishing = judged({
+      ...{ address: ADDRESS, etherscan_tag: 'Fake_Phishing1', etherscan_labels: 'phish-hack' },
+      is_contract: 'False',
+    });
+    expect(phishing).toMatchObject({ row: { tag: 'Fake_Phishing1', is_contract: false } });
+    const label = judged({ banned_address: ADDRESS, wallet_tag: 'T', data_source: 'list' });
+    expect(label).toMatchObject({ row: { tag: 'T', category: 'list', is_contract: null } });
+  });
+
+  test('our own columns, with a date and a link; an address of any kind in its own case', () => {
+    const solana = named('solana', 'flagged');
+    const verdict = judged({
+      ...{ address: solana, tag: 'Drainer', chain: 'Solana', first_seen: '2026-02-03' },
+      source_url: 'https://example.org/x',
+    });
+    expect(verdict).toMatchObject({
+      row: { address: solana, chain: 'solana', category: 'Drainer', first_seen: '2026-02-03' },
+      dated_at: Date.parse('2026-02-03T00:00:00Z') / 1_000,
+    });
+  });
+
+  test.each([
+    ['no address', { tag: 'x' }, 'missing_field'],
+    ['nothing it is flagged as', { address: ADDRESS }, 'missing_field'],
+    ['an address of no form', { address: 'nobody', tag: 'x' }, 'bad_address'],
+    ['the null address', { address: `0x${'0'.repeat(40)}`, tag: 'x' }, 'system_address'],
+    ['a maker of no form', { address: ADDRESS, tag: 'x', creator: 'me' }, 'bad_address'],
+    ['a hash of no form', { address: ADDRESS, tag: 'x', creation_tx: '0x1' }, 'bad_text'],
+    ['a hidden sign in its tag', { address: ADDRESS, tag: 'a\u202eb' }, 'bad_text'],
+    ['a flag of no form', { address: ADDRESS, tag: 'x', is_contract: 'maybe' }, 'bad_flag'],
+    ['a link of no form', { address: ADDRESS, tag: 'x', source_url: 'ftp://x' }, 'bad_link'],
+    ['a day of no form', { address: ADDRESS, tag: 'x', first_seen: 'once' }, 'bad_time'],
+  ])('a row with %s is refused', (_, fields, code) => {
+    expect(judged(fields)).toMatchObject({ code });
+  });
+});

@@ -1,0 +1,180 @@
+// Which row of a file flags an address, and by which words?
+// Three published layouts and one of our own are known by their columns. It refuses to guess: a row
+// that names neither a tag nor a category flags nothing.
+
+import { isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
+import { parseChain } from '../../chain/chain.ts';
+import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import type { FlaggedTable, FlaggedTableRow, ImportFlagged } from '../../ports/flags/table.ts';
+import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
+import {
+  type Accepted,
+  importTable,
+  isShowable,
+  type Judge,
+  type Refused,
+  valueIn,
+} from './import-rows.ts';
+import { isPublicLink } from './labels.ts';
+
+const TAG_CHARS_MAX = 200;
+const CATEGORY_CHARS_MAX = 60;
+const CHAIN_CHARS_MAX = 40;
+const HASH = /^0x[0-9a-f]{64}$/;
+
+/** What an importer adds to rows that do not say it themselves. */
+export type FlaggedDefaults = {
+  readonly source: string;
+  readonly source_url: string | null;
+  /** Unix seconds: the day of rows that their source does not date. */
+  readonly imported_at: number;
+};
+
+/** The importer of files of flagged addresses. `now` gives Unix seconds. */
+export function flaggedImporter(
+  ports: { readonly files: TableFiles; readonly table: FlaggedTable },
+  now: () => number,
+): ImportFlagged {
+  return ({ path, source, source_url, origin }, watch) => {
+    const started_at = now();
+    const judge = flaggedJudge({ source, source_url, imported_at: started_at });
+    const facts = { source, source_url, origin, started_at };
+    return importTable({ ...ports, path, facts, judge, now }, watch);
+  };
+}
+
+/** Judges the rows of files of flagged addresses. */
+export function flaggedJudge(defaults: FlaggedDefaults): Judge<FlaggedTableRow> {
+  const today = formatIsoDate(defaults.imported_at);
+  return (raw) => flaggedRow(saidBy(raw), defaults, today);
+}
+
+/** What a row says, whatever its layout; `null` where it says nothing. */
+type Said = {
+  readonly address: string | null;
+  readonly chain: string | null;
+  readonly tag: string | null;
+  readonly category: string | null;
+  readonly contract: string | null;
+  readonly creator: string | null;
+  readonly creationTx: string | null;
+  readonly link: string | null;
+  readonly day: string | null;
+};
+
+const SAYS_NOTHING: Said = {
+  address: null,
+  chain: null,
+  tag: null,
+  category: null,
+  contract: null,
+  creator: null,
+  creationTx: null,
+  link: null,
+  day: null,
+};
+
+/** The layout is told by the column that holds the address. */
+function saidBy(raw: RawRow): Said {
+  const said = (field: string) => valueIn(raw, field);
+  const maliciousContract = said('contract_address');
+  if (maliciousContract !== null) {
+    // Forta's malicious_smart_contracts.csv: a contract without a tag of its own bears its maker's.
+    return {
+      ...SAYS_NOTHING,
+      address: maliciousContract,
+      tag: firstOf(said('contract_tag'), said('contract_creator_tag'), said('notes')),
+      category: said('contract_creator_etherscan_label'),
+      contract: 'true',
+      creator: said('contract_creator'),
+      creationTx: said('contract_creation_tx'),
+    };
+  }
+  const banned = said('banned_address');
+  if (banned !== null) {
+    // Forta's etherscan_malicious_labels.csv.
+    const [tag, category] = [said('wallet_tag'), said('data_source')];
+    return { ...SAYS_NOTHING, address: banned, tag, category };
+  }
+  return {
+    address: said('address'),
+    chain: said('chain'),
+    // Forta's phishing_scams.csv names its columns after their source.
+    tag: firstOf(said('tag'), said('etherscan_tag')),
+    category: firstOf(said('category'), said('etherscan_labels')),
+    contract: said('is_contract'),
+    creator: said('creator'),
+    creationTx: said('creation_tx'),
+    link: said('source_url'),
+    day: said('first_seen'),
+  };
+}
+
+function firstOf(...texts: readonly (string | null)[]): string | null {
+  const found = texts.find((text) => text !== null);
+  return found === undefined ? null : found;
+}
+
+function refused(code: Refused['code'], about: string | null): Refused {
+  return { code, about };
+}
+
+function flaggedRow(
+  said: Said,
+  { source, source_url }: FlaggedDefaults,
+  today: string,
+): Accepted<FlaggedTableRow> | Refused {
+  if (said.address === null) return refused('missing_field', 'address');
+  const tag = firstOf(said.tag, said.category);
+  const category = firstOf(said.category, said.tag);
+  if (tag === null || category === null) return refused('missing_field', 'tag');
+  if (!isShowable(tag, TAG_CHARS_MAX)) return refused('bad_text', 'tag');
+  if (!isShowable(category, CATEGORY_CHARS_MAX)) return refused('bad_text', 'category');
+  const parsed = parseAddress(said.address);
+  if (parsed === null) return refused('bad_address', null);
+  if (isSystemAddress(parsed.address)) return refused('system_address', null);
+  if (said.chain !== null && !isShowable(said.chain, CHAIN_CHARS_MAX)) {
+    return refused('bad_text', 'chain');
+  }
+  const made = creationOf(said);
+  if ('code' in made) return made;
+  const isContract = flagOf(said.contract);
+  if (isContract === 'neither') return refused('bad_flag', 'is_contract');
+  if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
+  const dated_at = said.day === null ? null : parseIsoDate(said.day);
+  if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
+  const row: FlaggedTableRow = {
+    ...{ address: parsed.address, match_key: matchKey(parsed.address), tag, category },
+    ...{ chain: chainOf(said.chain), is_contract: isContract, source, ...made },
+    source_url: said.link === null ? source_url : said.link,
+    first_seen: dated_at === null ? today : formatIsoDate(dated_at),
+  };
+  return { row, dated_at };
+}
+
+type Made = Pick<FlaggedTableRow, 'creator' | 'creator_key' | 'creation_tx'>;
+
+function creationOf({ creator, creationTx }: Said): Made | Refused {
+  const tx = creationTx === null ? null : creationTx.toLowerCase();
+  if (tx !== null && !HASH.test(tx)) return refused('bad_text', 'creation_tx');
+  if (creator === null) return { creator: null, creator_key: null, creation_tx: tx };
+  const parsed = parseAddress(creator);
+  if (parsed === null) return refused('bad_address', 'creator');
+  if (isSystemAddress(parsed.address)) return refused('system_address', 'creator');
+  const { address } = parsed;
+  return { creator: address, creator_key: matchKey(address), creation_tx: tx };
+}
+
+function flagOf(text: string | null): boolean | null | 'neither' {
+  if (text === null) return null;
+  const word = text.toLowerCase();
+  if (word === 'true') return true;
+  return word === 'false' ? false : 'neither';
+}
+
+function chainOf(text: string | null): string | null {
+  if (text === null) return null;
+  const name = text.toLowerCase();
+  const known = parseChain(name);
+  return known === null ? name : known;
+}

@@ -1,0 +1,179 @@
+// How does a file of rows become a table that may be read?
+// Every row is judged alone and each refused one is named; the file counts whole or not at all.
+// It refuses to complete an import of which no row was accepted.
+
+import { tally } from '../../evidence/measure.ts';
+import { Read, type Reading } from '../../evidence/reading.ts';
+import type {
+  BrokenRow,
+  FileLayout,
+  ImportEnd,
+  ImportFacts,
+  ImportOutcome,
+  ImportTable,
+  ImportWatch,
+  Numbered,
+  OpenedFile,
+  RawRow,
+  TableFiles,
+  TableImport,
+} from '../../ports/tables/table-import.ts';
+
+/** Why a row was refused, as `registry/SOURCES.md` shows it. */
+export const ROW_REFUSALS = {
+  unreadable_row: 'the row could not be read',
+  not_an_exchange: 'the tag names no exchange',
+  missing_field: 'a required value is missing',
+  bad_address: 'no EVM, Solana, Bitcoin or Tron address',
+  wrong_form_for_chain: 'not an address of the chain that the row names',
+  chain_not_told_apart: 'an address of this chain can be spelled like a Bitcoin address',
+  system_address: 'the address belongs to a chain itself, or to nobody',
+  duplicate: 'an earlier row of this file says the same',
+  unknown_role: 'the role is none of those known',
+  unknown_confidence: 'the confidence is no rung of the ladder',
+  bad_text: 'too long, or with characters that cannot be shown',
+  bad_link: 'no plain http or https address',
+  bad_time: 'no time, or one that cannot be',
+  bad_flag: 'neither true nor false',
+} as const;
+type RowRefusalCode = keyof typeof ROW_REFUSALS;
+
+/** Why a row is refused, and what that is about: a field's name, a chain, a parser's words. */
+export type Refused = { readonly code: RowRefusalCode; readonly about: string | null };
+
+/** A row that was accepted, and the time (Unix seconds) at which its file dates it, if it does. */
+export type Accepted<Row> = { readonly row: Row; readonly dated_at: number | null };
+
+/** Judges one row of a file. */
+export type Judge<Row> = (raw: RawRow, layout: FileLayout) => Accepted<Row> | Refused;
+
+type Order<Row, P extends string> = {
+  readonly path: string;
+  readonly files: TableFiles;
+  readonly table: ImportTable<Row, P>;
+  readonly facts: ImportFacts;
+  readonly judge: Judge<Row>;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+/** Imports a file. What was staged is forgotten unless the whole import completes. */
+export async function importTable<Row, P extends string>(
+  order: Order<Row, P>,
+  watch: ImportWatch,
+): Promise<ImportOutcome> {
+  const opened = await order.files.open(order.path);
+  if (!(opened instanceof Read)) return { outcome: 'unread', why: opened.why };
+  const begun = await order.table.begin(order.facts);
+  if (!(begun instanceof Read)) return { outcome: 'unread', why: begun.why };
+  const { id } = begun.value;
+  const outcome = await staged(opened.value, order, id, watch);
+  if (outcome.outcome !== 'completed') await order.table.abandon(id);
+  return outcome;
+}
+
+type Counts = {
+  seen: number;
+  accepted: number;
+  refused: number;
+  datedAt: number | null;
+  readonly byCode: Map<string, number>;
+};
+
+type Refuse = (line: number, refused: Refused) => void;
+
+async function staged<Row, P extends string>(
+  file: OpenedFile,
+  order: Order<Row, P>,
+  id: number,
+  watch: ImportWatch,
+): Promise<ImportOutcome> {
+  const counts: Counts = { seen: 0, accepted: 0, refused: 0, datedAt: null, byCode: new Map() };
+  const refuse: Refuse = (line, { code, about }) => {
+    counts.refused += 1;
+    tally(counts.byCode, code);
+    const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
+    watch.onRefused({ line, code, reason });
+  };
+  for await (const batch of file.rows()) {
+    if (watch.signal.aborted) return { outcome: 'stopped' };
+    if (!(batch instanceof Read)) return { outcome: 'unread', why: batch.why };
+    const good = judged(batch.value, (raw) => order.judge(raw, file.layout), counts, refuse);
+    const repeated = await order.table.stage(id, good.rows);
+    if (!(repeated instanceof Read)) return { outcome: 'unread', why: repeated.why };
+    for (const n of repeated.value) {
+      const line = good.lines.get(n);
+      if (line !== undefined) refuse(line, { code: 'duplicate', about: null });
+    }
+    counts.accepted += good.rows.length - repeated.value.length;
+    watch.onProgress(counts.seen, file.bytesRead(), file.bytes);
+  }
+  if (counts.accepted === 0) {
+    return { outcome: 'no_row_accepted', rows_refused: counts.refused, refused: counts.byCode };
+  }
+  return completed(await order.table.complete(id, endOf(file, order, counts)), counts);
+}
+
+function judged<Row>(
+  batch: readonly (RawRow | BrokenRow)[],
+  judge: (raw: RawRow) => Accepted<Row> | Refused,
+  counts: Counts,
+  refuse: Refuse,
+): { readonly rows: readonly Numbered<Row>[]; readonly lines: ReadonlyMap<number, number> } {
+  const rows: Numbered<Row>[] = [];
+  const lines = new Map<number, number>();
+  for (const raw of batch) {
+    counts.seen += 1;
+    if ('problem' in raw) {
+      refuse(raw.line, { code: 'unreadable_row', about: raw.problem });
+      continue;
+    }
+    const verdict = judge(raw);
+    if ('code' in verdict) {
+      refuse(raw.line, verdict);
+      continue;
+    }
+    rows.push({ ...verdict.row, n: counts.seen });
+    lines.set(counts.seen, raw.line);
+    const at = verdict.dated_at;
+    if (at !== null && (counts.datedAt === null || at > counts.datedAt)) counts.datedAt = at;
+  }
+  return { rows, lines };
+}
+
+function endOf<Row, P extends string>(
+  file: OpenedFile,
+  order: Order<Row, P>,
+  counts: Counts,
+): ImportEnd {
+  return {
+    rows_accepted: counts.accepted,
+    rows_refused: counts.refused,
+    sha256: file.sha256(),
+    as_of: counts.datedAt === null ? order.facts.started_at : counts.datedAt,
+    completed_at: order.now(),
+  };
+}
+
+function completed<P extends string>(
+  ended: Reading<TableImport, P>,
+  counts: Counts,
+): ImportOutcome {
+  if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
+  return { outcome: 'completed', record: ended.value, refused: counts.byCode };
+}
+
+/** The text of a row's value without the space around it; `null` where there is none. */
+export function valueIn(raw: RawRow, field: string): string | null {
+  const value = raw.fields.get(field);
+  if (value === undefined) return null;
+  const text = value.trim();
+  return text === '' ? null : text;
+}
+
+const UNSHOWABLE = /[\ufffd\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** Whether a text may be kept and shown: within its length, without control or hidden signs. */
+export function isShowable(text: string, charsMax: number): boolean {
+  return text.length <= charsMax && !UNSHOWABLE.test(text);
+}

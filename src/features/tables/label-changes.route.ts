@@ -1,0 +1,61 @@
+// Answers GET /api/v1/registry/labels/changes from the log of imports.
+// It refuses to show an empty log that was not read.
+
+import { describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
+import { badInput } from '../../contract/refusals.ts';
+import type { PlainHandler } from '../../contract/route.ts';
+import { claim } from '../../evidence/claim.ts';
+import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { LabelChange, LabelChanges, LabelWords } from '../../ports/labels/label-changes.ts';
+import { CHANGES_DEFAULT, labelChanges } from './label-changes.contract.ts';
+import { confidenceLevel } from './labels.ts';
+
+const MS_IN_S = 1_000;
+
+/** What a reader of the log must know of it. */
+export const CHANGES_CAVEAT =
+  'A label that was removed is no longer held from its source; another may still hold one. A ' +
+  'source may be wrong: the log shows what it said, and when it came in here.';
+
+/** The handler of the change log. */
+export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labelChanges> {
+  return async ({ query: { address, before, limit } }) => {
+    const parsed = address === undefined ? null : parseAddress(address);
+    if (address !== undefined && parsed === null) {
+      const misform = describeMisform(address);
+      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+    }
+    const found = await log.newest({
+      beforeId: before === undefined ? null : before,
+      matchKey: parsed === null ? null : matchKey(parsed.address),
+      limit: limit === undefined ? CHANGES_DEFAULT : limit,
+    });
+    // A page of a longer log is whole as a page: it is full, and names what follows.
+    const page = decided(found, (changes) => changes.length > 0);
+    if (!(page instanceof Read)) {
+      return labelChanges.reply(503, { error: 'unavailable', reason: page.why.reason });
+    }
+    const last = seen(map(page, (changes) => changes.slice(-1)));
+    return labelChanges.reply(200, {
+      changes: claim(page, (changes) => changes.map(changeShown)),
+      next_before: found instanceof Part && last !== null ? last[0].id : null,
+      caveat: CHANGES_CAVEAT,
+    });
+  };
+}
+
+function changeShown({ at, origin, before, ...change }: LabelChange) {
+  const { label, role, confidence, source_url, ...rest } = change;
+  return {
+    ...rest,
+    ...wordsShown({ label, role, confidence, source_url }),
+    before: before === null ? null : wordsShown(before),
+    at: new Date(at * MS_IN_S).toISOString(),
+    simulated: origin === 'simulated',
+  };
+}
+
+function wordsShown({ label, role, confidence, source_url }: LabelWords) {
+  return { label, role, confidence, confidence_level: confidenceLevel(confidence), source_url };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../contract/refusals.ts';
+import { unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { labelOf } from '../../ports/labels/exchange-labels.suite.ts';
+import type { LabelChanges } from '../../ports/labels/label-changes.ts';
+import type { LabelRow } from '../../ports/labels/label-table.ts';
+import { imported } from '../../ports/tables/table-import.suite.ts';
+import { evm } from '../../testing/addresses.ts';
+import { memoryLabelTable } from '../../testing/memory/label-table.ts';
+import { CHANGES_CAVEAT, labelChangesHandler } from './label-changes.route.ts';
+
+const A = evm('a');
+const B = evm('b');
+const row = (address: string, over: Partial<LabelRow> = {}): LabelRow => {
+  return { ...labelOf(address, 'one'), match_key: address, ...over };
+};
+
+type Handler = ReturnType<typeof labelChangesHandler>;
+type Call = (
+  input: { params: object; query: object; body: undefined },
+  asked: Parameters<Handler>[1],
+) => ReturnType<Handler>;
+
+async function asked(changes: LabelChanges, query: { address?: string; limit?: number } = {}) {
+  const { signal } = new AbortController();
+  const handler = labelChangesHandler(changes) as Call;
+  return handler({ params: {}, query, body: undefined }, { now: () => 0, signal });
+}
+
+async function bodyOf(changes: LabelChanges, query = {}) {
+  const reply = await asked(changes, query);
+  if (reply instanceof Refusal) throw new Error('refused');
+  return { status: reply.status, body: reply.body };
+}
+
+describe('says', () => {
+  test('what changed, with what it said before and the file it came from', async () => {
+    const { table, changes } = memoryLabelTable();
+    await imported(table, 'one', [row(A)]);
+    await imported(table, 'one', [row(A, { confidence: 'ownership' })]);
+    const { status, body } = await bodyOf(changes, { limit: 1 });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ next_before: 2, caveat: CHANGES_CAVEAT });
+    expect(body).toMatchObject({
+      changes: [
+        {
+          ...{ change: 'changed', address: A, confidence: 'ownership', confidence_level: 100 },
+          before: { confidence: row(A).confidence },
+          ...{ sha256: 'a'.repeat(64), simulated: false },
+        },
+      ],
+    });
+  });
+
+  test('that an address was never changed, once the log was read', async () => {
+    const { table, changes } = memoryLabelTable();
+    await imported(table, 'one', [row(A)]);
+    const { body } = await bodyOf(changes, { address: B });
+    expect(body).toMatchObject({ changes: [], next_before: null });
+  });
+});
+
+describe('is silent', () => {
+  test('while no import has completed', async () => {
+    const { status, body } = await bodyOf(memoryLabelTable().changes);
+    expect(status).toBe(503);
+    expect(body).not.toHaveProperty('changes');
+  });
+
+  test('while the store is', async () => {
+    const fault = why('store_unreadable', { what: 'The log', fault: 'it is down' });
+    const silent = { newest: async () => unread('label_changes', fault) };
+    expect(await bodyOf(silent)).toMatchObject({ status: 503, body: { reason: fault.reason } });
+  });
+});
+
+describe('refuses', () => {
+  test('a text that is no address', async () => {
+    const reply = await asked(memoryLabelTable().changes, { address: 'nobody' });
+    expect(reply instanceof Refusal && reply.status).toBe(400);
+  });
+});

@@ -1,0 +1,278 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ExchangeLabel, LABEL_ROLES } from '../../ports/labels/exchange-labels.ts';
+import type { FileLayout } from '../../ports/tables/table-import.ts';
+import {
+  CONFIDENCE_LADDER,
+  isClusterable,
+  isPublicLink,
+  type LabelDefaults,
+  labelJudge,
+  leadingLabel,
+  roleInText,
+} from './labels.ts';
+
+const DEFAULTS: LabelDefaults = {
+  source: 'one',
+  source_url: 'https://example.org/',
+  role: null,
+  imported_at: Date.UTC(2026, 10, 21) / 1_000,
+};
+const EVM = '0x28C6c06298d514Db089934071355E5743bf21d60';
+const SOLANA = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
+const BITCOIN = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
+const BECH32 = 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4';
+const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+
+type Fields = { readonly [name: string]: string };
+
+function judged(fields: Fields, layout: FileLayout = 'rows', more: Partial<LabelDefaults> = {}) {
+  const verdict = labelJudge({ ...DEFAULTS, ...more })(
+    { line: 1, fields: new Map(Object.entries(fields)) },
+    layout,
+  );
+  return 'code' in verdict ? verdict : verdict.row;
+}
+
+const row = (more: Fields) => judged({ address: EVM, entity: 'exemplar', ...more });
+
+describe('a row in columns', () => {
+  test('of address and entity alone is a label, with what is not said filled in', () => {
+    expect(judged({ address: ` ${EVM} `, entity: 'exemplar' })).toEqual({
+      address: EVM.toLowerCase(),
+      match_key: EVM.toLowerCase(),
+      chain: null,
+      label: 'exemplar',
+      entity: 'exemplar',
+      role: 'other',
+      confidence: 'web_crawl',
+      clusterable: false,
+      source: 'one',
+      source_url: 'https://example.org/',
+      first_seen: '2026-11-21',
+    });
+  });
+
+  test('keeps what it says', () => {
+    expect(
+      judged({
+        address: SOLANA,
+        entity: 'exemplar',
+        chain: 'SOL',
+        label: 'Exemplar: Deposit 7',
+        role: 'Treasury',
+        confidence: 'ownership',
+        source_url: 'https://example.com/page?id=1',
+        first_seen: '2025-02-03T10:00:00Z',
+      }),
+    ).toMatchObject({
+      address: SOLANA,
+      match_key: SOLANA,
+      chain: 'solana',
+      role: 'treasury',
+      confidence: 'ownership',
+      source_url: 'https://example.com/page?id=1',
+      first_seen: '2025-02-03',
+    });
+  });
+
+  test.each<[name: string, more: Fields, code: string, about: string | null]>([
+    ['no address', { address: ' ' }, 'missing_field', 'address'],
+    ['no entity', { entity: '' }, 'missing_field', 'entity'],
+    ['an address of no known form', { address: 'rEb8TK3gBgk5auZkwc6s' }, 'bad_address', null],
+    ['an EVM address on Bitcoin', { chain: 'bitcoin' }, 'wrong_form_for_chain', 'bitcoin'],
+    [
+      'a Tron address on Ethereum',
+      { address: TRON, chain: 'eth' },
+      'wrong_form_for_chain',
+      'ethereum',
+    ],
+    [
+      'a Bitcoin form on Litecoin',
+      { address: BITCOIN, chain: 'LTC' },
+      'chain_not_told_apart',
+      'ltc',
+    ],
+    ['the null address', { address: `0x${'0'.repeat(40)}` }, 'system_address', null],
+    ['the system program', { address: '1'.repeat(32) }, 'system_address', null],
+    ['a role that is none', { role: 'warm' }, 'unknown_role', null],
+    ['a rung that is none', { confidence: 'certain' }, 'unknown_confidence', null],
+    ['an over-long entity', { entity: 'e'.repeat(101) }, 'bad_text', 'entity'],
+    ['a label that hides text', { label: 'Exemplar\u202e' }, 'bad_text', 'label'],
+    ['a chain that is no word', { chain: 'c'.repeat(41) }, 'bad_text', 'chain'],
+    ['a link with a password', { source_url: 'https://a:b@example.org' }, 'bad_link', 'source_url'],
+    ['a link that runs', { source_url: 'javascript:alert(1)' }, 'bad_link', 'source_url'],
+    ['a day that is none', { first_seen: '2026-02-30' }, 'bad_time', 'first_seen'],
+  ])('is refused for %s', (_name, more, code, about) => {
+    expect(row(more)).toEqual({ code, about });
+  });
+
+  test.each([
+    ['eth', EVM, 'ethereum'],
+    ['BEP20', EVM, 'bsc'],
+    ['matic', EVM, 'polygon'],
+    ['avax', EVM, 'avax'],
+    ['TON', EVM, 'ton'],
+    ['trx', TRON, 'tron'],
+    ['BTC', BITCOIN, 'bitcoin'],
+    ['btc', BECH32, 'bitcoin'],
+  ])(
+    'on %s keeps the chain by our name, or by its own where it is not served here',
+    (chain, address, ours) => {
+      expect(row({ chain, address })).toMatchObject({ chain: ours });
+    },
+  );
+});
+
+describe('a tag of a TagPack', () => {
+  const TAG = {
+    address: EVM,
+    currency: 'ETH',
+    category: 'exchange',
+    actor: 'exemplar',
+    label: 'Exemplar reserves',
+    confidence: 'service_data',
+    source: 'https://example.org/pack',
+    lastmod: '2023-08-16 12:18:52.619444',
+  };
+
+  test('of an exchange is a label of its actor', () => {
+    expect(judged(TAG, 'tagpack')).toMatchObject({
+      chain: 'ethereum',
+      entity: 'exemplar',
+      label: 'Exemplar reserves',
+      confidence: 'service_data',
+      source_url: 'https://example.org/pack',
+      first_seen: '2023-08-16',
+    });
+  });
+
+  test('may say its kind as a concept, and its chain as a network', () => {
+    const { category: _, ...rest } = TAG;
+    const tag = { ...rest, concepts: 'hosted_wallet exchange', network: 'BSC', currency: 'USDT' };
+    expect(judged(tag, 'tagpack')).toMatchObject({ chain: 'bsc' });
+  });
+
+  test('filed under a token’s symbol names no chain', () => {
+    expect(judged({ ...TAG, currency: 'USDT' }, 'tagpack')).toMatchObject({ chain: null });
+    expect(judged({ ...TAG, currency: 'TRX' }, 'tagpack')).toEqual({
+      code: 'wrong_form_for_chain',
+      about: 'tron',
+    });
+  });
+
+  test.each<[name: string, more: Fields]>([
+    ['of another kind', { category: 'mixing_service' }],
+    ['of another kind, whatever its concepts', { category: 'user', concepts: 'exchange' }],
+    ['of an abuse', { abuse: 'service_hack' }],
+    ['of no kind', { category: '' }],
+  ])('%s is no exchange label', (_name, more) => {
+    expect(judged({ ...TAG, ...more }, 'tagpack')).toEqual({
+      code: 'not_an_exchange',
+      about: null,
+    });
+  });
+
+  test('without an actor names no entity: a label is not guessed into one', () => {
+    expect(judged({ ...TAG, actor: '' }, 'tagpack')).toEqual({
+      code: 'missing_field',
+      about: 'entity',
+    });
+  });
+});
+
+describe('the role', () => {
+  test.each([
+    ['Binance: Hot Wallet 6', 'hot'],
+    ['COSS Old Hot Wallet', 'hot'],
+    ['bitfinex EOS/EOS Tokens cold/wallet', 'cold'],
+    ['Wintermute: Binance Deposit', 'deposit'],
+    ['CoinMetro Treasury', 'treasury'],
+    ['Exemplar: Deployer', 'deployer'],
+    ['Binance Eth2 Depositor', null],
+    ['Hotbit 3', null],
+    ['Coldstone 1', null],
+    ['Binance 14', null],
+  ])('that the words of %j name is %s', (label, role) => {
+    expect(roleInText(label)).toBe(role);
+  });
+
+  test('is the row’s own, else its words’, else what the operator says, else other', () => {
+    const asked = { role: 'treasury' } as const;
+    const base = { address: EVM, entity: 'e' };
+    const roles = [
+      judged({ ...base, label: 'Hot', role: 'cold' }, 'rows', asked),
+      judged({ ...base, label: 'Hot' }, 'rows', asked),
+      judged({ ...base, label: '1' }, 'rows', asked),
+      judged({ ...base, label: '1' }),
+    ].map((one) => ('role' in one ? one.role : null));
+    expect(roles).toEqual(['cold', 'hot', 'treasury', 'other']);
+  });
+
+  test('links users only where it is a deposit address', () => {
+    expect(LABEL_ROLES.filter(isClusterable)).toEqual(['deposit']);
+  });
+});
+
+test('a link is public where it is http or https without user or password', () => {
+  expect(['https://a.example/x?y', 'http://a.example'].every(isPublicLink)).toBe(true);
+  const odd = [
+    'ftp://a.example',
+    'https://u@a.example',
+    'a.example',
+    '',
+    'https://a.example/\u0000',
+  ];
+  expect(odd.some(isPublicLink)).toBe(false);
+});
+
+describe('of several labels', () => {
+  const label = (more: Partial<ExchangeLabel>): ExchangeLabel => ({
+    address: EVM.toLowerCase(),
+    chain: null,
+    label: 'l',
+    entity: 'e',
+    role: 'other',
+    confidence: 'web_crawl',
+    clusterable: false,
+    source: 'm',
+    source_url: null,
+    first_seen: '2026-01-01',
+    ...more,
+  });
+
+  test('none speaks for an address without labels', () => {
+    expect(leadingLabel([])).toBeNull();
+  });
+
+  test('the strongest rung speaks, then one that names a role, then the sources in order', () => {
+    const strong = label({ confidence: 'ownership', source: 'z' });
+    const hot = label({ role: 'hot', source: 'y' });
+    const first = label({ source: 'a' });
+    expect(leadingLabel([first, hot, strong])).toBe(strong);
+    expect(leadingLabel([first, hot])).toBe(hot);
+    expect(leadingLabel([label({}), first])).toBe(first);
+  });
+
+  test('which one speaks does not hang on the order in which they are held', () => {
+    const labels = fc.array(
+      fc.record({
+        confidence: fc.constantFrom(...CONFIDENCE_LADDER, 'a rung of tomorrow'),
+        role: fc.constantFrom(...LABEL_ROLES),
+        source: fc.constantFrom('a', 'b', 'c', 'd'),
+      }),
+      { minLength: 1, maxLength: 6 },
+    );
+    const key = (one: ExchangeLabel | null) => [
+      one?.confidence,
+      one?.role === 'other',
+      one?.source,
+    ];
+    fc.assert(
+      fc.property(labels, (some) => {
+        const held = some.map(label);
+        expect(key(leadingLabel(held.toReversed()))).toEqual(key(leadingLabel(held)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,330 @@
+// Which rows of a label file name an exchange's wallet, and which label speaks for an address?
+// It takes what a source says in the source's words. It refuses to guess an exchange from a label:
+// a row that names no entity is no exchange label.
+
+import { type AddressKind, isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
+import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import {
+  type ExchangeLabel,
+  LABEL_ROLES,
+  type LabelRole,
+} from '../../ports/labels/exchange-labels.ts';
+import type { ImportLabels, LabelRow, LabelTable } from '../../ports/labels/label-table.ts';
+import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
+import {
+  type Accepted,
+  importTable,
+  isShowable,
+  type Judge,
+  type Refused,
+  valueIn,
+} from './import-rows.ts';
+
+/**
+ * The rungs of GraphSense's confidence ladder by their published ids, the strongest first, each
+ * with its published level (0 to 100): graphsense-tagpack-tool, src/tagpack/db/confidence.csv;
+ * `ledger_immanent` stands in older packs.
+ */
+const LADDER = [
+  ['override', 100],
+  ['ownership', 100],
+  ['ledger_immanent', 100],
+  ['manual_transaction', 90],
+  ['service_api', 70],
+  ['authority_data', 60],
+  ['trusted_provider', 50],
+  ['service_data', 50],
+  ['forensic', 50],
+  ['untrusted_transaction', 40],
+  ['web_crawl', 20],
+  ['heuristic', 10],
+  ['unknown', 5],
+] as const;
+
+/** The ids of the rungs, the strongest first. */
+export const CONFIDENCE_LADDER = LADDER.map(([id]) => id);
+
+const LEVELS: ReadonlyMap<string, number> = new Map(LADDER);
+
+/** The published level of a rung, 0 to 100; `null` for a rung that the ladder does not know. */
+export function confidenceLevel(confidence: string): number | null {
+  const level = LEVELS.get(confidence);
+  return level === undefined ? null : level;
+}
+
+const RUNGS: ReadonlyMap<string, number> = new Map(LADDER.map(([id], i) => [id, i]));
+
+/** The rung of a row whose source states none: it was gathered from the web or a data dump. */
+const CONFIDENCE_UNSTATED = 'web_crawl';
+
+/**
+ * The role that a label's own words name, whole words in any case: `Binance: Hot Wallet 6` is hot,
+ * `Eth2 Depositor` is no deposit. Null where it names none.
+ */
+export function roleInText(text: string): LabelRole | null {
+  const found = ROLE_WORDS.find(([, word]) => word.test(text));
+  return found === undefined ? null : found[0];
+}
+
+const ROLE_WORDS: readonly (readonly [LabelRole, RegExp])[] = [
+  ['hot', /\bhot\b/i],
+  ['cold', /\bcold\b/i],
+  ['deposit', /\bdeposits?\b/i],
+  ['deployer', /\bdeployer\b/i],
+  ['treasury', /\btreasury\b/i],
+];
+
+/**
+ * Whether an address of this role links its users: only a deposit address belongs to one. A hot or
+ * cold wallet is paid by many unrelated people, and of the other roles nothing is known.
+ */
+export function isClusterable(role: LabelRole): boolean {
+  return role === 'deposit';
+}
+
+/** The names of the chains served here, as sources write them. */
+const CHAIN_NAMES: ReadonlyMap<string, { readonly chain: string; readonly kind: AddressKind }> =
+  new Map([
+    ...named('ethereum', 'evm', ['ethereum', 'eth', 'erc20']),
+    ...named('arbitrum', 'evm', ['arbitrum', 'arb']),
+    ...named('base', 'evm', ['base']),
+    ...named('bsc', 'evm', ['bsc', 'bep20']),
+    ...named('polygon', 'evm', ['polygon', 'matic', 'pol']),
+    ...named('hyperevm', 'evm', ['hyperevm']),
+    ...named('solana', 'solana', ['solana', 'sol']),
+    ...named('bitcoin', 'bitcoin', ['bitcoin', 'btc', 'xbt']),
+    ...named('tron', 'tron', ['tron', 'trx', 'trc20']),
+  ]);
+
+function named(chain: string, kind: AddressKind, names: readonly string[]) {
+  return names.map((name) => [name, { chain, kind }] as const);
+}
+
+/** Chains that spell some of their addresses exactly as Bitcoin does, though others hold them. */
+const SPELLED_LIKE_BITCOIN: ReadonlySet<string> = new Set([
+  'bch',
+  'bitcoin_cash',
+  'bitcoin-cash',
+  'bitcoincash',
+  'bsv',
+  'bitcoin_sv',
+  'bitcoin-sv',
+  'bitcoinsv',
+  'ecash',
+  'xec',
+  'litecoin',
+  'ltc',
+]);
+
+const ENTITY_CHARS_MAX = 100;
+const LABEL_CHARS_MAX = 200;
+const CHAIN_CHARS_MAX = 40;
+const LINK_CHARS_MAX = 500;
+
+/** What an importer adds to rows that do not say it themselves. */
+export type LabelDefaults = {
+  readonly source: string;
+  readonly source_url: string | null;
+  /** The role of rows whose own words name none. */
+  readonly role: LabelRole | null;
+  /** Unix seconds: the day of rows that their source does not date. */
+  readonly imported_at: number;
+};
+
+/** The importer of label files. `now` gives Unix seconds. */
+export function labelImporter(
+  ports: { readonly files: TableFiles; readonly table: LabelTable },
+  now: () => number,
+): ImportLabels {
+  return ({ path, source, source_url, role, origin }, watch) => {
+    const started_at = now();
+    const judge = labelJudge({ source, source_url, role, imported_at: started_at });
+    const facts = { source, source_url, origin, started_at };
+    return importTable({ ...ports, path, facts, judge, now }, watch);
+  };
+}
+
+/** Judges the rows of label files, in columns or as TagPack tags. */
+export function labelJudge(defaults: LabelDefaults): Judge<LabelRow> {
+  const today = formatIsoDate(defaults.imported_at);
+  return (raw, layout) => {
+    const said = layout === 'tagpack' ? saidByTag(raw) : saidByColumns(raw);
+    return 'code' in said ? said : labelRow(said, defaults, today);
+  };
+}
+
+/** What a row says, whatever its layout; `null` where it says nothing. */
+type Said = {
+  readonly address: string | null;
+  readonly chain: string | null;
+  readonly entity: string | null;
+  readonly label: string | null;
+  readonly role: string | null;
+  readonly confidence: string | null;
+  readonly link: string | null;
+  readonly day: string | null;
+};
+
+function saidByColumns(raw: RawRow): Said {
+  return {
+    address: valueIn(raw, 'address'),
+    chain: valueIn(raw, 'chain'),
+    entity: valueIn(raw, 'entity'),
+    label: valueIn(raw, 'label'),
+    role: valueIn(raw, 'role'),
+    confidence: valueIn(raw, 'confidence'),
+    link: valueIn(raw, 'source_url'),
+    day: valueIn(raw, 'first_seen'),
+  };
+}
+
+/** A TagPack tag with what it inherits. Only a tag of an exchange, and of no abuse, is one. */
+function saidByTag(raw: RawRow): Said | Refused {
+  const category = valueIn(raw, 'category');
+  const concepts = valueIn(raw, 'concepts');
+  const kinds = category === null ? concepts?.split(' ') : [category];
+  if (kinds?.includes('exchange') !== true || valueIn(raw, 'abuse') !== null) {
+    return refused('not_an_exchange', null);
+  }
+  return {
+    address: valueIn(raw, 'address'),
+    chain: chainOfTag(raw),
+    entity: valueIn(raw, 'actor'),
+    label: valueIn(raw, 'label'),
+    role: null,
+    confidence: valueIn(raw, 'confidence'),
+    link: valueIn(raw, 'source'),
+    day: valueIn(raw, 'lastmod'),
+  };
+}
+
+/** A tag's network, else its currency where that is a chain's own coin and not a token's symbol. */
+function chainOfTag(raw: RawRow): string | null {
+  const network = valueIn(raw, 'network');
+  if (network !== null) return network;
+  const currency = valueIn(raw, 'currency');
+  if (currency === null) return null;
+  const name = currency.toLowerCase();
+  return CHAIN_NAMES.has(name) || SPELLED_LIKE_BITCOIN.has(name) ? name : null;
+}
+
+function refused(code: Refused['code'], about: string | null): Refused {
+  return { code, about };
+}
+
+function labelRow(
+  said: Said,
+  defaults: LabelDefaults,
+  today: string,
+): Accepted<LabelRow> | Refused {
+  if (said.address === null) return refused('missing_field', 'address');
+  if (said.entity === null) return refused('missing_field', 'entity');
+  const placed = placedOn(said.address, said.chain);
+  if ('code' in placed) return placed;
+  const label = said.label === null ? said.entity : said.label;
+  if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refused('bad_text', 'entity');
+  if (!isShowable(label, LABEL_CHARS_MAX)) return refused('bad_text', 'label');
+  const role = roleOf(said.role, label, defaults.role);
+  if (role === null) return refused('unknown_role', null);
+  const confidence = said.confidence === null ? CONFIDENCE_UNSTATED : said.confidence;
+  if (rungOf(confidence) === null) return refused('unknown_confidence', null);
+  if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
+  const dated_at = said.day === null ? null : dayIn(said.day);
+  if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
+  const row: LabelRow = {
+    ...placed,
+    label,
+    entity: said.entity,
+    role,
+    confidence,
+    clusterable: isClusterable(role),
+    source: defaults.source,
+    source_url: said.link === null ? defaults.source_url : said.link,
+    first_seen: dated_at === null ? today : formatIsoDate(dated_at),
+  };
+  return { row, dated_at };
+}
+
+type Placed = Pick<LabelRow, 'address' | 'match_key' | 'chain'>;
+
+/**
+ * The address in its normal form, and the chain by our name for it. A chain that is not served
+ * here keeps its source's name; the form of the address decides then.
+ */
+function placedOn(text: string, chainText: string | null): Placed | Refused {
+  if (chainText !== null && !isShowable(chainText, CHAIN_CHARS_MAX)) {
+    return refused('bad_text', 'chain');
+  }
+  const name = chainText === null ? null : chainText.toLowerCase();
+  const served = name === null ? undefined : CHAIN_NAMES.get(name);
+  const parsed = parseAddress(text);
+  if (parsed === null) return refused('bad_address', null);
+  const { address, kind } = parsed;
+  if (served !== undefined && served.kind !== kind) {
+    return refused('wrong_form_for_chain', served.chain);
+  }
+  if (kind === 'bitcoin' && name !== null && SPELLED_LIKE_BITCOIN.has(name)) {
+    return refused('chain_not_told_apart', name);
+  }
+  if (isSystemAddress(address)) return refused('system_address', null);
+  const chain = served === undefined ? name : served.chain;
+  return { address, match_key: matchKey(address), chain };
+}
+
+function roleOf(
+  stated: string | null,
+  label: string,
+  otherwise: LabelRole | null,
+): LabelRole | null {
+  if (stated !== null) return parseRole(stated.toLowerCase());
+  const inText = roleInText(label);
+  if (inText !== null) return inText;
+  return otherwise === null ? 'other' : otherwise;
+}
+
+/** The role that a word names exactly; null for any other word. */
+export function parseRole(word: string): LabelRole | null {
+  const role = LABEL_ROLES.find((known) => known === word);
+  return role === undefined ? null : role;
+}
+
+function rungOf(confidence: string): number | null {
+  const rung = RUNGS.get(confidence);
+  return rung === undefined ? null : rung;
+}
+
+/** Whether a link may be published: plain http or https, without user or password. */
+export function isPublicLink(text: string): boolean {
+  if (!isShowable(text, LINK_CHARS_MAX) || !URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && username + password === '';
+}
+
+const ISO_DAY_CHARS = 10;
+
+/** The day with which a date or a time begins, in Unix seconds. */
+function dayIn(text: string): number | null {
+  return parseIsoDate(text.slice(0, ISO_DAY_CHARS));
+}
+
+/**
+ * The label that speaks for an address where sources disagree: the strongest rung first, then one
+ * that names a role, then the order of the sources' names. Null where there is none.
+ */
+export function leadingLabel(labels: readonly ExchangeLabel[]): ExchangeLabel | null {
+  const [first, ...others] = labels;
+  if (first === undefined) return null;
+  return others.reduce((best, label) => (leads(label, best) ? label : best), first);
+}
+
+function leads(label: ExchangeLabel, best: ExchangeLabel): boolean {
+  const [mine, theirs] = [weight(label), weight(best)];
+  return mine === theirs ? label.source < best.source : mine < theirs;
+}
+
+// A rung outweighs any role; a rung unknown to the ladder stands below all of it.
+function weight({ confidence, role }: ExchangeLabel): number {
+  const rung = rungOf(confidence);
+  const height = rung === null ? CONFIDENCE_LADDER.length : rung;
+  return 2 * height + (role === 'other' ? 1 : 0);
+}

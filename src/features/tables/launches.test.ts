@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { memoryCorpusTable } from '../../testing/memory/launch-table.ts';
+import { memoryTableFiles } from '../../testing/memory/table-files.ts';
+import { corpusImporter, LAUNCH_WINDOW_S, launchAnswer, launchJudge } from './launches.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const MINT = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
+const WALLET = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
+const LAUNCHED = Date.UTC(2026, 10, 1) / 1_000;
+
+type Fields = { readonly [name: string]: string };
+
+function judged(more: Fields, layout: 'rows' | 'tagpack' = 'rows') {
+  const fields = {
+    mint: MINT,
+    deployer: WALLET,
+    launched_at: '2026-11-01T00:00:00Z',
+    listed_after_window: 'false',
+    last_checked_at: '2026-11-03T00:00:00Z',
+    ...more,
+  };
+  const raw = { line: 1, fields: new Map(Object.entries(fields)) };
+  const verdict = launchJudge(NOW)(raw, layout);
+  return 'code' in verdict ? verdict : verdict.row;
+}
+
+describe('a row of the corpus', () => {
+  test('is a launch, settled once its window had passed and the answer is known', () => {
+    expect(judged({})).toEqual({
+      mint: MINT,
+      deployer: WALLET,
+      launched_at: LAUNCHED,
+      listed_after_window: false,
+      last_checked_at: LAUNCHED + 172_800,
+      settled: true,
+    });
+  });
+
+  test.each<[name: string, more: Fields, settled: boolean]>([
+    [
+      'checked exactly when its window had passed',
+      { last_checked_at: `${LAUNCHED + LAUNCH_WINDOW_S}` },
+      true,
+    ],
+    ['checked a second before', { last_checked_at: `${LAUNCHED + LAUNCH_WINDOW_S - 1}` }, false],
+    ['whose listing is not known', { listed_after_window: '' }, false],
+    ['whose listing is written null', { listed_after_window: 'null' }, false],
+    ['still listed', { listed_after_window: 'TRUE' }, true],
+    [
+      'with times in an offset of their own',
+      { last_checked_at: '2026-11-02T02:00:00+02:00' },
+      true,
+    ],
+    ['with fractions of a second', { launched_at: '2026-11-01T00:00:00.123456Z' }, true],
+  ])('%s', (_name, more, settled) => {
+    expect(judged(more)).toMatchObject({ settled });
+  });
+
+  test.each<[name: string, more: Fields, code: string, about: string]>([
+    ['no mint', { mint: '' }, 'missing_field', 'mint'],
+    ['no time of launch', { launched_at: '' }, 'missing_field', 'launched_at'],
+    [
+      'a deployer whose case was lost',
+      { deployer: WALLET.toLowerCase() },
+      'bad_address',
+      'deployer',
+    ],
+    ['an EVM deployer', { deployer: `0x${'1'.repeat(40)}` }, 'wrong_form_for_chain', 'deployer'],
+    ['the system program as deployer', { deployer: '1'.repeat(32) }, 'system_address', 'deployer'],
+    ['a time in words', { launched_at: 'yesterday' }, 'bad_time', 'launched_at'],
+    ['a time without an offset', { launched_at: '2026-11-01T00:00:00' }, 'bad_time', 'launched_at'],
+    ['milliseconds', { launched_at: `${LAUNCHED}000` }, 'bad_time', 'launched_at'],
+    [
+      'a launch before the chain',
+      { launched_at: '2019-01-01T00:00:00Z' },
+      'bad_time',
+      'launched_at',
+    ],
+    ['a check in the future', { last_checked_at: `${NOW + 1}` }, 'bad_time', 'last_checked_at'],
+    [
+      'a check before the launch',
+      { last_checked_at: `${LAUNCHED - 1}` },
+      'bad_time',
+      'last_checked_at',
+    ],
+    ['a listing that is no flag', { listed_after_window: '1' }, 'bad_flag', 'listed_after_window'],
+  ])('is refused for %s', (_name, more, code, about) => {
+    expect(judged(more)).toEqual({ code, about });
+  });
+
+  test('does not come from a TagPack', () => {
+    expect(judged({}, 'tagpack')).toMatchObject({ code: 'unreadable_row' });
+  });
+});
+
+test('a wallet is flagged where every settled launch died, else on record', () => {
+  const answer = (launches_settled: number, died: number) =>
+    launchAnswer({ deployer: WALLET, launches_settled, died });
+  expect([answer(1, 1), answer(7, 7)]).toEqual(['flagged', 'flagged']);
+  expect([answer(1, 0), answer(7, 6)]).toEqual(['record', 'record']);
+});
+
+test('an import of launches is dated by the newest check in it', async () => {
+  const launch = { mint: MINT, deployer: WALLET, launched_at: `${LAUNCHED}` };
+  const checked = { listed_after_window: 'true', last_checked_at: `${LAUNCHED + 100_000}` };
+  const rows = [{ ...launch, ...checked }];
+  const file = { layout: 'rows', batches: [rows], breaksOff: null } as const;
+  const importFile = corpusImporter(
+    { files: memoryTableFiles({ file }), table: memoryCorpusTable().table },
+    () => NOW,
+  );
+  const signal = new AbortController().signal;
+  const watch = { onRefused: () => undefined, onProgress: () => undefined, signal };
+  expect(
+    await importFile({ path: 'file', source: 'one', origin: 'simulated' }, watch),
+  ).toMatchObject({
+    outcome: 'completed',
+    record: { rows_accepted: 1, origin: 'simulated', as_of: LAUNCHED + 100_000 },
+  });
+});

@@ -1,0 +1,107 @@
+// Which rows are observations of Solana launches, and what does a wallet's count of them say?
+// A launch is settled once its window had passed when it was last checked and the answer is known.
+// It refuses to count what has not settled, on either side.
+
+import { isSystemAddress, parseAddress } from '../../chain/address.ts';
+import { DAY_S } from '../../chain/time.ts';
+import type { LaunchCount } from '../../ports/launches/launches.ts';
+import type { CorpusTable, ImportCorpus, Launch } from '../../ports/launches/table.ts';
+import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
+import { type Accepted, importTable, type Judge, type Refused, valueIn } from './import-rows.ts';
+
+/** How long after its launch a token is asked whether it is still listed, in seconds. */
+export const LAUNCH_WINDOW_S = DAY_S;
+
+/** `flagged` where every settled launch of a wallet died, else `record`. */
+export function launchAnswer(count: LaunchCount): 'flagged' | 'record' {
+  return count.died === count.launches_settled ? 'flagged' : 'record';
+}
+
+/** The importer of files of launches. `now` gives Unix seconds. */
+export function corpusImporter(
+  ports: { readonly files: TableFiles; readonly table: CorpusTable },
+  now: () => number,
+): ImportCorpus {
+  return ({ path, source, origin }, watch) => {
+    const started_at = now();
+    const facts = { source, source_url: null, origin, started_at };
+    return importTable({ ...ports, path, facts, judge: launchJudge(started_at), now }, watch);
+  };
+}
+
+/** Judges rows of launches. `now` (Unix seconds) bounds what can have been observed. */
+export function launchJudge(now: number): Judge<Launch> {
+  return (raw, layout) =>
+    layout === 'rows' ? launchRow(raw, now) : { code: 'unreadable_row', about: 'a TagPack' };
+}
+
+function launchRow(raw: RawRow, now: number): Accepted<Launch> | Refused {
+  const mint = keyIn(raw, 'mint');
+  if (typeof mint !== 'string') return mint;
+  const deployer = keyIn(raw, 'deployer');
+  if (typeof deployer !== 'string') return deployer;
+  const launched_at = timeIn(raw, 'launched_at', now);
+  if (typeof launched_at !== 'number') return launched_at;
+  const last_checked_at = timeIn(raw, 'last_checked_at', now);
+  if (typeof last_checked_at !== 'number') return last_checked_at;
+  if (last_checked_at < launched_at) return { code: 'bad_time', about: 'last_checked_at' };
+  const listed = FLAGS.get(flagText(raw));
+  if (listed === undefined) return { code: 'bad_flag', about: 'listed_after_window' };
+  const passed = last_checked_at >= launched_at + LAUNCH_WINDOW_S;
+  const settled = passed && listed !== null;
+  const row = {
+    mint,
+    deployer,
+    launched_at,
+    listed_after_window: listed,
+    last_checked_at,
+    settled,
+  };
+  return { row, dated_at: last_checked_at };
+}
+
+/** How files write whether a token was listed; null where it is not known. */
+const FLAGS: ReadonlyMap<string | null, boolean | null> = new Map<string | null, boolean | null>([
+  ['true', true],
+  ['false', false],
+  [null, null],
+  ['null', null],
+]);
+
+function flagText(raw: RawRow): string | null {
+  const text = valueIn(raw, 'listed_after_window');
+  return text === null ? null : text.toLowerCase();
+}
+
+/** A Solana key that is somebody's: 32 bytes, and none of the chain's own. */
+function keyIn(raw: RawRow, field: string): string | Refused {
+  const text = valueIn(raw, field);
+  if (text === null) return { code: 'missing_field', about: field };
+  const parsed = parseAddress(text);
+  if (parsed === null) return { code: 'bad_address', about: field };
+  if (parsed.kind !== 'solana') return { code: 'wrong_form_for_chain', about: field };
+  if (isSystemAddress(parsed.address)) return { code: 'system_address', about: field };
+  return parsed.address;
+}
+
+const WHOLE_SECONDS = /^\d{1,11}$/;
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const MILLISECONDS = 1_000;
+/** Solana's first block: nothing was launched before, in Unix seconds. */
+const FIRST_LAUNCH_S = Date.UTC(2020, 2, 16) / MILLISECONDS;
+
+/** Unix seconds, or ISO 8601 with its offset, between the chain's first block and now. */
+function timeIn(raw: RawRow, field: string, now: number): number | Refused {
+  const text = valueIn(raw, field);
+  if (text === null) return { code: 'missing_field', about: field };
+  const at = secondsIn(text);
+  if (at === null || at < FIRST_LAUNCH_S || at > now) return { code: 'bad_time', about: field };
+  return at;
+}
+
+function secondsIn(text: string): number | null {
+  if (WHOLE_SECONDS.test(text)) return Number(text);
+  if (!ISO_TIME.test(text)) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.floor(at / MILLISECONDS);
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../command/command.ts';
+import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
+import { HELP_GROUPS, LOCAL_COMMANDS, SERVICE_COMMANDS, STORE_COMMANDS } from './commands.ts';
+import { answering, askedCommand, callOwner, type OwnerHandler, ownerRequest } from './dispatch.ts';
+import { commandHelp, overallHelp } from './help.ts';
+
+type Echo = { readonly word: string };
+const echo: Command<Echo> = {
+  name: 'echo say',
+  summary: 'Say it.',
+  usage: 'exhibit echo say [WORDS]',
+  example: 'exhibit echo say hello',
+  run: async (argv, io, { word }) => {
+    const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
+    io.out(`${word} ${positionals.join(' ')}`);
+    io.out(`${io.json} ${io.colour} ${fileArgument('file', io)}`);
+    io.err('to the side');
+    return EXIT.couldNotCheck;
+  },
+};
+const wrong: Command<Echo> = {
+  ...echo,
+  name: 'wrong',
+  run: async () => {
+    throw new UsageError('--x is missing.');
+  },
+};
+const broken: Command<Echo> = {
+  ...echo,
+  name: 'broken',
+  run: async () => {
+    throw new TypeError('a bug');
+  },
+};
+const COMMANDS = [echo, wrong, broken];
+const SERVICES = { word: 'said:' };
+
+describe('words', () => {
+  test('one word or two name a command; the rest are its arguments', () => {
+    expect(askedCommand(['echo', 'say', 'a', '--json', 'b'], COMMANDS)).toMatchObject({
+      argv: ['a', 'b'],
+      json: true,
+      help: false,
+    });
+    expect(askedCommand(['wrong', '-h'], COMMANDS)).toMatchObject({ help: true });
+    expect(askedCommand(['echo'], COMMANDS)).toBeNull();
+    expect(askedCommand([], COMMANDS)).toBeNull();
+  });
+
+  test('what follows -- is never an option', () => {
+    expect(askedCommand(['echo', 'say', '--', '--json'], COMMANDS)).toMatchObject({
+      argv: ['--', '--json'],
+      json: false,
+    });
+  });
+
+  test('bad usage is said with the usage, exit status 2', async () => {
+    expect(await ran('wrong', COMMANDS, SERVICES)).toEqual({
+      status: 2,
+      lines: [],
+      errors: ['wrong: --x is missing.', 'usage: exhibit echo say [WORDS]'],
+    });
+  });
+
+  test('a bug is not bad usage', async () => {
+    await expect(ran('broken', COMMANDS, SERVICES)).rejects.toThrow('a bug');
+  });
+});
+
+describe('help', () => {
+  const all = [...SERVICE_COMMANDS, ...LOCAL_COMMANDS, ...STORE_COMMANDS];
+
+  test('every command is under exactly one heading', () => {
+    const listed = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
+    expect([...listed].sort()).toEqual(all.map((one) => one.name).sort());
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  test('every command has a usage and an example that name it', () => {
+    for (const command of all) {
+      expect(command.usage.startsWith(`exhibit ${command.name}`)).toBe(true);
+      expect(command.example).toContain(`exhibit ${command.name}`);
+      expect(commandHelp(command)).toContain(`  ${command.example}`);
+    }
+  });
+
+  test('no line of the help is wider than a terminal', () => {
+    const lines = [overallHelp(HELP_GROUPS, '0.1.0'), ...all.map((one) => commandHelp(one))].flat();
+    // An example is pasted as it stands, so that it is not broken.
+    const examples = new Set(all.map((one) => `  ${one.example}`));
+    const wide = lines.filter((line) => line.length > 100 && !examples.has(line));
+    expect(wide).toEqual([]);
+  });
+});
+
+describe('through the owner', () => {
+  // As the owner's socket does: lines one by one, then the status.
+  function seatOf(handler: OwnerHandler) {
+    return {
+      owner: false,
+      call: async (request, onLine) => {
+        const steps = handler(request, new AbortController().signal);
+        for (;;) {
+          const step = await steps.next();
+          if (step.done === true) return step.value;
+          onLine(step.value);
+        }
+      },
+    } satisfies Parameters<typeof callOwner>[0];
+  }
+  const asked = wordsAsked('echo say a b --json', COMMANDS);
+
+  test('lines, streams, status, JSON, colour and the caller’s directory arrive as typed', async () => {
+    const io = recordingIo({ colour: true, cwd: '/home/op' });
+    const owner = answering(COMMANDS, SERVICES);
+    expect(await callOwner(seatOf(owner.handler), asked, io)).toEqual({ status: 3 });
+    expect(io.lines).toEqual(['said: a b', 'true true /home/op/file']);
+    expect(io.errors).toEqual(['to the side']);
+  });
+
+  test('a command that the owner does not know exits 1', async () => {
+    const io = recordingIo();
+    const owner = answering([wrong], SERVICES);
+    expect(await callOwner(seatOf(owner.handler), asked, io)).toEqual({ status: 1 });
+    expect(io.errors[0]).toContain('another version');
+  });
+
+  test('bad usage there is bad usage here', async () => {
+    const io = recordingIo();
+    const owner = answering(COMMANDS, SERVICES);
+    const bad = wordsAsked('wrong', COMMANDS);
+    expect(await callOwner(seatOf(owner.handler), bad, io)).toEqual({ status: 2 });
+  });
+
+  test('an owner that ends before a command began lets it be asked again', async () => {
+    const owner = answering(COMMANDS, SERVICES);
+    await owner.end();
+    const outcome = await callOwner(seatOf(owner.handler), asked, recordingIo());
+    expect(outcome).toMatchObject({ began: false });
+  });
+
+  test('a failure after it began is not asked again', async () => {
+    const owner = answering(COMMANDS, SERVICES);
+    const bug = wordsAsked('broken', COMMANDS);
+    await expect(callOwner(seatOf(owner.handler), bug, recordingIo())).rejects.toThrow('a bug');
+  });
+
+  test('the owner ends only when the commands of others have', async () => {
+    let finish: () => void = () => undefined;
+    const slow: Command<Echo> = {
+      ...echo,
+      run: () =>
+        new Promise((settle) => {
+          finish = () => settle(EXIT.done);
+        }),
+    };
+    const owner = answering([slow], SERVICES);
+    const called = callOwner(seatOf(owner.handler), asked, recordingIo());
+    await new Promise((settle) => setImmediate(settle));
+    let ended = false;
+    const ending = owner.end().then(() => {
+      ended = true;
+    });
+    await new Promise((settle) => setImmediate(settle));
+    expect(ended).toBe(false);
+    finish();
+    await ending;
+    expect(await called).toEqual({ status: 0 });
+  });
+
+  test('a request holds the directory and the wishes before the words', () => {
+    const io = recordingIo({ cwd: '/d', colour: false });
+    expect(ownerRequest(asked, io)).toEqual({
+      command: 'echo say',
+      args: ['/d', 'json,', 'a', 'b'],
+    });
+  });
+});

@@ -1,0 +1,134 @@
+// Answers one question: does everything that this deployment rests on answer, and what does each
+// thing that is absent mean for its answers.
+// It changes nothing, and what it could not check it never calls well.
+
+import { constants } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../command/command.ts';
+import { coloured, NO_VALUE, print, printable, printJson } from '../command/output.ts';
+import type { Config } from '../config.ts';
+import { absences } from './absences.ts';
+
+/** What was found of one dependency. `absent` is legal, and `says` is what it means. */
+export type Finding = {
+  readonly state: 'ok' | 'absent' | 'warning' | 'failed' | 'unchecked';
+  readonly says: string;
+};
+
+/** One dependency and how to look at it. It answers in time or is called unchecked. */
+export type DoctorCheck = {
+  readonly name: string;
+  readonly look: (signal: AbortSignal) => Promise<Finding>;
+};
+
+/** What doctor needs. The composition knows what is opened; the rest is seen from here. */
+export type DoctorServices = { readonly config: Config; readonly checks: readonly DoctorCheck[] };
+
+const LOOK_MAX_MS = 10_000;
+const DISK_LOW_BYTES = 2 * 1024 ** 3;
+const GIB = 1024 ** 3;
+
+/** `exhibit doctor`. */
+export const doctorCommand: Command<DoctorServices> = {
+  name: 'doctor',
+  summary: 'Check every dependency, and say what each absent one answers.',
+  usage: 'exhibit doctor [--json]',
+  example: 'exhibit doctor',
+  details: [
+    'Exit status 0: everything that is configured answers; 1: something failed; 3: something',
+    'could not be checked.',
+  ],
+  run: async (argv, io, { config, checks }) => {
+    readArgs(argv, { options: {} });
+    const all = [...ownChecks(config), ...checks];
+    const found = await Promise.all(
+      all.map(async (check) => ({ name: check.name, ...(await looked(check, io.signal)) })),
+    );
+    const shown = [...found, ...absences(config)];
+    if (io.json) for (const one of shown) printJson(io, one);
+    else print(io, findingLines(shown, io));
+    return statusOf(shown);
+  },
+};
+
+function statusOf(findings: readonly Finding[]): ExitStatus {
+  if (findings.some((one) => one.state === 'failed')) return EXIT.failed;
+  if (findings.some((one) => one.state === 'unchecked')) return EXIT.couldNotCheck;
+  return EXIT.done;
+}
+
+async function looked(check: DoctorCheck, asked: AbortSignal): Promise<Finding> {
+  const limit = AbortSignal.timeout(LOOK_MAX_MS);
+  const signal = AbortSignal.any([limit, asked]);
+  const late = new Promise<Finding>((settle) => {
+    signal.addEventListener('abort', () => {
+      settle({ state: 'unchecked', says: `no answer within ${LOOK_MAX_MS / 1000} s` });
+    });
+  });
+  return Promise.race([check.look(signal).catch(failure), late]);
+}
+
+function failure(fault: unknown): Finding {
+  return { state: 'failed', says: fault instanceof Error ? fault.message : 'it failed' };
+}
+
+function ownChecks(config: Config): DoctorCheck[] {
+  return [
+    {
+      name: 'Node.js',
+      look: async () => ({ state: 'ok', says: process.versions.node }),
+    },
+    {
+      name: 'data directory',
+      look: () => dataDirectory(config.dataDir),
+    },
+    {
+      name: 'free disk',
+      look: () => freeDisk(config.dataDir),
+    },
+  ];
+}
+
+async function dataDirectory(dir: string): Promise<Finding> {
+  const there = await nearestExisting(dir);
+  await access(there, constants.R_OK | constants.W_OK);
+  return { state: 'ok', says: there === dir ? `${dir} can be written` : `${dir} can be made` };
+}
+
+async function freeDisk(dir: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(await nearestExisting(dir));
+  const free = bavail * bsize;
+  const says = `${(free / GIB).toFixed(1)} GiB free at the data directory`;
+  return { state: free < DISK_LOW_BYTES ? 'warning' : 'ok', says };
+}
+
+async function nearestExisting(dir: string): Promise<string> {
+  const exists = await access(dir).then(
+    () => true,
+    () => false,
+  );
+  const above = dirname(dir);
+  return exists || above === dir ? dir : nearestExisting(above);
+}
+
+const MARKS = {
+  ok: ['ok', 'green'],
+  absent: ['absent', 'dim'],
+  warning: ['warning', 'yellow'],
+  failed: ['failed', 'red'],
+  unchecked: ['unchecked', 'yellow'],
+} as const;
+
+function findingLines(
+  findings: readonly (Finding & { readonly name: string })[],
+  io: Io,
+): string[] {
+  const names = Math.max(...findings.map(({ name }) => name.length));
+  const words = Math.max(...Object.values(MARKS).map(([word]) => word.length));
+  return findings.map(({ name, state, says }) => {
+    const [word, colour] = MARKS[state];
+    const mark = coloured(word.padEnd(words), colour, io);
+    return `${mark}  ${name.padEnd(names)}  ${says === '' ? NO_VALUE : printable(says)}`;
+  });
+}

@@ -1,0 +1,127 @@
+// Answers one question: how does a command come to the stores that it needs.
+// Embedded stores have one owner: the command runs in the process that owns them, or becomes their
+// owner for its run. Shared stores are opened as they are.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, type Io } from '../command/command.ts';
+import type { Config } from '../config.ts';
+import { STORE_COMMANDS, type StoreServices } from './commands.ts';
+import { type Asked, answering, callOwner, runCommand, type Seat } from './dispatch.ts';
+import { doctorCommand } from './doctor.ts';
+
+/** Stores that were opened for commands. */
+export type Opened = { readonly services: StoreServices; readonly close: () => Promise<void> };
+
+/** What the composition gives: a seat at a data directory, and the stores of a configuration. */
+export type Operations = {
+  readonly takeSeat: (dataDir: string) => Promise<Seat>;
+  readonly openServices: (config: Config) => Promise<Opened>;
+};
+
+/** The configurations that a command may mean: what is set, and what `npm start` makes of it. */
+export type Candidates = { readonly set: Config; readonly started: Config };
+
+/** An owner that is about to end is asked again, or followed, so often and after so long. */
+const TRIES_MAX = 50;
+const RETRY_MS = 100;
+const SOCKET_NAME = 'owner.sock';
+
+/** Runs a command on the stores and returns its exit status. */
+export async function operate(
+  asked: Asked<StoreServices>,
+  io: Io,
+  candidates: Candidates,
+  operations: Operations,
+): Promise<number> {
+  const simulated = await simulatedOwner(candidates, operations);
+  if (simulated !== null) {
+    io.err('(the simulated world that runs here)');
+    return inOwner(simulated, candidates.started, asked, io, operations);
+  }
+  const config = candidates.set;
+  if (config.store.kind !== 'embedded' && config.warehouse.kind !== 'embedded') {
+    return onOwnStores(config, asked, io, operations, null);
+  }
+  return inOwner(await operations.takeSeat(config.dataDir), config, asked, io, operations);
+}
+
+// Where nothing is set, `npm start` serves the simulated world; a command typed beside it means
+// that one, as long as nothing runs on the live directory.
+async function simulatedOwner(
+  { set, started }: Candidates,
+  { takeSeat }: Operations,
+): Promise<Seat | null> {
+  if (set.simulate || !started.simulate) return null;
+  const runs = (config: Config) => existsSync(join(config.dataDir, SOCKET_NAME));
+  if (runs(set) || !runs(started)) return null;
+  const seat = await takeSeat(started.dataDir);
+  if (!seat.owner) return seat;
+  await seat.close();
+  return null;
+}
+
+async function inOwner(
+  first: Seat,
+  config: Config,
+  asked: Asked<StoreServices>,
+  io: Io,
+  operations: Operations,
+): Promise<number> {
+  let seat = first;
+  for (let tries = 1; !seat.owner; tries += 1) {
+    const outcome = await Promise.race([callOwner(seat, asked, io), left(io.signal)]);
+    if ('status' in outcome) return outcome.status;
+    if (tries === TRIES_MAX) throw outcome.fault;
+    await sleep(RETRY_MS);
+    seat = await operations.takeSeat(config.dataDir);
+  }
+  return onOwnStores(config, asked, io, operations, seat);
+}
+
+// The owner notices that its caller has left and ends the command there.
+function left(signal: AbortSignal): Promise<{ readonly status: number }> {
+  return new Promise((settle) => {
+    signal.addEventListener('abort', () => settle({ status: EXIT.failed }), { once: true });
+  });
+}
+
+async function onOwnStores(
+  config: Config,
+  asked: Asked<StoreServices>,
+  io: Io,
+  { openServices }: Operations,
+  seat: Extract<Seat, { owner: true }> | null,
+): Promise<number> {
+  try {
+    const opened = await openServices(config).catch((fault: unknown) => ({ fault }));
+    if ('fault' in opened) return await unopened(opened.fault, config, asked, io);
+    const others = answering(STORE_COMMANDS, opened.services);
+    seat?.serve(others.handler);
+    try {
+      return await runCommand(asked, io, opened.services);
+    } finally {
+      await others.end();
+      await opened.close();
+    }
+  } finally {
+    await seat?.close();
+  }
+}
+
+// Doctor is most needed where the stores do not open.
+async function unopened(
+  fault: unknown,
+  config: Config,
+  asked: Asked<StoreServices>,
+  io: Io,
+): Promise<number> {
+  const says = fault instanceof Error ? fault.message : 'they could not be opened';
+  if (asked.command.name !== doctorCommand.name) {
+    io.err(`The stores could not be opened: ${says}`);
+    return EXIT.couldNotCheck;
+  }
+  const checks = [{ name: 'stores', look: async () => ({ state: 'failed', says }) as const }];
+  return runCommand({ ...asked, command: doctorCommand }, io, { config, checks });
+}

@@ -1,0 +1,117 @@
+// Answers one question: which contracts are known to belong to which bridge protocol.
+// A contract that is not on the table may still be a bridge's: the table is partial by nature.
+
+import type { Reading } from '../../evidence/reading.ts';
+
+/** The name of this port in readings and contracts. */
+export type BridgeRegistryPort = 'bridge_registry';
+
+/** The protocols covered. */
+export const BRIDGE_PROTOCOLS = [
+  'across',
+  'stargate',
+  'hop',
+  'synapse',
+  'celer',
+  'wormhole',
+  'layerzero',
+] as const;
+export type BridgeProtocol = (typeof BRIDGE_PROTOCOLS)[number];
+
+/** The chains covered. */
+export const BRIDGE_CHAINS = ['ethereum', 'arbitrum', 'base', 'bsc', 'polygon'] as const;
+export type BridgeChain = (typeof BRIDGE_CHAINS)[number];
+
+/**
+ * What a contract does in its protocol: holds the liquidity that users are paid from, takes what
+ * they bridge into custody, passes their calls on, or only passes messages.
+ */
+export const BRIDGE_ROLES = ['liquidity', 'lock', 'router', 'messaging'] as const;
+export type BridgeRole = (typeof BRIDGE_ROLES)[number];
+
+/** One row: a contract on a chain. */
+export type RegistryRow = {
+  readonly chain: BridgeChain;
+  /** In lower case. */
+  readonly address: string;
+  readonly protocol: BridgeProtocol;
+  /** What the protocol calls it; the asset, where there is one for each, in brackets at the end. */
+  readonly name: string;
+  readonly role: BridgeRole;
+  /** The first block from which it counts; `null`, not known: from the chain's first. */
+  readonly valid_from_block: number | null;
+  /** Public pages or repository paths, at least one. */
+  readonly sources: readonly string[];
+  /** The day of the last review, ISO 8601. */
+  readonly reviewed: string;
+  readonly note: string | null;
+};
+
+/** The table as it was loaded. */
+export type RegistryTable = {
+  /** SHA-256 of the file, in hex. */
+  readonly id: string;
+  readonly rows: readonly RegistryRow[];
+  /** The newest review of a row, ISO 8601. */
+  readonly reviewed: string;
+  /** How many rows of the file the rules refused. */
+  readonly refused: number;
+};
+
+/** The table. Readable once a file of it was loaded that holds a row. */
+export type BridgeRegistry = {
+  readonly table: () => Promise<Reading<RegistryTable, BridgeRegistryPort>>;
+};
+
+/** What a file of rows comes to: those that the rules take, and each one that they refuse. */
+export type JudgedRows = {
+  readonly rows: readonly RegistryRow[];
+  readonly refused: readonly RefusedRow[];
+};
+
+/** A row that the rules refuse. `line` counts from 1, the heading included. */
+export type RefusedRow = {
+  readonly line: number;
+  readonly chain: string;
+  readonly address: string;
+  readonly code: RowRefusal;
+  readonly reason: string;
+};
+
+/** Why a row is refused. */
+export type RowRefusal =
+  | 'unreadable_row'
+  | 'bad_checksum'
+  | 'unknown_chain'
+  | 'unknown_protocol'
+  | 'unknown_role'
+  | 'system_address'
+  | 'no_source'
+  | 'bad_review'
+  | 'bad_block'
+  | 'bad_text'
+  | 'duplicate'
+  | 'token_contract'
+  | 'amm_pool'
+  | 'no_code';
+
+/** What a node says of a contract of the table. */
+export type ContractFacts = {
+  readonly code: boolean;
+  /** Answers `totalSupply()` and `decimals()` as an ERC-20 token does. */
+  readonly token: boolean;
+  /** Answers as a pool of an automated market maker does. */
+  readonly pool: boolean;
+  /** Whether it logged one of the events asked about in its newest blocks. */
+  readonly events: boolean;
+};
+
+/** Asks a node about a contract. */
+export type ContractProbe = {
+  readonly chain: BridgeChain;
+  readonly look: (
+    address: string,
+    topics: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<Reading<ContractFacts, 'contract_probe'>>;
+};

@@ -1,0 +1,108 @@
+// Answers one question: with whom did these addresses exchange transfers, as far as is held.
+// It carries no judgement: which transfers are edges is a rule of `features/history/edge-rule.ts`.
+
+import type { ChainName } from '../../chain/chain.ts';
+import type { TransferKind } from '../../chain/transfer.ts';
+import type { Partly, Reading } from '../../evidence/reading.ts';
+
+/** The name of this port in readings and contracts. */
+export type TransferHistoryPort = 'transfer_history';
+
+/**
+ * One transfer between the address asked about and a counterparty, addresses in the form that
+ * `parseAddress` gives. Amounts are exact integers.
+ */
+export type HistoryTransfer = {
+  readonly chain: ChainName;
+  readonly kind: TransferKind;
+  /** The transaction; for what belongs to none (a withdrawal, a reward) its block's hash. */
+  readonly tx: string;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  readonly token: string | null;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+  readonly raw_amount: bigint;
+  /** Decimal text, or `null` where it is unpriced. */
+  readonly usd: string | null;
+  /** Whence and of when the price is; absent or `null` where that is not known. */
+  readonly price_basis?: string | null;
+  /**
+   * Whether a price reading that was read says that the token has a market; `null`: not read. Only
+   * `false` lets the walk leave a transfer out, so a silent price source is never `false`.
+   */
+  readonly has_market: boolean | null;
+  /** Who signed the transaction, or `null` where the source does not say. Never guessed. */
+  readonly initiator: string | null;
+  /** `null` where the source tells neither status nor trace. */
+  readonly success: boolean | null;
+};
+
+/** The transfers between one address and one counterparty, newest first. */
+export type Counterparty = {
+  readonly address: string;
+  readonly transfers: readonly HistoryTransfer[];
+  /** How many transfers there are in all; `transfers` holds at most the asked number of them. */
+  readonly transfer_count: number;
+};
+
+/** The blocks of a chain whose history of this address is held in full. */
+export type CoverageRange = {
+  readonly chain: ChainName;
+  /** A chain that has no transfers of a kind covers that kind over its whole range. */
+  readonly kind: TransferKind;
+  readonly from_block: number;
+  readonly to_block: number;
+  /** Unix seconds of `to_block`. */
+  readonly to_time: number;
+  /** True where `from_block` is the chain's first, or the address's proven first activity. */
+  readonly from_first: boolean;
+};
+
+/**
+ * What is known of one address. `degree` is its number of distinct counterparties, itself left
+ * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
+ * counterparties may be left out, and the reading is still whole: a hub is not walked past. Else
+ * all of them are there.
+ */
+export type Neighbourhood = {
+  readonly address: string;
+  readonly degree: number;
+  readonly counterparties: readonly Counterparty[];
+  /** The ranges held of this address, none where nothing is; adjoining ones may come apart. */
+  readonly coverage: readonly CoverageRange[];
+  readonly provenance: 'warehouse' | 'onchain';
+};
+
+/** Bounds of one look-up. What does not fit into them makes the address's reading a part. */
+export type NeighbourhoodLimits = {
+  /** The most transfers of one address; one that has more is a part with the reason `row_cap`. */
+  readonly rowsMax: number;
+  readonly degreeMax: number;
+  readonly transfersPerCounterpartyMax: number;
+  /** The most transfers of the whole batch, addresses served in the order asked. */
+  readonly batchRowsMax: number;
+  /** Whether transfers without a value are to be priced now, as far as a price source tells. */
+  readonly valued?: boolean;
+  /** Only these chains are asked about; without it, all that are read. */
+  readonly chains?: readonly ChainName[];
+  /** Once it is aborted, whatever was not read yet is unread with the reason `time_budget`. */
+  readonly signal: AbortSignal;
+};
+
+/** Transfer history, whichever store or provider holds it. */
+export type TransferHistory = {
+  /** The chains whose native, token and internal transfers this deployment reads. */
+  readonly chainsRead: () => Promise<Reading<readonly ChainName[], TransferHistoryPort>>;
+  /**
+   * One batch for each hop: a reading for each address asked, in a map by address. Simulated
+   * history is a part with the reason `simulated`, whatever else may be said of it.
+   */
+  readonly neighbourhoods: (
+    addresses: readonly string[],
+    limits: NeighbourhoodLimits,
+  ) => Promise<ReadonlyMap<string, Partly<Neighbourhood, TransferHistoryPort>>>;
+};

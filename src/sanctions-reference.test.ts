@@ -1,0 +1,192 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checksumAddress, matchKey, parseAddress } from './chain/address.ts';
+import { collect } from './evidence/measure.ts';
+import { decided, Part, Read } from './evidence/reading.ts';
+import { publicationGate } from './features/sanctions/publication-gate.ts';
+import { said } from './ports/sanctions/publication-store.suite.ts';
+import { isListRefusal } from './ports/sanctions/publisher.ts';
+import type { ListEntry, SanctionsList } from './ports/sanctions/sanctions-list.ts';
+import { sdnReader } from './sources/ofac/sdn-files.ts';
+import type { Database } from './stores/control/engine/database.ts';
+import { migrate } from './stores/control/engine/migrate.ts';
+import { openPglite } from './stores/control/engine/pglite.ts';
+import { publicationStore } from './stores/control/publications.ts';
+import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
+import { freshPgliteDirectory } from './testing/postgres.ts';
+
+// The real issue of 2025-03-04 and its addresses as others extracted them.
+const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
+const ISSUE = join(DATA, 'ofac/2025-03-04/SDN_ADVANCED.ZIP');
+const REFERENCE = join(DATA, 'ofac/2025-03-04/reference_addresses.csv');
+const ABSENT = existsSync(ISSUE) ? '' : ' (skipped: the real list is absent)';
+const NOW = Date.UTC(2026, 10, 21) / 1_000;
+const CHECKED_AT = Date.UTC(2025, 2, 4) / 1_000;
+const WEEK_S = 7 * 86_400;
+const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
+const MIGRATIONS = join(import.meta.dirname, '../migrations/control');
+
+const reference = z.array(
+  z.object({
+    profile_id: z.string(),
+    entity: z.string(),
+    programs: z.string(),
+    entry_date: z.string(),
+    asset: z.string(),
+    address: z.string(),
+  }),
+);
+
+describe.skipIf(ABSENT !== '')(`the real list of 2025-03-04${ABSENT}`, () => {
+  let directory: string;
+  let database: Database;
+  let list: SanctionsList;
+  let rows: z.infer<typeof reference>;
+
+  beforeAll(async () => {
+    rows = reference.parse(parse(readFileSync(REFERENCE), { columns: true }));
+    directory = await freshPgliteDirectory();
+    database = await openPglite(directory);
+    await migrate(database, MIGRATIONS, LIVE);
+    const read = await sdnReader()(ISSUE, new AbortController().signal);
+    if (isListRefusal(read)) throw new Error(read.reason);
+    const gate = publicationGate(500, () => NOW);
+    expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);
+    const store = publicationStore(database, () => NOW);
+    said(
+      await store.accept({
+        list: read,
+        source: { key: 'a', url: 'file:' },
+        validators: { etag: null, last_modified: null },
+        accepted_at: NOW,
+        checked_at: CHECKED_AT,
+        accepted_why: null,
+        instead_of: null,
+      }),
+    );
+    list = await loaded(null);
+  }, 120_000);
+  afterAll(async () => {
+    await database.close();
+    await rm(dirname(directory), { recursive: true });
+  });
+
+  async function loaded(maxAgeS: number | null): Promise<SanctionsList> {
+    const snapshot = sanctionsSnapshot({
+      store: publicationStore(database, () => NOW),
+      now: () => NOW,
+      maxAgeS,
+      simulated: false,
+      pollMs: 60_000,
+      onFault: () => undefined,
+      onBug: (error) => {
+        throw error;
+      },
+    });
+    await snapshot.poll();
+    return snapshot.list;
+  }
+
+  async function found(text: string): Promise<readonly ListEntry[]> {
+    const reading = await list.lookUp([text]);
+    if (!(reading instanceof Read)) throw new Error('not read');
+    return [...reading.value.found.values()].flat();
+  }
+
+  /** The spellings under which a listed address must be the same hit. */
+  function spellings(address: string): string[] {
+    const parsed = parseAddress(address);
+    if (parsed?.kind === 'evm') {
+      return [address, address.toLowerCase(), checksumAddress(parsed.address)];
+    }
+    return /^(bc1|bnb1|ltc1)/.test(address) ? [address, address.toUpperCase()] : [address];
+  }
+
+  test('701 distinct addresses of that day are served, with their digest', async () => {
+    const reading = await list.lookUp([]);
+    if (!(reading instanceof Read)) throw new Error('not read');
+    expect(reading.value.list).toMatchObject({ addresses: 701, published: '2025-03-04' });
+    expect(reading.value.list.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(reading.value.list.age_notes.at(-1)).toContain('lifted');
+  });
+
+  test('every reference row is a hit in each spelling, with entity and programmes', async () => {
+    expect(rows).toHaveLength(717);
+    const wrong: string[] = [];
+    for (const { address, entity, programs, profile_id } of rows) {
+      for (const spelling of spellings(address)) {
+        const match = (await found(spelling)).find(({ uid }) => uid === profile_id);
+        const same =
+          match?.entity === entity && [...match.programs].sort().join(';') === sorted(programs);
+        if (!same) wrong.push(`${spelling}: ${JSON.stringify(match)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('an address on several entries or under several codes has a match for each', async () => {
+    const byKey = new Map<string, number[]>();
+    for (const [i, { address }] of rows.entries()) collect(byKey, matchKey(address), i);
+    for (const { address } of rows) {
+      expect(await found(address)).toHaveLength(Number(byKey.get(matchKey(address))?.length));
+    }
+  });
+
+  test('one character changed, its case changed, cut, lengthened, spaced: no hit', async () => {
+    const keys = new Set(rows.map(({ address }) => matchKey(address)));
+    const wrong: string[] = [];
+    for (const { address } of rows) {
+      for (const near of nearMisses(address)) {
+        // A near miss that happens to be another listed address is a hit, rightly.
+        if (keys.has(matchKey(near))) continue;
+        if ((await found(near)).length > 0) wrong.push(`${address} as ${near}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('case is kept apart for every base58 address: folded either way it is no hit', async () => {
+    const base58 = rows.filter(({ address }) => !/^(0x|bc1|bnb1|ltc1)/.test(address));
+    expect(base58.length).toBeGreaterThan(400);
+    for (const { address } of base58) {
+      for (const folded of [address.toLowerCase(), address.toUpperCase()]) {
+        if (folded !== address) expect(await found(folded)).toEqual([]);
+      }
+    }
+  });
+
+  test('without lifting the age the same file convicts and does not acquit', async () => {
+    const aged = await loaded(WEEK_S);
+    const [{ address = '' } = {}] = rows;
+    const reading = await aged.lookUp([address, '0x00000000219ab540356cBB839Cbe05303d7705Fa']);
+    expect(reading).toBeInstanceOf(Part);
+    expect(decided(reading, (value) => value.found.size === 1)).toBeInstanceOf(Read);
+    expect(reading instanceof Part && reading.why.reason).toMatch(/last checked \d+ days ago/);
+  });
+});
+
+function sorted(programs: string): string {
+  return programs.split(';').sort().join(';');
+}
+
+/** Texts that look like an address and are not it. */
+function nearMisses(address: string): string[] {
+  const middle = Math.floor(address.length / 2);
+  const other = address.charAt(middle) === '7' ? '8' : '7';
+  return [
+    address.slice(0, middle) + other + address.slice(middle + 1),
+    address.slice(0, -1),
+    address.slice(1),
+    `${address}1`,
+    `1${address}`,
+    `${address.slice(0, middle)} ${address.slice(middle)}`,
+    `${address.slice(0, middle)}  ${address.slice(middle)}`,
+    ` ${address}`,
+    `${address}\u00a0`,
+    address.replace(/^0x/, '0X').replace(/^(?!0X)/, 'x'),
+  ];
+}

@@ -1,0 +1,194 @@
+// Which transactions of Bitcoin does a Bitcoin Core node tell, block by block?
+// `getblock` with verbosity 3 names what each input spends (since version 23); an older node is
+// asked with verbosity 2 and for each spent transaction, which needs its `txindex`. Blocks come in
+// a chain of hashes, from below the newest ones, which may still be replaced.
+
+import { z } from 'zod';
+import { parseAddress } from '../../chain/address.ts';
+import {
+  type BitcoinBlock,
+  type BitcoinCoin,
+  type BitcoinNode,
+  type BitcoinTransaction,
+  BlocksFault,
+} from '../../ports/entities/bitcoin-blocks.ts';
+import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
+
+/** Blocks under so many others are not replaced any more. */
+export const FINAL_DEPTH = 6;
+/** Spent transactions that are asked for one block where the node does not name what is spent. */
+const SPENT_MAX = 20_000;
+const VERBOSITY = { withSpent: 3, plain: 2 } as const;
+const SATOSHI_DIGITS = 8;
+const HASH = /^[0-9a-f]{64}$/;
+/** What Core answers to a verbosity, or a transaction, that it does not know. */
+const UNKNOWN_TRANSACTION = -5;
+
+const script = z.object({
+  address: z.string().optional(),
+  addresses: z.array(z.string()).optional(),
+});
+const output = z.object({ value: z.number().nonnegative(), scriptPubKey: script });
+const input = z.object({
+  coinbase: z.string().optional(),
+  txid: z.string().regex(HASH).optional(),
+  vout: z.int().nonnegative().optional(),
+  prevout: output.optional(),
+});
+const transaction = z.object({
+  txid: z.string().regex(HASH),
+  vin: z.array(input),
+  vout: z.array(output),
+});
+const block = z.object({
+  hash: z.string().regex(HASH),
+  height: z.int().nonnegative(),
+  time: z.int().nonnegative(),
+  previousblockhash: z.string().regex(HASH).optional(),
+  nTx: z.int().positive(),
+  tx: z.array(transaction),
+});
+type WireBlock = z.output<typeof block>;
+type WireTransaction = z.output<typeof transaction>;
+type WireOutput = z.output<typeof output>;
+
+/** A node's blocks. The client is the caller's to close. */
+export function bitcoinNode(rpc: JsonRpc): BitcoinNode {
+  return (fromBlock, toBlock) => ({
+    refused: () => new Map(),
+    blocks: async function* (signal) {
+      const head = z
+        .int()
+        .nonnegative()
+        .parse(await asked(rpc, 'getblockcount', [], signal));
+      const final = head - FINAL_DEPTH;
+      const end = toBlock === null ? final : Math.min(toBlock, final);
+      let before: string | null = null;
+      for (let height = fromBlock; height <= end; height += 1) {
+        if (signal.aborted) return;
+        const one: WireBlock = await blockAt(rpc, height, signal);
+        if (before !== null && one.previousblockhash !== before) {
+          throw new BlocksFault(`${rpc.shown} replaced block ${height - 1} while it was read`);
+        }
+        before = one.hash;
+        yield await blockOf(rpc, one, signal);
+      }
+    },
+  });
+}
+
+async function blockAt(rpc: JsonRpc, height: number, signal: AbortSignal): Promise<WireBlock> {
+  const hash = await asked(rpc, 'getblockhash', [height], signal);
+  const told = await asked(rpc, 'getblock', [hash, VERBOSITY.withSpent], signal);
+  const parsed = block.safeParse(told);
+  const isWhole = parsed.success && parsed.data.nTx === parsed.data.tx.length;
+  if (isWhole && parsed.data.hash === hash && parsed.data.height === height) return parsed.data;
+  // A node that knows no verbosity of 3 takes it for 2 or for 1; 2 names the transactions.
+  const again = block.safeParse(await asked(rpc, 'getblock', [hash, VERBOSITY.plain], signal));
+  const fits = again.success && again.data.nTx === again.data.tx.length;
+  if (fits && again.data.hash === hash && again.data.height === height) return again.data;
+  throw new BlocksFault(`${rpc.shown} told block ${height} in another shape`);
+}
+
+async function blockOf(
+  rpc: JsonRpc,
+  { height, time, tx }: WireBlock,
+  signal: AbortSignal,
+): Promise<BitcoinBlock> {
+  const spent = await spentBy(rpc, tx, signal);
+  const transactions = tx.map((one): BitcoinTransaction => {
+    const coinbase = one.vin.some((from) => from.coinbase !== undefined);
+    return {
+      ...{ tx: one.txid, block: height, at: time, coinbase },
+      inputs: coinbase ? [] : one.vin.map((from) => coinOf(spentOf(from, spent, height))),
+      outputs: one.vout.map(coinOf),
+    };
+  });
+  return { block: height, at: time, whole: true, transactions };
+}
+
+type Spent = ReadonlyMap<string, WireTransaction>;
+
+function spentOf(
+  { prevout, txid, vout }: z.output<typeof input>,
+  spent: Spent,
+  height: number,
+): WireOutput {
+  if (prevout !== undefined) return prevout;
+  const found = txid === undefined || vout === undefined ? undefined : spent.get(txid)?.vout[vout];
+  if (found === undefined) throw new BlocksFault(`block ${height} spends what was not told`);
+  return found;
+}
+
+/** The transactions that inputs spend, where the block does not say what they spend. */
+async function spentBy(
+  rpc: JsonRpc,
+  transactions: readonly WireTransaction[],
+  signal: AbortSignal,
+): Promise<Spent> {
+  const known = new Map(transactions.map((one) => [one.txid, one]));
+  const wanted = new Set<string>();
+  for (const { vin } of transactions) {
+    for (const { prevout, txid } of vin) {
+      if (prevout === undefined && txid !== undefined && !known.has(txid)) wanted.add(txid);
+    }
+  }
+  if (wanted.size > SPENT_MAX) throw new BlocksFault(`a block spends over ${SPENT_MAX} others`);
+  const calls = [...wanted].map((txid) => {
+    return { method: 'getrawtransaction', params: [txid, true] };
+  });
+  const answers = calls.length === 0 ? [] : await batched(rpc, calls, signal);
+  for (const answer of answers) {
+    const parsed = transaction.safeParse(resultOf(rpc, 'getrawtransaction', answer));
+    if (!parsed.success) throw new BlocksFault(`${rpc.shown} told a transaction in another shape`);
+    known.set(parsed.data.txid, parsed.data);
+  }
+  return known;
+}
+
+/** Core writes whole coins with eight digits, which a double holds exactly enough to give back. */
+function coinOf({ value, scriptPubKey }: WireOutput): BitcoinCoin {
+  const { address, addresses } = scriptPubKey;
+  const [only, ...more] = addresses === undefined ? [] : addresses;
+  const text = address === undefined && more.length === 0 ? only : address;
+  const parsed = text === undefined ? null : parseAddress(text);
+  const satoshis = BigInt(value.toFixed(SATOSHI_DIGITS).replace('.', ''));
+  return {
+    address: parsed === null || parsed.kind !== 'bitcoin' ? null : parsed.address,
+    value: satoshis,
+  };
+}
+
+async function asked(
+  rpc: JsonRpc,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const [answer] = await batched(rpc, [{ method, params }], signal);
+  if (answer === undefined) throw new BlocksFault(`${rpc.shown} left ${method} without answer`);
+  return resultOf(rpc, method, answer);
+}
+
+async function batched(
+  rpc: JsonRpc,
+  calls: Parameters<JsonRpc['batch']>[0],
+  signal: AbortSignal,
+): Promise<RpcAnswer[]> {
+  try {
+    return await rpc.batch(calls, signal);
+  } catch (fault) {
+    if (fault instanceof RpcFault) throw new BlocksFault(`${rpc.shown} ${fault.fault}`);
+    throw fault;
+  }
+}
+
+function resultOf(rpc: JsonRpc, method: string, answer: RpcAnswer): unknown {
+  if (answer.ok) return answer.result;
+  const { code } = answer.error;
+  const meaning =
+    method === 'getrawtransaction' && code === UNKNOWN_TRANSACTION
+      ? ' (the node names no spent outputs and has no txindex)'
+      : '';
+  throw new BlocksFault(`${rpc.shown} answered error ${code} to ${method}${meaning}`);
+}

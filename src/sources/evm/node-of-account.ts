@@ -1,0 +1,104 @@
+// What does an EVM node say of an account's state?
+// A node of another chain is no source, and an error of a node is silence; that a contract refuses
+// a call is what the contract answers.
+
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { rpcParams } from './state-call.ts';
+import {
+  authorityOf,
+  balanceOf,
+  codeOf,
+  isToken,
+  NO_AUTHORITY,
+  nonceOf,
+  type StateAsk,
+  StateFault,
+} from './state-facts-of-account.ts';
+
+/** The node of one chain. */
+export type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
+
+export type NodeFactsOptions = {
+  readonly nodes: readonly FactsNode[];
+  readonly simulated: boolean;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+/** geth, anvil and Erigon: 3, or -32000 with words; Nethermind and OpenEthereum: -32015. */
+const REFUSED_CODES: ReadonlySet<number> = new Set([3, -32015]);
+const REFUSED_WORDS =
+  /revert|invalid opcode|stack (under|over)flow|out of gas|invalid jump|vm execution error/i;
+const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i;
+
+/** Chain facts from nodes, one for each chain. */
+export function nodeFacts({ nodes, simulated, now }: NodeFactsOptions): ChainFacts {
+  const known = new Set<EvmChainName>();
+  return {
+    stateChains: nodes.map(({ chain }) => chain),
+    of: async (chain, address, wanted, signal) => {
+      const node = nodes.find((one) => one.chain === chain);
+      if (node === undefined) {
+        return noFacts(why('not_configured', { what: `A node of ${chain}` }));
+      }
+      const { rpc } = node;
+      const source: Source = {
+        ...{ name: `Node ${rpc.shown}`, url: rpc.shown, as_of: now() },
+        ...{ kind: 'observation', simulated },
+      };
+      const ask = asker(rpc, signal);
+      const tell = async <T>(work: () => Promise<T>) => {
+        try {
+          if (!known.has(chain)) await identify(node, signal);
+          known.add(chain);
+          return factRead(await work(), source);
+        } catch (error) {
+          if (!(error instanceof StateFault || error instanceof RpcFault)) throw error;
+          if (signal.aborted) return factUnread(why('time_budget'));
+          const fault = error instanceof RpcFault ? error.fault : error.message;
+          return factUnread(why('provider_failed', { provider: rpc.shown, fault }));
+        }
+      };
+      return readFacts(
+        {
+          code: () => tell(() => codeOf(ask, address)),
+          nonce: () => tell(() => nonceOf(ask, address)),
+          balance_wei: () => tell(() => balanceOf(ask, address)),
+          is_token: () => tell(() => isToken(ask, address)),
+          authority: () =>
+            tell(async () => {
+              const { size } = await codeOf(ask, address);
+              return size === 0 ? NO_AUTHORITY : authorityOf(ask, address);
+            }),
+        },
+        wanted,
+        rpc.shown,
+      );
+    },
+  };
+}
+
+function asker(rpc: JsonRpc, signal: AbortSignal): StateAsk {
+  return async (call) => {
+    const answer = await rpc.call({ method: call.method, params: rpcParams(call) }, signal);
+    if (answer.ok) return { refused: false, result: answer.result };
+    const { code, message } = answer.error;
+    const refused = REFUSED_CODES.has(code) || REFUSED_WORDS.test(message);
+    if (call.method === 'eth_call' && refused) return { refused: true };
+    throw new RpcFault(`answered an error to ${call.method} (${code})`, 'weather');
+  };
+}
+
+async function identify({ chain, rpc }: FactsNode, signal: AbortSignal): Promise<void> {
+  const answer = await rpc.call({ method: 'eth_chainId', params: [] }, signal);
+  const id = answer.ok ? answer.result : null;
+  if (typeof id !== 'string' || !CHAIN_ID.test(id)) throw new StateFault('eth_chainId');
+  const { chain_id } = CHAINS[chain];
+  if (Number(id) === chain_id) return;
+  throw new RpcFault(`is of chain ${Number(id)}, not of ${chain} (${chain_id})`, 'terminal');
+}

@@ -1,0 +1,207 @@
+// Answers one question: what does an EVM node say of its blocks, over JSON-RPC.
+// A block is told by header, logs and traces or receipts that all bear its one hash. It refuses a
+// node of another chain, and takes neither null nor a refusal for an empty block.
+
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import type { TransferKind } from '../../chain/transfer.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import {
+  BLOCKS_AT_ONCE_MAX,
+  type ChainNode,
+  type ChainNodePort,
+  type Heads,
+  type ReadBlocks,
+} from '../../ports/indexing/chain-node.ts';
+import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
+import { COUNT } from '../http/hex-forms.ts';
+import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { checkEmptyRange, checkLogs } from './canary.ts';
+import { decodeBlock, headerOf } from './decode-block.ts';
+import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
+import { bestWay, executions, resultOf, type Way } from './execution.ts';
+import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
+import { ChainMoved, NodeFault } from './node-fault.ts';
+import { refusalOf } from './refusals.ts';
+import { BLOCK, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
+
+export type EvmNodeOptions = {
+  readonly chain: EvmChainName;
+  readonly rpc: JsonRpc;
+  /** Whether the node is of the simulated world. */
+  readonly simulated: boolean;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+/**
+ * No block is taken for final so near to the head, even where a node says so: a re-org as deep as
+ * this must find its blocks undoable.
+ */
+export const UNDOABLE_BLOCKS = 64;
+/** The same where the node knows no `finalized` block. */
+const UNDOABLE_BLOCKS_UNTAGGED = 128;
+/** Ethereum's first block without a reward (15 September 2022). */
+const FIRST_BLOCK_WITHOUT_REWARD = 15_537_394;
+const BLOCK_METHOD = 'eth_getBlockByNumber';
+
+/** A node behind a JSON-RPC client. */
+export function evmNode(options: EvmNodeOptions): ChainNode {
+  const { chain, rpc } = options;
+  const reader = new BlockReader(options);
+  const tell = async <T>(work: () => Promise<T>): Promise<Reading<T, ChainNodePort>> => {
+    try {
+      const value = await work();
+      const { simulated } = options;
+      const about = { name: rpc.shown, url: rpc.shown, as_of: options.now() };
+      const source = { ...about, kind: 'observation', simulated } as const;
+      return read(value, { port: 'chain_node', source });
+    } catch (error) {
+      const known = error instanceof NodeFault || error instanceof RpcFault;
+      if (!known && !(error instanceof ChainMoved)) throw error;
+      const fault = known ? error.fault : 'changed its chain while it was read';
+      return unread('chain_node', why('provider_failed', { provider: rpc.shown, fault }));
+    }
+  };
+  return {
+    chain,
+    source: rpc.shown,
+    open: (fromBlock, signal) => tell(() => reader.open(fromBlock, signal)),
+    heads: (signal) => tell(() => headsOf(rpc, signal)),
+    header: (block, signal) =>
+      tell(async () => {
+        const params = [quantity(block), false];
+        const answer = await rpc.call({ method: BLOCK_METHOD, params }, signal);
+        if (answer.ok && answer.result === null) return null;
+        if (!answer.ok && refusalOf(answer.error).kind === 'moved') return null;
+        return headerOf(shaped(HEADER, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD));
+      }),
+    blocks: (from, to, signal) =>
+      tell(async () => {
+        try {
+          return await reader.blocks(from, to, signal);
+        } catch (error) {
+          if (!(error instanceof ChainMoved)) throw error;
+          return MOVED;
+        }
+      }),
+  };
+}
+
+const MOVED = 'moved' as const;
+
+class BlockReader {
+  readonly #options: EvmNodeOptions;
+  readonly #logs: LogRanges;
+  #way: Way | null = null;
+
+  constructor(options: EvmNodeOptions) {
+    this.#options = options;
+    this.#logs = logRanges(options.rpc.call);
+  }
+
+  async open(fromBlock: number | null, signal: AbortSignal): Promise<readonly TransferKind[]> {
+    const { rpc, chain } = this.#options;
+    this.#way = null;
+    const method = 'eth_chainId';
+    const answer = await rpc.call({ method, params: [] }, signal);
+    const id = shaped(COUNT, resultOf(answer, method), method);
+    const wanted = CHAINS[chain].chain_id;
+    if (id !== wanted) throw new NodeFault(`is of chain ${id}, not of ${chain} (${wanted})`);
+    const { latest } = await headsOf(rpc, signal);
+    const probed = fromBlock === null ? latest : Math.min(fromBlock, latest);
+    const [block] = await this.#whole(probed, probed, signal);
+    if (block === undefined) throw new NodeFault(`does not hold block ${probed}`);
+    const way = await bestWay(rpc, block, signal);
+    this.#way = way;
+    return kindsOf(way, chain, probed);
+  }
+
+  async blocks(from: number, to: number, signal: AbortSignal): Promise<ReadBlocks> {
+    const { rpc, chain } = this.#options;
+    const way = this.#way;
+    if (way === null) throw new TypeError('a node is opened before its blocks are read');
+    if (to < from || to - from >= BLOCKS_AT_ONCE_MAX) throw new RangeError('too many blocks');
+    const whole = await this.#whole(from, to, signal);
+    if (whole.length <= to - from) throw new ChainMoved();
+    const logs = await this.#logsByBlock(whole, signal);
+    const silent = [...logs.values()].every((own) => own.length === 0);
+    if (silent) await checkEmptyRange(rpc, whole, signal);
+    const executed = await executions(rpc, way, whole, signal);
+    const blocks: TipBlock[] = [];
+    const left_out = { nft: 0, misshapen: 0 };
+    for (const [i, block] of whole.entries()) {
+      const execution = executed[i];
+      const own = logs.get(block.hash);
+      if (execution === undefined || own === undefined) throw new TypeError('a block untold');
+      await checkLogs(rpc, block, own, execution, signal);
+      const tokens = tokenTransfers(chain, block, own);
+      left_out.nft += tokens.left_out.nft;
+      left_out.misshapen += tokens.left_out.misshapen;
+      blocks.push(decodeBlock(chain, block, tokens.transfers, execution));
+    }
+    return { blocks, left_out };
+  }
+
+  /** The blocks up to the first that is not there, each the parent of the next. */
+  async #whole(from: number, to: number, signal: AbortSignal): Promise<NodeBlock[]> {
+    const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    const calls = numbers.map((n) => ({ method: BLOCK_METHOD, params: [quantity(n), true] }));
+    const answers = await this.#options.rpc.batch(calls, signal);
+    const blocks: NodeBlock[] = [];
+    for (const [i, answer] of answers.entries()) {
+      if (answer.ok && answer.result === null) break;
+      const block = shaped(BLOCK, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD);
+      if (block.number !== from + i) throw new NodeFault('answered with another block than asked');
+      const before = blocks.at(-1);
+      if (before !== undefined && before.hash !== block.parentHash) throw new ChainMoved();
+      blocks.push(block);
+    }
+    return blocks;
+  }
+
+  /** The transfer logs by block hash, of one chain of blocks or not at all. */
+  async #logsByBlock(
+    blocks: readonly NodeBlock[],
+    signal: AbortSignal,
+  ): Promise<Map<string, NodeLog[]>> {
+    const byHash = new Map<string, NodeLog[]>(blocks.map((block) => [block.hash, []]));
+    const [first, last] = [blocks[0], blocks.at(-1)];
+    if (first === undefined || last === undefined) return byHash;
+    for (const log of await this.#logs(first.number, last.number, signal)) {
+      const own = byHash.get(log.blockHash);
+      if (own === undefined || log.removed === true) throw new ChainMoved();
+      if (log.topics[0] === TRANSFER_TOPIC) own.push(log);
+    }
+    return byHash;
+  }
+}
+
+/** Which kinds of transfer a way of reading tells in full. */
+export function kindsOf(way: Way, chain: EvmChainName, fromBlock: number): TransferKind[] {
+  if (way === 'block_receipts' || way === 'tx_receipts') return ['native', 'token'];
+  // The call tracer leaves rewards out, so it does not tell all that Ethereum gave before.
+  const rewarded = chain === 'ethereum' && fromBlock < FIRST_BLOCK_WITHOUT_REWARD;
+  if (way === 'call_tracer' && rewarded) return ['native', 'token'];
+  return ['native', 'internal', 'token'];
+}
+
+async function headsOf(rpc: JsonRpc, signal: AbortSignal): Promise<Heads> {
+  const calls = ['latest', 'finalized'].map((tag) => ({
+    method: BLOCK_METHOD,
+    params: [tag, false],
+  }));
+  const [newest, final] = await rpc.batch(calls, signal);
+  if (newest === undefined || final === undefined) throw new TypeError('a call without an answer');
+  const latest = shaped(HEADER, resultOf(newest, BLOCK_METHOD), BLOCK_METHOD);
+  const tagged = final.ok && final.result !== null;
+  const undoable = tagged ? UNDOABLE_BLOCKS : UNDOABLE_BLOCKS_UNTAGGED;
+  const deep = latest.number - undoable;
+  const said = tagged ? shaped(HEADER, final.result, BLOCK_METHOD).number : deep;
+  const settled = Math.min(said, deep);
+  return {
+    latest: latest.number,
+    latest_time: latest.timestamp,
+    final: settled < 0 ? null : settled,
+  };
+}

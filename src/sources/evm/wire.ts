@@ -1,0 +1,102 @@
+// Answers one question: what do the nodes' JSON forms hold, as far as transfers need them.
+// A form that is not its own is a fault of the node: nothing is filled in.
+
+import { z } from 'zod';
+import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { NodeFault } from './node-fault.ts';
+
+const TRANSACTION = z.object({
+  hash: WORD,
+  from: ADDRESS,
+  to: ADDRESS.nullish(),
+  value: AMOUNT,
+  // What a chain of the OP stack makes for a deposit, before the transaction runs.
+  mint: AMOUNT.nullish(),
+});
+const WITHDRAWAL = z.object({ index: COUNT, address: ADDRESS, amount: AMOUNT });
+
+export const HEADER = z.object({
+  number: COUNT,
+  hash: WORD,
+  parentHash: WORD,
+  timestamp: COUNT,
+});
+export const BLOCK = HEADER.extend({
+  logsBloom: BYTES,
+  transactions: z.array(TRANSACTION),
+  withdrawals: z.array(WITHDRAWAL).nullish(),
+});
+export const LOG = z.object({
+  address: ADDRESS,
+  topics: z.array(WORD),
+  data: BYTES,
+  blockNumber: COUNT,
+  blockHash: WORD,
+  transactionHash: WORD,
+  logIndex: COUNT,
+  removed: z.boolean().optional(),
+});
+export const RECEIPT = z.object({
+  transactionHash: WORD,
+  blockHash: WORD,
+  // Absent before Byzantium: such a receipt does not say whether it succeeded.
+  status: COUNT.nullish(),
+  contractAddress: ADDRESS.nullish(),
+  logs: z.array(LOG),
+});
+
+/** One of `trace_block`. Only what moves value or makes contracts is looked at closely. */
+export const PARITY_TRACE = z.object({
+  type: z.string(),
+  action: z.object({
+    from: ADDRESS.nullish(),
+    to: ADDRESS.nullish(),
+    value: AMOUNT.nullish(),
+    callType: z.string().nullish(),
+    address: ADDRESS.nullish(),
+    refundAddress: ADDRESS.nullish(),
+    balance: AMOUNT.nullish(),
+    author: ADDRESS.nullish(),
+  }),
+  result: z.object({ address: ADDRESS.nullish() }).nullish(),
+  error: z.string().nullish(),
+  traceAddress: z.array(z.number().int().nonnegative()),
+  blockHash: WORD,
+  transactionHash: WORD.nullish(),
+});
+
+/** A frame of `callTracer`, with those that it called. */
+export type CallFrame = {
+  type: string;
+  from: string;
+  to?: string | null | undefined;
+  value?: bigint | null | undefined;
+  error?: string | null | undefined;
+  calls?: CallFrame[] | null | undefined;
+};
+const CALL_FRAME: z.ZodType<CallFrame> = z.lazy(() =>
+  z.object({
+    type: z.string(),
+    from: ADDRESS,
+    to: ADDRESS.nullish(),
+    value: AMOUNT.nullish(),
+    error: z.string().nullish(),
+    calls: z.array(CALL_FRAME).nullish(),
+  }),
+);
+export const TRACED = z.object({ txHash: WORD.nullish(), result: CALL_FRAME });
+
+export type NodeHeader = z.infer<typeof HEADER>;
+export type NodeBlock = z.infer<typeof BLOCK>;
+export type NodeLog = z.infer<typeof LOG>;
+export type NodeReceipt = z.infer<typeof RECEIPT>;
+export type ParityTrace = z.infer<typeof PARITY_TRACE>;
+export type Traced = z.infer<typeof TRACED>;
+
+/** A result in its form, or a fault that names the method and not what was in it. */
+export function shaped<T>(schema: z.ZodType<T>, result: unknown, method: string): T {
+  const parsed = schema.safeParse(result);
+  if (parsed.success) return parsed.data;
+  const at = parsed.error.issues[0]?.path.join('.');
+  throw new NodeFault(`answered ${method} in another form (at ${at === '' ? 'its top' : at})`);
+}

@@ -1,0 +1,227 @@
+// What does an explorer say of an address: its state, its verified source, who made it?
+// Its errors come with HTTP 200; nothing is taken for an answer but the forms that recordings and
+// documentation show (`./empties.ts` has the empty ones).
+
+import { z } from 'zod';
+import { parseEvmAddress } from '../../chain/address.ts';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { type Partly, type Unread, unread } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type { ChainFacts, ChainFactsPort, CreationFact } from '../../ports/accounts/chain-facts.ts';
+import { factRead, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import {
+  balanceOf,
+  codeOf,
+  isToken,
+  nonceOf,
+  type StateAsk,
+  StateFault,
+} from '../evm/state-facts-of-account.ts';
+import { fetchJson } from '../http/fetch-json.ts';
+import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import { saysNoCreation, saysUnverified } from './empties.ts';
+import { ChainRefused, nodeResultIn, resultIn } from './envelope.ts';
+import { EXPLORER_LIMITS, USER_AGENT } from './listing.ts';
+import type { ExplorerChain, ExplorerQuestion } from './provider.ts';
+
+const PORT = 'chain_facts';
+
+/** What is asked, and what one request may spend on it. */
+export type ExplorerFactsOptions = {
+  /** One for each chain; no two of the same. */
+  readonly chains: readonly ExplorerChain[];
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+/** Chain facts through explorers. Their calls are counted, so only the main chain is asked. */
+export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
+  const known = new Set<EvmChainName>();
+  return {
+    stateChains: [],
+    of: async (chain, address, wanted, signal) => {
+      const at = options.chains.find((one) => one.chain === chain);
+      if (at === undefined) {
+        return noFacts(why('not_configured', { what: `An explorer of ${chain}` }));
+      }
+      const { timeMs, callsMax } = options;
+      const budget = callBudget({ timeMs, callsMax, signal });
+      try {
+        const identified = known.has(chain) ? null : await identify(at, budget);
+        if (identified !== null) return noFacts(identified.why);
+        known.add(chain);
+        return await factsAt(options, at, address, wanted, budget);
+      } finally {
+        budget.end();
+      }
+    },
+  };
+}
+
+async function factsAt(
+  { now, simulated }: ExplorerFactsOptions,
+  at: ExplorerChain,
+  address: string,
+  wanted: Parameters<ChainFacts['of']>[2],
+  budget: CallBudget,
+): Promise<ReturnType<typeof noFacts>> {
+  const { name, shown } = at;
+  const source: Source = { name, url: shown, as_of: now(), kind: 'observation', simulated };
+  const ask: StateAsk = (call) =>
+    asked(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
+  const tell = async <T>(work: () => Promise<T>): Promise<Partly<T, ChainFactsPort>> => {
+    try {
+      return factRead(await work(), source);
+    } catch (error) {
+      return unread(PORT, whyOf(error, at));
+    }
+  };
+  return readFacts(
+    {
+      code: () => tell(() => codeOf(ask, address)),
+      nonce: () => tell(() => nonceOf(ask, address)),
+      balance_wei: () => tell(() => balanceOf(ask, address)),
+      is_token: () => tell(() => isToken(ask, address)),
+      verified_name: () => tell(() => verifiedName(at, address, budget)),
+      creation: () => tell(() => creationOf(at, address, budget)),
+    },
+    wanted,
+    `${name} ${shown}`,
+  );
+}
+
+/** Asks once and reads the answer under the guard, so that a limit is waited out. */
+async function asked<T>(
+  at: ExplorerChain,
+  budget: CallBudget,
+  { url, body }: ExplorerQuestion,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  return at.guard.ask(budget, async (signal) =>
+    read(await fetchJson({ url, body, headers: USER_AGENT, limits: EXPLORER_LIMITS, signal })),
+  );
+}
+
+const REFUSED_WORDS = /revert|invalid opcode|out of gas|vm execution error/i;
+const DECIMAL = /^\d{1,78}$/;
+const rpcError = z.object({ error: z.object({ message: z.string() }) });
+const rpcErrorText = z.object({ error: z.string() });
+
+/** A node's answer that the explorer passes on; a balance comes in an envelope, in decimals. */
+function stateAnswer(at: ExplorerChain, answer: unknown): Awaited<ReturnType<StateAsk>> {
+  const error = rpcError.safeParse(answer);
+  const text = rpcErrorText.safeParse(answer);
+  const said = error.success ? error.data.error.message : text.success ? text.data.error : null;
+  if (said !== null && REFUSED_WORDS.test(said)) return { refused: true };
+  if (!at.tellsChainId) {
+    const enveloped = resultIn(answer);
+    if (enveloped !== null) {
+      const { result } = enveloped;
+      if (typeof result !== 'string' || !DECIMAL.test(result)) throw new StateFault('balance');
+      return { refused: false, result: `0x${BigInt(result).toString(16)}` };
+    }
+  }
+  return { refused: false, result: nodeResultIn(answer) };
+}
+
+const sourceRow = z.object({
+  SourceCode: z.string().optional(),
+  ContractName: z.string().optional(),
+  ABI: z.string().optional(),
+});
+
+/** The name of the verified source; `null` only by the words for an unverified one. */
+async function verifiedName(
+  at: ExplorerChain,
+  address: string,
+  budget: CallBudget,
+): Promise<string | null> {
+  const params = { module: 'contract', action: 'getsourcecode', address };
+  const enveloped = await asked(at, budget, at.list(params), resultIn);
+  const rows = z.tuple([sourceRow]).safeParse(enveloped?.result);
+  if (!rows.success) throw new StateFault('getsourcecode');
+  const [{ SourceCode, ContractName, ABI }] = rows.data;
+  if (SourceCode !== undefined && SourceCode !== '' && ContractName !== undefined) {
+    return ContractName;
+  }
+  if (saysUnverified(SourceCode, ABI)) return null;
+  throw new StateFault('getsourcecode');
+}
+
+const creationRow = z.object({
+  contractAddress: z.string(),
+  contractCreator: z.string(),
+  txHash: z.string().regex(/^0x[0-9a-f]{64}$/i),
+  contractFactory: z.string().nullish(),
+  blockNumber: z.string().regex(/^\d+$/).nullish(),
+});
+
+/** The explorer knows of no creation, which is no proof that there was none. */
+class NoCreation extends Error {}
+
+async function creationOf(
+  at: ExplorerChain,
+  address: string,
+  budget: CallBudget,
+): Promise<CreationFact> {
+  const params = { module: 'contract', action: 'getcontractcreation', contractaddresses: address };
+  const enveloped = await asked(at, budget, at.list(params), (answer) => {
+    if (saysNoCreation(answer)) throw new NoCreation();
+    return resultIn(answer);
+  });
+  const rows = z.array(creationRow).safeParse(enveloped?.result);
+  if (!rows.success) throw new StateFault('getcontractcreation');
+  const row = rows.data.find(({ contractAddress }) => contractAddress.toLowerCase() === address);
+  const creator = row === undefined ? null : parseEvmAddress(row.contractCreator);
+  if (row === undefined || creator === null) throw new StateFault('getcontractcreation');
+  const { contractFactory: factory, blockNumber: block } = row;
+  return {
+    creator,
+    factory: factory == null || factory === '' ? null : parseEvmAddress(factory),
+    tx: row.txHash.toLowerCase(),
+    block: block == null ? null : Number(block),
+  };
+}
+
+const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i;
+
+/** Why the explorer is no source of this chain; `null` where it is one. */
+async function identify(
+  at: ExplorerChain,
+  budget: CallBudget,
+): Promise<Unread<ChainFactsPort> | null> {
+  if (!at.tellsChainId) return null;
+  try {
+    const id = await asked(at, budget, at.node('eth_chainId', null), nodeResultIn);
+    if (typeof id !== 'string' || !CHAIN_ID.test(id)) throw new StateFault('eth_chainId');
+    const { chain_id } = CHAINS[at.chain];
+    if (Number(id) === chain_id) return null;
+    const fault = `is of another chain: its chain id is ${Number(id)}, not ${chain_id}`;
+    return unread(PORT, faulty(at, fault));
+  } catch (error) {
+    return unread(PORT, whyOf(error, at));
+  }
+}
+
+/** Why a question has no answer; a bug is thrown on. */
+function whyOf(error: unknown, at: ExplorerChain): Why {
+  if (error instanceof NoCreation) {
+    return why('creation_not_found', { source: `${at.name} ${at.shown}` });
+  }
+  if (error instanceof BudgetSpent) {
+    if (error.of === 'time') return why('time_budget');
+    return why('call_budget', { limit: String(error.callsMax) });
+  }
+  if (error instanceof ChainRefused) return faulty(at, 'its plan refuses this chain');
+  if (error instanceof StateFault) return faulty(at, error.message);
+  if (error instanceof ProviderFault) return faulty(at, error.fault);
+  throw error;
+}
+
+function faulty({ name, shown, chain }: ExplorerChain, fault: string): Why {
+  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+}

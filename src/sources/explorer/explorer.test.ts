@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import {
+  SUITE_NOW,
+  type SuiteHistory,
+  transferHistoryKeeps,
+} from '../../ports/history/transfer-history.suite.ts';
+import type {
+  Neighbourhood,
+  NeighbourhoodLimits,
+  TransferHistory,
+} from '../../ports/history/transfer-history.ts';
+import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
+import type { ExplorerChains, ExplorerRow } from '../../world/chain-types.ts';
+import {
+  EXPLORER_FAULTS,
+  type ExplorerFault,
+  type StartedExplorer,
+  startExplorer,
+} from '../../world/explorer-api.ts';
+import { SANDBOX_LABELLED } from '../../world/labels.ts';
+import { WORLD_SEED } from '../../world/listed-parties.ts';
+import { providerGuard } from '../http/provider-guard.ts';
+import { explorerHistory } from './history.ts';
+import { blockscoutChain, etherscanChain } from './provider.ts';
+
+const HEAD = 30_000;
+const LIMITS: NeighbourhoodLimits = {
+  rowsMax: 5_000,
+  degreeMax: 50,
+  transfersPerCounterpartyMax: 100,
+  batchRowsMax: 10_000,
+  signal: new AbortController().signal,
+};
+const ALICE = `0x${'a'.repeat(40)}`;
+const BOB = `0x${'b'.repeat(40)}`;
+const KEY = 'MARKER7f3aKEY';
+
+const open: StartedExplorer[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+function chainsOf(rows: readonly ExplorerRow[]): ExplorerChains {
+  return {
+    headOf: () => HEAD,
+    timeOf: (_, block) => SUITE_NOW - (HEAD - block),
+    rowsOf: (chainId, address) =>
+      chainId === 1 ? rows.filter(({ from, to }) => from === address || to === address) : [],
+  };
+}
+
+function row(n: number, over: Partial<ExplorerRow> = {}): ExplorerRow {
+  return {
+    kind: 'native',
+    tx: `0x${n.toString(16).padStart(64, '0')}`,
+    block: 100 + n,
+    at: SUITE_NOW - 10_000 + n,
+    from: ALICE,
+    to: BOB,
+    value: 10n ** 18n,
+    token: null,
+    success: true,
+    ...over,
+  };
+}
+
+type Dialect = 'etherscan' | 'blockscout';
+type Over = Partial<Parameters<typeof explorerHistory>[0]>;
+
+async function started(rows: readonly ExplorerRow[]): Promise<StartedExplorer> {
+  const explorer = await startExplorer(chainsOf(rows));
+  open.push(explorer);
+  return explorer;
+}
+
+function historyOf(
+  explorer: StartedExplorer,
+  dialect: Dialect,
+  names: readonly EvmChainName[] = ['ethereum'],
+  over: Over = {},
+  retriesMax = 1,
+): TransferHistory {
+  const limits = { callsPerS: 10_000, retriesMax, backoffMs: 1, failuresMax: 100, restMs: 1 };
+  const guard = providerGuard(limits, () => performance.now());
+  return explorerHistory({
+    chains: names.map((name) =>
+      dialect === 'etherscan'
+        ? etherscanChain(name, { url: explorer.etherscan, guard }, KEY)
+        : blockscoutChain(name, { url: explorer.blockscout(Number(CHAINS[name].chain_id)), guard }),
+    ),
+    now: () => SUITE_NOW,
+    timeMs: 5_000,
+    callsMax: 500,
+    simulated: false,
+    ...over,
+  });
+}
+
+async function ask(history: TransferHistory, address: string, over = {}) {
+  const readings = await history.neighbourhoods([address], { ...LIMITS, ...over });
+  const reading = readings.get(address);
+  if (reading === undefined) throw new Error('no reading for the address asked');
+  return reading;
+}
+
+function known(reading: Partly<Neighbourhood, 'transfer_history'>): Neighbourhood | null {
+  const sight = seen(map(reading, (one) => [one]));
+  return sight === null ? null : sight[0];
+}
+
+function asRows(world: SuiteHistory): ExplorerRow[] {
+  return world.transfers
+    .filter(({ chain }) => chain === 'ethereum')
+    .map(({ raw_amount, token, symbol, decimals, ...rest }) => ({
+      ...rest,
+      value: raw_amount,
+      token: token === null ? null : { address: token, symbol, decimals },
+    }))
+    .sort((a, b) => a.block - b.block);
+}
+
+for (const dialect of ['etherscan', 'blockscout'] as const) {
+  transferHistoryKeeps(dialect, async (world) => {
+    const explorer = await startExplorer(chainsOf(asRows(world)));
+    // An explorer holds every address: what is not held of one is an address that it fails on.
+    const held = new Set(world.coverage.map(({ address }) => address));
+    const history = historyOf(explorer, dialect, ['ethereum'], { simulated: world.simulated });
+    const neighbourhoods: TransferHistory['neighbourhoods'] = async (addresses, limits) => {
+      const readings = new Map(await history.neighbourhoods([], limits));
+      for (const address of addresses) {
+        explorer.fault(() => (held.has(address) ? null : 'notok'));
+        for (const one of await history.neighbourhoods([address], limits)) readings.set(...one);
+      }
+      return readings;
+    };
+    const onlyHeld = held.has(null) ? history : { ...history, neighbourhoods };
+    return { history: onlyHeld, close: explorer.close };
+  });
+}
+
+describe('covers', () => {
+  test('native, token and internal history, from the first block to a settled one', async () => {
+    const explorer = await started([row(1)]);
+    const reading = await ask(historyOf(explorer, 'etherscan'), ALICE);
+    expect(reading).toBeInstanceOf(Read);
+    const ranges = known(reading)?.coverage;
+    expect(ranges?.map(({ kind }) => kind).sort()).toEqual(['internal', 'native', 'token']);
+    for (const range of ranges ?? []) {
+      expect(range).toMatchObject({ from_block: 0, from_first: true, to_block: HEAD - 100 });
+      expect(range.to_time).toBe(SUITE_NOW - 100);
+    }
+  });
+
+  test('no native transfers where the success of one is not told', async () => {
+    const explorer = await started([row(1, { success: null })]);
+    const reading = await ask(historyOf(explorer, 'etherscan'), ALICE);
+    expect(known(reading)?.coverage.map(({ kind }) => kind)).not.toContain('native');
+  });
+
+  test('a failed transaction is no transfer', async () => {
+    const explorer = await started([row(1, { success: false })]);
+    expect(known(await ask(historyOf(explorer, 'etherscan'), ALICE))?.degree).toBe(0);
+  });
+});
+
+test('who signed is told of all that moved in a transaction of the address, and else not', async () => {
+  const token = { address: `0x${'7'.repeat(40)}`, symbol: 'T', decimals: 6 };
+  const own = [row(1, { value: 0n }), row(1, { kind: 'token', token })];
+  const explorer = await started([...own, row(2, { kind: 'token', token, value: 0n })]);
+  const reading = await ask(historyOf(explorer, 'etherscan'), ALICE);
+  const rows = known(reading)?.counterparties.flatMap(({ transfers }) => transfers);
+  expect(rows?.map(({ block, initiator }) => [block, initiator])).toEqual([
+    [102, null],
+    [101, ALICE],
+    [101, ALICE],
+  ]);
+});
+
+describe('the simulated chains', () => {
+  const { oneHop, unused, hub } = SANDBOX_WALLETS;
+  const names = ['ethereum', 'base'] as const;
+
+  test('are read through the same adapter, and go on from day to day', async () => {
+    let now = SUITE_NOW;
+    const explorer = await startExplorer(worldChains(() => now, WORLD_SEED));
+    open.push(explorer);
+    const history = historyOf(explorer, 'blockscout', names, { now: () => now });
+    const degree = async (address: string) => {
+      const reading = await ask(history, address, { degreeMax: 5_000, rowsMax: 5_000 });
+      return [reading instanceof Read, known(reading)?.degree];
+    };
+    expect(await degree(oneHop)).toEqual([true, 1]);
+    expect(await degree(unused)).toEqual([true, 0]);
+    const [, crowd] = await degree(hub);
+    expect(crowd).toBeGreaterThan(5_000);
+    const hot = async () => Number((await degree(SANDBOX_LABELLED.hot))[1]);
+    const before = await hot();
+    now += 60 * 86_400;
+    expect(await hot()).toBeGreaterThan(before);
+  });
+});
+
+describe('pages', () => {
+  test('past the rows of one answer, each row once', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, i) => row(i, { block: 100 + (i >> 2) }));
+    const explorer = await started(rows);
+    const reading = await ask(historyOf(explorer, 'etherscan'), ALICE);
+    expect(reading).toBeInstanceOf(Read);
+    expect(known(reading)?.counterparties[0]?.transfer_count).toBe(2_500);
+  });
+
+  test('through a block that alone fills several answers', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, i) => row(i, { block: i < 2_400 ? 100 : 200 }));
+    const reading = await ask(historyOf(await started(rows), 'etherscan'), ALICE);
+    expect(reading).toBeInstanceOf(Read);
+    expect(known(reading)?.counterparties[0]?.transfer_count).toBe(2_500);
+  });
+
+  test('until the window of the provider ends, which makes it a part', async () => {
+    const rows = Array.from({ length: 11_000 }, (_, i) => row(i, { block: 100 }));
+    const reading = await ask(historyOf(await started(rows), 'etherscan'), ALICE, {
+      rowsMax: 20_000,
+      batchRowsMax: 20_000,
+    });
+    expect(reading instanceof Part && reading.why.code).toBe('row_cap');
+    expect(known(reading)?.coverage.map(({ kind }) => kind)).not.toContain('native');
+  });
+});
+
+const ROWS = [1, 2, 3, 4].flatMap((n) => [
+  row(n),
+  row(n + 10, { kind: 'internal', from: BOB, to: ALICE }),
+  row(n + 20, {
+    kind: 'token',
+    token: { address: `0x${'7'.repeat(40)}`, symbol: 'T', decimals: 6 },
+  }),
+]);
+/** Which calls a fault changes at all: the others are answered as ever. */
+const NO_CHANGE: Readonly<Partial<Record<ExplorerFault, RegExp>>> = {
+  'pending-internal': /^(?!txlistinternal)/,
+  'truncated-page': /^eth_/,
+  'other-address': /^eth_/,
+};
+
+describe.each(['etherscan', 'blockscout'] as const)('each fault at each call (%s)', (dialect) => {
+  test.each(EXPLORER_FAULTS)('%s never makes an empty or whole history', async (fault) => {
+    const clear = await started(ROWS);
+    expect(await ask(historyOf(clear, dialect), ALICE)).toBeInstanceOf(Read);
+    const limits = { timeMs: fault === 'timeout' || fault === 'slow' ? 200 : 5_000 };
+    for (const action of new Set(clear.calls.map((call) => call.action))) {
+      if (NO_CHANGE[fault]?.test(action) === true) continue;
+      const explorer = await started(ROWS);
+      explorer.fault((call) => (call.action === action ? fault : null));
+      const history = historyOf(explorer, dialect, ['ethereum'], limits);
+      const reading = await ask(history, ALICE);
+      if (fault === 'wrong-chain-id' && dialect === 'blockscout' && action !== 'eth_chainId') {
+        continue;
+      }
+      expect(reading, `${fault} at ${action}`).not.toBeInstanceOf(Read);
+      if (reading instanceof Read) throw new Error('unreachable');
+      const spent = fault === 'timeout' || fault === 'slow';
+      const refusedWhole = fault === 'refused-chain' && action.startsWith('eth_');
+      const code = spent ? 'time_budget' : refusedWhole ? 'no_history' : 'provider_failed';
+      expect(reading.why.code, `${fault} at ${action}`).toBe(code);
+      if (code === 'provider_failed') {
+        expect(reading.why.reason).toContain(`http://${explorer.etherscan.host}`);
+        expect(reading.why.reason).toContain('(ethereum');
+      }
+      expect(reading.why.reason).not.toContain(KEY);
+    }
+  });
+});
+
+const AT_ONCE = EXPLORER_FAULTS.filter((fault) => fault !== 'slow' && fault !== 'timeout');
+
+test.each(AT_ONCE)('%s at one call alone is told, or changes nothing', async (fault) => {
+  const clear = await started(ROWS);
+  const whole = known(await ask(historyOf(clear, 'blockscout'), ALICE));
+  for (const { n } of clear.calls) {
+    const explorer = await started(ROWS);
+    explorer.fault((call) => (call.n === n ? fault : null));
+    const reading = await ask(historyOf(explorer, 'blockscout', ['ethereum'], {}, 0), ALICE);
+    if (reading instanceof Read) expect(reading.value, `${fault} at call ${n}`).toEqual(whole);
+  }
+});
+
+describe('chains', () => {
+  test('one that the plan refuses is not read here, and leaves no gap', async () => {
+    const explorer = await started(ROWS);
+    explorer.fault(({ chainId }) => (chainId === 8453 ? 'refused-chain' : null));
+    const history = historyOf(explorer, 'etherscan', ['ethereum', 'base']);
+    const chains = await history.chainsRead();
+    expect(chains instanceof Read && chains.value).toEqual(['ethereum']);
+    expect(await ask(history, ALICE)).toBeInstanceOf(Read);
+  });
+
+  test('one that fails just now is still read here', async () => {
+    const explorer = await started(ROWS);
+    explorer.fault(({ chainId }) => (chainId === 8453 ? 'error500' : null));
+    const history = historyOf(explorer, 'etherscan', ['ethereum', 'base']);
+    const chains = await history.chainsRead();
+    expect(chains instanceof Read && chains.value).toEqual(['ethereum', 'base']);
+    const reading = await ask(history, ALICE);
+    expect(reading).toBeInstanceOf(Part);
+    expect(known(reading)?.degree).toBe(1);
+  });
+
+  test('an address of another kind is not looked for on them', async () => {
+    const explorer = await started(ROWS);
+    const reading = await ask(
+      historyOf(explorer, 'etherscan'),
+      '1BoatSLRHtKNngkdXEeobR76b53LETtpyT',
+    );
+    expect(reading instanceof Unread && reading.why.code).toBe('not_walked_kind');
+    expect(explorer.calls).toHaveLength(0);
+  });
+});
+
+describe('budget', () => {
+  test('calls that are spent leave the rest unread, with that reason', async () => {
+    const explorer = await started(ROWS);
+    const history = historyOf(explorer, 'etherscan', ['ethereum'], { callsMax: 2 });
+    const reading = await ask(history, ALICE);
+    expect(reading instanceof Unread && reading.why.code).toBe('call_budget');
+    expect(explorer.calls.length).toBeLessThanOrEqual(2);
+  });
+
+  test('a request that hangs up stops waiting and asks nothing more', async () => {
+    const explorer = await started(ROWS);
+    const hung = new AbortController();
+    explorer.fault(() => {
+      hung.abort();
+      return 'timeout';
+    });
+    const reading = await ask(historyOf(explorer, 'etherscan'), ALICE, { signal: hung.signal });
+    expect(reading instanceof Unread && reading.why.code).toBe('time_budget');
+    expect(explorer.calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,299 @@
+// With whom did these addresses exchange transfers, as explorers tell it when asked now?
+// It refuses to call anything read that a page, a budget or a provider's fault cut short, and to
+// cover more than the lists that came to their end, up to a block that was settled before them.
+
+import type { ParsedAddress } from '../../chain/address.ts';
+import { parseAddress } from '../../chain/address.ts';
+import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
+import type { TransferKind } from '../../chain/transfer.ts';
+import { collect } from '../../evidence/measure.ts';
+import {
+  map,
+  type Partly,
+  part,
+  read,
+  seen,
+  some,
+  type Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type {
+  Counterparty,
+  CoverageRange,
+  HistoryTransfer,
+  Neighbourhood,
+  NeighbourhoodLimits,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import type { ListAction } from './empties.ts';
+import { ChainRefused } from './envelope.ts';
+import { type HeadReader, headReader, type SettledHead } from './head.ts';
+import { listed } from './listing.ts';
+import type { ExplorerChain } from './provider.ts';
+
+const PORT = 'transfer_history';
+
+/** What is read live, and what one request may spend on it. */
+export type ExplorerHistoryOptions = {
+  /** One for each chain; no two of the same. */
+  readonly chains: readonly ExplorerChain[];
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+/** Transfer history read live through explorers. */
+export function explorerHistory(options: ExplorerHistoryOptions): TransferHistory {
+  const heads = headReader(options.now);
+  const reader = { ...options, heads };
+  return {
+    chainsRead: () => chainsRead(reader),
+    neighbourhoods: async (addresses, limits) => {
+      const { timeMs, callsMax } = options;
+      const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
+      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      let room = limits.batchRowsMax;
+      try {
+        for (const address of addresses) {
+          const rowsMax = Math.min(limits.rowsMax, room);
+          const reading = await ofAddress(reader, address, { ...limits, rowsMax }, budget);
+          readings.set(address, reading);
+          room -= rowsIn(reading);
+        }
+      } finally {
+        budget.end();
+      }
+      return readings;
+    },
+  };
+}
+
+type Reader = ExplorerHistoryOptions & { readonly heads: HeadReader };
+
+/** A chain that cannot be asked just now is still one that is read; a refused one is not. */
+async function chainsRead(reader: Reader): ReturnType<TransferHistory['chainsRead']> {
+  const { timeMs, callsMax } = reader;
+  const budget = callBudget({ timeMs, callsMax, signal: new AbortController().signal });
+  try {
+    const taken = await Promise.all(reader.chains.map((at) => isServed(reader, at, budget)));
+    const names = new Set<ChainName>(taken.flatMap((name) => (name === null ? [] : [name])));
+    const [first] = reader.chains;
+    if (first === undefined) return unread(PORT, why('no_history'));
+    const origin = { port: PORT, source: sourceOf(first, reader, reader.now()) } as const;
+    return read(
+      EVM_CHAINS.filter((name) => names.has(name)),
+      origin,
+    );
+  } finally {
+    budget.end();
+  }
+}
+
+async function isServed(
+  reader: Reader,
+  at: ExplorerChain,
+  budget: CallBudget,
+): Promise<ChainName | null> {
+  const head = await headOf(reader, at, budget);
+  return head === REFUSED ? null : at.chain;
+}
+
+const REFUSED = Symbol('refused');
+
+async function headOf(
+  reader: Reader,
+  at: ExplorerChain,
+  budget: CallBudget,
+): Promise<SettledHead | typeof REFUSED | Unread<TransferHistoryPort>> {
+  try {
+    return await reader.heads.settled(at, budget);
+  } catch (error) {
+    if (error instanceof ChainRefused) return REFUSED;
+    return unread(PORT, whyOf(error, at));
+  }
+}
+
+/** Why a question has no answer; a bug is thrown on. */
+function whyOf(error: unknown, at: ExplorerChain): Why {
+  if (error instanceof BudgetSpent) {
+    if (error.of === 'time') return why('time_budget');
+    return why('call_budget', { limit: String(error.callsMax) });
+  }
+  if (error instanceof ProviderFault) return faulty(at, error.fault);
+  throw error;
+}
+
+function faulty({ name, shown, chain }: ExplorerChain, fault: string): Why {
+  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+}
+
+function sourceOf({ name, shown }: ExplorerChain, reader: Reader, as_of: number): Source {
+  return { name, url: shown, as_of, kind: 'observation', simulated: reader.simulated };
+}
+
+/** What one list of one chain gave: its transfers, and the range that they fill, if they do. */
+type ListPart = {
+  readonly transfers: readonly HistoryTransfer[];
+  readonly coverage: readonly CoverageRange[];
+};
+
+async function ofAddress(
+  reader: Reader,
+  address: string,
+  limits: NeighbourhoodLimits,
+  budget: CallBudget,
+): Promise<Partly<Neighbourhood, TransferHistoryPort>> {
+  const parsed = parseAddress(address);
+  if (parsed?.kind !== 'evm') return unread(PORT, notWalked(parsed));
+  if (budget.signal.aborted) return unread(PORT, why('time_budget'));
+  // The batch has no room left: what would be cut to nothing is not asked for.
+  if (limits.rowsMax <= 0) return unread(PORT, rowCap(address, limits.rowsMax));
+  const ask = { reader, address: parsed.address, rowsMax: limits.rowsMax, budget };
+  const asked = reader.chains.filter(({ chain }) => limits.chains?.includes(chain) !== false);
+  const lists = (await Promise.all(asked.map((at) => listsOf(ask, at)))).flat();
+  if (lists.length === 0) return unread(PORT, why('no_history'));
+  const joined = some(lists);
+  const whole = map(joined, (parts) => neighbourhoodOf(address, parts, limits));
+  const count = seen(map(joined, (parts) => [rowsOf(parts).length]));
+  const hub = seen(map(whole, ({ degree }) => [degree > limits.degreeMax]));
+  const over = count !== null && count[0] > limits.rowsMax && hub !== null && !hub[0];
+  const cut = over ? weaken(whole, rowCap(address, limits.rowsMax)) : whole;
+  return reader.simulated ? simulated(cut, reader) : cut;
+}
+
+function notWalked(parsed: ParsedAddress | null): Why {
+  return why('not_walked_kind', { kind: parsed === null ? 'no known form' : parsed.kind });
+}
+
+function rowCap(address: string, rows: number): Why {
+  return why('row_cap', { address, limit: String(rows) });
+}
+
+/** Simulated history is a part whatever else may be said of it. */
+function simulated(
+  reading: Partly<Neighbourhood, TransferHistoryPort>,
+  reader: Reader,
+): Partly<Neighbourhood, TransferHistoryPort> {
+  const value = seen(map(reading, (known) => [known]));
+  const [first] = reader.chains;
+  if (value === null || first === undefined) return reading;
+  const origin = { port: PORT, source: sourceOf(first, reader, reader.now()) } as const;
+  return part(value[0], origin, why('simulated'));
+}
+
+type Ask = {
+  readonly reader: Reader;
+  readonly address: string;
+  readonly rowsMax: number;
+  readonly budget: CallBudget;
+};
+
+const LISTS = [
+  ['txlist', 'native'],
+  ['tokentx', 'token'],
+  ['txlistinternal', 'internal'],
+] as const satisfies readonly (readonly [ListAction, TransferKind])[];
+
+/** The three lists of an address on one chain; none where the chain is refused. */
+async function listsOf(
+  ask: Ask,
+  at: ExplorerChain,
+): Promise<readonly Partly<ListPart, TransferHistoryPort>[]> {
+  const head = await headOf(ask.reader, at, ask.budget);
+  if (head === REFUSED) return [];
+  if (!('block' in head)) return [head];
+  return Promise.all(LISTS.map(([action, kind]) => listOf(ask, at, head, action, kind)));
+}
+
+async function listOf(
+  { reader, address, rowsMax, budget }: Ask,
+  at: ExplorerChain,
+  head: SettledHead,
+  action: ListAction,
+  kind: TransferKind,
+): Promise<Partly<ListPart, TransferHistoryPort>> {
+  const asked = { chain: at.chain, address, fromBlock: 0, toBlock: head.block };
+  const origin = { port: PORT, source: sourceOf(at, reader, head.time) } as const;
+  try {
+    const { transfers, cut, pending } = await listed(at, action, asked, rowsMax, budget);
+    const seenOnly = { transfers, coverage: NONE_COVERED };
+    if (pending) return part(seenOnly, origin, faulty(at, STILL_PENDING));
+    if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
+    const range: CoverageRange = {
+      ...{ chain: at.chain, kind, from_block: 0, from_first: true },
+      ...{ to_block: head.block, to_time: head.time },
+    };
+    // A list that leaves a success untold does not cover what succeeded.
+    const told = transfers.every(({ success }) => success !== null);
+    return read({ transfers, coverage: told ? [range] : NONE_COVERED }, origin);
+  } catch (error) {
+    if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
+    // It was counted as read when this request began: from the next one on it is not.
+    reader.heads.refuse(at.chain);
+    return unread(PORT, faulty(at, 'its plan refuses this chain'));
+  }
+}
+
+const STILL_PENDING = 'its internal transactions are not all processed yet';
+const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);
+
+function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
+  const rows = signed(parts.flatMap(({ transfers }) => transfers));
+  return rows.sort((a, b) => b.at - a.at || b.block - a.block);
+}
+
+/** Only lists of transactions say who signed; what else moved in one of them, its signer moved. */
+function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
+  const signers = new Map<string, string>();
+  for (const { chain, tx, initiator } of rows) {
+    if (initiator !== null) signers.set(`${chain} ${tx}`, initiator);
+  }
+  return rows.map((row) => {
+    const signer = signers.get(`${row.chain} ${row.tx}`);
+    return row.initiator !== null || signer === undefined ? row : { ...row, initiator: signer };
+  });
+}
+
+function rowsIn(reading: Partly<Neighbourhood, TransferHistoryPort>): number {
+  const known = seen(map(reading, ({ counterparties }) => counterparties));
+  if (known === null) return NO_ROWS;
+  return known.reduce((rows, { transfer_count }) => rows + transfer_count, NO_ROWS);
+}
+
+const NO_ROWS = 0;
+
+function neighbourhoodOf(
+  address: string,
+  parts: readonly ListPart[],
+  limits: NeighbourhoodLimits,
+): Neighbourhood {
+  const rows = rowsOf(parts);
+  const coverage = parts.flatMap((one) => one.coverage);
+  const known = { address, coverage, provenance: 'onchain' } as const;
+  const degree = new Set(rows.map((row) => otherSide(row, address))).size;
+  if (degree > limits.degreeMax) return { ...known, degree, counterparties: [] };
+  const byOther = new Map<string, HistoryTransfer[]>();
+  for (const row of rows.slice(0, limits.rowsMax)) collect(byOther, otherSide(row, address), row);
+  return { ...known, degree, counterparties: counterpartiesOf(byOther, limits) };
+}
+
+function otherSide({ from, to }: HistoryTransfer, address: string): string {
+  return from === address ? to : from;
+}
+
+function counterpartiesOf(
+  byOther: ReadonlyMap<string, readonly HistoryTransfer[]>,
+  { transfersPerCounterpartyMax }: NeighbourhoodLimits,
+): Counterparty[] {
+  return [...byOther].map(([address, rows]) => {
+    const transfers = rows.slice(0, transfersPerCounterpartyMax);
+    return { address, transfers, transfer_count: rows.length };
+  });
+}

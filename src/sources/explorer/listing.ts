@@ -1,0 +1,158 @@
+// Answers one question: which rows has a list in all, page after page, and is that all of it?
+// A list has ended only where the provider, asked for what follows, says that there is nothing: a
+// page can be cut short without a word. Pages go by block, since numbered ones end at a window.
+
+import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import { fetchJson, type JsonLimits } from '../http/fetch-json.ts';
+import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
+import type { ListAction } from './empties.ts';
+import { type Page, pageIn, WindowEnded } from './envelope.ts';
+import type { ExplorerChain } from './provider.ts';
+import { type Asked, type ReadRow, rowIn } from './rows.ts';
+
+/** The bounds of one answer of an explorer. */
+export const EXPLORER_LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
+
+/** What every plan gives; the free one gives no more than this, whatever is asked for. */
+const PAGE_ROWS = 1_000;
+const PAGES_MAX = 200;
+
+/**
+ * A list. `cut`: it has more transfers than were asked for, or the provider's window ended before
+ * its rows did; `pending`: the provider says that rows are still to come.
+ */
+export type Listed = {
+  readonly transfers: readonly HistoryTransfer[];
+  readonly cut: boolean;
+  readonly pending: boolean;
+};
+
+/** Reads a list to its end, or until it has more than `transfersMax` transfers. */
+export async function listed(
+  at: ExplorerChain,
+  action: ListAction,
+  asked: Asked,
+  transfersMax: number,
+  budget: CallBudget,
+): Promise<Listed> {
+  const done: HistoryTransfer[] = [];
+  let pending = false;
+  let from = asked.fromBlock;
+  // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
+  let shown = 0;
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const { rows, ...page } = await askedPage(at, action, { ...asked, fromBlock: from }, 1, budget);
+    pending ||= page.pending;
+    // The two answers are of different states: nothing follows from either.
+    const again = rows.filter(({ block }) => block === from).length;
+    if (again < shown) throw disagree(action);
+    const last = rows.at(-1)?.block;
+    if (last === undefined) return { transfers: done, cut: false, pending };
+    if (rows.length < PAGE_ROWS) {
+      collectTransfers(done, rows);
+      const cut = done.length > transfersMax;
+      if (!cut && last < asked.toBlock) await nothingAfter(at, action, asked, last, budget);
+      return { transfers: done, cut, pending };
+    }
+    const before = rows.filter(({ block }) => block < last);
+    if (before.length > 0) {
+      collectTransfers(done, before);
+      shown = rows.length - before.length;
+      from = last;
+    } else {
+      const rest = await restOfBlock(at, action, { ...asked, fromBlock: last }, rows, budget);
+      collectTransfers(done, rest.rows);
+      pending ||= rest.pending;
+      if (rest.cut || last === asked.toBlock) return { transfers: done, cut: rest.cut, pending };
+      shown = 0;
+      from = last + 1;
+    }
+    if (done.length > transfersMax) return { transfers: done, cut: true, pending };
+  }
+  return { transfers: done, cut: true, pending };
+}
+
+/** A page that is not full is the last one only where the provider then says: nothing more. */
+async function nothingAfter(
+  at: ExplorerChain,
+  action: ListAction,
+  asked: Asked,
+  last: number,
+  budget: CallBudget,
+): Promise<void> {
+  const { rows } = await askedPage(at, action, { ...asked, fromBlock: last + 1 }, 1, budget);
+  if (rows.length === 0) return;
+  throw new ProviderFault(`cut a page short without a word (${action})`, 'passing');
+}
+
+function disagree(action: ListAction): ProviderFault {
+  return new ProviderFault(`answered pages that disagree (${action})`, 'passing');
+}
+
+type Rest = { readonly rows: readonly ReadRow[]; readonly cut: boolean; readonly pending: boolean };
+
+/** The rest of a block that alone fills a page: numbered pages, as far as the window goes. */
+async function restOfBlock(
+  at: ExplorerChain,
+  action: ListAction,
+  asked: Asked,
+  first: readonly ReadRow[],
+  budget: CallBudget,
+): Promise<Rest> {
+  const rows = [...first];
+  let pending = false;
+  let full = first.length >= PAGE_ROWS;
+  const block = { ...asked, toBlock: asked.fromBlock };
+  try {
+    for (let number = 2; full; number += 1) {
+      if (number > PAGES_MAX) return { rows, cut: true, pending };
+      const page = await askedPage(at, action, block, number, budget);
+      pending ||= page.pending;
+      rows.push(...page.rows);
+      full = page.rows.length >= PAGE_ROWS;
+    }
+    return { rows, cut: false, pending };
+  } catch (error) {
+    if (!(error instanceof WindowEnded)) throw error;
+    return { rows, cut: true, pending };
+  }
+}
+
+function collectTransfers(done: HistoryTransfer[], rows: readonly ReadRow[]): void {
+  for (const { transfer } of rows) {
+    if (transfer !== null && transfer.from !== transfer.to) done.push(transfer);
+  }
+}
+
+async function askedPage(
+  at: ExplorerChain,
+  action: ListAction,
+  asked: Asked,
+  number: number,
+  budget: CallBudget,
+): Promise<{ readonly rows: readonly ReadRow[]; readonly pending: boolean }> {
+  const { url, body } = at.list({
+    ...{ module: 'account', action, address: asked.address, sort: 'asc' },
+    startblock: String(asked.fromBlock),
+    endblock: String(asked.toBlock),
+    page: String(number),
+    offset: String(PAGE_ROWS),
+  });
+  const page: Page = await at.guard.ask(budget, async (signal) => {
+    const ask = { url, body, headers: USER_AGENT, limits: EXPLORER_LIMITS, signal };
+    return pageIn(action, await fetchJson(ask));
+  });
+  if (page.rows.length > PAGE_ROWS) {
+    throw new ProviderFault(`answered more rows than were asked for (${action})`, 'passing');
+  }
+  const rows = page.rows.map((row) => rowIn(action, row, asked));
+  rows.forEach(({ block }, i) => {
+    const before = rows[i - 1];
+    if (before === undefined || before.block <= block) return;
+    throw new ProviderFault(`answered rows out of order (${action})`, 'passing');
+  });
+  return { rows, pending: page.pending };
+}
+
+/** Some providers refuse a request without one. */
+export const USER_AGENT: Readonly<Record<string, string>> = { 'user-agent': 'exhibit' };

@@ -1,0 +1,157 @@
+// What rows does a file on disk hold?
+// It reads once, in order and in bounded memory, and hashes what it read. It judges no row; a file
+// that cannot be read to its end is unread, whatever was read of it before.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type Origin, type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  BrokenRow,
+  FileLayout,
+  OpenedFile,
+  RawRow,
+  TableFilePort,
+  TableFiles,
+} from '../../ports/tables/table-import.ts';
+import { csvRows } from './csv.ts';
+import { FileFault } from './file-fault.ts';
+import { jsonLineRows } from './json-lines.ts';
+import { documentRows } from './yaml.ts';
+
+const PORT = 'table_file';
+/** The largest file that is read row by row. */
+export const FILE_BYTES_MAX = 1024 * 1024 * 1024;
+/** The largest file that is read as one document (YAML, a JSON list): it is held in memory. */
+export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+/** How many rows are handed on at once. */
+const BATCH_ROWS = 1_000;
+
+/** What a format's reader gives: the layout, and the rows as they come. */
+export type FormatRows = AsyncIterable<RawRow | BrokenRow>;
+
+type Format = {
+  readonly bytesMax: number;
+  readonly read: (chunks: AsyncIterable<Uint8Array>) => Promise<{
+    readonly layout: FileLayout;
+    readonly rows: FormatRows;
+  }>;
+};
+
+const WHOLE: Format = { bytesMax: DOCUMENT_BYTES_MAX, read: documentRows };
+const CSV: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(csvRows(c)) };
+const LINES: Format = { bytesMax: FILE_BYTES_MAX, read: async (c) => asRows(jsonLineRows(c)) };
+
+function asRows(rows: FormatRows): { layout: FileLayout; rows: FormatRows } {
+  return { layout: 'rows', rows };
+}
+
+const FORMATS: ReadonlyMap<string, Format> = new Map([
+  ['.yaml', WHOLE],
+  ['.yml', WHOLE],
+  ['.json', WHOLE],
+  ['.jsonl', LINES],
+  ['.ndjson', LINES],
+  ['.csv', CSV],
+]);
+
+/** Files of this machine. `now` gives Unix seconds. */
+export function localTableFiles(now: () => number): TableFiles {
+  return { open: (path) => opened(path, now) };
+}
+
+async function opened(
+  path: string,
+  now: () => number,
+): Promise<Reading<OpenedFile, TableFilePort>> {
+  const format = FORMATS.get(extname(path).toLowerCase());
+  if (format === undefined) {
+    return silent(`its name ends in none of ${[...FORMATS.keys()].join(', ')}`);
+  }
+  const origin = originAt(now());
+  try {
+    const { size } = await stat(path);
+    if (size > format.bytesMax) return silent(`it is over ${format.bytesMax} bytes; split it`);
+    const watched = watch(path);
+    const { layout, rows } = await format.read(watched.chunks);
+    const file: OpenedFile = {
+      layout,
+      bytes: size,
+      rows: () => batches(rows, origin),
+      bytesRead: watched.bytesRead,
+      sha256: watched.sha256,
+    };
+    return read(file, origin);
+  } catch (fault) {
+    return faulty(fault);
+  }
+}
+
+function originAt(as_of: number): Origin<TableFilePort> {
+  const source = { name: 'import file', url: 'urn:exhibit:import-file', as_of } as const;
+  return { port: PORT, source: { ...source, kind: 'table', simulated: false } };
+}
+
+function silent(fault: string): Unread<TableFilePort> {
+  return unread(PORT, why('file_unreadable', { fault }));
+}
+
+/** The words for a fault of a file; anything that is no fault of a file is a bug and is thrown. */
+function faulty(fault: unknown): Unread<TableFilePort> {
+  if (fault instanceof FileFault) return silent(fault.message);
+  if (fault instanceof Error && 'code' in fault && typeof fault.code === 'string') {
+    return silent(fault.code === 'ENOENT' ? 'there is no such file' : fault.code);
+  }
+  throw fault;
+}
+
+type Watched = {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly bytesRead: () => number;
+  readonly sha256: () => string;
+};
+
+function watch(path: string): Watched {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let digest: string | null = null;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of createReadStream(path)) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      bytes += chunk.byteLength;
+      if (bytes > FILE_BYTES_MAX) throw new FileFault('it grew while it was read');
+      hash.update(chunk);
+      yield chunk;
+    }
+    digest = hash.digest('hex');
+  }
+  return {
+    chunks: chunks(),
+    bytesRead: () => bytes,
+    sha256: () => {
+      if (digest === null) throw new Error('the file has not been read to its end');
+      return digest;
+    },
+  };
+}
+
+async function* batches(
+  rows: FormatRows,
+  origin: Origin<TableFilePort>,
+): AsyncGenerator<Reading<readonly (RawRow | BrokenRow)[], TableFilePort>> {
+  let batch: (RawRow | BrokenRow)[] = [];
+  try {
+    for await (const row of rows) {
+      batch.push(row);
+      if (batch.length < BATCH_ROWS) continue;
+      yield read(batch, origin);
+      batch = [];
+    }
+  } catch (fault) {
+    yield faulty(fault);
+    return;
+  }
+  if (batch.length > 0) yield read(batch, origin);
+}

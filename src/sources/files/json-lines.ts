@@ -1,0 +1,60 @@
+// What rows does a file of JSON lines hold?
+// One object a line, its values texts, numbers, flags or null. A line that is none of that is
+// named and the rest is read on; a line without end is a fault of the file.
+
+import { StringDecoder } from 'node:string_decoder';
+import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
+import { jsonIn } from '../http/json-text.ts';
+import { FileFault } from './file-fault.ts';
+
+/** The longest line, in characters. */
+const LINE_CHARS_MAX = 64 * 1024;
+
+/** The rows of a file of JSON lines, in UTF-8. Blank lines are passed over. */
+export async function* jsonLineRows(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<RawRow | BrokenRow> {
+  let line = 0;
+  for await (const text of lines(chunks)) {
+    line += 1;
+    const content = line === 1 ? text.replace(/^\ufeff/, '') : text;
+    if (content.trim() !== '') yield rowOf(content, line);
+  }
+}
+
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of chunks) {
+    const whole = (rest + decoder.write(Buffer.from(chunk))).split('\n');
+    const last = whole.pop();
+    rest = last === undefined ? '' : last;
+    if (rest.length > LINE_CHARS_MAX) throw new FileFault('a line is too long');
+    yield* whole;
+  }
+  const end = rest + decoder.end();
+  if (end !== '') yield end;
+}
+
+function rowOf(text: string, line: number): RawRow | BrokenRow {
+  if (text.length > LINE_CHARS_MAX) return { line, problem: 'the line is too long' };
+  const value = jsonIn(text);
+  if (value === undefined) return { line, problem: 'not JSON' };
+  return objectRow(value, line);
+}
+
+/** A row from a parsed object of plain values; names of columns in lower case. */
+export function objectRow(value: unknown, line: number): RawRow | BrokenRow {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { line, problem: 'not an object' };
+  }
+  const fields = new Map<string, string>();
+  for (const [name, held] of Object.entries(value)) {
+    if (held === null || held === undefined || held === '') continue;
+    if (typeof held !== 'string' && typeof held !== 'number' && typeof held !== 'boolean') {
+      return { line, problem: 'a value is neither text, number nor flag' };
+    }
+    fields.set(name.toLowerCase(), String(held));
+  }
+  return { line, fields };
+}

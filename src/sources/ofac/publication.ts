@@ -1,0 +1,154 @@
+// Answers one question: what did the publisher publish, or why is this file refused.
+// It holds the shapes and the words for refusing; it reads nothing.
+
+/** What a listed party is, in the publisher's words. */
+export const PARTY_TYPES = ['Individual', 'Entity', 'Vessel', 'Aircraft'] as const;
+export type PartyType = (typeof PARTY_TYPES)[number];
+
+/** The type by its printed name; `null` for any other word. */
+export function partyType(name: string | null): PartyType | null {
+  const found = PARTY_TYPES.find((type) => type === name);
+  return found === undefined ? null : found;
+}
+
+/** The two formats whose completeness the file itself can show. */
+export const FORMATS = ['sdn_xml', 'sdn_advanced_xml'] as const;
+export type SdnFormat = (typeof FORMATS)[number];
+
+/** The label before every currency code, in both formats. */
+export const ADDRESS_LABEL = 'Digital Currency Address - ';
+
+/** One row of the list: an address under one entry and one currency code. */
+export type ListedAddress = {
+  /** As published; only outer white space is stripped. */
+  readonly address: string;
+  readonly currency: string;
+  /** As the list prints it: `LAST, First`. */
+  readonly entity: string;
+  readonly type: PartyType;
+  readonly programs: readonly string[];
+  /** The entry's uid, the same in both formats. */
+  readonly uid: string;
+  /** The publisher's note on the address, then that on the party. */
+  readonly remarks: string | null;
+  /** The day of the earliest entry event, `YYYY-MM-DD`; the legacy format does not tell it. */
+  readonly listed_on: string | null;
+};
+
+/** What a document says, before anybody judges the forms of its addresses. */
+export type Document = {
+  readonly format: SdnFormat;
+  /** Publication date, `YYYY-MM-DD`. */
+  readonly published: string;
+  /** Entries on the SDN list, as declared (legacy) or as counted (advanced). */
+  readonly record_count: number;
+  /** Parties on the SDN list. */
+  readonly parties: number;
+  readonly addresses: readonly ListedAddress[];
+};
+
+/** A document with its counts and with the digests of the file that carried it. */
+export type ReadDocument = Document & {
+  readonly distinct_addresses: number;
+  /** Rows by currency code, in order of first appearance. */
+  readonly currencies: Readonly<Record<string, number>>;
+  /** SHA-256 of the file as delivered: of the ZIP where it was zipped. */
+  readonly sha256: string;
+  /** SHA-256 of the unpacked document. */
+  readonly sha256_xml: string;
+  /** Bytes as delivered. */
+  readonly bytes: number;
+};
+
+/** A publication that was read to its end and whose inner references close. */
+export type Publication = ReadDocument & {
+  /** Distinct addresses of no known form: kept as literals, counted here. */
+  readonly unparsed: number;
+};
+
+/** Why a file is refused. `unreadable` is the only one that says nothing about the file. */
+export const REFUSAL_CODES = [
+  'enhanced_file',
+  'delimited_file',
+  'not_xml',
+  'unknown_root',
+  'unknown_namespace',
+  'truncated',
+  'no_publication_date',
+  'no_addresses',
+  'dangling_reference',
+  'record_count_mismatch',
+  'too_large',
+  'bad_archive',
+  'unreadable',
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** A refused file: a stable code, and one sentence for people. */
+export type Refusal = {
+  readonly refused: true;
+  readonly code: RefusalCode;
+  readonly reason: string;
+};
+
+/** Makes a refusal. */
+export function refusal(code: RefusalCode, reason: string): Refusal {
+  return { refused: true, code, reason };
+}
+
+/** Tells a refusal from whatever else a reader answers. */
+export function isRefusal(outcome: object): outcome is Refusal {
+  return 'refused' in outcome && outcome.refused === true;
+}
+
+/** Carries a refusal out of the depth of a parser. It never leaves this folder. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(code: RefusalCode, reason: string) {
+    super(`${code}: ${reason}`);
+    this.name = 'Refused';
+    this.refusal = refusal(code, reason);
+  }
+}
+
+/** The currency code of a label, `null` where it labels no address; refused near the form. */
+export function currencyOf(label: string): string | null {
+  if (!/digital\s*currency/i.test(label)) return null;
+  const code = label.startsWith(ADDRESS_LABEL) ? label.slice(ADDRESS_LABEL.length).trim() : null;
+  if (code === null || code === '') {
+    throw new Refused('dangling_reference', `the label ${quoted(label)} names no currency code`);
+  }
+  return kept(code);
+}
+
+/** A copy that does not keep alive the much longer text that it was cut from. */
+export function kept(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** The day in ISO form, or `null` where the numbers name no day of the calendar. */
+export function isoDay(year: string, month: string, day: string): string | null {
+  if (!/^\d{4}$/.test(year) || !/^\d{1,2}$/.test(month) || !/^\d{1,2}$/.test(day)) return null;
+  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const time = Date.parse(`${iso}T00:00:00Z`);
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso) return null;
+  return iso;
+}
+
+const QUOTED_CHARS_MAX = 80;
+
+/** Foreign text as a reason may show it: one line, cut short. */
+export function quoted(text: string): string {
+  const cut = text.length > QUOTED_CHARS_MAX ? `${text.slice(0, QUOTED_CHARS_MAX)}…` : text;
+  return JSON.stringify(cut);
+}
+
+/** Completes a publication with the count of distinct addresses that `isKnownForm` denies. */
+export function withForms(
+  document: ReadDocument,
+  isKnownForm: (address: string) => boolean,
+): Publication {
+  const distinct = new Set(document.addresses.map((row) => row.address));
+  const unparsed = [...distinct].filter((address) => !isKnownForm(address)).length;
+  return { ...document, unparsed };
+}

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import type { PriceAsk, Prices } from '../../ports/history/prices.ts';
+import {
+  PRICE_FAULTS,
+  type PricePoint,
+  type StartedPriceApi,
+  startPriceApi,
+} from '../../world/price-api.ts';
+import { providerGuard } from '../http/provider-guard.ts';
+import { defillamaPrices } from './defillama.ts';
+import { plainDecimal } from './plain-decimal.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const KEY = 'MARKER7f3a';
+const SIGNAL = new AbortController().signal;
+const KNOWN = `0x${'1'.repeat(40)}`;
+const THIN = `0x${'2'.repeat(40)}`;
+const FAR = `0x${'3'.repeat(40)}`;
+const ZERO = `0x${'4'.repeat(40)}`;
+const UNKNOWN = `0x${'5'.repeat(40)}`;
+
+const open: StartedPriceApi[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+function priceOf(id: string, at: number): PricePoint | null {
+  if (id === 'coingecko:ethereum') return { price: 3_000, timestamp: at };
+  if (id.endsWith(KNOWN)) return { price: 1.5e-7, timestamp: at + 60, confidence: 0.99 };
+  if (id.endsWith(THIN)) return { price: 2, timestamp: at, confidence: 0.42 };
+  if (id.endsWith(FAR)) return { price: 2, timestamp: at - 4 * 3_600 };
+  return id.endsWith(ZERO) ? { price: 0, timestamp: at } : null;
+}
+
+async function started(over: Partial<Parameters<typeof defillamaPrices>[0]> = {}) {
+  const api = await startPriceApi({ now: () => NOW, priceOf });
+  open.push(api);
+  const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 100, restMs: 1 };
+  const guard = providerGuard(limits, () => performance.now());
+  const url = new URL(`http://user:${KEY}@${api.url.host}`);
+  const now = () => NOW;
+  const options = { url, guard, now, timeMs: 2_000, callsMax: 20, simulated: false, ...over };
+  return { api, prices: defillamaPrices(options) };
+}
+
+function ask(token: string | null, at = NOW - 86_400): PriceAsk {
+  return { chain: 'ethereum', token, at };
+}
+
+function told<T>(reading: Partly<readonly T[], 'prices'>): readonly T[] | null {
+  return seen(map(reading, (list) => list));
+}
+
+async function priced(prices: Prices, asks: readonly PriceAsk[]) {
+  const list = told(await prices.historical(asks, SIGNAL));
+  return list === null ? null : list.map(({ price }) => price);
+}
+
+describe('a price', () => {
+  test('is decimal text, with whence and of when it is', async () => {
+    const { prices } = await started();
+    const [price] = (await priced(prices, [ask(KNOWN)])) ?? [];
+    expect(price?.usd).toBe('0.00000015');
+    expect(price?.basis).toMatch(/^DefiLlama-compatible price of 2026-11-20T12:01:00/);
+  });
+
+  test('of a thin market says so', async () => {
+    const { prices } = await started();
+    const [price] = (await priced(prices, [ask(THIN)])) ?? [];
+    expect(price?.basis).toContain('thin market (confidence 0.42)');
+  });
+
+  test('is null, never zero, where there is none, none near, or a zero', async () => {
+    const { prices } = await started();
+    const asks = [UNKNOWN, FAR, ZERO].map((token) => ask(token));
+    const reading = await prices.historical(asks, SIGNAL);
+    expect(reading).toBeInstanceOf(Read);
+    expect(told(reading)?.map(({ price }) => price)).toEqual([null, null, null]);
+  });
+
+  test('is asked for in batches, and kept', async () => {
+    const { api, prices } = await started();
+    const asks = Array.from({ length: 120 }, (_, i) =>
+      ask(`0x${i.toString(16).padStart(40, '0')}`),
+    );
+    expect(await priced(prices, asks)).toHaveLength(120);
+    expect(api.asked).toHaveLength(3);
+    expect(await prices.historical(asks, SIGNAL)).toBeInstanceOf(Read);
+    expect(api.asked).toHaveLength(3);
+  });
+
+  test('past the budget is not in the answer, which is then a part', async () => {
+    const { prices } = await started({ callsMax: 1 });
+    const asks = Array.from({ length: 60 }, (_, i) => ask(`0x${i.toString(16).padStart(40, '0')}`));
+    const reading = await prices.historical(asks, SIGNAL);
+    expect(reading instanceof Part && reading.why.code).toBe('call_budget');
+    expect(told(reading)).toHaveLength(50);
+  });
+});
+
+describe('a market', () => {
+  test('is what the source that was read knows', async () => {
+    const { prices } = await started();
+    const coins = [KNOWN, UNKNOWN].map((token) => ({ chain: 'ethereum' as const, token }));
+    const list = told(await prices.markets(coins, SIGNAL));
+    expect(list?.map(({ has_market }) => has_market)).toEqual([true, false]);
+  });
+});
+
+describe('a fault of the source', () => {
+  test.each(PRICE_FAULTS)('%s is silence about markets, never “no market”', async (fault) => {
+    const { api, prices } = await started({ timeMs: 100 });
+    api.fault(fault);
+    const reading = await prices.markets([{ chain: 'ethereum', token: KNOWN }], SIGNAL);
+    expect(reading).toBeInstanceOf(Unread);
+    if (!(reading instanceof Unread)) throw new Error('read');
+    expect(reading.why.reason).toContain(`http://${api.url.host}`);
+    expect(reading.why.reason).not.toContain(KEY);
+  });
+
+  test.each(PRICE_FAULTS.filter((fault) => fault !== 'forgets-all'))(
+    '%s is silence about prices',
+    async (fault) => {
+      const { api, prices } = await started({ timeMs: 100 });
+      api.fault(fault);
+      expect(await prices.historical([ask(KNOWN)], SIGNAL)).toBeInstanceOf(Unread);
+    },
+  );
+
+  test('a caller that hangs up reads nothing', async () => {
+    const { prices } = await started();
+    const reading = await prices.historical([ask(KNOWN)], AbortSignal.abort());
+    expect(reading).toBeInstanceOf(Unread);
+  });
+});
+
+test('a number becomes the decimal text of the same value, without an exponent', () => {
+  const number = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+  fc.assert(
+    fc.property(number, (value) => {
+      const text = plainDecimal(value);
+      expect(text).toMatch(/^[0-9]+(\.[0-9]+)?$/);
+      expect(Number(text)).toBe(value === 0 ? 0 : value);
+    }),
+  );
+  expect([-1, Number.NaN, Number.POSITIVE_INFINITY].map(plainDecimal)).toEqual([null, null, null]);
+});

@@ -1,0 +1,272 @@
+// Answers one question: what were these coins worth then, by a DefiLlama-compatible API?
+// A coin that it leaves out has no price there; one that could not be read is not in the answer. A
+// price too far from its time is none. Each question about markets holds a coin that has one: a
+// source that has lost that too was not read.
+
+import { z } from 'zod';
+import type { UnixSeconds } from '../../chain/time.ts';
+import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  Coin,
+  Market,
+  Price,
+  PriceAsk,
+  Priced,
+  Prices,
+  PricesPort,
+} from '../../ports/history/prices.ts';
+import { fetchJson, type JsonLimits } from '../http/fetch-json.ts';
+import {
+  BudgetSpent,
+  type CallBudget,
+  callBudget,
+  ProviderFault,
+  type ProviderGuard,
+} from '../http/provider-guard.ts';
+import { coinId } from './coin-id.ts';
+import { kept } from './kept.ts';
+import { plainDecimal } from './plain-decimal.ts';
+
+const PORT = 'prices';
+
+/** How prices are read. `url` is the root of the API, and may carry a key in its path. */
+export type DefillamaOptions = {
+  readonly url: URL;
+  readonly guard: ProviderGuard;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+/** Times are asked for by ten minutes, so that transfers near each other share a price. */
+const STEP_S = 600;
+/** A price found further from the time asked for is none. */
+const WINDOW_S = 3_600;
+/** Below it the source itself calls a market thin. */
+const CONFIDENCE_MIN = 0.9;
+const PRICES_KEPT_MAX = 50_000;
+const PRICE_KEPT_S = 86_400;
+const MARKETS_KEPT_MAX = 50_000;
+const MARKET_KEPT_S = 3_600;
+const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 4 * 2 ** 20 };
+const IDS_PER_CALL_MAX = 50;
+const TIMES_PER_CALL_MAX = 200;
+/** A coin that any price source knows. */
+const CANARY_ID = 'coingecko:ethereum';
+
+/** Prices of a DefiLlama-compatible API. */
+export function defillamaPrices(options: DefillamaOptions): Prices {
+  const prices = kept<Price | null>(PRICES_KEPT_MAX, PRICE_KEPT_S, options.now);
+  const markets = kept<boolean>(MARKETS_KEPT_MAX, MARKET_KEPT_S, options.now);
+  return {
+    historical: (asks, signal) =>
+      answered(options, signal, {
+        questions: asks,
+        known: (ask) => {
+          const price = prices.get(priceKey(ask));
+          return price === undefined ? undefined : { ask, price };
+        },
+        batches: priceBatches,
+        read: async (batch, budget) => {
+          const found = await historicalOf(options, batch, budget);
+          for (const { ask, price } of found) prices.set(priceKey(ask), price);
+          return found;
+        },
+      }),
+    markets: (coins, signal) =>
+      answered(options, signal, {
+        questions: coins,
+        known: (coin) => {
+          const has_market = markets.get(coinId(coin));
+          return has_market === undefined ? undefined : { coin, has_market };
+        },
+        batches: coinBatches,
+        read: async (batch, budget) => {
+          const found = await marketsOf(options, batch, budget);
+          for (const { coin, has_market } of found) markets.set(coinId(coin), has_market);
+          return found;
+        },
+      }),
+  };
+}
+
+function priceKey(ask: PriceAsk): string {
+  return `${coinId(ask)} ${stepOf(ask.at)}`;
+}
+
+function stepOf(at: UnixSeconds): UnixSeconds {
+  return Math.round(at / STEP_S) * STEP_S;
+}
+
+type Inquiry<Q, A> = {
+  readonly questions: readonly Q[];
+  readonly known: (question: Q) => A | undefined;
+  readonly batches: (questions: readonly Q[]) => Q[][];
+  readonly read: (batch: readonly Q[], budget: CallBudget) => Promise<readonly A[]>;
+};
+
+/** What is kept is taken from there; the rest is asked, batch after batch, within the budget. */
+async function answered<Q, A>(
+  options: DefillamaOptions,
+  signal: AbortSignal,
+  { questions, known, batches, read: ask }: Inquiry<Q, A>,
+): Promise<Partly<readonly A[], PricesPort>> {
+  const { url, timeMs, callsMax, simulated, now } = options;
+  const shown = `${url.protocol}//${url.host}`;
+  const name = 'DefiLlama-compatible API';
+  const source = { name, url: shown, as_of: now(), kind: 'table', simulated } as const;
+  const origin = { port: PORT, source } as const;
+  const had: A[] = [];
+  const missing: Q[] = [];
+  for (const question of questions) {
+    const answer = known(question);
+    if (answer === undefined) missing.push(question);
+    else had.push(answer);
+  }
+  const readings: Partly<readonly A[], PricesPort>[] = [];
+  if (had.length > 0 || missing.length === 0) readings.push(read(had, origin));
+  const budget = callBudget({ timeMs, callsMax, signal });
+  try {
+    for (const batch of batches(missing)) readings.push(await oneBatch(batch));
+  } finally {
+    budget.end();
+  }
+  return map(some(readings), (lists) => lists.flat());
+
+  async function oneBatch(batch: readonly Q[]): Promise<Partly<readonly A[], PricesPort>> {
+    try {
+      return read(await ask(batch, budget), origin);
+    } catch (error) {
+      return unread(PORT, whyOf(error, `${name} ${shown}`));
+    }
+  }
+}
+
+function whyOf(error: unknown, provider: string): Why {
+  if (error instanceof ProviderFault)
+    return why('provider_failed', { provider, fault: error.fault });
+  if (!(error instanceof BudgetSpent)) throw error;
+  return error.of === 'time'
+    ? why('timed_out', { what: provider, limit: 'the time that a request may take' })
+    : why('call_budget', { limit: String(error.callsMax) });
+}
+
+function coinBatches(coins: readonly Coin[]): Coin[][] {
+  const byId = new Map(coins.map((coin) => [coinId(coin), coin]));
+  return sliced([...byId.values()], IDS_PER_CALL_MAX);
+}
+
+function priceBatches(asks: readonly PriceAsk[]): PriceAsk[][] {
+  const byCoin = [...asks].sort((a, b) => compare(coinId(a), coinId(b)) || a.at - b.at);
+  const batches: PriceAsk[][] = [];
+  let ids = new Set<string>();
+  let times = new Set<string>();
+  for (const ask of byCoin) {
+    const last = batches.at(-1);
+    ids.add(coinId(ask));
+    times.add(priceKey(ask));
+    const full = ids.size > IDS_PER_CALL_MAX || times.size > TIMES_PER_CALL_MAX;
+    if (last !== undefined && !full) {
+      last.push(ask);
+      continue;
+    }
+    batches.push([ask]);
+    ids = new Set([coinId(ask)]);
+    times = new Set([priceKey(ask)]);
+  }
+  return batches;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function sliced<T>(list: readonly T[], size: number): T[][] {
+  const count = Math.ceil(list.length / size);
+  return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size));
+}
+
+async function asked<T>(
+  { url, guard }: DefillamaOptions,
+  path: string,
+  params: Readonly<Record<string, string>>,
+  schema: z.ZodType<T>,
+  budget: CallBudget,
+): Promise<T> {
+  const whole = new URL(url);
+  whole.pathname = `${whole.pathname.replace(/\/+$/, '')}${path}`;
+  for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, value);
+  return guard.ask(budget, async (signal) => {
+    const ask = { url: whole, body: null, headers: USER_AGENT, limits: LIMITS, signal };
+    const answer = schema.safeParse(await fetchJson(ask));
+    if (answer.success) return answer.data;
+    throw new ProviderFault('answered JSON of another shape', 'passing');
+  });
+}
+
+const USER_AGENT: Readonly<Record<string, string>> = { 'user-agent': 'exhibit' };
+
+const point = z.object({
+  timestamp: z.number().int().nonnegative(),
+  price: z.number().nonnegative(),
+  confidence: z.number().min(0).max(1).nullish(),
+});
+const history = z.object({
+  coins: z.record(z.string(), z.object({ prices: z.array(point) })),
+});
+const current = z.object({ coins: z.record(z.string(), point) });
+
+async function historicalOf(
+  options: DefillamaOptions,
+  batch: readonly PriceAsk[],
+  budget: CallBudget,
+): Promise<readonly Priced[]> {
+  const times: Record<string, number[]> = {};
+  for (const ask of batch) {
+    const id = coinId(ask);
+    const known = times[id];
+    const at = stepOf(ask.at);
+    if (known === undefined) times[id] = [at];
+    else if (!known.includes(at)) known.push(at);
+  }
+  const params = { coins: JSON.stringify(times), searchWidth: '1h' };
+  const { coins } = await asked(options, '/batchHistorical', params, history, budget);
+  return batch.map((ask) => {
+    const points = coins[coinId(ask)];
+    return { ask, price: points === undefined ? null : nearest(points.prices, stepOf(ask.at)) };
+  });
+}
+
+/** The price nearest to a time, none of which may be a zero or outside of the window. */
+function nearest(points: readonly z.output<typeof point>[], at: UnixSeconds): Price | null {
+  const near = points
+    .filter(({ timestamp, price }) => Math.abs(timestamp - at) <= WINDOW_S && price > 0)
+    .sort((a, b) => Math.abs(a.timestamp - at) - Math.abs(b.timestamp - at));
+  const [found] = near;
+  const usd = found === undefined ? null : plainDecimal(found.price);
+  if (found === undefined || usd === null) return null;
+  return { usd, at: found.timestamp, basis: basisOf(found) };
+}
+
+function basisOf({ timestamp, confidence }: z.output<typeof point>): string {
+  const of = `DefiLlama-compatible price of ${new Date(timestamp * 1_000).toISOString()}`;
+  if (confidence === null || confidence === undefined) return of;
+  return confidence < CONFIDENCE_MIN ? `${of}, thin market (confidence ${confidence})` : of;
+}
+
+async function marketsOf(
+  options: DefillamaOptions,
+  batch: readonly Coin[],
+  budget: CallBudget,
+): Promise<readonly Market[]> {
+  const ids = [...batch.map(coinId), CANARY_ID].join(',');
+  const { coins } = await asked(options, `/prices/current/${ids}`, {}, current, budget);
+  if (coins[CANARY_ID] === undefined) {
+    const fault = `answered without ${CANARY_ID}, so that a missing coin means nothing`;
+    throw new ProviderFault(fault, 'passing');
+  }
+  return batch.map((coin) => ({ coin, has_market: coins[coinId(coin)] !== undefined }));
+}

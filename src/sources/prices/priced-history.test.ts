@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { map, type Partly, Read, read, seen, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Prices } from '../../ports/history/prices.ts';
+import type {
+  Neighbourhood,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
+import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { pricedHistory, valuedHistory } from './priced-history.ts';
+
+const [ALICE, BOB] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
+const KNOWN = `0x${'7'.repeat(40)}`;
+const UNKNOWN = `0x${'8'.repeat(40)}`;
+const NOW = Date.UTC(2026, 10, 21) / 1_000;
+const ORIGIN = {
+  port: 'prices',
+  source: { name: 'Prices', url: 'memory:', as_of: NOW, kind: 'table', simulated: false },
+} as const;
+const SILENCE = unread('prices' as const, why('provider_failed', { provider: 'It', fault: 'x' }));
+
+const HISTORY = memoryTransferHistory({
+  chains: ['ethereum'],
+  transfers: [
+    memoryTransfer(1, ALICE, BOB, { raw_amount: 1_500_000_000_000_000_000n }),
+    memoryTransfer(2, ALICE, BOB, { kind: 'token', token: KNOWN, decimals: 6, raw_amount: 7n }),
+    memoryTransfer(3, ALICE, BOB, { kind: 'token', token: UNKNOWN, decimals: 6 }),
+    memoryTransfer(4, ALICE, BOB, { kind: 'token', token: KNOWN, decimals: null }),
+  ],
+  coverage: heldInFull('ethereum', NOW),
+  provenance: 'onchain',
+  as_of: NOW,
+  simulated: false,
+});
+
+const TELLING: Prices = {
+  historical: async (asks) => {
+    const price = { usd: '2.5', at: NOW, basis: 'a table' };
+    return read(
+      asks.map((ask) => ({ ask, price: ask.token === UNKNOWN ? null : price })),
+      ORIGIN,
+    );
+  },
+  markets: async (coins) =>
+    read(
+      coins.map((coin) => ({ coin, has_market: coin.token !== UNKNOWN })),
+      ORIGIN,
+    ),
+};
+
+async function rowsOf(history: TransferHistory, over: { readonly valued?: boolean } = {}) {
+  const limits = {
+    ...{ rowsMax: 10, degreeMax: 10, transfersPerCounterpartyMax: 10, batchRowsMax: 10 },
+    ...{ signal: new AbortController().signal, ...over },
+  };
+  const readings = await history.neighbourhoods([ALICE], limits);
+  const reading: Partly<Neighbourhood, TransferHistoryPort> | undefined = readings.get(ALICE);
+  expect(reading).toBeInstanceOf(Read);
+  if (reading === undefined) throw new Error('no reading');
+  const rows = seen(map(reading, ({ counterparties }) => counterparties));
+  return [...(rows?.[0]?.transfers ?? [])].sort((a, b) => a.block - b.block);
+}
+
+async function told(prices: Prices) {
+  const sorted = await rowsOf(pricedHistory(HISTORY, prices));
+  return sorted.map(({ usd, has_market }) => [usd, has_market]);
+}
+
+test('a value is the exact amount times the price; without decimals there is none', async () => {
+  expect(await told(TELLING)).toEqual([
+    ['3.75', null],
+    ['0.0000175', true],
+    [null, false],
+    [null, true],
+  ]);
+});
+
+test('a silent price source leaves both unknown, and the history whole', async () => {
+  const silent = { historical: async () => SILENCE, markets: async () => SILENCE };
+  expect(await told(silent)).toEqual(Array.from({ length: 4 }, () => [null, null]));
+});
+
+test('only a question that asks for values is priced, and each value says whence it is', async () => {
+  const history = valuedHistory(HISTORY, TELLING);
+  expect((await rowsOf(history)).map(({ usd }) => usd)).toEqual([null, null, null, null]);
+  const valued = await rowsOf(history, { valued: true });
+  expect(valued.map(({ usd, price_basis }) => [usd, price_basis])).toEqual([
+    ['3.75', 'a table'],
+    ['0.0000175', 'a table'],
+    [null, undefined],
+    [null, undefined],
+  ]);
+});

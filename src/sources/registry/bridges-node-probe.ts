@@ -1,0 +1,103 @@
+// What does a node say of a contract: is there code, and is it a token or a pool?
+// A call that is reverted is an answer (it is no token); one that does not come is none.
+
+import { CHAINS } from '../../chain/chain.ts';
+import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  BridgeChain,
+  ContractFacts,
+  ContractProbe,
+} from '../../ports/bridges/bridge-registry.ts';
+import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
+
+const PORT = 'contract_probe';
+/** The blocks before the head in which an event is looked for. */
+const EVENT_BLOCKS = 2_000;
+const WORD = /^0x[0-9a-fA-F]{64}/;
+
+const CALLS = {
+  totalSupply: '0x18160ddd',
+  decimals: '0x313ce567',
+  getReserves: '0x0902f1ac',
+  token0: '0x0dfe1681',
+  /** `getToken(0)` and `getVirtualPrice()` of pools of the Saddle kind. */
+  getToken: `0x82b86600${'0'.repeat(64)}`,
+  getVirtualPrice: '0xe25aa5fa',
+} as const;
+
+/** Asks the node of one chain. `now` is Unix seconds. */
+export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): ContractProbe {
+  const look = async (
+    address: string,
+    topics: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ContractFacts> => {
+    const call = (data: string) => ({
+      method: 'eth_call',
+      params: [{ to: address, data }, 'latest'],
+    });
+    const [id, code, head, ...said] = await rpc.batch(
+      [
+        { method: 'eth_chainId', params: [] },
+        { method: 'eth_getCode', params: [address, 'latest'] },
+        { method: 'eth_blockNumber', params: [] },
+        ...Object.values(CALLS).map(call),
+      ],
+      signal,
+    );
+    if (Number(textOf(id)) !== CHAINS[chain].chain_id)
+      throw new RpcFault('is of another chain', 'terminal');
+    const names = Object.keys(CALLS);
+    const answers = new Map(names.map((name, i) => [name, isWord(said[i])]));
+    const yes = (...wanted: (keyof typeof CALLS)[]) =>
+      wanted.every((name) => answers.get(name) === true);
+    const latest = Number(textOf(head));
+    return {
+      code: textOf(code).length > '0x'.length,
+      token: yes('totalSupply', 'decimals'),
+      pool: yes('token0', 'getReserves') || yes('getToken', 'getVirtualPrice'),
+      events: await logged(rpc, { address, topics, latest }, signal),
+    };
+  };
+  return {
+    chain,
+    look: async (address, topics, signal): Promise<Reading<ContractFacts, typeof PORT>> => {
+      try {
+        const facts = await look(address, topics, signal);
+        const source = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated: false } as const;
+        return read(facts, { port: PORT, source: { ...source, kind: 'observation' } });
+      } catch (error) {
+        if (!(error instanceof RpcFault)) throw error;
+        return unread(PORT, why('provider_failed', { provider: rpc.shown, fault: error.fault }));
+      }
+    },
+  };
+}
+
+function textOf(answer: RpcAnswer | undefined): string {
+  if (answer?.ok === true && typeof answer.result === 'string') return answer.result;
+  throw new RpcFault('answered neither code nor number', 'weather');
+}
+
+/** A node that finds a call reverted has answered it: the contract has no such function. */
+function isWord(answer: RpcAnswer | undefined): boolean {
+  return answer?.ok === true && typeof answer.result === 'string' && WORD.test(answer.result);
+}
+
+type Logs = {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly latest: number;
+};
+
+async function logged(
+  rpc: JsonRpc,
+  { address, topics, latest }: Logs,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const fromBlock = `0x${Math.max(0, latest - EVENT_BLOCKS).toString(16)}`;
+  const params = [{ address, topics: [topics], fromBlock, toBlock: 'latest' }];
+  const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
+  return answer.ok && Array.isArray(answer.result) && answer.result.length > 0;
+}

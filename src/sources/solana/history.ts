@@ -1,0 +1,269 @@
+// With whom did these Solana addresses exchange transfers, as a node tells it when asked now?
+// It covers what instructions say of lamports, and that only on a node that keeps all history. It
+// never covers what programs move inside, nor tokens: a node does not list closed token accounts.
+
+import { z } from 'zod';
+import { parseAddress } from '../../chain/address.ts';
+import { collect } from '../../evidence/measure.ts';
+import { map, type Partly, part, read, seen, unread } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type {
+  CoverageRange,
+  HistoryTransfer,
+  Neighbourhood,
+  NeighbourhoodLimits,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import { called, NodeError, type SolanaNode } from './node.ts';
+import {
+  type ParsedTransaction,
+  parsedTransaction,
+  tokenAccountsIn,
+  transfersIn,
+} from './transfers.ts';
+
+const PORT = 'transfer_history';
+
+/** What is read live, and what one request may spend on it. */
+export type SolanaHistoryOptions = SolanaNode & {
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+/** Transfer history of Solana read live from a node. */
+export function solanaHistory(options: SolanaHistoryOptions): TransferHistory {
+  return {
+    chainsRead: async () => read(['solana'], { port: PORT, source: sourceOf(options) }),
+    neighbourhoods: async (addresses, limits) => {
+      const { timeMs, callsMax } = options;
+      const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
+      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      let room = limits.batchRowsMax;
+      try {
+        for (const address of addresses) {
+          const rowsMax = Math.min(limits.rowsMax, room);
+          const reading = await ofAddress(options, address, { ...limits, rowsMax }, budget);
+          readings.set(address, reading);
+          const rows = seen(map(reading, ({ counterparties }) => counterparties));
+          if (rows !== null) for (const { transfer_count } of rows) room -= transfer_count;
+        }
+      } finally {
+        budget.end();
+      }
+      return readings;
+    },
+  };
+}
+
+function shownOf({ url }: SolanaNode): string {
+  return `${url.protocol}//${url.host}`;
+}
+
+function sourceOf(options: SolanaHistoryOptions): Source {
+  const { now, simulated } = options;
+  const url = shownOf(options);
+  return { name: 'Solana JSON-RPC', url, as_of: now(), kind: 'observation', simulated };
+}
+
+async function ofAddress(
+  options: SolanaHistoryOptions,
+  address: string,
+  limits: NeighbourhoodLimits,
+  budget: CallBudget,
+): Promise<Partly<Neighbourhood, TransferHistoryPort>> {
+  const parsed = parseAddress(address);
+  if (parsed?.kind !== 'solana') {
+    const kind = parsed === null ? 'no known form' : parsed.kind;
+    return unread(PORT, why('not_walked_kind', { kind }));
+  }
+  if (budget.signal.aborted) return unread(PORT, why('time_budget'));
+  const origin = { port: PORT, source: sourceOf(options) } as const;
+  const gathered: Gathered = { transfers: new Map(), covered: null, cut: null };
+  try {
+    await gather(options, address, limits.rowsMax, budget, gathered);
+  } catch (error) {
+    const because = whyOf(error, options);
+    if (gathered.transfers.size === 0) return unread(PORT, because);
+    gathered.cut = because;
+    gathered.covered = null;
+  }
+  const value = neighbourhoodOf(address, gathered, limits);
+  if (options.simulated) return part(value, origin, why('simulated'));
+  return gathered.cut === null ? read(value, origin) : part(value, origin, gathered.cut);
+}
+
+function whyOf(error: unknown, node: SolanaNode): Why {
+  if (error instanceof BudgetSpent) {
+    if (error.of === 'time') return why('time_budget');
+    return why('call_budget', { limit: String(error.callsMax) });
+  }
+  if (error instanceof ProviderFault) {
+    return why('provider_failed', {
+      provider: `Solana node ${shownOf(node)}`,
+      fault: error.fault,
+    });
+  }
+  throw error;
+}
+
+/** What was read so far, by signature: a part keeps it when the rest fails. */
+type Gathered = {
+  readonly transfers: Map<string, readonly HistoryTransfer[]>;
+  covered: CoverageRange | null;
+  cut: Why | null;
+};
+
+/** The main network's genesis: a node of any other is no source. */
+const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const TOKEN_ACCOUNTS_MAX = 50;
+const FINALIZED = { commitment: 'finalized' } as const;
+
+async function gather(
+  node: SolanaHistoryOptions,
+  address: string,
+  rowsMax: number,
+  budget: CallBudget,
+  gathered: Gathered,
+): Promise<void> {
+  const genesis = await called(node, 'getGenesisHash', [], z.string(), budget);
+  if (genesis !== MAINNET_GENESIS) {
+    throw new ProviderFault('is of another network: its genesis differs', 'lasting');
+  }
+  const slotOf = z.number().int().nonnegative();
+  const tip = await called(node, 'getSlot', [FINALIZED], slotOf, budget);
+  const first = await called(node, 'getFirstAvailableBlock', [], slotOf, budget);
+  const owned = await tokenAccountsOf(node, address, budget);
+  const accounts = new Set([address, ...owned.slice(0, TOKEN_ACCOUNTS_MAX)]);
+  let rows = 0;
+  for (const account of accounts) {
+    for await (const { signature, err } of signaturesOf(node, account, budget)) {
+      const failed = err !== null && err !== undefined;
+      if (gathered.transfers.has(signature) || failed) continue;
+      const tx = await transactionOf(node, signature, budget);
+      const transfers = transfersIn(tx, address);
+      gathered.transfers.set(signature, transfers);
+      rows += transfers.length;
+      if (rows > rowsMax) {
+        gathered.cut = why('row_cap', { address, limit: String(rowsMax) });
+        return;
+      }
+      // A node lists no token account that was closed; its transactions still show it.
+      for (const one of tokenAccountsIn(tx, address)) {
+        if (accounts.size < TOKEN_ACCOUNTS_MAX) accounts.add(one);
+      }
+    }
+  }
+  if (first > 1) {
+    const fault = `it keeps history from slot ${first} only, so that its lists just stop`;
+    gathered.cut = whyOf(new ProviderFault(fault, 'lasting'), node);
+    return;
+  }
+  const to_time = await timeOf(node, tip, budget);
+  gathered.covered = {
+    ...{ chain: 'solana', kind: 'native', from_block: 0, from_first: true },
+    ...{ to_block: tip, to_time },
+  };
+}
+
+/** The token program and its successor. */
+const TOKEN_PROGRAM_IDS = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+] as const;
+const ownedAccounts = z.object({ value: z.array(z.object({ pubkey: z.string() })) });
+
+async function tokenAccountsOf(
+  node: SolanaNode,
+  address: string,
+  budget: CallBudget,
+): Promise<string[]> {
+  const how = { encoding: 'jsonParsed', ...FINALIZED };
+  const lists = TOKEN_PROGRAM_IDS.map((programId) => {
+    const params = [address, { programId }, how];
+    return called(node, 'getTokenAccountsByOwner', params, ownedAccounts, budget);
+  });
+  return (await Promise.all(lists)).flatMap(({ value }) => value.map(({ pubkey }) => pubkey));
+}
+
+const PAGE_SIGNATURES = 1_000;
+const PAGES_MAX = 100;
+const signatures = z.array(z.object({ signature: z.string(), err: z.unknown().optional() }));
+
+/** Every signature of an account, newest first; its list ends where a page is not full. */
+async function* signaturesOf(
+  node: SolanaNode,
+  account: string,
+  budget: CallBudget,
+): AsyncGenerator<z.output<typeof signatures>[number]> {
+  let before: string | null = null;
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const from: { before?: string } = before === null ? {} : { before };
+    const asked = { limit: PAGE_SIGNATURES, ...FINALIZED, ...from };
+    const params = [account, asked];
+    const page: z.output<typeof signatures> = await called(
+      node,
+      'getSignaturesForAddress',
+      params,
+      signatures,
+      budget,
+    );
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_SIGNATURES) return;
+    before = last.signature;
+  }
+  throw new ProviderFault(`has over ${PAGES_MAX} pages of signatures of one account`, 'lasting');
+}
+
+const VERSION_NEWEST = 1;
+const INVALID_PARAMS = -32602;
+
+/** A transaction; the newest version is asked for first, which older nodes do not know. */
+async function transactionOf(
+  node: SolanaNode,
+  signature: string,
+  budget: CallBudget,
+): Promise<ParsedTransaction> {
+  const asked = (maxSupportedTransactionVersion: number) => {
+    const how = { encoding: 'jsonParsed', maxSupportedTransactionVersion, ...FINALIZED };
+    const schema = parsedTransaction.nullable();
+    return called(node, 'getTransaction', [signature, how], schema, budget);
+  };
+  const tx = await asked(VERSION_NEWEST).catch((error: unknown) => {
+    if (error instanceof NodeError && error.code === INVALID_PARAMS) return asked(0);
+    throw error;
+  });
+  if (tx !== null) return tx;
+  throw new ProviderFault('does not know a transaction that it lists', 'passing');
+}
+
+async function timeOf(node: SolanaNode, slot: number, budget: CallBudget): Promise<number> {
+  return called(node, 'getBlockTime', [slot], z.number().int().nonnegative(), budget);
+}
+
+function neighbourhoodOf(
+  address: string,
+  { transfers, covered }: Gathered,
+  { rowsMax, degreeMax, transfersPerCounterpartyMax }: NeighbourhoodLimits,
+): Neighbourhood {
+  const rows = [...transfers.values()].flat().sort((a, b) => b.at - a.at || b.block - a.block);
+  const byOther = new Map<string, HistoryTransfer[]>();
+  for (const row of rows.slice(0, rowsMax))
+    collect(byOther, row.from === address ? row.to : row.from, row);
+  const coverage = covered === null ? NONE_COVERED : [covered];
+  const known = { address, degree: byOther.size, coverage, provenance: 'onchain' } as const;
+  if (byOther.size > degreeMax) return { ...known, counterparties: [] };
+  const counterparties = [...byOther].map(([other, list]) => {
+    const shown = list.slice(0, transfersPerCounterpartyMax);
+    return { address: other, transfers: shown, transfer_count: list.length };
+  });
+  return { ...known, counterparties };
+}
+
+const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);

@@ -1,0 +1,192 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Unread } from '../../evidence/reading.ts';
+import { keyStoreKeeps } from '../../ports/access/key-store.suite.ts';
+import { membershipStoreKeeps } from '../../ports/access/membership-store.suite.ts';
+import { quotaStoreKeeps } from '../../ports/access/quota-store.suite.ts';
+import { memoryAccess } from '../../testing/memory/access.ts';
+import {
+  freshPgliteDirectory,
+  NO_POSTGRES,
+  type TestPostgres,
+  testPostgres,
+} from '../../testing/postgres.ts';
+import { type Database, StoreUnavailable } from './engine/database.ts';
+import { STALE_MAX_MS } from './engine/look-up-cache.ts';
+import { migrate } from './engine/migrate.ts';
+import { openPglite } from './engine/pglite.ts';
+import { openPostgres } from './engine/postgres.ts';
+import { keyTable } from './keys.ts';
+import { membershipTable } from './memberships.ts';
+import { quotaTable } from './quotas.ts';
+import { tokenTable } from './tokens.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const MIGRATIONS = join(import.meta.dirname, '../../../migrations/control');
+const CONTEXT = { simulated: false, nowMs: Date.now };
+const EMPTY = 'truncate memberships, api_keys, intelligence_tokens, quota_usage';
+
+async function migrated(database: Database): Promise<Database> {
+  await migrate(database, MIGRATIONS, {
+    simulated: false,
+    secret_fingerprint: 'test',
+    previous_fingerprint: null,
+  });
+  return database;
+}
+
+function storesKeep(name: string, database: () => Database): void {
+  test(`${name}: a key revoked by another process stops working within five seconds`, async () => {
+    await database().query(EMPTY);
+    const [here, elsewhere] = [keyTable(database(), CONTEXT), keyTable(database(), CONTEXT)];
+    const at = Date.now() / 1_000;
+    const event = { membership_id: 'mem_1', plan: 'desk', status: 'active', at } as const;
+    await membershipTable(database(), CONTEXT).record(event);
+    const secret = { hash: new Uint8Array(32).fill(1), pepper: 'p' };
+    const holder = { kind: 'sc', membership_id: 'mem_1' } as const;
+    const dated = { created_at: at, expires_at: at + 1_000 };
+    await here.add({ id: 'key_1', holder, secret, prefix: 'sc_1', ...dated }, 5);
+    expect(await here.find([secret])).toMatchObject({ value: { key: { revoked_at: null } } });
+    await elsewhere.revoke('key_1', at, null);
+    const revokedHere = async () => {
+      const found = await here.find([secret]);
+      expect(found).toMatchObject({ value: { key: { revoked_at: expect.any(Number) } } });
+    };
+    await vi.waitFor(revokedHere, { timeout: STALE_MAX_MS, interval: 100 });
+  });
+
+  const emptied = async () => {
+    await database().query(EMPTY);
+    return database();
+  };
+  membershipStoreKeeps(name, async () => membershipTable(await emptied(), CONTEXT));
+  quotaStoreKeeps(name, async () => quotaTable(await emptied(), CONTEXT));
+  keyStoreKeeps(name, async () => {
+    const empty = await emptied();
+    const keys = keyTable(empty, CONTEXT);
+    return {
+      memberships: membershipTable(empty, CONTEXT),
+      keys,
+      tokens: tokenTable(empty, CONTEXT),
+      settled: keys.close,
+    };
+  });
+}
+
+describe('in memory', () => {
+  membershipStoreKeeps('memory', async () => memoryAccess(CONTEXT).memberships);
+  quotaStoreKeeps('memory', async () => memoryAccess(CONTEXT).quota);
+  keyStoreKeeps('memory', async () => ({
+    ...memoryAccess(CONTEXT),
+    settled: async () => undefined,
+  }));
+
+  test('a silenced store is unread on every port, never a miss', async () => {
+    const stores = memoryAccess(CONTEXT);
+    stores.silence(true);
+    const secret = { hash: new Uint8Array(32), pepper: 'p' };
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
+    for (const reading of [
+      await stores.memberships.find('a'),
+      await stores.memberships.list(),
+      await stores.keys.find([secret]),
+      await stores.keys.list('everyone'),
+      await stores.tokens.find([secret]),
+      await stores.quota.charge(allowance),
+      await stores.quota.remaining(allowance),
+      await stores.quota.usage('s', '2026-11-21'),
+    ]) {
+      expect(reading).toBeInstanceOf(Unread);
+    }
+  });
+});
+
+describe('on the embedded engine', () => {
+  let directory: string;
+  let database: Database;
+  beforeAll(async () => {
+    directory = await freshPgliteDirectory();
+    database = await migrated(await openPglite(directory));
+  });
+  afterAll(async () => {
+    await database.close();
+    await rm(dirname(directory), { recursive: true });
+  });
+  storesKeep('PGlite', () => database);
+});
+
+describe.skipIf(NO_POSTGRES !== null)(`on a server ${NO_POSTGRES ?? ''}`, () => {
+  let server: TestPostgres;
+  let database: Database;
+  beforeAll(async () => {
+    server = await testPostgres();
+    database = await migrated(openPostgres(await server.freshDatabase()));
+  });
+  afterAll(async () => {
+    await database.close();
+    await server.stop();
+  });
+  storesKeep('PostgreSQL', () => database);
+});
+
+describe('over a store that does not answer', () => {
+  const gone: Database = {
+    kind: 'postgres',
+    durable: true,
+    query: () => Promise.reject(new StoreUnavailable('the server did not answer', 'ENOANSWER')),
+    transaction: () => Promise.reject(new StoreUnavailable('the server did not answer', 'X')),
+    close: async () => undefined,
+  };
+  const broken: Database = { ...gone, query: () => Promise.reject(new TypeError('a bug')) };
+
+  test('every answer is unread and says which table could not be read', async () => {
+    const secret = { hash: new Uint8Array(32), pepper: 'p' };
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
+    const keys = keyTable(gone, CONTEXT);
+    expect(await membershipTable(gone, CONTEXT).list()).toMatchObject({
+      checked: false,
+      why: { reason: 'The memberships could not be read: the server did not answer.' },
+    });
+    expect(await keys.find([secret])).toBeInstanceOf(Unread);
+    expect(await keys.revoke('x', 1, null)).toBeInstanceOf(Unread);
+    expect(await tokenTable(gone, CONTEXT).list()).toBeInstanceOf(Unread);
+    expect(await quotaTable(gone, CONTEXT).charge(allowance)).toMatchObject({
+      why: {
+        code: 'store_unreadable',
+        reason: 'The quota counters could not be read: the server did not answer.',
+      },
+    });
+    expect(await quotaTable(gone, CONTEXT).remaining(allowance)).toBeInstanceOf(Unread);
+  });
+
+  test('a bug is thrown, not called weather', async () => {
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
+    await expect(quotaTable(broken, CONTEXT).charge(allowance)).rejects.toThrow('a bug');
+    await expect(membershipTable(broken, CONTEXT).find('a')).rejects.toThrow('a bug');
+  });
+
+  test('past the bound of waiting charges the rest are refused, the first answered', async () => {
+    let answer: (rows: object[]) => void = () => undefined;
+    let asked = 0;
+    const slow: Database = {
+      ...gone,
+      query: <T extends object>() => {
+        asked += 1;
+        return new Promise<T[]>((resolve) => {
+          answer = (rows) => resolve(rows as T[]);
+        });
+      },
+    };
+    const quota = quotaTable(slow, CONTEXT);
+    const allowance = { subject: 's', period: '2026-11-21', limit: 1_000_000 };
+    const first = quota.charge(allowance);
+    while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: 10_005 }, () => quota.charge(allowance));
+    expect(await rest.at(-1)).toBeInstanceOf(Unread);
+    answer([{ subjects: ['s'], periods: ['2026-11-21'], used: [1], granted: [1] }]);
+    expect(await first).toMatchObject({ value: { granted: true } });
+    expect(asked).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,253 @@
+// How are the ties between addresses kept in the control database?
+// A cluster that was cut is a part. In the simulated world every reading of ties is one: made-up
+// history denies nothing.
+
+import { z } from 'zod';
+import { type ChainName, parseChain } from '../../chain/chain.ts';
+import { part, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { ClusterStore, Tie } from '../../ports/entities/cluster-store.ts';
+import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
+import { BlocksTaken, joinedRanges } from './cluster-block-ranges.ts';
+import { followed, servicesIn } from './cluster-followed-ties.ts';
+import {
+  type ControlContext,
+  type ControlReadings,
+  controlReadings,
+} from './engine/control-readings.ts';
+import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
+
+const PORT = 'entity_clusters';
+const WHAT = 'The table of clusters';
+/** Rows of one insert. */
+const INSERT_ROWS_MAX = 2_000;
+/** How far ids that gave way are followed: each step is an older cluster. */
+const GIVEN_WAY_STEPS_MAX = 20;
+/** The most ids that are told to have given way to one. */
+const GIVEN_WAY_MAX = 100;
+/** Everything of some blocks is kept in one transaction. */
+const KEEP_TIMEOUT_MS = 120_000;
+
+const rangeRow = z.object({
+  from_block: z.coerce.number(),
+  to_block: z.coerce.number(),
+  to_time: z.coerce.number(),
+  change: z.boolean(),
+});
+
+type Tools = {
+  readonly database: Database;
+  readonly context: ControlContext;
+  readonly readings: ControlReadings<EntityClustersPort>;
+};
+
+/** The ties over the control database. */
+export function clusterStore(database: Database, context: ControlContext): ClusterStore {
+  const tools = { database, context, readings: controlReadings(PORT, WHAT, context) };
+  return { ...tiesIn(tools), ...clustersIn(tools), ...blocksIn(tools) };
+}
+
+type TiesIn = Pick<ClusterStore, 'tiedTo' | 'servicesAmong' | 'keep'>;
+
+function tiesIn({ database, context, readings }: Tools): TiesIn {
+  return {
+    tiedTo: async (chain, addresses, limits) => {
+      try {
+        const { tied, cut } = await followed(database, chain, addresses, limits);
+        const origin = { port: PORT, source: readings.source() } as const;
+        if (cut) return part(tied, origin, why('cluster_cut', { limit: `${limits.addressesMax}` }));
+        return context.simulated ? part(tied, origin, why('simulated')) : readings.read(tied);
+      } catch (error) {
+        if (error instanceof StoreUnavailable) return readings.silent(error.fault);
+        throw error;
+      }
+    },
+    servicesAmong: (chain, addresses) => readings.ask(() => servicesIn(database, chain, addresses)),
+    keep: (chain, seen) =>
+      readings.ask(async () => {
+        await database.transaction((session) => keepSeen(session, chain, seen));
+        return null;
+      }),
+  };
+}
+
+async function keepSeen(
+  session: Session,
+  chain: ChainName,
+  { ties, services, examinations }: Parameters<ClusterStore['keep']>[1],
+): Promise<void> {
+  await insertTies(session, ties);
+  await session.query(
+    `insert into entity_services (chain, address, why)
+     select $1, * from unnest($2::text[], $3::text[]) on conflict do nothing`,
+    [chain, services.map((one) => one.address), services.map((one) => one.why)],
+  );
+  await session.query(
+    `insert into entity_examinations (chain, address, whole, read_at, reason)
+     select $1, * from unnest($2::text[], $3::bool[], $4::int8[], $5::text[])
+     on conflict (chain, address) do update
+     set whole = excluded.whole, read_at = excluded.read_at, reason = excluded.reason
+     where entity_examinations.read_at <= excluded.read_at`,
+    [
+      chain,
+      examinations.map((one) => one.address),
+      examinations.map((one) => one.whole),
+      examinations.map((one) => one.read_at),
+      examinations.map((one) => one.reason),
+    ],
+  );
+}
+
+type ClustersIn = Pick<ClusterStore, 'settle' | 'givenWay' | 'memberOf'>;
+
+function clustersIn({ database, readings }: Tools): ClustersIn {
+  return {
+    settle: (chain, clusters, now) =>
+      readings.ask(async () => {
+        await database.transaction(async (session) => {
+          for (const cluster of clusters) await settleOne(session, chain, cluster, now);
+        });
+        return null;
+      }),
+    givenWay: (chain, clusterId) =>
+      readings.ask(async () => {
+        const rows = await database.query<{ former_id: string; cluster_id: string; at: number }>(
+          `select former_id, cluster_id, noted_at::float8 as at from entity_merges
+           where chain = $1 and cluster_id = $2
+           order by noted_at desc, former_id limit ${GIVEN_WAY_MAX}`,
+          [chain, clusterId],
+        );
+        return rows.map(({ at, ...ids }) => ({ ...ids, noted_at: at }));
+      }),
+    memberOf: (clusterId) => readings.ask(() => memberOf(database, clusterId)),
+  };
+}
+
+type BlocksIn = Pick<ClusterStore, 'blocksHeld' | 'paidBefore' | 'keepBlocks'>;
+
+function blocksIn({ database, readings }: Tools): BlocksIn {
+  return {
+    blocksHeld: () => readings.ask(() => blocksHeld(database)),
+    paidBefore: (addresses) =>
+      readings.ask(async () => {
+        const rows = await database.query<{ address: string }>(
+          'select address from entity_paid where address = any($1::text[])',
+          [addresses],
+        );
+        return new Set(rows.map(({ address }) => address));
+      }),
+    keepBlocks: async (harvest) => {
+      const limits = { timeoutMs: KEEP_TIMEOUT_MS };
+      try {
+        return await readings.ask(async () => {
+          await database.transaction((session) => keepBlocks(session, harvest), limits);
+          return null;
+        });
+      } catch (error) {
+        if (!(error instanceof BlocksTaken)) throw error;
+        return unread(PORT, why('store_unreadable', { what: WHAT, fault: error.message }));
+      }
+    },
+  };
+}
+
+async function insertTies(session: Session, ties: readonly Tie[]): Promise<void> {
+  for (let from = 0; from < ties.length; from += INSERT_ROWS_MAX) {
+    const some = ties.slice(from, from + INSERT_ROWS_MAX);
+    await session.query(
+      `insert into entity_ties (chain, heuristic, key, address, tx, block, at, rests_on)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+         $6::int8[], $7::int8[], $8::text[]) on conflict do nothing`,
+      [
+        some.map((one) => one.chain),
+        some.map((one) => one.heuristic),
+        some.map((one) => one.key),
+        some.map((one) => one.address),
+        some.map((one) => one.tx),
+        some.map((one) => one.block),
+        some.map((one) => one.at),
+        some.map((one) => one.rests_on),
+      ],
+    );
+  }
+}
+
+async function settleOne(
+  session: Session,
+  chain: ChainName,
+  { cluster_id, members }: { readonly cluster_id: string; readonly members: readonly string[] },
+  now: number,
+): Promise<void> {
+  await session.query(
+    `insert into entity_merges (chain, former_id, cluster_id, noted_at)
+     select distinct $1, cluster_id, $2, $3::int8 from entity_members
+     where chain = $1 and address = any($4::text[]) and cluster_id <> $2
+     on conflict do nothing`,
+    [chain, cluster_id, now, members],
+  );
+  await session.query(
+    `insert into entity_members (chain, address, cluster_id)
+     select $1, one, $2 from unnest($3::text[]) as one
+     on conflict (chain, address) do update set cluster_id = excluded.cluster_id
+     where entity_members.cluster_id <> excluded.cluster_id`,
+    [chain, cluster_id, members],
+  );
+}
+
+async function memberOf(
+  database: Database,
+  clusterId: string,
+): Promise<{ chain: ChainName; address: string } | null> {
+  let id = clusterId;
+  for (let step = 0; step < GIVEN_WAY_STEPS_MAX; step += 1) {
+    const [member] = await database.query<{ chain: string; address: string }>(
+      'select chain, address from entity_members where cluster_id = $1 order by address limit 1',
+      [id],
+    );
+    const chain = member === undefined ? null : parseChain(member.chain);
+    if (member !== undefined && chain !== null) return { chain, address: member.address };
+    const [newer] = await database.query<{ cluster_id: string }>(
+      'select cluster_id from entity_merges where former_id = $1 order by noted_at desc limit 1',
+      [id],
+    );
+    if (newer === undefined) return null;
+    id = newer.cluster_id;
+  }
+  return null;
+}
+
+async function blocksHeld(session: Pick<Session, 'query'>) {
+  const rows = await session.query(
+    'select from_block, to_block, to_time, change from entity_blocks order by from_block',
+  );
+  return z.array(rangeRow).parse(rows);
+}
+
+async function keepBlocks(
+  session: Session,
+  { ties, paid, ranges }: Parameters<ClusterStore['keepBlocks']>[0],
+): Promise<void> {
+  await session.script('lock table entity_blocks in share row exclusive mode');
+  const joined = joinedRanges(await blocksHeld(session), ranges);
+  await insertTies(session, ties);
+  const owners = [...paid];
+  for (let from = 0; from < owners.length; from += INSERT_ROWS_MAX) {
+    const some = owners.slice(from, from + INSERT_ROWS_MAX);
+    await session.query(
+      `insert into entity_paid (address, times) select * from unnest($1::text[], $2::int[])
+       on conflict (address) do update set times = entity_paid.times + excluded.times`,
+      [some.map(([address]) => address), some.map(([, times]) => times)],
+    );
+  }
+  await session.query('delete from entity_blocks');
+  await session.query(
+    `insert into entity_blocks (from_block, to_block, to_time, change)
+     select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[])`,
+    [
+      joined.map((one) => one.from_block),
+      joined.map((one) => one.to_block),
+      joined.map((one) => one.to_time),
+      joined.map((one) => one.change),
+    ],
+  );
+}

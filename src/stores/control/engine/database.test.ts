@@ -1,0 +1,191 @@
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { connect as connectTo, createServer, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  freshPgliteDirectory,
+  NO_POSTGRES,
+  type TestPostgres,
+  testPostgres,
+} from '../../../testing/postgres.ts';
+import { databaseKeeps } from './database.suite.ts';
+import { StoreUnavailable } from './database.ts';
+import { openPglite } from './pglite.ts';
+import { type Engine, startEngine } from './pglite-engine.ts';
+import { openPostgres } from './postgres.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+describe('the embedded engine', () => {
+  const directories: string[] = [];
+  afterAll(async () => {
+    for (const directory of directories) await rm(dirname(directory), { recursive: true });
+  });
+  const freshDirectory = async () => {
+    const directory = await freshPgliteDirectory();
+    directories.push(directory);
+    return directory;
+  };
+
+  databaseKeeps('PGlite', async () => openPglite(await freshDirectory()));
+
+  test('creates a directory where there is none, and finds its rows again', async () => {
+    const directory = await freshDirectory();
+    await rm(directory, { recursive: true });
+    const first = await openPglite(directory);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    await first.query('create table kept (n int)');
+    await first.query('insert into kept values (41)');
+    await first.close();
+    const second = await openPglite(directory);
+    expect(await second.query('select n from kept')).toEqual([{ n: 41 }]);
+    await second.close();
+  });
+
+  test('an engine that ends under load is silence, loses no row, and comes back', async () => {
+    const engines: Engine[] = [];
+    const database = await openPglite(await freshDirectory(), async (directory) => {
+      const engine = await startEngine(directory);
+      engines.push(engine);
+      return engine;
+    });
+    await database.query('create table kept (n int primary key)');
+    const acknowledged: number[] = [];
+    const faults: unknown[] = [];
+    const write = (n: number) =>
+      database.query('insert into kept values ($1)', [n]).then(
+        () => acknowledged.push(n),
+        (error: unknown) => faults.push(error),
+      );
+    const writing = Promise.all(Array.from({ length: 400 }, (_, n) => write(n)));
+    const halfDone = database.transaction(async (session) => {
+      await session.query('insert into kept values (-1)');
+      engines[0]?.kill();
+      await session.query('insert into kept values (-2)');
+    });
+    await expect(halfDone).rejects.toBeInstanceOf(StoreUnavailable);
+    await writing;
+    // The transaction came after 400 rows; those asked for after it meet the ended engine.
+    await Promise.all(Array.from({ length: 20 }, (_, n) => write(1_000 + n)));
+    expect(acknowledged.length).toBeGreaterThanOrEqual(400);
+    expect(faults.every((fault) => fault instanceof StoreUnavailable)).toBe(true);
+    const kept = await vi.waitFor(
+      () => database.query<{ n: number }>('select n from kept order by n'),
+      { timeout: 20_000, interval: 100 },
+    );
+    const rows = new Set(kept.map((row) => row.n));
+    expect(acknowledged.filter((n) => !rows.has(n))).toEqual([]);
+    expect([rows.has(-1), rows.has(-2)]).toEqual([false, false]);
+    expect(engines).toHaveLength(2);
+    await database.close();
+  });
+
+  test('what is written between two checkpoints stays bounded', async () => {
+    const database = await openPglite(await freshDirectory());
+    await database.query('create table filler (n int, t text)');
+    for (let round = 0; round < 12; round += 1) {
+      await database.query(
+        "insert into filler select g, repeat('x', 200) from generate_series(1, 60000) g",
+      );
+      await Promise.all(Array.from({ length: 65 }, () => database.query('select 1')));
+      await database.query('truncate filler');
+    }
+    const [wal] = await database.query<{ bytes: number }>(
+      'select sum(size)::float8 as bytes from pg_ls_waldir()',
+    );
+    expect(Number(wal?.bytes)).toBeLessThan(112 * 1024 * 1024);
+    await database.close();
+  });
+});
+
+describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
+  let server: TestPostgres;
+  beforeAll(async () => {
+    server = await testPostgres();
+  });
+  afterAll(() => server.stop());
+
+  databaseKeeps('PostgreSQL', async () => openPostgres(await server.freshDatabase()));
+
+  test('a server that goes away is silence, and one that comes back is used again', async () => {
+    const wire = await cuttable(await server.freshDatabase());
+    const database = openPostgres(wire.url);
+    await database.query('create table kept (n int)');
+    wire.cut();
+    await expect(database.query('select 1')).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(database.transaction((s) => s.query('select 1'))).rejects.toBeInstanceOf(
+      StoreUnavailable,
+    );
+    await wire.restore();
+    expect(await database.query('select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+    await database.close();
+    wire.cut();
+  });
+
+  test('a connection lost inside a transaction is silence and stores nothing', async () => {
+    const wire = await cuttable(await server.freshDatabase());
+    const database = openPostgres(wire.url);
+    await database.query('create table kept (n int)');
+    const lost = database.transaction(async (session) => {
+      await session.query('insert into kept values (1)');
+      wire.cut();
+      await session.query('insert into kept values (2)');
+    });
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailable);
+    await wire.restore();
+    expect(await database.query('select n from kept')).toEqual([]);
+    await database.close();
+    wire.cut();
+  });
+
+  test('what the URL holds is in no message: user, password, host, database', async () => {
+    const real = new URL(await server.freshDatabase());
+    const urls = [
+      `postgres://exhibit@${real.host}/marker-database`,
+      `postgres://marker-user:marker-password@${real.host}/postgres`,
+      'postgres://marker-user:marker-password@127.0.0.1:1/marker-database',
+      'postgres://u:marker-password@marker-host.invalid/x',
+    ];
+    for (const url of urls) {
+      const database = openPostgres(url);
+      const error: unknown = await database.query('select 1').catch((e: unknown) => e);
+      expect(error, url).toBeInstanceOf(StoreUnavailable);
+      expect(inspect(error, { depth: 5, showHidden: true }), url).not.toContain('marker-');
+      await database.close();
+    }
+    expect(() => openPostgres('https://marker-host/')).toThrow(/must begin with postgres/);
+  });
+});
+
+/** A server seen through a wire that can be cut and joined again, at one URL. */
+async function cuttable(to: string) {
+  const target = new URL(to);
+  const near = new URL(to);
+  const sockets = new Set<Socket>();
+  const server = createServer((caller) => {
+    const far = connectTo(Number(target.port), target.hostname);
+    for (const socket of [caller, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    caller.pipe(far);
+    far.pipe(caller);
+  });
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the wire has no port');
+  near.host = `127.0.0.1:${address.port}`;
+  return {
+    url: near.href,
+    cut: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+    },
+    restore: () => listen(address.port),
+  };
+}

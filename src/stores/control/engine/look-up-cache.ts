@@ -1,0 +1,85 @@
+// Answers one question: was this key or token looked up a moment ago, and what was found.
+// A hit and a miss are kept for two seconds, so that a revocation elsewhere works within five.
+// It refuses to answer from memory past five seconds, also while the store is silent.
+
+import { type Reading, Unread } from '../../../evidence/reading.ts';
+import type { Soon } from '../../../evidence/soon.ts';
+import type { SecretHash } from '../../../ports/access/key-store.ts';
+
+/** How long an answer serves without a question to the store. */
+export const FRESH_MS = 2_000;
+/** How long it serves while the store is silent. */
+export const STALE_MAX_MS = 5_000;
+/** Answers kept; the oldest goes first. */
+const KEPT_MAX = 20_000;
+
+type Asked = readonly [SecretHash, ...SecretHash[]];
+type Find<T, P extends string> = (secrets: Asked) => Promise<Reading<T, P>>;
+type Remembered<T, P extends string> = (secrets: Asked) => Soon<Reading<T, P>>;
+type Kept<T, P extends string> = { readonly reading: Reading<T, P>; readonly askedMs: number };
+
+/** A look-up with a memory, and how to empty it after a change made here. */
+export type RememberedLookUps<T, P extends string> = {
+  readonly find: Remembered<T, P>;
+  readonly forget: () => void;
+};
+
+/**
+ * Gives a look-up a memory. An answer's age counts from when the question was asked; one that comes
+ * too old is `late`. `monotonicMs` is a clock that is never set back, as `performance.now`.
+ */
+export function rememberLookUps<T, P extends string>(
+  find: Find<T, P>,
+  late: Unread<P>,
+  monotonicMs: () => number,
+): RememberedLookUps<T, P> {
+  let kept = new Map<string, Kept<T, P>>();
+  let asking = new Map<string, Promise<Reading<T, P>>>();
+
+  async function ask(name: string, secrets: Asked): Promise<Reading<T, P>> {
+    const memory = kept;
+    const askedMs = monotonicMs();
+    const reading = await find(secrets);
+    if (reading instanceof Unread) {
+      const last = memory.get(name);
+      const usable = last !== undefined && monotonicMs() - last.askedMs < STALE_MAX_MS;
+      return usable ? last.reading : reading;
+    }
+    if (monotonicMs() - askedMs >= STALE_MAX_MS) return late;
+    // Into the memory of the question's own time: after a `forget` nobody reads that one.
+    memory.delete(name);
+    memory.set(name, { reading, askedMs });
+    const [oldest] = memory.keys();
+    if (memory.size > KEPT_MAX && oldest !== undefined) memory.delete(oldest);
+    return reading;
+  }
+
+  return {
+    find: (secrets) => {
+      const name = nameOf(secrets);
+      const last = kept.get(name);
+      if (last !== undefined && monotonicMs() - last.askedMs < FRESH_MS) return last.reading;
+      const underWay = asking.get(name);
+      if (underWay !== undefined) return underWay;
+      const questions = asking;
+      const mine = ask(name, secrets).finally(() => questions.delete(name));
+      questions.set(name, mine);
+      return mine;
+    },
+    forget: () => {
+      kept = new Map();
+      asking = new Map();
+    },
+  };
+}
+
+// A caller that is seen again sends the very hashes that it sent before.
+const names = new WeakMap<Asked, string>();
+
+function nameOf(secrets: Asked): string {
+  const known = names.get(secrets);
+  if (known !== undefined) return known;
+  const name = secrets.map(({ hash }) => Buffer.from(hash).toString('latin1')).join();
+  names.set(secrets, name);
+  return name;
+}

@@ -1,0 +1,249 @@
+// Answers one question: how are keys kept in the control database.
+// Look-ups are remembered for two seconds and share statements; uses are noted late, in batches.
+// It refuses a key past its membership's limit, however many are made at once.
+
+import type { UnixSeconds } from '../../chain/time.ts';
+import { type Partly, part } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  AddedKey,
+  ApiKey,
+  FoundKey,
+  KeyKind,
+  KeyStore,
+  KeysOf,
+  KeysPort,
+  NewKey,
+  SecretHash,
+} from '../../ports/access/key-store.ts';
+import type { MembershipStatus, PlanName } from '../../ports/access/membership-store.ts';
+import { batchQueue } from './engine/batch-queue.ts';
+import {
+  type ControlContext,
+  type ControlReadings,
+  controlReadings,
+} from './engine/control-readings.ts';
+import type { Database, Param, Session } from './engine/database.ts';
+import { rememberLookUps } from './engine/look-up-cache.ts';
+import { keyUses } from './key-uses.ts';
+import { revokeOne } from './revoke-one.ts';
+
+/** More keys than this are not listed in one answer. */
+export const KEYS_LISTED_MAX = 100_000;
+const LOOK_UPS = { batchMax: 500, waitingMax: 10_000 };
+
+type KeyRow = {
+  readonly id: string;
+  readonly kind: KeyKind;
+  readonly membership_id: string | null;
+  readonly partner: string | null;
+  readonly prefix: string;
+  readonly monthly_budget: number | null;
+  readonly created_at: UnixSeconds;
+  readonly expires_at: UnixSeconds;
+  readonly last_used_at: UnixSeconds | null;
+  readonly revoked_at: UnixSeconds | null;
+};
+type FoundRow = KeyRow & {
+  readonly hash: string;
+  readonly pepper: string;
+  readonly plan: PlanName | null;
+  readonly status: MembershipStatus | null;
+  readonly member_since: UnixSeconds | null;
+  readonly member_as_of: UnixSeconds | null;
+};
+
+const epoch = (column: string, name: string) => `extract(epoch from ${column})::float8 as ${name}`;
+const COLUMNS = [
+  'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget',
+  epoch('k.created_at', 'created_at'),
+  epoch('k.expires_at', 'expires_at'),
+  epoch('k.last_used_at', 'last_used_at'),
+  epoch('k.revoked_at', 'revoked_at'),
+].join(', ');
+const FIND = `select ${COLUMNS}, encode(k.hash, 'hex') as hash, k.pepper, m.plan, m.status,
+    ${epoch('m.created_at', 'member_since')}, ${epoch('m.updated_at', 'member_as_of')}
+  from api_keys k left join memberships m using (membership_id) where k.hash = any($1::bytea[])`;
+
+/** The keys over the control database; `close` notes the last uses. */
+export type KeyTable = KeyStore & { readonly close: () => Promise<void> };
+
+/** Opens the keys over the control database. */
+export function keyTable(database: Database, context: ControlContext): KeyTable {
+  const readings = controlReadings('keys', 'The keys', context);
+  const findBatched = batchQueue<readonly SecretHash[], FoundKey | null>(
+    (wanted) => findAll(database, wanted),
+    LOOK_UPS,
+  );
+  const remembered = rememberLookUps<FoundKey | null, KeysPort>(
+    (secrets) => readings.ask(() => findBatched(secrets)),
+    readings.silent('it answered too late'),
+    () => performance.now(),
+  );
+  const changed = <T>(reading: T): T => {
+    remembered.forget();
+    return reading;
+  };
+  const uses = keyUses(database, readings, remembered.forget);
+  return {
+    find: remembered.find,
+    add: async (key, activeMax) => changed(await readings.ask(() => add(database, key, activeMax))),
+    list: (of) => listKeys(database, readings, of),
+    revoke: async (idOrPrefix, at, membershipId) => {
+      const only =
+        membershipId === null ? null : { column: 'k.membership_id', value: membershipId };
+      const named = { table: 'api_keys k', columns: COLUMNS, idOrPrefix, at, only } as const;
+      return changed(
+        await readings.ask(() => revokeOne<KeyRow, ApiKey>(database, { ...named, shown: keyOf })),
+      );
+    },
+    noteUse: uses.note,
+    underOtherSecrets: (pepper) => readings.ask(() => countOthers(database, pepper)),
+    close: uses.close,
+  };
+}
+
+async function listKeys(
+  database: Database,
+  readings: ControlReadings<KeysPort>,
+  of: KeysOf,
+): Promise<Partly<readonly ApiKey[], KeysPort>> {
+  const [where, params] = chosen(of);
+  const rows = await readings.ask(() =>
+    database.query<KeyRow>(
+      `select ${COLUMNS} from api_keys k where ${where}
+       order by k.created_at desc, k.id limit ${KEYS_LISTED_MAX + 1}`,
+      params,
+    ),
+  );
+  if (!rows.checked) return rows;
+  const keys = rows.value.map(keyOf);
+  if (keys.length <= KEYS_LISTED_MAX) return readings.read(keys);
+  const fault = `it holds more than ${KEYS_LISTED_MAX} rows`;
+  return part<readonly ApiKey[], KeysPort>(
+    keys.slice(0, KEYS_LISTED_MAX),
+    { port: 'keys', source: readings.source() },
+    why('store_unreadable', { what: 'The end of the list of keys', fault }),
+  );
+}
+
+async function countOthers(database: Database, pepper: string): Promise<number> {
+  const [row] = await database.query<{ n: number }>(
+    `select count(*)::int as n from api_keys
+     where pepper <> $1 and revoked_at is null and expires_at > now()`,
+    [pepper],
+  );
+  if (row === undefined) throw new Error('keys: a count gave no row');
+  return row.n;
+}
+
+/** Finds the keys of a batch; for each wanted list, the first of its hashes that is stored. */
+async function findAll(
+  database: Database,
+  wanted: readonly (readonly SecretHash[])[],
+): Promise<(FoundKey | null)[]> {
+  const hexOf = (secret: SecretHash) => Buffer.from(secret.hash).toString('hex');
+  const hashes = wanted.flat().map((secret) => secret.hash);
+  const rows = await database.query<FoundRow>(FIND, [hashes]);
+  const byHash = new Map(rows.map((row) => [row.hash, row]));
+  return wanted.map((secrets) => {
+    for (const secret of secrets) {
+      const row = byHash.get(hexOf(secret));
+      if (row !== undefined) return foundOf(row);
+    }
+    return null;
+  });
+}
+
+function foundOf(row: FoundRow): FoundKey {
+  const { membership_id, plan, status, member_since, member_as_of } = row;
+  const found = { key: keyOf(row), pepper: row.pepper };
+  if (
+    membership_id === null ||
+    plan === null ||
+    status === null ||
+    member_since === null ||
+    member_as_of === null
+  ) {
+    return { ...found, membership: null };
+  }
+  const membership = {
+    membership_id,
+    plan,
+    status,
+    created_at: member_since,
+    updated_at: member_as_of,
+  };
+  return { ...found, membership };
+}
+
+function keyOf(row: KeyRow): ApiKey {
+  const { id, prefix, created_at, expires_at, last_used_at, revoked_at } = row;
+  return { id, holder: holderOf(row), prefix, created_at, expires_at, last_used_at, revoked_at };
+}
+
+function holderOf(row: KeyRow): ApiKey['holder'] {
+  const { kind, membership_id, partner, monthly_budget } = row;
+  if (kind === 'sc' && membership_id !== null) return { kind, membership_id };
+  if (kind === 'scp' && partner !== null && monthly_budget !== null) {
+    return { kind, partner, monthly_budget };
+  }
+  throw new Error('keys: a row belongs neither to a membership nor to a partner');
+}
+
+function chosen(of: KeysOf): [where: string, params: readonly Param[]] {
+  if (of === 'everyone') return ['true', []];
+  if ('partner' in of) return ['k.partner = $1', [of.partner]];
+  return ['k.membership_id = $1', [of.membership_id]];
+}
+
+async function add(database: Database, key: NewKey, activeMax: number): Promise<AddedKey> {
+  return await database.transaction(async (session) => {
+    const { holder } = key;
+    if (holder.kind === 'sc') {
+      // The row lock makes those who add keys to one membership wait for each other.
+      const locked = await session.query(
+        'select 1 from memberships where membership_id = $1 for update',
+        [holder.membership_id],
+      );
+      if (locked.length === 0) return { outcome: 'no_membership' };
+      const active = await countActive(session, holder.membership_id, key.created_at);
+      if (active >= activeMax) return { outcome: 'limit', active };
+    }
+    const [row] = await session.query<KeyRow>(
+      `insert into api_keys as k
+         (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
+          created_at, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), to_timestamp($10))
+       returning ${COLUMNS}`,
+      [
+        key.id,
+        holder.kind,
+        holder.kind === 'sc' ? holder.membership_id : null,
+        holder.kind === 'scp' ? holder.partner : null,
+        holder.kind === 'scp' ? holder.monthly_budget : null,
+        key.secret.hash,
+        key.secret.pepper,
+        key.prefix,
+        key.created_at,
+        key.expires_at,
+      ],
+    );
+    if (row === undefined) throw new Error('keys: an insert gave no row');
+    return { outcome: 'added', key: keyOf(row) };
+  });
+}
+
+async function countActive(
+  session: Session,
+  membershipId: string,
+  at: UnixSeconds,
+): Promise<number> {
+  const [row] = await session.query<{ n: number }>(
+    `select count(*)::int as n from api_keys
+     where membership_id = $1 and revoked_at is null and expires_at > to_timestamp($2)`,
+    [membershipId, at],
+  );
+  if (row === undefined) throw new Error('keys: a count gave no row');
+  return row.n;
+}

@@ -1,0 +1,81 @@
+// Answers one question: how are memberships kept in the control database.
+// It refuses an event older than the one that it knows.
+
+import type { UnixSeconds } from '../../chain/time.ts';
+import { part } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  Membership,
+  MembershipStatus,
+  MembershipStore,
+  PlanName,
+} from '../../ports/access/membership-store.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import type { Database } from './engine/database.ts';
+
+/** More memberships than this are not listed in one answer. */
+export const MEMBERSHIPS_LISTED_MAX = 100_000;
+
+/** A row as the statements select it; both engines give these types. */
+export type MembershipRow = {
+  readonly membership_id: string;
+  readonly plan: PlanName;
+  readonly status: MembershipStatus;
+  readonly created_at: UnixSeconds;
+  readonly updated_at: UnixSeconds;
+};
+
+const COLUMNS =
+  'membership_id, plan, status, extract(epoch from created_at)::float8 as created_at, ' +
+  'extract(epoch from updated_at)::float8 as updated_at';
+
+/** The memberships over the control database. */
+export function membershipTable(database: Database, context: ControlContext): MembershipStore {
+  const readings = controlReadings('memberships', 'The memberships', context);
+  return {
+    durable: database.durable,
+    find: (membershipId) =>
+      readings.ask(async () => {
+        const [row] = await database.query<MembershipRow>(
+          `select ${COLUMNS} from memberships where membership_id = $1`,
+          [membershipId],
+        );
+        return row === undefined ? null : row;
+      }),
+    list: async () => {
+      const all = await readings.ask(() =>
+        database.query<MembershipRow>(
+          `select ${COLUMNS} from memberships
+           order by memberships.created_at, membership_id limit $1`,
+          [MEMBERSHIPS_LISTED_MAX + 1],
+        ),
+      );
+      if (!all.checked || all.value.length <= MEMBERSHIPS_LISTED_MAX) return all;
+      const fault = `it holds more than ${MEMBERSHIPS_LISTED_MAX} rows`;
+      return part<readonly Membership[], 'memberships'>(
+        all.value.slice(0, MEMBERSHIPS_LISTED_MAX),
+        { port: 'memberships', source: readings.source() },
+        why('store_unreadable', { what: 'The end of the list of memberships', fault }),
+      );
+    },
+    record: ({ membership_id, plan, status, at }) =>
+      readings.ask(async () => {
+        const [applied] = await database.query<MembershipRow>(
+          `insert into memberships as m (membership_id, plan, status, created_at, updated_at)
+           values ($1, $2, $3, to_timestamp($4), to_timestamp($4))
+           on conflict (membership_id) do update set
+             plan = excluded.plan, status = excluded.status, updated_at = excluded.updated_at
+           where m.updated_at <= excluded.updated_at
+           returning ${COLUMNS}`,
+          [membership_id, plan, status, at],
+        );
+        if (applied !== undefined) return { membership: applied, applied: true };
+        const [known] = await database.query<MembershipRow>(
+          `select ${COLUMNS} from memberships where membership_id = $1`,
+          [membership_id],
+        );
+        if (known === undefined) throw new Error('memberships: a row was removed while recording');
+        return { membership: known, applied: false };
+      }),
+  };
+}

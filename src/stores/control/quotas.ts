@@ -1,0 +1,199 @@
+// Answers one question: how is an allowance counted in the control database.
+// Charges that wait together are one statement, stored before any of them is answered.
+// It refuses to grant past the limit: the statement itself decides, under the row's lock.
+
+import type { Reading } from '../../evidence/reading.ts';
+import type {
+  Allowance,
+  Charge,
+  QuotaPort,
+  QuotaStore,
+  Remaining,
+} from '../../ports/access/quota-store.ts';
+import { batchQueue } from './engine/batch-queue.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import type { Database } from './engine/database.ts';
+import { type KnownUse, knownUses } from './known-uses.ts';
+
+const CHARGES = { batchMax: 2_000, waitingMax: 10_000 };
+const READS = { batchMax: 500, waitingMax: 10_000 };
+
+// Ordered, so that two processes lock the rows they share in one order and never wait in a ring.
+// A row keeps what its last charge was given, because the statement can return only the new row.
+// The rows come back as one, in columns: that is quicker to write and to read.
+const CHARGE = `
+  with charged as (
+    insert into quota_usage as q (subject, period, used, granted, ceiling)
+    select c.subject, c.period, least(c.asked, c.ceiling), least(c.asked, c.ceiling), c.ceiling
+    from unnest($1::text[], $2::text[], $3::int[], $4::int[]) as c(subject, period, asked, ceiling)
+    order by c.subject, c.period
+    on conflict (subject, period) do update set
+      used = q.used + least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
+      granted = least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
+      ceiling = excluded.ceiling
+    returning subject, period, used, granted
+  )
+  select array_agg(subject) as subjects, array_agg(period) as periods, array_agg(used) as used,
+    array_agg(granted) as granted from charged`;
+
+const USAGE = `
+  select c.n, q.used from unnest($1::text[], $2::text[]) with ordinality as c(subject, period, n)
+  left join quota_usage q on q.subject = c.subject and q.period = c.period order by c.n`;
+
+type ChargedColumns = {
+  readonly subjects: readonly string[];
+  readonly periods: readonly string[];
+  readonly used: readonly number[];
+  readonly granted: readonly number[];
+};
+
+/** The counters over the control database. */
+export function quotaTable(database: Database, context: ControlContext): QuotaStore {
+  const readings = controlReadings('quota', 'The quota counters', context);
+  const known = knownUses(context.nowMs);
+  const chargeBatched = batchQueue<Allowance, Charge>(
+    (charges) => chargeAll(database, charges, known),
+    CHARGES,
+  );
+  const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(
+    (asked) => usageOfAll(database, asked),
+    READS,
+  );
+
+  async function usage(subject: string, period: string): Promise<Reading<number, QuotaPort>> {
+    return await readings.ask(async () => {
+      const used = await usageBatched({ subject, period });
+      known.saw(subject, period, used);
+      return used;
+    });
+  }
+
+  return {
+    charge: (allowance) => {
+      checkAllowance(allowance);
+      return readings.ask(() => chargeBatched(allowance));
+    },
+    remaining: (allowance) => {
+      checkAllowance(allowance);
+      const { subject, period, limit } = allowance;
+      const seen = known.recent(subject, period, limit);
+      if (seen !== null) return readings.read(left(seen, limit));
+      return readings.ask(async () => {
+        const used = await usageBatched({ subject, period });
+        known.saw(subject, period, used);
+        return left(used, limit);
+      });
+    },
+    usage,
+  };
+}
+
+/** What is left of a limit after a use; a use past a lowered limit leaves nothing. */
+export function left(used: number, limit: number): Remaining {
+  return { used, remaining: Math.max(limit - used, 0), limit };
+}
+
+/** Throws on an allowance that no plan and no budget can hold. */
+export function checkAllowance({ subject, period, limit }: Allowance): void {
+  if (!Number.isSafeInteger(limit) || limit < 0 || limit > LIMIT_MAX) {
+    throw new RangeError('quota: a limit is a whole number of requests');
+  }
+  if (subject === '' || !/^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$/.test(period)) {
+    throw new RangeError('quota: a charge names its subject and its day or month');
+  }
+}
+
+const LIMIT_MAX = 2_000_000_000;
+
+/** Charges of one subject and period under one limit, in the order of their coming. */
+type Group = { readonly allowance: Allowance; readonly positions: number[] };
+
+async function chargeAll(
+  database: Database,
+  charges: readonly Allowance[],
+  known: KnownUse,
+): Promise<readonly Charge[]> {
+  const answers: Charge[] = new Array(charges.length);
+  for (const groups of roundsOf(charges)) {
+    const all = [...groups.values()];
+    const params = [
+      all.map((group) => group.allowance.subject),
+      all.map((group) => group.allowance.period),
+      all.map((group) => group.positions.length),
+      all.map((group) => group.allowance.limit),
+    ];
+    const [columns] = await database.query<ChargedColumns>(CHARGE, params, 'often');
+    if (columns?.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
+    for (const [row, subject] of columns.subjects.entries()) {
+      answerGroup(answers, groups, known, { ...cellsAt(columns, row), subject });
+    }
+  }
+  return answers;
+}
+
+type Cells = { readonly period: string; readonly used: number; readonly granted: number };
+
+function cellsAt({ periods, used, granted }: ChargedColumns, row: number): Cells {
+  const cells = { period: periods[row], used: used[row], granted: granted[row] };
+  const { period } = cells;
+  if (period === undefined || cells.used === undefined || cells.granted === undefined) {
+    throw new Error('quota: the columns of a charge are not of one length');
+  }
+  return { period, used: cells.used, granted: cells.granted };
+}
+
+function answerGroup(
+  answers: Charge[],
+  groups: ReadonlyMap<string, Group>,
+  known: KnownUse,
+  { subject, period, used, granted }: Cells & { readonly subject: string },
+): void {
+  const group = groups.get(nameOf(subject, period));
+  if (group === undefined) throw new Error('quota: a row came back that was not charged');
+  known.saw(subject, period, used);
+  const { limit } = group.allowance;
+  const before = used - granted;
+  for (const [i, position] of group.positions.entries()) {
+    const mine = i < granted;
+    answers[position] = { granted: mine, used: mine ? before + i + 1 : used, limit };
+  }
+}
+
+function nameOf(subject: string, period: string): string {
+  return `${period} ${subject}`;
+}
+
+/** One statement can touch a row once: a subject under a second limit goes into the next round. */
+function roundsOf(charges: readonly Allowance[]): readonly Map<string, Group>[] {
+  const rounds: Map<string, Group>[] = [];
+  for (const [position, allowance] of charges.entries()) {
+    const name = nameOf(allowance.subject, allowance.period);
+    const fits = (round: Map<string, Group>) => {
+      const group = round.get(name);
+      return group === undefined || group.allowance.limit === allowance.limit;
+    };
+    let round = rounds.find(fits);
+    if (round === undefined) {
+      round = new Map();
+      rounds.push(round);
+    }
+    const group = round.get(name);
+    if (group === undefined) round.set(name, { allowance, positions: [position] });
+    else group.positions.push(position);
+  }
+  return rounds;
+}
+
+async function usageOfAll(
+  database: Database,
+  asked: readonly Pick<Allowance, 'subject' | 'period'>[],
+): Promise<readonly number[]> {
+  const rows = await database.query<{ used: number | null }>(USAGE, [
+    asked.map((one) => one.subject),
+    asked.map((one) => one.period),
+  ]);
+  return rows.map(({ used }) => (used === null ? UNUSED : used));
+}
+
+/** A counter that was read and has no row has never been charged. */
+const UNUSED = 0;

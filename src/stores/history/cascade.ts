@@ -1,0 +1,207 @@
+// Who answers for the history of an address: the warehouse, else a live read, else nobody?
+// What the warehouse holds in full is its answer; else a provider is asked and both are joined.
+// It refuses to let one silent source pass for a complete answer of the other.
+
+import { parseAddress } from '../../chain/address.ts';
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { collect, heldUnder, tally } from '../../evidence/measure.ts';
+import {
+  all,
+  basis,
+  map,
+  type Partly,
+  Read,
+  type Reading,
+  seen,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  Counterparty,
+  CoverageRange,
+  HistoryTransfer,
+  Neighbourhood,
+  NeighbourhoodLimits,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import { liveFacts } from './live-facts.ts';
+
+const PORT = 'transfer_history';
+const KINDS = ['native', 'internal', 'token'] as const;
+
+/** What is cascaded. `now` gives Unix seconds. */
+export type CascadeOptions = {
+  readonly held: TransferHistory;
+  readonly live: TransferHistory;
+  /** Where what was read live to its end is kept, so that the second call is the warehouse's. */
+  readonly store: Pick<TransferStore, 'appendLive'>;
+  readonly origin: 'observed' | 'simulated';
+  readonly tipMaxAgeS: number;
+  readonly now: () => number;
+  /** Told where what was read could not be kept: the answer does not wait for it. */
+  readonly onUnkept: (reason: string) => void;
+};
+
+type Answer = Partly<Neighbourhood, TransferHistoryPort>;
+
+/** The warehouse, then a live read inside its budget. */
+export function cascadedHistory(options: CascadeOptions): TransferHistory {
+  const { held, live } = options;
+  const chainsRead = async () => joinedChains(await held.chainsRead(), await live.chainsRead());
+  return {
+    chainsRead,
+    neighbourhoods: async (addresses, limits) => {
+      const chains = await chainsRead();
+      const had = await held.neighbourhoods(addresses, limits);
+      const wanting = addresses.filter((one) =>
+        isWanting(one, had.get(one), chains, limits, options),
+      );
+      if (wanting.length === 0 || limits.signal.aborted) return had;
+      const read = await live.neighbourhoods(wanting, limits);
+      const answers = new Map(had);
+      for (const address of wanting) {
+        const fresh = read.get(address);
+        if (fresh === undefined) continue;
+        keep(fresh, limits, options);
+        answers.set(address, joined(had.get(address), fresh));
+      }
+      return answers;
+    },
+  };
+}
+
+/** All chains that either reads. A source that is silent but for having nothing leaves it open. */
+function joinedChains(
+  held: Reading<readonly ChainName[], TransferHistoryPort>,
+  live: Reading<readonly ChainName[], TransferHistoryPort>,
+): Reading<readonly ChainName[], TransferHistoryPort> {
+  if (held instanceof Unread) return hasNothing(held) ? live : held;
+  if (live instanceof Unread) return hasNothing(live) ? held : live;
+  return map(all([held, live]), (lists) => [...new Set(lists.flat())]);
+}
+
+function hasNothing({ why: { code } }: Unread<TransferHistoryPort>): boolean {
+  return code === 'no_history';
+}
+
+/** Whether a live read is to complete what is held of an address, on the chains of its own kind. */
+function isWanting(
+  address: string,
+  reading: Answer | undefined,
+  chains: Reading<readonly ChainName[], TransferHistoryPort>,
+  { degreeMax, chains: asked }: NeighbourhoodLimits,
+  { now, tipMaxAgeS }: CascadeOptions,
+): boolean {
+  if (reading === undefined || reading instanceof Unread) return true;
+  const cut = reading instanceof Read ? null : reading.why.code;
+  // What was cut because there is too much of it is no less where it is read live.
+  if (cut === 'row_cap') return false;
+  if (cut !== null && cut !== 'simulated') return true;
+  const known = seen(map(reading, (one) => [one]));
+  if (known === null) return true;
+  const [{ degree, coverage }] = known;
+  // A hub is not walked past, however much more of it is read.
+  if (degree > degreeMax) return false;
+  if (!(chains instanceof Read)) return true;
+  const parsed = parseAddress(address);
+  const own = chains.value.filter(
+    (chain) =>
+      asked?.includes(chain) !== false && (parsed === null || CHAINS[chain].kind === parsed.kind),
+  );
+  return !own.every((chain) =>
+    KINDS.every((kind) => {
+      const at = reachedFromFirst(
+        coverage.filter((range) => range.chain === chain && range.kind === kind),
+      );
+      return at !== null && now() - at < tipMaxAgeS;
+    }),
+  );
+}
+
+/** The time up to which ranges follow on one another from the first block; `null` without it. */
+function reachedFromFirst(ranges: readonly CoverageRange[]): number | null {
+  const ordered = [...ranges].sort((x, y) => x.from_block - y.from_block);
+  const first = ordered.find((range) => range.from_first);
+  if (first === undefined) return null;
+  let last = first;
+  for (const range of ordered) {
+    const follows = range.from_first || range.from_block <= last.to_block + 1;
+    if (follows && range.to_block > last.to_block) last = range;
+  }
+  return last.to_time;
+}
+
+function joined(held: Answer | undefined, live: Answer): Answer {
+  if (held === undefined || (held instanceof Unread && hasNothing(held))) return live;
+  if (live instanceof Unread) {
+    if (!(held instanceof Unread)) return weaken(held, live.why);
+    const fault = `${held.why.reason} ${live.why.reason}`;
+    const both = { what: 'Transfer history', fault: fault.replace(/\.$/, '') };
+    return unread(PORT, why('store_unreadable', both));
+  }
+  if (held instanceof Unread) return weaken(live, held.why);
+  return map(all([held, live]), ([warehouse, onchain]) => {
+    if (warehouse === undefined || onchain === undefined) throw new Error('cascade: two readings');
+    return together(warehouse, onchain);
+  });
+}
+
+function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
+  const byPeer = new Map<string, Counterparty[]>();
+  for (const one of [...held.counterparties, ...live.counterparties]) {
+    collect(byPeer, one.address, one);
+  }
+  const counterparties = [...byPeer].map(([address, known]) => onePeer(address, known));
+  return {
+    address: held.address,
+    degree: Math.max(held.degree, live.degree, counterparties.length),
+    counterparties,
+    coverage: [...held.coverage, ...live.coverage],
+    provenance: 'onchain',
+  };
+}
+
+// A transfer that both sources tell is one: they share no position, so the rest must do. Equal ones
+// are as many as the source says that knows most of them.
+function onePeer(address: string, known: readonly Counterparty[]): Counterparty {
+  const byName = new Map<string, HistoryTransfer[]>();
+  for (const { transfers } of known) {
+    const counts = new Map<string, number>();
+    for (const transfer of transfers) {
+      const name = nameOf(transfer);
+      tally(counts, name);
+      if (Number(counts.get(name)) > heldUnder(byName, name).length) {
+        collect(byName, name, transfer);
+      }
+    }
+  }
+  const transfers = [...byName.values()].flat().sort((x, y) => y.at - x.at);
+  const counts = known.map(({ transfer_count }) => transfer_count);
+  return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+}
+
+function nameOf({ chain, tx, kind, token, from, to, raw_amount }: HistoryTransfer): string {
+  return [chain, tx, kind, token, from, to, raw_amount].join(' ');
+}
+
+// Only what came whole is kept: a range recorded over rows that were left out would be a lie.
+function keep(reading: Answer, limits: NeighbourhoodLimits, options: CascadeOptions): void {
+  if (!(reading instanceof Read)) return;
+  const { counterparties, degree } = reading.value;
+  const whole = counterparties.every((one) => one.transfers.length === one.transfer_count);
+  if (!whole || degree !== counterparties.length || degree > limits.degreeMax) return;
+  const [source] = basis(reading).sources;
+  if (source === undefined) return;
+  const { origin, now, store, onUnkept } = options;
+  const facts = liveFacts(reading.value, { source: source.url, origin, read_at: now() });
+  void store.appendLive(facts).then(
+    (kept) => {
+      if (kept instanceof Unread) onUnkept(kept.why.reason);
+    },
+    (fault: unknown) => onUnkept(String(fault)),
+  );
+}

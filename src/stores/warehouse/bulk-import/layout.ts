@@ -1,0 +1,211 @@
+// Which export is this file: of which tool, and of which kind? Told by its columns alone.
+// Refuses to guess: columns that fit no layout are named beside those that were expected.
+
+import type { BulkDataset } from '../../../ports/indexing/bulk-import.ts';
+import { ImportFault } from '../../../sources/files/fault.ts';
+
+/** What is taken from a row, whatever its column is called. */
+export type Field =
+  | 'block'
+  | 'tx'
+  | 'path'
+  | 'from'
+  | 'to'
+  | 'created'
+  | 'token'
+  | 'amount'
+  | 'trace'
+  | 'call'
+  | 'status'
+  | 'error'
+  | 'subtraces'
+  | 'trace_id'
+  | 'time'
+  | 'hash'
+  | 'parent'
+  | 'initiator'
+  | 'chain_id'
+  | 'tx_count'
+  | 'withdrawals';
+
+/** A layout: a file is of it if it has one column of each group of `needs`. */
+export type Layout = {
+  readonly name: 'ethereum-etl or BigQuery' | 'cryo' | 'other';
+  readonly dataset: BulkDataset;
+  readonly needs: readonly (readonly string[])[];
+  /** The columns that may hold a field, the preferred one first. */
+  readonly fields: Readonly<Partial<Record<Field, readonly string[]>>>;
+};
+
+const ETL = 'ethereum-etl or BigQuery';
+const TIMES = ['block_timestamp', 'time_stamp', 'timestamp'];
+const CRYO_AMOUNT = ['value_string', 'value', 'value_binary'];
+const PLACE = { block: ['block_number'], hash: ['block_hash'], time: TIMES } as const;
+
+/** The layouts, the most particular first. Sources: the schemas of the three tools. */
+export const LAYOUTS: readonly Layout[] = [
+  {
+    name: ETL,
+    dataset: 'traces',
+    needs: [['trace_type'], ['trace_address'], ['from_address'], ['to_address'], ['value']],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['trace_address'],
+      from: ['from_address'],
+      to: ['to_address'],
+      amount: ['value'],
+      trace: ['trace_type'],
+      call: ['call_type'],
+      status: ['status'],
+      error: ['error'],
+      subtraces: ['subtraces'],
+      trace_id: ['trace_id'],
+    },
+  },
+  {
+    name: 'cryo',
+    dataset: 'token_transfers',
+    needs: [['erc20'], ['from_address'], ['to_address'], CRYO_AMOUNT],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['log_index'],
+      from: ['from_address'],
+      to: ['to_address'],
+      token: ['erc20'],
+      amount: CRYO_AMOUNT,
+      chain_id: ['chain_id'],
+    },
+  },
+  {
+    name: 'cryo',
+    dataset: 'native_transfers',
+    needs: [['transfer_index'], ['from_address'], ['to_address'], CRYO_AMOUNT],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['transfer_index'],
+      from: ['from_address'],
+      to: ['to_address'],
+      amount: CRYO_AMOUNT,
+      chain_id: ['chain_id'],
+    },
+  },
+  {
+    name: 'cryo',
+    dataset: 'contracts',
+    needs: [['contract_address'], ['deployer'], ['factory']],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['create_index'],
+      from: ['factory'],
+      to: ['contract_address'],
+      initiator: ['deployer'],
+      chain_id: ['chain_id'],
+    },
+  },
+  {
+    name: 'cryo',
+    dataset: 'transactions',
+    needs: [['transaction_hash'], ['from_address'], ['to_address'], ['nonce'], CRYO_AMOUNT],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      from: ['from_address'],
+      to: ['to_address'],
+      amount: CRYO_AMOUNT,
+      status: ['success'],
+      chain_id: ['chain_id'],
+    },
+  },
+  {
+    name: ETL,
+    dataset: 'transactions',
+    needs: [['hash'], ['from_address'], ['to_address'], ['value'], ['nonce', 'gas']],
+    fields: {
+      ...PLACE,
+      tx: ['hash'],
+      from: ['from_address'],
+      to: ['to_address'],
+      created: ['receipt_contract_address'],
+      amount: ['value'],
+      status: ['receipt_status'],
+    },
+  },
+  {
+    name: ETL,
+    dataset: 'token_transfers',
+    needs: [['token_address', 'contract_address'], ['from_address'], ['to_address'], ['value']],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['log_index'],
+      from: ['from_address'],
+      to: ['to_address'],
+      token: ['token_address', 'contract_address'],
+      amount: ['value'],
+    },
+  },
+  {
+    name: ETL,
+    dataset: 'contracts',
+    needs: [['address'], ['bytecode'], ['is_erc20', 'function_sighashes']],
+    fields: { ...PLACE, to: ['address'] },
+  },
+  {
+    name: ETL,
+    dataset: 'blocks',
+    needs: [['number'], ['timestamp'], ['hash']],
+    fields: {
+      block: ['number'],
+      hash: ['hash'],
+      parent: ['parent_hash'],
+      time: ['timestamp'],
+      tx_count: ['transaction_count'],
+      withdrawals: ['withdrawals'],
+    },
+  },
+  {
+    name: 'cryo',
+    dataset: 'blocks',
+    needs: [['block_number'], ['block_hash'], ['timestamp'], ['author', 'gas_used']],
+    fields: {
+      block: ['block_number'],
+      hash: ['block_hash'],
+      parent: ['parent_hash'],
+      time: ['timestamp'],
+      chain_id: ['chain_id'],
+    },
+  },
+  {
+    name: 'other',
+    dataset: 'left_aside',
+    needs: [['topics', 'topic0', 'cumulative_gas_used', 'decimals', 'total_supply']],
+    fields: {},
+  },
+];
+
+/** The layout of a file with these columns, or `ImportFault` naming them and the expected ones. */
+export function layoutOf(file: string, columns: readonly string[]): Layout {
+  const has = new Set(columns);
+  const found = LAYOUTS.find((layout) =>
+    layout.needs.every((group) => group.some((name) => has.has(name))),
+  );
+  if (found !== undefined) return found;
+  const expected = LAYOUTS.filter(({ dataset }) => dataset !== 'left_aside').map(
+    ({ name, dataset, needs }) =>
+      `${dataset} (${name}): ${needs.map((group) => group.join('|')).join(', ')}`,
+  );
+  throw new ImportFault(
+    `${file}: its columns fit no layout. Seen: ${columns.join(', ')}. ` +
+      `Expected one of: ${expected.join('; ')}.`,
+  );
+}
+
+/** The column of a file that holds a field, `null` where it has none. */
+export function columnOf(layout: Layout, field: Field, columns: readonly string[]): string | null {
+  const found = layout.fields[field]?.find((name) => columns.includes(name));
+  return found === undefined ? null : found;
+}

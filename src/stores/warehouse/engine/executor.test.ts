@@ -1,0 +1,315 @@
+// Both sizes of the engine keep the same promises; each then shows what only it can do wrong.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  type FrontFault,
+  startWarehouseFront,
+  type WarehouseFront,
+} from '../../../testing/warehouse-front.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from './embedded.ts';
+import { ENGINE_LIMITS } from './engine.ts';
+import { warehousePromises } from './executor.suite.ts';
+import { type Warehouse, WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
+import { REMOTE_LIMITS, remoteWarehouse } from './remote.ts';
+
+const SECONDS_10 = { timeoutMs: 10_000 };
+const SLOW = 'SELECT count() AS n FROM numbers(400000000000) WHERE sipHash64(number) % 7 = 0';
+const count = z.strictObject({ n: z.coerce.number() });
+const folders: string[] = [];
+
+async function freshDirectory(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'exhibit-warehouse-'));
+  folders.push(folder);
+  return join(folder, 'store');
+}
+
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+warehousePromises('embedded', ENGINE_LIMITS.inFlightMax, async () => {
+  const warehouse = await embeddedWarehouse(await freshDirectory());
+  return { warehouse, close: warehouse.close };
+});
+
+const FRONT_SLOTS = 3;
+
+warehousePromises('remote', FRONT_SLOTS, async () => {
+  const front = await startWarehouseFront(await freshDirectory());
+  const limits = { ...REMOTE_LIMITS, inFlightMax: FRONT_SLOTS, queryBytesMax: 256 * 1024 * 1024 };
+  const warehouse = remoteWarehouse(front.url, limits);
+  const close = async () => {
+    await warehouse.close();
+    await front.close();
+  };
+  return { warehouse, close };
+});
+
+function counted(warehouse: Warehouse, sql: string): Promise<readonly { n: number }[]> {
+  return warehouse.query(sql, { ...SECONDS_10, row: count });
+}
+
+/** Waits for the executor to answer again, by its own doing. */
+async function answering(warehouse: Warehouse): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn += 1) {
+    const well = await warehouse.ping(SECONDS_10).then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(WarehouseUnavailable);
+        return false;
+      },
+    );
+    if (well) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('The warehouse did not come back.');
+}
+
+function kill(warehouse: EmbeddedWarehouse): void {
+  const pid = warehouse.pid();
+  if (pid === undefined) throw new Error('There is no child to kill.');
+  process.kill(pid, 'SIGKILL');
+}
+
+describe('the embedded engine dies', () => {
+  let directory: string;
+  let warehouse: EmbeddedWarehouse;
+  beforeAll(async () => {
+    directory = await freshDirectory();
+    warehouse = await embeddedWarehouse(directory);
+    await warehouse.command(
+      'CREATE TABLE kept (i UInt64) ENGINE = MergeTree ORDER BY i',
+      SECONDS_10,
+    );
+  });
+  afterAll(() => warehouse.close());
+
+  test('killed under load: every query in flight or waiting rejects, none is empty, it recovers', async () => {
+    const before = warehouse.load().restarts;
+    const outcomes = Array.from({ length: 12 }, () =>
+      counted(warehouse, SLOW).then(
+        () => 'rows',
+        (error: unknown) => (error instanceof WarehouseUnavailable ? error.code : 'other'),
+      ),
+    );
+    while (warehouse.load().inFlight < ENGINE_LIMITS.inFlightMax) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    kill(warehouse);
+    const said = await Promise.all(outcomes);
+    expect(said.filter((code) => code === 'interrupted').length).toBe(ENGINE_LIMITS.inFlightMax);
+    expect(said.filter((code) => code === 'down').length).toBe(12 - ENGINE_LIMITS.inFlightMax);
+    await expect(counted(warehouse, 'SELECT 1 AS n')).rejects.toMatchObject({ code: 'down' });
+    await answering(warehouse);
+    expect(await counted(warehouse, 'SELECT 41 AS n')).toEqual([{ n: 41 }]);
+    expect(warehouse.load().restarts).toBeGreaterThan(before);
+  });
+
+  test('killed while inserting, again and again: no acknowledged row is lost', async () => {
+    const acknowledged = new Set<number>();
+    for (let life = 0; life < 3; life += 1) {
+      await answering(warehouse);
+      const first = life * 1_000_000;
+      const until = acknowledged.size + 30;
+      const writers = [0, 1, 2].map(async (writer) => {
+        for (let i = first + writer; ; i += 3) {
+          await warehouse.insert('kept', { columns: ['i'], rows: [[i]] }, SECONDS_10);
+          acknowledged.add(i);
+          if (acknowledged.size === until) kill(warehouse);
+        }
+      });
+      for (const writer of await Promise.allSettled(writers)) {
+        expect(writer).toMatchObject({ reason: { name: 'WarehouseUnavailable' } });
+      }
+    }
+    await answering(warehouse);
+    const row = z.strictObject({ i: z.coerce.number() });
+    const rows = await warehouse.query('SELECT i FROM kept', { ...SECONDS_10, row });
+    const held = new Set(rows.map(({ i }) => i));
+    expect(acknowledged.size).toBeGreaterThanOrEqual(90);
+    expect([...acknowledged].filter((i) => !held.has(i))).toEqual([]);
+  });
+
+  test('a query that cannot be stopped costs the child its life, and the others say interrupted', async () => {
+    const impatient = { ...ENGINE_LIMITS, readGraceMs: 0 };
+    const other = await embeddedWarehouse(await freshDirectory(), impatient);
+    const innocent = counted(other, SLOW).catch((error: unknown) => error);
+    await expect(other.query(SLOW, { timeoutMs: 100, row: count })).rejects.toMatchObject({
+      code: 'timeout',
+    });
+    expect(await innocent).toMatchObject({ code: 'interrupted' });
+    await answering(other);
+    expect(other.load().restarts).toBe(1);
+    await other.close();
+  });
+
+  test('a second owner of the directory is told so, and the first goes on', async () => {
+    const second = embeddedWarehouse(directory);
+    await expect(second).rejects.toThrow(
+      `The warehouse in ${directory} is open in another process: stop that first.`,
+    );
+    await expect(second).rejects.toMatchObject({ name: 'WarehouseRefusal', code: 'locked' });
+    await warehouse.ping(SECONDS_10);
+  });
+
+  test('the child does not outlive an owner that was killed', async () => {
+    const store = await freshDirectory();
+    const embedded = new URL(
+      '../../../../dist/stores/warehouse/engine/embedded.js',
+      import.meta.url,
+    );
+    const script = `const { embeddedWarehouse } = await import(${JSON.stringify(embedded.href)});
+      const warehouse = await embeddedWarehouse(${JSON.stringify(store)});
+      await warehouse.command('CREATE TABLE left (n UInt8) ENGINE = Log', { timeoutMs: 10000 });
+      warehouse.query(${JSON.stringify(SLOW)}, { timeoutMs: 600000, row: { parse: () => 0 } });
+      while (warehouse.load().inFlight === 0) await new Promise((go) => setTimeout(go, 1));
+      console.log('open');`;
+    const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => owner.stdout.once('data', resolve));
+    owner.kill('SIGKILL');
+    const heir = await embeddedWarehouse(store);
+    expect(await counted(heir, 'SELECT count() AS n FROM left')).toEqual([{ n: 0 }]);
+    await heir.close();
+  });
+
+  test('an interrupt from the terminal reaches the child too, and is left to the owner', async () => {
+    const pid = warehouse.pid();
+    if (pid === undefined) throw new Error('There is no child to interrupt.');
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
+    expect(await counted(warehouse, 'SELECT toUInt8(sleep(0.2)) AS n')).toEqual([{ n: 0 }]);
+    expect(warehouse.pid()).toBe(pid);
+  });
+
+  test('closing lets a query end; later calls are refused, and the directory is free', async () => {
+    const store = await freshDirectory();
+    const first = await embeddedWarehouse(store);
+    const last = counted(first, 'SELECT toUInt8(sleep(0.3)) AS n');
+    await first.close();
+    expect(await last).toEqual([{ n: 0 }]);
+    await expect(counted(first, 'SELECT 1 AS n')).rejects.toMatchObject({ code: 'closed' });
+    const second = await embeddedWarehouse(store);
+    await second.close();
+  });
+});
+
+async function* oneLine(): AsyncIterable<Uint8Array> {
+  yield Buffer.from('{"i":1}\n');
+}
+
+describe('the server fails', () => {
+  let front: WarehouseFront;
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    front = await startWarehouseFront(await freshDirectory());
+    warehouse = remoteWarehouse(front.url);
+    await warehouse.command(
+      'CREATE TABLE kept (i UInt64) ENGINE = MergeTree ORDER BY i',
+      SECONDS_10,
+    );
+  });
+  afterAll(async () => {
+    await warehouse.close();
+    await front.close();
+  });
+
+  const faults: [string, FrontFault, string][] = [
+    ['refused connections', { kind: 'down' }, 'interrupted'],
+    ['an answer cut off', { kind: 'cut' }, 'interrupted'],
+    ['half an answer that ends as if whole', { kind: 'half' }, 'interrupted'],
+    ['an exception after the first rows', { kind: 'exception_midway' }, 'interrupted'],
+    ["a proxy's error page", { kind: 'html', status: 502 }, 'interrupted'],
+    ["a proxy's page under status 200", { kind: 'html', status: 200 }, 'interrupted'],
+    ['too many queries', { kind: 'exception', code: 202, name: 'TOO_MANY' }, 'overloaded'],
+    ['a keeper that is away', { kind: 'exception', code: 999, name: 'KEEPER' }, 'down'],
+    ['wrong credentials', { kind: 'exception', code: 516, name: 'AUTH_FAILED' }, 'rejected'],
+  ];
+
+  test.each(faults)('%s is silence, never fewer rows', async (_, fault, code) => {
+    front.fault(fault);
+    const sql = 'SELECT number AS n FROM numbers(1000)';
+    await expect(counted(warehouse, sql)).rejects.toMatchObject({
+      name: 'WarehouseUnavailable',
+      code,
+    });
+    front.fault(undefined);
+    expect((await counted(warehouse, sql)).length).toBe(1000);
+  });
+
+  test('an insert that met a fault is not acknowledged', async () => {
+    const faults: FrontFault[] = [{ kind: 'down' }, { kind: 'html', status: 500 }];
+    for (const fault of faults) {
+      front.fault(fault);
+      const source = { columns: ['i'], rows: [[1]] };
+      await expect(warehouse.insert('kept', source, SECONDS_10)).rejects.toMatchObject({
+        name: 'WarehouseUnavailable',
+      });
+      front.fault(undefined);
+    }
+    expect(await counted(warehouse, 'SELECT count() AS n FROM kept')).toEqual([{ n: 0 }]);
+  });
+
+  test('whole answers and whole writes are asked of a cluster, never what it has at hand', async () => {
+    const whole = {
+      wait_end_of_query: '1',
+      http_write_exception_in_output_format: '0',
+      skip_unavailable_shards: '0',
+      fallback_to_stale_replicas_for_distributed_queries: '0',
+      async_insert: '0',
+      distributed_foreground_insert: '1',
+      insert_deduplicate: '0',
+      insert_quorum: 'auto',
+      select_sequential_consistency: '1',
+    };
+    await counted(warehouse, 'SELECT 1 AS n');
+    expect(front.lastFields()).toMatchObject(whole);
+    await warehouse.insert('kept', { format: 'JSONEachRow', bytes: oneLine() }, SECONDS_10);
+    expect(front.lastFields()).toMatchObject(whole);
+    await warehouse.command('TRUNCATE TABLE kept', SECONDS_10);
+  });
+
+  test('a slow server is let go at the time limit', async () => {
+    front.fault({ kind: 'slow', ms: 2_000 });
+    await expect(
+      warehouse.query('SELECT 1 AS n', { timeoutMs: 50, row: count }),
+    ).rejects.toMatchObject({ code: 'timeout' });
+    front.fault(undefined);
+  });
+
+  test('its engine killed under load: every query rejects, and later ones are answered', async () => {
+    const outcomes = Array.from({ length: 4 }, () =>
+      counted(warehouse, SLOW).then(
+        () => 'rows',
+        (error: unknown) => (error instanceof WarehouseUnavailable ? 'silence' : 'other'),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const pid = front.pid();
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['silence']));
+    await answering(warehouse);
+  });
+
+  test('a server that is not there is down, and the message names no part of its URL', async () => {
+    const nowhere = remoteWarehouse('http://marker:marker@127.0.0.1:1/marker');
+    const error: unknown = await counted(nowhere, 'SELECT 1 AS n').catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ name: 'WarehouseUnavailable', code: 'down' });
+    expect(error instanceof Error && `${error.stack} ${JSON.stringify(error)}`).not.toContain(
+      'marker',
+    );
+    await nowhere.close();
+  });
+
+  test.each(['http://127.0.0.1:1/?marker=1', 'ftp://marker', 'marker'])(
+    'a URL that is none is refused without being repeated: %s',
+    (url) => {
+      expect(() => remoteWarehouse(url)).toThrow(WarehouseRefusal);
+      expect(() => remoteWarehouse(url)).not.toThrow('marker');
+    },
+  );
+});

@@ -1,0 +1,80 @@
+// What is known of the tokens in some transfers?
+// It keeps what it has read for a while, because the same few tokens are in every answer. That a
+// token has no market is said only while the reading that says so is fresh.
+
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
+import type { Call, Warehouse } from '../engine/executor.ts';
+import type { Held } from '../transfers/held.ts';
+import { chainOf, type PackedSide, type TokenNames, tokenOf } from './packed-side.ts';
+
+/** How long a reading of a token is kept here. */
+const KEEP_MS = 60_000;
+/** Tokens kept; past it all are forgotten. */
+const KEPT_MAX = 50_000;
+/** How long a reading of the present market says that there is none. */
+const MARKET_MAX_AGE_S = 3_600;
+
+const tokenRow = z.tuple([
+  z.enum(CHAIN_NAMES),
+  z.string(),
+  z.string().nullable(),
+  z.number().nullable(),
+  z.boolean().nullable(),
+  z.number(),
+]);
+type Known = {
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+  readonly has_market: boolean | null;
+  readonly read_at: number;
+};
+type Kept = { readonly known: Known | null; readonly atMs: number };
+
+const SQL = `SELECT toString(chain), lower(hex(token)), symbol, decimals, has_market, read_at
+FROM tokens FINAL
+WHERE token IN (SELECT unhex(arrayJoin({tokens:Array(String)})))`;
+
+/** The tokens of a warehouse. `now` is Unix seconds. */
+export function tokenNames(warehouse: Warehouse, now: () => number) {
+  const kept = new Map<string, Kept>();
+
+  async function learn(rows: readonly PackedSide[], call: Call): Promise<void> {
+    const atMs = performance.now();
+    const missing = new Map<string, string>();
+    for (const row of rows) {
+      const token = tokenOf(row);
+      if (token === '') continue;
+      const key = `${chainOf(row)} ${token}`;
+      const before = kept.get(key);
+      if (before === undefined || atMs - before.atMs > KEEP_MS) missing.set(key, token);
+    }
+    if (missing.size === 0) return;
+    if (kept.size + missing.size > KEPT_MAX) kept.clear();
+    const params = { tokens: [...new Set(missing.values())] };
+    const found = await warehouse.query(SQL, { ...call, row: tokenRow, tuples: true, params });
+    for (const key of missing.keys()) kept.set(key, { known: null, atMs });
+    for (const [chain, token, symbol, decimals, has_market, read_at] of found) {
+      const known = { symbol, decimals, has_market, read_at };
+      kept.set(`${chain} ${token}`, { known, atMs });
+    }
+  }
+
+  function of(chain: ChainName, token: string): ReturnType<TokenNames['of']> {
+    const before = kept.get(`${chain} ${token}`);
+    if (before === undefined || before.known === null) return UNKNOWN;
+    const { symbol, decimals, has_market, read_at } = before.known;
+    const stale = has_market === false && now() - read_at > MARKET_MAX_AGE_S;
+    return { symbol, decimals, has_market: stale ? null : has_market };
+  }
+
+  return {
+    /** The names for one read; where no token is known at all, nothing is asked. */
+    within: (held: Held, call: Call): TokenNames => ({
+      learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
+      of,
+    }),
+  };
+}
+
+const UNKNOWN = { symbol: null, decimals: null, has_market: null } as const;

@@ -1,0 +1,73 @@
+// Which addresses have so many counterparties that no walk goes past them?
+// What is known here is a least number, counted once; a hub does not become a small address again.
+// It refuses to say of any address that it is none: who is not here is read.
+
+import { z } from 'zod';
+import type { Warehouse } from '../engine/executor.ts';
+import { addressOf } from '../transfers/bytes.ts';
+import type { Held } from '../transfers/held.ts';
+import { READ_TIMEOUT_MS } from './warehouse-reads.ts';
+import { readDegree } from './warehouse-rows.ts';
+
+/** An address with at least so many counterparties, and some `transfers` when it was counted. */
+export type Hub = {
+  readonly degree: number;
+  readonly transfers: number;
+  readonly observed: boolean;
+};
+
+/** How long the table of hubs is taken as it was read. */
+const KEEP_MS = 60_000;
+/** The largest hubs that are known beforehand; others are counted when they are met. */
+const HUBS_MAX = 200_000;
+
+const whole = z.coerce.number();
+const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
+const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
+FROM (
+  SELECT addr, max(degree) AS degree, max(transfers) AS transfers, min(observed) AS observed
+  FROM degrees GROUP BY addr, chain
+)
+GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
+
+/** The hubs of a warehouse. */
+export function knownHubs(warehouse: Warehouse) {
+  let hubs = new Map<string, Hub>();
+  let readAtMs: number | null = null;
+  let reading: Promise<void> | null = null;
+
+  async function readAll(): Promise<void> {
+    const query = { timeoutMs: READ_TIMEOUT_MS, row: hubRow, tuples: true, rowsMax: HUBS_MAX };
+    const rows = await warehouse.query(SQL, query);
+    hubs = new Map(
+      rows.map(([addr, degree, transfers, observed]) => {
+        return [addressOf(addr), { degree, transfers, observed: observed === 1 }];
+      }),
+    );
+    readAtMs = performance.now();
+  }
+
+  return {
+    of: (address: string): Hub | null => {
+      const hub = hubs.get(address);
+      return hub === undefined ? null : hub;
+    },
+    /** Reads the table of hubs where what is known of it is old. */
+    refresh: async (): Promise<void> => {
+      if (readAtMs !== null && performance.now() - readAtMs < KEEP_MS) return;
+      if (reading === null) {
+        reading = readAll().finally(() => {
+          reading = null;
+        });
+      }
+      await reading;
+    },
+    /** Counts one that turned out to have many transfers, and remembers it. */
+    count: async (held: Held, address: string, signal: AbortSignal): Promise<Hub> => {
+      const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+      const hub = await readDegree(warehouse, held, address, call);
+      if (hubs.size < HUBS_MAX) hubs.set(address, hub);
+      return hub;
+    },
+  };
+}

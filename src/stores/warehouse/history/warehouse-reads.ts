@@ -1,0 +1,148 @@
+// What is held of some addresses, and how much of their history is that?
+// First what is held in full, then the rows: never the reverse, which could take a range that was
+// recorded meanwhile for one that the rows read before it fill.
+
+import { z } from 'zod';
+import { CHAIN_NAMES } from '../../../chain/chain.ts';
+import { collect, heldUnder } from '../../../evidence/measure.ts';
+import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { addressHex, addressOf } from '../transfers/bytes.ts';
+import { originOf } from '../transfers/fact-rows.ts';
+import {
+  type Held,
+  type HeldBlocks,
+  readHeld,
+  readRollbacks,
+  rollbacksIn,
+} from '../transfers/held.ts';
+import { tokenNames } from './token-names.ts';
+import { type HeldRows, readNewest, readRows, readSome } from './warehouse-rows.ts';
+
+/** What is held of one address. */
+export type HeldAddress = HeldRows & {
+  readonly held: Held;
+  readonly ranges: readonly HeldBlocks[];
+};
+
+/** How long one read may take; a walk has its own, shorter budget. */
+export const READ_TIMEOUT_MS = 15_000;
+/** How long what is held in full is taken as it was read. It only grows, but for roll-backs. */
+const HELD_KEEP_MS = 1_000;
+/** How often a read that spans a roll-back is made again. */
+const READS_MAX = 5;
+/** Ranges of single addresses in one answer. */
+const RANGES_MAX = 100_000;
+
+const rangeRow = z.tuple([
+  z.string(),
+  z.enum(CHAIN_NAMES),
+  z.enum(['native', 'internal', 'token']),
+  z.coerce.number(),
+  z.coerce.number(),
+  z.number(),
+  z.number(),
+  z.number(),
+]);
+
+const RANGES = `SELECT lower(hex(addr)), toString(chain), toString(kind), from_block, to_block,
+  max(to_time), max(from_first), observed
+FROM address_coverage WHERE addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
+  AND chain IN (${CHAIN_NAMES.map((chain) => `'${chain}'`).join(', ')})
+GROUP BY addr, chain, kind, from_block, to_block, observed
+ORDER BY addr, chain, kind, from_block, to_block`;
+
+/** Reads of a warehouse, each of many addresses. */
+export function warehouseReads(warehouse: Warehouse, now: () => number) {
+  const tokens = tokenNames(warehouse, now);
+  let kept: { readonly held: Held; readonly atMs: number } | null = null;
+
+  async function heldNow(call: Call): Promise<Held> {
+    if (kept !== null && performance.now() - kept.atMs < HELD_KEEP_MS) return kept.held;
+    const atMs = performance.now();
+    const held = await readHeld(warehouse, call);
+    kept = { held, atMs };
+    return held;
+  }
+
+  async function addresses(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldAddress>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
+      const held = await heldNow(call);
+      const ranges = await rangesOf(warehouse, held, asked, call);
+      const names = tokens.within(held, call);
+      const rows = await readRows(warehouse, held, names, asked, call);
+      if (await isUndone(warehouse, held, call)) {
+        kept = null;
+        continue;
+      }
+      const found = [...rows].map(([address, of]): [string, HeldAddress] => {
+        return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
+      });
+      return new Map(found);
+    }
+    // A chain that is undone again and again while it is read is no history to answer from.
+    throw new WarehouseUnavailable('interrupted');
+  }
+
+  /** As `addresses`, without the rows: for those that are not walked past anyway. */
+  async function coverage(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldAddress>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    const held = await heldNow(call);
+    const ranges = await rangesOf(warehouse, held, asked, call);
+    return new Map(
+      asked.map((address) => {
+        const none = { rows: [], more: false };
+        return [address, { ...none, held, ranges: heldUnder(ranges, address) }];
+      }),
+    );
+  }
+
+  /** Rows of one that has very many: the newest where they are to be shown, else any. */
+  async function some(address: string, shown: boolean, signal: AbortSignal): Promise<HeldAddress> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    const held = await heldNow(call);
+    const ranges = await rangesOf(warehouse, held, [address], call);
+    const names = tokens.within(held, call);
+    const rows = shown
+      ? await readNewest(warehouse, held, names, address, call)
+      : await readSome(warehouse, names, address, call);
+    return { ...rows, held, ranges: heldUnder(ranges, address) };
+  }
+
+  return {
+    addresses,
+    coverage,
+    some,
+    held: (timeoutMs: number): Promise<Held> => heldNow({ timeoutMs }),
+  };
+}
+
+async function rangesOf(
+  warehouse: Warehouse,
+  held: Held,
+  addresses: readonly string[],
+  call: Call,
+): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
+  const ranges = new Map<string, HeldBlocks[]>();
+  if (!held.hasAddressRanges || addresses.length === 0) return ranges;
+  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const query = { ...call, row: rangeRow, tuples: true, params, rowsMax: RANGES_MAX };
+  for (const row of await warehouse.query(RANGES, query)) {
+    const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
+    const range = { chain, kind, from_block, to_block, to_time, from_first: first === 1 };
+    collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
+  }
+  return ranges;
+}
+
+/** Whether a chain was rolled back since this was read: then it says too much. */
+async function isUndone(warehouse: Warehouse, held: Held, call: Call): Promise<boolean> {
+  if (held.followed.length === 0) return false;
+  return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import { Read } from '../../../evidence/reading.ts';
+import {
+  SUITE_NOW,
+  type SuiteHistory,
+  transferHistoryKeeps,
+} from '../../../ports/history/transfer-history.suite.ts';
+import type { TransferFact } from '../../../ports/indexing/transfer-store.ts';
+import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import { embeddedWarehouse } from '../engine/embedded.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { remoteWarehouse } from '../engine/remote.ts';
+import { transferStore } from '../transfers/store.ts';
+import { warehouseHistory } from './warehouse.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+
+const CALL = { timeoutMs: 10_000 };
+const TABLES = ['transfers', 'sides', 'coverage', 'address_coverage', 'degrees'] as const;
+
+let folder: string;
+let embedded: Warehouse;
+let front: WarehouseFront;
+let remote: Warehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-history-'));
+  embedded = await embeddedWarehouse(join(folder, 'embedded'));
+  front = await startWarehouseFront(join(folder, 'remote'));
+  remote = remoteWarehouse(front.url);
+  for (const each of [embedded, remote]) {
+    await migrateWarehouse(each, MIGRATIONS, { simulated: false });
+  }
+});
+
+afterAll(async () => {
+  await embedded.close();
+  await remote.close();
+  await front.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function facts(world: SuiteHistory): TransferFact[] {
+  return world.transfers.map(
+    ({ at, symbol: _, decimals: __, has_market: ___, tx, ...transfer }) => ({
+      ...transfer,
+      block_time: at,
+      tx_hash: tx,
+      block_hash: null,
+      position: null,
+      price_basis: null,
+    }),
+  );
+}
+
+const now = () => SUITE_NOW;
+
+async function filled(warehouse: Warehouse, world: SuiteHistory) {
+  for (const table of TABLES) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
+  const store = transferStore(warehouse, now);
+  const origin = world.simulated ? 'simulated' : 'observed';
+  const source = 'suite';
+  const appended = await store.appendImported(
+    { transfers: facts(world), creations: [], blocks: [], transactions: [] },
+    { source, origin, import_id: 'suite' },
+  );
+  if (!(appended instanceof Read)) throw new Error(appended.why.reason);
+  const ranges = world.coverage.map((range) => ({ ...range, source, origin }) as const);
+  await store.recordCoverage(ranges.filter(({ address }) => address === null));
+  await store.recordAddressCoverage(
+    ranges.flatMap((range) =>
+      range.address === null
+        ? []
+        : [{ ...range, address: range.address, truncated: false, read_at: SUITE_NOW }],
+    ),
+  );
+  return { history: warehouseHistory(warehouse, now), close: async () => undefined };
+}
+
+transferHistoryKeeps('embedded warehouse', (world) => filled(embedded, world));
+transferHistoryKeeps('remote warehouse', (world) => filled(remote, world));

@@ -1,0 +1,223 @@
+// The promises of the store on the embedded engine and on one that is reached over HTTP, and what a
+// crash at any of its writes leaves.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transferStoreKeeps } from '../../../ports/indexing/transfer-store.suite.ts';
+import type { Cursor, Following } from '../../../ports/indexing/transfer-store.ts';
+import {
+  given,
+  KINDS,
+  NONE,
+  sightOf,
+  transferFact,
+} from '../../../ports/indexing/transfer-store-facts.suite.ts';
+import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { remoteWarehouse } from '../engine/remote.ts';
+import { warehouseHistory } from '../history/warehouse.ts';
+import { transferStore } from './store.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+const CALL = { timeoutMs: 30_000 };
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const now = () => NOW;
+/** Every table that holds facts. */
+const TABLES = [
+  ...['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators', 'coverage'],
+  ...['address_coverage', 'degrees', 'tokens', 'following'],
+  ...['tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
+] as const;
+
+let folder: string;
+let warehouse: EmbeddedWarehouse;
+let front: WarehouseFront;
+let remote: Warehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-transfers-'));
+  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  front = await startWarehouseFront(join(folder, 'served'));
+  remote = remoteWarehouse(front.url);
+  for (const one of [warehouse, remote]) {
+    await migrateWarehouse(one, MIGRATIONS, { simulated: false });
+  }
+});
+
+afterAll(async () => {
+  for (const one of [remote, front, warehouse]) await one.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function emptied(one: Warehouse = warehouse): Promise<void> {
+  for (const table of TABLES) await one.command(`TRUNCATE TABLE ${table}`, CALL);
+}
+
+async function underTest(one: Warehouse) {
+  await emptied(one);
+  return {
+    store: transferStore(one, now),
+    history: () => warehouseHistory(one, now),
+    restarted: () => transferStore(one, now),
+    close: async () => undefined,
+  };
+}
+
+transferStoreKeeps('embedded', () => underTest(warehouse));
+transferStoreKeeps('remote', () => underTest(remote));
+
+/** A warehouse that is lost at one of its writes: before it is done, or after. */
+function lostAt(
+  write: number,
+  moment: 'before' | 'after',
+): Warehouse & { readonly writes: number } {
+  let writes = 0;
+  const lost = async (work: () => Promise<void>): Promise<void> => {
+    writes += 1;
+    if (writes > write) throw new WarehouseUnavailable('down');
+    if (writes === write && moment === 'before') throw new WarehouseUnavailable('interrupted');
+    await work();
+    if (writes === write) throw new WarehouseUnavailable('interrupted');
+  };
+  return {
+    ...warehouse,
+    get writes() {
+      return writes;
+    },
+    insert: (table, source, call) => lost(() => warehouse.insert(table, source, call)),
+    command: (sql, options) => lost(() => warehouse.command(sql, options)),
+  };
+}
+
+const FOLLOWING: Following = {
+  ...{ chain: 'ethereum', from_block: 1, kinds: KINDS, source: 'test', origin: 'observed' },
+};
+/** What is left in the end: the second half is another fork's than the one that came first. */
+const GOAL = [...chainOf(1, 4, 'A'), ...chainOf(5, 4, 'B', 'A')];
+/** More writes than any of the courses below takes. */
+const WRITES_MAX = 60;
+
+/** Follows a fork, a re-org and finality, going on from wherever the cursor stands. */
+async function course(on: Warehouse): Promise<'done' | 'cut off'> {
+  const store = transferStore(on, now);
+  const chain = 'ethereum';
+  const begun = await store.follow(FOLLOWING);
+  if (!begun.checked) return 'cut off';
+  let cursor: Cursor = begun.value;
+  for (let turn = 0; turn < WRITES_MAX; turn += 1) {
+    const [next, at] = stepFrom(cursor);
+    if (next === 'done') return 'done';
+    const moved =
+      next === 'fork'
+        ? await store.applyTip(chain, chainOf(5, 2, 'A'))
+        : next === 'back'
+          ? await store.rollBack(chain, 4)
+          : next === 'final'
+            ? await store.finalise(chain, 6)
+            : await store.applyTip(chain, GOAL.slice(at, at + 2));
+    if (!moved.checked) return 'cut off';
+    cursor = moved.value.cursor;
+  }
+  throw new Error('the course does not end');
+}
+
+let forked = false;
+
+/** Blocks 1 to 4, then two of a lost fork, back, then 5 to 8 of the other; 6 are final. */
+function stepFrom(cursor: Cursor): readonly ['done' | 'fork' | 'back' | 'final' | 'grow', number] {
+  const last = cursor.tip.at(-1);
+  const at = last === undefined ? (cursor.final_block ?? 0) : last.number;
+  if (last !== undefined && GOAL[at - 1]?.hash !== last.hash) {
+    forked = true;
+    return ['back', at];
+  }
+  if (at === 4 && !forked) return ['fork', at];
+  if (at < GOAL.length) return ['grow', at];
+  return cursor.final_block === 6 ? ['done', at] : ['final', at];
+}
+
+describe('a crash', () => {
+  test('at any write of following leaves, after a restart, what no crash would have left', async () => {
+    await emptied();
+    const straight = transferStore(warehouse, now);
+    given(await straight.follow(FOLLOWING));
+    given(await straight.applyTip('ethereum', GOAL));
+    given(await straight.finalise('ethereum', 6));
+    const expected = await sightOf(warehouseHistory(warehouse, now));
+    const status = given(await straight.status());
+    let points = 0;
+    for (let write = 1; write < WRITES_MAX; write += 1) {
+      const moment = write % 2 === 0 ? 'before' : 'after';
+      await emptied();
+      forked = false;
+      const first = await course(lostAt(write, moment));
+      if (first === 'done') break;
+      points += 1;
+      expect(await course(warehouse)).toBe('done');
+      expect(await sightOf(warehouseHistory(warehouse, now))).toEqual(expected);
+      expect(given(await transferStore(warehouse, now).status())).toEqual(status);
+    }
+    expect(points).toBeGreaterThan(10);
+  }, 120_000);
+
+  test('at any write of an import is healed by importing again', async () => {
+    await emptied();
+    const transfers = [1, 2, 3].map((tx) => transferFact(tx, { initiator: null, success: null }));
+    const transactions = transfers.map(({ tx_hash, block, from }) => {
+      return { chain: 'ethereum', tx_hash: String(tx_hash), block, initiator: from } as const;
+    });
+    const signed = transactions.map((one) => ({ ...one, success: true }));
+    const facts = { ...NONE, transfers, transactions: signed };
+    const provenance = { source: 'test', origin: 'observed', import_id: 'test' } as const;
+    given(await transferStore(warehouse, now).appendImported(facts, provenance));
+    const expected = await sightOf(warehouseHistory(warehouse, now));
+    let points = 0;
+    for (let write = 1; write < WRITES_MAX; write += 1) {
+      await emptied();
+      const store = transferStore(lostAt(write, 'before'), now);
+      const first = await store.appendImported(facts, provenance);
+      if (first.checked) break;
+      points += 1;
+      given(await transferStore(warehouse, now).appendImported(facts, provenance));
+      expect(await sightOf(warehouseHistory(warehouse, now))).toEqual(expected);
+    }
+    expect(points).toBeGreaterThan(1);
+  });
+
+  test('of the engine itself, killed while blocks are applied, leaves no gap and no double', async () => {
+    await emptied();
+    const { chain } = FOLLOWING;
+    const blocks = chainOf(1, 40, 'A');
+    given(await transferStore(warehouse, now).follow(FOLLOWING));
+    let killed = 0;
+    for (let turn = 0; turn < 1_000; turn += 1) {
+      const store = transferStore(warehouse, now);
+      const begun = await store.follow(FOLLOWING);
+      if (!begun.checked) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        continue;
+      }
+      const last = begun.value.tip.at(-1)?.number ?? 0;
+      if (last === blocks.length) break;
+      const pid = warehouse.pid();
+      const applied = store.applyTip(chain, blocks.slice(last, last + 5));
+      if (killed < 3 && pid !== undefined) {
+        process.kill(pid, 'SIGKILL');
+        killed += 1;
+      }
+      await applied;
+    }
+    expect(killed).toBe(3);
+    const sight = await sightOf(warehouseHistory(warehouse, now));
+    await emptied();
+    const straight = transferStore(warehouse, now);
+    given(await straight.follow(FOLLOWING));
+    given(await straight.applyTip(chain, blocks));
+    expect(sight).toEqual(await sightOf(warehouseHistory(warehouse, now)));
+  }, 60_000);
+});

@@ -1,0 +1,123 @@
+// How do facts of chains get into the warehouse, each of them once?
+// The port over its steps: weather is silence, and what was silent is simply asked again.
+
+import type { ChainName } from '../../../chain/chain.ts';
+import { type Reading, read } from '../../../evidence/reading.ts';
+import type {
+  AddressRange,
+  HeldRange,
+  TokenFact,
+  TransferStore,
+  TransferStorePort,
+} from '../../../ports/indexing/transfer-store.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { appendFacts, insertRows } from './append.ts';
+import { blockTimes } from './block-times.ts';
+import { addressHex } from './bytes.ts';
+import { compactSides } from './compaction.ts';
+import { degreeCount } from './degrees.ts';
+import { FINALITY, observed } from './fact-rows.ts';
+import { followedChains } from './following.ts';
+import { heldChains } from './status.ts';
+import { unreadFor, warehouseSource } from './warehouse-reading.ts';
+
+const PORT = 'transfer_store';
+
+/** The store of transfers in a warehouse. `now` is Unix seconds. */
+export function transferStore(warehouse: Warehouse, now: () => number): TransferStore {
+  const chains = followedChains(warehouse);
+  const degrees = degreeCount(warehouse);
+
+  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
+    try {
+      const value = await work();
+      return read(value, { port: PORT, source: warehouseSource(now(), false) });
+    } catch (error) {
+      return unreadFor(PORT, error);
+    }
+  }
+
+  return {
+    appendImported: (facts, { origin }) =>
+      asked(async () => {
+        const standing = { origin, finality: FINALITY.imported };
+        const result = await appendFacts(warehouse, facts, standing);
+        await degrees.countIfGrown();
+        return result;
+      }),
+    recordCoverage: (ranges) =>
+      asked(async () => {
+        await recordCoverage(warehouse, ranges);
+        await degrees.count();
+        await compactSides(warehouse);
+        return true as const;
+      }),
+    recordAddressCoverage: (ranges) => asked(() => recordAddressRanges(warehouse, ranges)),
+    appendLive: ({ transfers, ranges, tokens }) =>
+      asked(async () => {
+        // Ranges last: who reads them before the rows never takes rows for all that are missing.
+        const [first] = ranges;
+        if (first === undefined) return true as const;
+        const facts = { transfers, creations: [], blocks: [], transactions: [] };
+        const standing = { origin: first.origin, finality: FINALITY.imported };
+        await appendFacts(warehouse, facts, standing);
+        await recordTokens(warehouse, tokens);
+        return await recordAddressRanges(warehouse, ranges);
+      }),
+    recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),
+    blockTimes: (chain, numbers) => asked(() => blockTimes(warehouse, chain, numbers)),
+    cursor: (chain) => asked(() => chains.cursor(chain)),
+    follow: (following) => asked(() => chains.follow(following)),
+    applyFinal: (chain, blocks) =>
+      asked(async () => {
+        const moved = await chains.applyFinal(chain, blocks);
+        await degrees.countIfGrown();
+        return moved;
+      }),
+    applyTip: (chain, blocks) => asked(() => chains.applyTip(chain, blocks)),
+    rollBack: (chain, toBlock) => asked(() => chains.rollBack(chain, toBlock)),
+    finalise: (chain: ChainName, upToBlock: number) =>
+      asked(async () => {
+        const moved = await chains.finalise(chain, upToBlock);
+        await degrees.countIfGrown();
+        return moved;
+      }),
+    status: () => asked(() => heldChains(warehouse)),
+  };
+}
+
+async function recordCoverage(warehouse: Warehouse, ranges: readonly HeldRange[]): Promise<void> {
+  const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
+  const rows = ranges.map(({ chain, kind, from_block, to_block, source, origin, to_time }) => [
+    ...[chain, kind, from_block, to_block, source, observed(origin), Math.floor(to_time)],
+  ]);
+  await insertRows(warehouse, 'coverage', { columns, rows });
+}
+
+/** Records the ranges that are whole; one whose source's window ended early is none. */
+async function recordAddressRanges(
+  warehouse: Warehouse,
+  ranges: readonly AddressRange[],
+): Promise<true> {
+  const columns = [
+    ...['chain', 'addr_hex', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
+    ...['from_first', 'read_at'],
+  ];
+  const whole = ranges.filter(({ truncated }) => !truncated);
+  const rows = whole.map((range) => [
+    ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
+    ...[range.source, observed(range.origin), Math.floor(range.to_time)],
+    ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
+  ]);
+  await insertRows(warehouse, 'address_coverage', { columns, rows });
+  return true;
+}
+
+async function recordTokens(warehouse: Warehouse, tokens: readonly TokenFact[]): Promise<true> {
+  const columns = ['chain', 'token_hex', 'symbol', 'decimals', 'has_market', 'read_at'];
+  const rows = tokens.map(({ chain, token, symbol, decimals, has_market, read_at }) => [
+    ...[chain, addressHex(token), symbol, decimals, has_market, Math.floor(read_at)],
+  ]);
+  await insertRows(warehouse, 'tokens', { columns, rows });
+  return true;
+}

@@ -1,0 +1,29 @@
+// What does the warehouse's weather mean to whoever asked it?
+// Weather is silence with its cause; anything else is a bug and is thrown on.
+
+import { type Unread, unread } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
+import { type UnavailableCode, WarehouseUnavailable } from '../engine/executor.ts';
+
+const FAULTS: Readonly<Record<UnavailableCode, string>> = {
+  down: 'it is not reachable',
+  interrupted: 'it stopped before it had answered',
+  timeout: 'it did not answer in time',
+  aborted: 'nobody waited for it any more',
+  overloaded: 'it has no room for this now',
+  rejected: 'it refused our credentials',
+  closed: 'it has been closed',
+};
+
+/** The silence of a port whose warehouse was not available; throws what is no weather. */
+export function unreadFor<P extends string>(port: P, error: unknown): Unread<P> {
+  if (!(error instanceof WarehouseUnavailable)) throw error;
+  const filling = { what: 'The transfer warehouse', fault: FAULTS[error.code] };
+  return unread(port, why('store_unreadable', filling));
+}
+
+/** The source of what the warehouse holds. `as_of` is Unix seconds. */
+export function warehouseSource(as_of: number, simulated: boolean) {
+  const kind = 'observation' as const;
+  return { name: 'Transfer warehouse', url: 'warehouse:', as_of, kind, simulated };
+}

@@ -1,0 +1,40 @@
+// What does the forensic record say of an address of a planted world? For tests of the kinds.
+
+import { parseAddress } from '../chain/address.ts';
+import { seen } from '../evidence/reading.ts';
+import {
+  type ForensicEvidence,
+  type ForensicPorts,
+  forensicEvidence,
+} from '../features/forensics/evidence.ts';
+import { STILL_NOW } from './clock.ts';
+import { forensicPorts, type Planted } from './forensic-ports.ts';
+
+const TIP_MAX_AGE_S = 3_600;
+
+/** The evidence of an address in a planted world. */
+export async function scored(
+  address: string,
+  planted: Planted,
+  ports: ForensicPorts = forensicPorts(planted),
+): Promise<ForensicEvidence> {
+  const subject = parseAddress(address);
+  if (subject === null) throw new Error(`no address: ${address}`);
+  return forensicEvidence(ports, subject, {
+    now: () => STILL_NOW,
+    signal: new AbortController().signal,
+    tipMaxAgeS: TIP_MAX_AGE_S,
+  });
+}
+
+/** What one kind found, whole or in part; `null` where it found nothing. */
+export function foundOf({ kinds }: ForensicEvidence, name: string) {
+  const one = kinds.find(({ kind }) => kind.kind === name);
+  if (one === undefined) throw new Error(`no kind ${name}`);
+  return seen(one.found);
+}
+
+/** Which kinds ran to their end. */
+export function checkedKinds({ kinds }: ForensicEvidence): string[] {
+  return kinds.filter(({ found }) => found.checked).map(({ kind }) => kind.kind);
+}

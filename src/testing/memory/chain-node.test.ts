@@ -1,0 +1,10 @@
+// The node of tests keeps what every node promises.
+
+import { chainNodeKeeps } from '../../ports/indexing/chain-node.suite.ts';
+import { memoryChain } from './chain-node.ts';
+
+chainNodeKeeps('memory', async () => {
+  const chain = memoryChain();
+  chain.mine(20);
+  return chain.node;
+});

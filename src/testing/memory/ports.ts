@@ -1,0 +1,81 @@
+// Answers one question: what do the ports say of a world that is held in memory.
+// Assembled from the memory adapter of each port; each passes the suite that its siblings pass.
+
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
+import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
+import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
+import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
+import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
+import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
+import { type MemoryLabels, memoryExchangeLabels } from './exchange-labels.ts';
+import { type MemoryFlagged, memoryFlaggedAddresses } from './flagged-addresses.ts';
+import { type MemoryCorpus, memoryLaunchCorpus } from './launch-corpus.ts';
+import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
+import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
+import { type MemoryHistory, memoryTransferHistory } from './transfer-history.ts';
+
+/** What a world in memory holds, port by port. */
+export type MemoryWorld = {
+  readonly list: MemoryListOptions;
+  readonly labels: MemoryLabels;
+  readonly corpus: MemoryCorpus;
+  readonly history: MemoryHistory;
+  /** Left out: nothing is held, and nobody was examined. */
+  readonly entities?: MemoryClusters;
+  /** Left out: no chain can be asked, no table was imported, no registry was loaded. */
+  readonly facts?: MemoryFacts;
+  readonly flagged?: MemoryFlagged;
+  readonly mixers?: MemoryMixers;
+  readonly bridges?: MemoryBridges;
+  /** Left out: no receipt is held. */
+  readonly receipts?: MemoryReceipts;
+};
+
+/** The ports over a world in memory. */
+export type MemoryPorts = {
+  readonly sanctionsList: SanctionsList;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly launchCorpus: LaunchCorpus;
+  readonly transferHistory: TransferHistory;
+  readonly entityClusters: EntityClusters;
+  readonly chainFacts: ChainFacts;
+  readonly flaggedAddresses: FlaggedAddresses;
+  readonly mixerRegistry: MixerRegistry;
+  readonly bridgeRegistry: BridgeRegistry;
+  readonly transactionReceipts: TransactionReceipts;
+};
+
+/** The ports over a world in memory. */
+export function memoryPorts(world: MemoryWorld): MemoryPorts {
+  return {
+    sanctionsList: memorySanctionsList(world.list),
+    exchangeLabels: memoryExchangeLabels(world.labels),
+    launchCorpus: memoryLaunchCorpus(world.corpus),
+    transferHistory: memoryTransferHistory(world.history),
+    entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),
+    chainFacts: memoryChainFacts(world.facts ?? { ...UNDATED, chains: [], facts: [] }),
+    flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),
+    mixerRegistry: memoryMixerRegistry(world.mixers ?? { ...UNDATED, rows: null }),
+    bridgeRegistry: memoryBridgeRegistry(world.bridges ?? { ...UNDATED, rows: null }),
+    transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
+  };
+}
+
+const UNDATED = { as_of: 0, simulated: false } as const;
+
+const NO_RECEIPTS: MemoryReceipts = { receipts: [], as_of: 0, simulated: false };
+
+const NOBODY_EXAMINED: MemoryClusters = {
+  clusters: [],
+  examined: [],
+  as_of: 0,
+  simulated: false,
+};

@@ -1,0 +1,10 @@
+// What does a deployment say of clusters that it cannot read? Nothing, and why.
+
+import { unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
+
+/** The clusters, silent for one reason. */
+export function silentEntityClusters(why: Why): EntityClusters {
+  return { clusterOf: async () => unread('entity_clusters', why) };
+}

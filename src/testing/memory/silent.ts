@@ -1,0 +1,33 @@
+// Answers one question: what do the ports say of a world that cannot be read. Nothing, and why.
+
+import { unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import { noFacts } from '../../ports/accounts/readings.ts';
+import type { MemoryPorts } from './ports.ts';
+import { silentEntityClusters } from './silent-clusters.ts';
+
+/** Every port, silent for one reason. */
+export function silentPorts(why: Why): MemoryPorts {
+  const list = unread('sanctions_list', why);
+  const labels = unread('exchange_labels', why);
+  const corpus = unread('launch_corpus', why);
+  const history = unread('transfer_history', why);
+  return {
+    sanctionsList: { lookUp: async () => list, lookUpOn: async () => list },
+    exchangeLabels: { lookUp: async () => labels },
+    launchCorpus: { lookUp: async () => corpus },
+    transferHistory: {
+      chainsRead: async () => history,
+      neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
+    },
+    entityClusters: silentEntityClusters(why),
+    chainFacts: { stateChains: [], of: async () => noFacts(why) },
+    flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },
+    mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
+    bridgeRegistry: { table: async () => unread('bridge_registry', why) },
+    transactionReceipts: {
+      lookUp: async (_, hashes) =>
+        new Map(hashes.map((one) => [one, unread('transaction_receipts', why)])),
+    },
+  };
+}

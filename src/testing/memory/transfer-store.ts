@@ -1,0 +1,176 @@
+// What does a store of transfers hold that forgets everything when its process ends?
+// It keeps the port's rules on where blocks may be added; tests of following look into it.
+
+import type { ChainName } from '../../chain/chain.ts';
+import { numberTransfers } from '../../chain/transfer.ts';
+import { type Reading, read } from '../../evidence/reading.ts';
+import type {
+  CreationFact,
+  Cursor,
+  Moved,
+  TransferFact,
+  TransferStore,
+  TransferStorePort,
+} from '../../ports/indexing/transfer-store.ts';
+
+/** What is held, apart from the store's own methods. */
+export type MemoryTransferStore = {
+  readonly store: TransferStore;
+  /** The transfers of a chain, the tip's included, by block. */
+  readonly transfers: (chain: ChainName) => TransferFact[];
+  readonly creations: (chain: ChainName) => CreationFact[];
+  /** How often a transfer or a block was written that was there already. */
+  readonly doubles: () => number;
+};
+
+type Block = {
+  readonly number: number;
+  readonly transfers: readonly TransferFact[];
+  readonly creations: readonly CreationFact[];
+};
+
+const SOURCE = {
+  name: 'memory',
+  url: 'memory:',
+  as_of: 0,
+  kind: 'observation',
+  simulated: false,
+} as const;
+
+/** An empty store. */
+export function memoryTransferStore(): MemoryTransferStore {
+  const held = new Held();
+  const moves = { rollBack: held.rollBack, finalise: held.finalise };
+  const adds = { applyFinal: held.applyFinal, applyTip: held.applyTip };
+  return {
+    store: { ...unused, cursor: held.cursor, follow: held.follow, ...adds, ...moves },
+    transfers: (chain) => held.blocks(chain).flatMap((block) => block.transfers),
+    creations: (chain) => held.blocks(chain).flatMap((block) => block.creations),
+    doubles: () => held.doubles,
+  };
+}
+
+class Held {
+  readonly #cursors = new Map<ChainName, Cursor>();
+  readonly #blocks = new Map<ChainName, Block[]>();
+  doubles = 0;
+
+  blocks(chain: ChainName): Block[] {
+    const own = this.#blocks.get(chain);
+    if (own === undefined) throw new TypeError(`${chain} is not followed`);
+    return own;
+  }
+
+  readonly cursor: TransferStore['cursor'] = async (chain) => {
+    const cursor = this.#cursors.get(chain);
+    return answered(cursor === undefined ? null : cursor);
+  };
+
+  readonly follow: TransferStore['follow'] = async (following) => {
+    const before = this.#cursors.get(following.chain);
+    const begun = { final_block: null, final_hash: null, tip: [], ...following };
+    const { kinds, source, origin } = following;
+    const cursor = before === undefined ? begun : { ...before, kinds, source, origin };
+    if (before === undefined) this.#blocks.set(following.chain, []);
+    this.#cursors.set(following.chain, cursor);
+    return answered(cursor);
+  };
+
+  readonly applyFinal: TransferStore['applyFinal'] = async (chain, final) => {
+    const cursor = this.#at(chain);
+    if (cursor.tip.length > 0 || final.from_block !== nextOf(cursor)) {
+      return refused('gap', cursor);
+    }
+    for (const { number } of final.blocks) {
+      const of = <T extends { block: number }>(rows: readonly T[]) =>
+        rows.filter((row) => row.block === number);
+      this.#add(chain, { number, transfers: of(final.transfers), creations: of(final.creations) });
+    }
+    const { to_block: final_block, to_hash: final_hash } = final;
+    return this.#moved({ ...cursor, final_block, final_hash });
+  };
+
+  readonly applyTip: TransferStore['applyTip'] = async (chain, added) => {
+    const cursor = this.#at(chain);
+    let next = nextOf(cursor);
+    let parent = cursor.tip.length > 0 ? cursor.tip.at(-1)?.hash : cursor.final_hash;
+    for (const { number, hash, parent_hash } of added) {
+      if (number !== next) return refused('gap', cursor);
+      if (parent !== null && parent_hash !== parent) return refused('parent_differs', cursor);
+      next += 1;
+      parent = hash;
+    }
+    for (const block of added) this.#add(chain, block);
+    const headers = added.map(({ number, hash, parent_hash, time }) => {
+      return { number, hash, parent_hash, time };
+    });
+    return this.#moved({ ...cursor, tip: [...cursor.tip, ...headers] });
+  };
+
+  readonly rollBack: TransferStore['rollBack'] = async (chain, toBlock) => {
+    const cursor = this.#at(chain);
+    const { final_block } = cursor;
+    if (final_block !== null && toBlock < final_block) return refused('final', cursor);
+    const kept = this.blocks(chain).filter(({ number }) => number <= toBlock);
+    this.#blocks.set(chain, kept);
+    return this.#moved({ ...cursor, tip: cursor.tip.filter((one) => one.number <= toBlock) });
+  };
+
+  readonly finalise: TransferStore['finalise'] = async (chain, upToBlock) => {
+    const cursor = this.#at(chain);
+    const last = cursor.tip.findLast(({ number }) => number <= upToBlock);
+    if (last === undefined) return answered({ moved: true, cursor });
+    const tip = cursor.tip.filter(({ number }) => number > upToBlock);
+    return this.#moved({ ...cursor, tip, final_block: last.number, final_hash: last.hash });
+  };
+
+  #at(chain: ChainName): Cursor {
+    const cursor = this.#cursors.get(chain);
+    if (cursor === undefined) throw new TypeError(`${chain} is not followed`);
+    return cursor;
+  }
+
+  #add(chain: ChainName, block: Block): void {
+    const own = this.blocks(chain);
+    if (own.some(({ number }) => number === block.number)) this.doubles += 1;
+    const numbered = numberTransfers(block.transfers);
+    const distinct = new Set(numbered.map(({ identity, n }) => `${identity} ${n}`));
+    this.doubles += numbered.length - distinct.size;
+    own.push(block);
+  }
+
+  #moved(cursor: Cursor): Reading<Moved, TransferStorePort> {
+    this.#cursors.set(cursor.chain, cursor);
+    return answered({ moved: true, cursor });
+  }
+}
+
+const notHere = async (): Promise<never> => {
+  throw new Error('this store is only followed into');
+};
+const unused = {
+  appendImported: notHere,
+  recordCoverage: notHere,
+  recordAddressCoverage: notHere,
+  appendLive: notHere,
+  recordTokens: notHere,
+  blockTimes: notHere,
+  status: notHere,
+};
+
+function answered<T>(value: T): Reading<T, TransferStorePort> {
+  return read(value, { port: 'transfer_store', source: SOURCE });
+}
+
+function refused(
+  code: Extract<Moved, { moved: false }>['refused'],
+  cursor: Cursor,
+): Reading<Moved, TransferStorePort> {
+  return answered({ moved: false, refused: code, cursor });
+}
+
+function nextOf({ tip, final_block, from_block }: Cursor): number {
+  const highest = tip.at(-1);
+  if (highest !== undefined) return highest.number + 1;
+  return final_block === null ? from_block : final_block + 1;
+}

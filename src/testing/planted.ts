@@ -1,0 +1,82 @@
+// What is planted in a world, and what may therefore not be said there?
+
+import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
+import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
+import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
+import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
+import { evm } from './addresses.ts';
+import { STILL_NOW } from './clock.ts';
+import type { MemoryFact } from './memory/chain-facts.ts';
+
+export const HOUR_S = 3_600;
+/** The address that most worlds are about. */
+export const SUBJECT = evm('subject');
+
+/** What may be planted of facts and tables. */
+export type ForensicPlanted = {
+  readonly facts?: readonly MemoryFact[];
+  readonly flagged?: readonly FlaggedRow[];
+  readonly mixers?: readonly MixerContract[];
+};
+
+/** Something that is so in a world, and what may therefore not be said there. */
+export type Fact = {
+  readonly name: string;
+  /** The address that has to be asked about, in the form in which it is asked. */
+  readonly about: string;
+  /** The day that has to be asked about; `null` for today. */
+  readonly on: string | null;
+  /** The address of the list item that it stands in, where it stands in one. */
+  readonly item: string;
+  /** The claims that it contradicts, by route and pattern. */
+  readonly contradicts: { readonly [route: string]: readonly string[] };
+};
+
+/** What is planted in a world. */
+export type Planted = ForensicPlanted & {
+  readonly entries?: readonly ListEntry[];
+  /** Entries of the older publication alone. */
+  readonly olderEntries?: readonly ListEntry[];
+  readonly labels?: readonly ExchangeLabel[];
+  readonly launchers?: readonly string[];
+  readonly transfers?: readonly HistoryTransfer[];
+  readonly receipts?: readonly ReceiptFacts[];
+  /** The members of each cluster of Ethereum. */
+  readonly clusters?: readonly (readonly string[])[];
+};
+
+/** A world as it is written down. */
+export type Plan = Planted & {
+  readonly name: string;
+  readonly about: string;
+  readonly on?: string;
+  readonly item?: string;
+  readonly contradicts: Fact['contradicts'];
+  readonly subjects?: readonly string[];
+  readonly days?: readonly string[];
+};
+
+let block = 0;
+
+/** A coin that moved between two addresses; each one is newer than the one before. */
+export function transferOf(
+  from: string,
+  to: string,
+  change: Partial<HistoryTransfer> = {},
+): HistoryTransfer {
+  block += 1;
+  return {
+    ...{ chain: 'ethereum', kind: 'native', tx: `0x${block.toString(16).padStart(64, '0')}` },
+    ...{ block, at: STILL_NOW - HOUR_S * 24 + block, from, to, token: null, symbol: null },
+    ...{ decimals: null, raw_amount: 10n ** 18n, usd: '3000', has_market: null },
+    ...{ initiator: from, success: true },
+    ...change,
+  };
+}
+
+/** Worlds of the walk are asked about their subject alone. */
+export function walkPlan(plan: Omit<Plan, 'about' | 'subjects'>): Plan {
+  return { ...plan, about: SUBJECT, subjects: [SUBJECT] };
+}

@@ -1,0 +1,12 @@
+// How does the silence test hold a handler, whatever its route?
+
+import type { Asked } from '../contract/route.ts';
+import type { EvidencePorts } from '../features/handlers.ts';
+
+/** A handler as the check calls it; a method, so that each route's own input type fits. */
+type AnyHandler = {
+  call(input: { params: unknown; query: unknown; body: unknown }, asked: Asked): Promise<unknown>;
+}['call'];
+
+/** Makes the handler of a route over ports. */
+export type MakeHandler = (ports: EvidencePorts) => AnyHandler;

@@ -1,0 +1,79 @@
+// What do the ports of a walk say of a few transfers and a few listed addresses?
+// A world of the memory adapters at one second, in which one chain is held in full unless said
+// otherwise; nothing of it is read by a deployment.
+
+import type { HistoryTransfer, TransferHistory } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel, ExchangeLabels } from '../ports/labels/exchange-labels.ts';
+import type { ListEntry, SanctionsList } from '../ports/sanctions/sanctions-list.ts';
+import { memoryExchangeLabels } from './memory/exchange-labels.ts';
+import { type MemoryPublication, memorySanctionsList } from './memory/sanctions-list.ts';
+import { type MemoryHistory, memoryTransferHistory } from './memory/transfer-history.ts';
+import { heldInFull } from './memory/transfers.ts';
+
+const WEEK_S = 604_800;
+const TIP_AGE_S = 120;
+const CHECK_AGE_S = 60;
+
+/** A world for walks. What is left out is as in a world that hides nothing. */
+export type WalkedWorld = {
+  /** Unix seconds. */
+  readonly now: number;
+  readonly transfers: readonly HistoryTransfer[];
+  readonly listed: readonly ListEntry[];
+  /** `null`: no table of labels was ever imported. */
+  readonly labels: readonly ExchangeLabel[] | null;
+  /** Replaces what else is known of the history: by default Ethereum alone, held in full. */
+  readonly history?: Partial<MemoryHistory>;
+  /** Seconds since the list was last checked; past a week it is too old. */
+  readonly checkedAgoS?: number;
+  /** Publications before the one in force. */
+  readonly older?: readonly MemoryPublication[];
+  readonly simulated?: boolean;
+};
+
+/** The ports that a walk reads. */
+export type WalkedPorts = {
+  readonly list: SanctionsList;
+  readonly history: TransferHistory;
+  readonly labels: ExchangeLabels;
+};
+
+/** The ports over a world. */
+export function walkedPorts(world: WalkedWorld): WalkedPorts {
+  const { now, transfers, listed, labels } = world;
+  const simulated = world.simulated === true;
+  const ageS = world.checkedAgoS === undefined ? CHECK_AGE_S : world.checkedAgoS;
+  const inForce = { published: '2026-09-20', checked_at: now - ageS, entries: listed };
+  return {
+    list: memorySanctionsList({
+      publications: world.older === undefined ? [inForce] : [...world.older, inForce],
+      maxAgeS: WEEK_S,
+      simulated,
+      now: () => now,
+    }),
+    labels: memoryExchangeLabels({ labels, as_of: now, simulated }),
+    history: memoryTransferHistory({
+      chains: ['ethereum'],
+      transfers,
+      coverage: heldInFull('ethereum', now - TIP_AGE_S),
+      provenance: 'warehouse',
+      as_of: now - TIP_AGE_S,
+      simulated,
+      ...world.history,
+    }),
+  };
+}
+
+/** A row of the list; the entry's uid is the end of its address. */
+export function listedEntry(address: string): ListEntry {
+  return {
+    address,
+    currency: 'ETH',
+    entity: 'LAST, First',
+    type: 'Individual',
+    programs: ['CYBER2', 'DPRK3'],
+    uid: address.slice(-4),
+    remarks: null,
+    listed_on: null,
+  };
+}

@@ -5,7 +5,7 @@ import { SummaryReporter } from './src/testing/summary-reporter.ts';
 
 /** Folders whose tests start no server, no store and no process, and read no bulk data. */
 const UNIT = [
-  'src/{config,silence,tidy}.test.ts',
+  'src/{config,decisions,silence,tidy}.test.ts',
   'src/{access,chain,command,contract,evidence,features,operator,pages,transport}/**/*.test.{ts,tsx}',
   'src/testing/summary-reporter.test.ts',
 ];

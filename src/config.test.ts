@@ -31,20 +31,15 @@ describe('what holds without settings', () => {
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: null,
       ops: { kind: 'none' },
-      surfaces: ['hosted', 'intelligence', 'signals', 'edge', 'integrations', 'mcp', 'web'],
+      surfaces: ['hosted', 'intelligence', 'web'],
       simulate: false,
       dataDir: '/srv/exhibit/data',
       store: { kind: 'embedded', dir: '/srv/exhibit/data/control' },
       warehouse: { kind: 'embedded', dir: '/srv/exhibit/data/warehouse' },
-      bus: { kind: 'process' },
       secret: { kind: 'file', path: '/srv/exhibit/data/secret' },
       explorer: { kind: 'none' },
-      analyst: { kind: 'none' },
-      anchor: { kind: 'none' },
       liveBudgetMs: 20_000,
       tipMaxAgeMs: 3_600_000,
-      exitLiquidityUsd: 1_000,
-      receiptsDir: '/srv/exhibit/receipts',
     });
     expect(config.sanctions).toMatchObject({
       kind: 'mirrors',
@@ -64,7 +59,7 @@ describe('what holds without settings', () => {
   });
 
   test('an empty value counts as not set', () => {
-    expect(good({ EXHIBIT_PORT: '', EXHIBIT_BUS_URL: '  ' }).listen.port).toBe(8080);
+    expect(good({ EXHIBIT_PORT: '', EXHIBIT_DATABASE_URL: '  ' }).listen.port).toBe(8080);
   });
 });
 
@@ -103,7 +98,6 @@ describe('values', () => {
       EXHIBIT_DATABASE_URL: 'postgres://u:pw@db.example/exhibit',
       EXHIBIT_SECRET: 'a-secret-of-the-deployment',
       EXHIBIT_WAREHOUSE_URL: 'https://default:pw@ch.example:8443/?database=x',
-      EXHIBIT_BUS_URL: 'redis://bus.example:6379',
       EXHIBIT_EXPLORER_URL: 'https://explorer.example/v2/api',
       EXHIBIT_EXPLORER_KEY: 'K3Y',
       EXHIBIT_RPC_BASE: 'https://rpc.example/v1/PATHKEY',
@@ -113,7 +107,6 @@ describe('values', () => {
     });
     expect(config.store.kind).toBe('postgres');
     expect(config.warehouse).toMatchObject({ kind: 'clickhouse', layout: 'single' });
-    expect(config.bus.kind).toBe('redis');
     expect(config.ops).toEqual({ kind: 'set', port: 9090 });
     expect(config.publicUrl).toBe('https://api.example/exhibit');
     expect(config.explorer.kind).toBe('set');
@@ -129,14 +122,12 @@ describe('values', () => {
   test('lists of pairs are read, a token may hold colons', () => {
     const config = good({
       EXHIBIT_INTELLIGENCE_TOKENS: 'pro:a:b,free:c',
-      EXHIBIT_PLANS: 'plan_x:desk',
       EXHIBIT_SURFACES: 'web, hosted',
     });
     expect(config.intelligence.tokens.map((one) => [one.tier, one.token.reveal()])).toEqual([
       ['pro', 'a:b'],
       ['free', 'c'],
     ]);
-    expect(config.payments.plans).toEqual([{ id: 'plan_x', plan: 'desk' }]);
     expect(config.surfaces).toEqual(['hosted', 'web']);
   });
 });
@@ -155,8 +146,7 @@ describe('problems', () => {
       'EXHIBIT_SDN_UR: no such setting; did you mean EXHIBIT_SDN_URL?',
       'EXHIBIT_WHATEVER_THIS_IS: no such setting',
       'EXHIBIT_PORT: expected a port, a whole number from 0 to 65535',
-      'EXHIBIT_SURFACES: expected some of hosted, intelligence, signals, edge, integrations, mcp, ' +
-        'web, comma-separated',
+      'EXHIBIT_SURFACES: expected some of hosted, intelligence, web, comma-separated',
       'EXHIBIT_EXPLORER_KEY: needs EXHIBIT_EXPLORER_URL too',
     ]);
   });
@@ -186,10 +176,10 @@ describe('problems', () => {
 
   test('made-up data and a real source do not go together', () => {
     expect(problems({ EXHIBIT_SIMULATE: 'true', EXHIBIT_SDN_URL: 'file:/x' })).toHaveLength(1);
-    expect(problems({ EXHIBIT_WORLD_FAULTS: 'venue:timeout' })).toHaveLength(1);
+    expect(problems({ EXHIBIT_WORLD_FAULTS: 'explorer:timeout' })).toHaveLength(1);
     expect(
-      good({ EXHIBIT_SIMULATE: '1', EXHIBIT_WORLD_FAULTS: 'venue:timeout' }).worldFaults,
-    ).toEqual([{ provider: 'venue', fault: 'timeout' }]);
+      good({ EXHIBIT_SIMULATE: '1', EXHIBIT_WORLD_FAULTS: 'explorer:timeout' }).worldFaults,
+    ).toEqual([{ provider: 'explorer', fault: 'timeout' }]);
   });
 
   test('no line repeats a refused value', () => {
@@ -225,9 +215,15 @@ describe('simulation', () => {
     expect(simulates({ EXHIBIT_HOST: '0.0.0.0' })).toBe(false);
     expect(simulates({ EXHIBIT_HOST: '127.example.org' })).toBe(false);
     expect(simulates({ EXHIBIT_SIMULATE: 'false' })).toBe(false);
-    for (const name of ['SDN_URL', 'RPC_BASE', 'DATABASE_URL', 'BUS_URL', 'VENUE_URL']) {
+    for (const name of ['SDN_FLOOR', 'RPC_BASE', 'PRICES_URL', 'DATABASE_URL', 'WAREHOUSE_URL']) {
       expect(simulates({ [`EXHIBIT_${name}`]: 'x' })).toBe(false);
     }
+  });
+
+  test('npm start does not hide a name that is no setting behind the simulated world', () => {
+    expect(problems(withStartDefaults({ EXHIBIT_HYPERLIQUID_URL: 'https://h.example' }))).toEqual([
+      'EXHIBIT_HYPERLIQUID_URL: no such setting',
+    ]);
   });
 });
 
@@ -239,16 +235,9 @@ describe('what is printed', () => {
     EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
     EXHIBIT_ADMIN_TOKEN: MARK,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}`,
-    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `whsec_${MARK}`,
-    EXHIBIT_ANALYST_KEY: MARK,
-    EXHIBIT_ANALYST_MODEL: 'm',
-    EXHIBIT_ANCHOR_KEY: MARK,
-    EXHIBIT_ANCHOR_CONTRACT: `0x${'a'.repeat(40)}`,
-    EXHIBIT_ANCHOR_CHAIN: 'base',
   };
   const SCHEMES: { readonly [name: string]: string } = {
     EXHIBIT_DATABASE_URL: 'postgresql',
-    EXHIBIT_BUS_URL: 'redis',
   };
   function markedUrl(name: string): string {
     const scheme = SCHEMES[name] ?? 'https';
@@ -257,9 +246,9 @@ describe('what is printed', () => {
 
   test('a marker in every URL and every secret is nowhere in the printed configuration', () => {
     const urls = Object.entries(SETTINGS)
-      .filter(([, setting]) => setting.showing === 'origin')
+      .filter(([, setting]) => setting.reader.showing === 'origin')
       .map(([name]) => [name, markedUrl(name)]);
-    expect(urls.length).toBeGreaterThan(20);
+    expect(urls.length).toBeGreaterThan(18);
     const config = good({ ...TEXTS, ...Object.fromEntries(urls) });
     const printed = [JSON.stringify(config), inspect(config, { depth: 9, showHidden: true })];
     for (const text of printed) expect(text.toLowerCase()).not.toContain(MARK.toLowerCase());
@@ -338,10 +327,10 @@ describe('the pages made from the table', () => {
     expect(readFileSync(new URL('.env.example', ROOT), 'utf8')).toBe(exampleFile());
   });
 
-  test('every initial text is a good value of its setting', () => {
-    for (const setting of Object.values(SETTINGS)) {
-      if (setting.initial !== null)
-        expect(setting.reader.safeParse(setting.initial).success).toBe(true);
+  test('every initial text is a good value of its setting, and what a setting needs exists', () => {
+    for (const { initial, reader, needs } of Object.values(SETTINGS)) {
+      if (initial !== null) expect(reader.parse(initial)).not.toBe(undefined);
+      if (needs !== null) expect(Object.keys(SETTINGS)).toContain(needs);
     }
   });
 });

@@ -12,15 +12,14 @@ import {
   conflicts,
   type Given,
   givenSettings,
-  isSetting,
   namesASource,
   unknownNames,
 } from './config/problems.ts';
 import type { AgeLimit } from './config/readers.ts';
 import { PrivateUrl, Secret } from './config/secret.ts';
 import {
+  isSetting,
   type LayoutName,
-  type PlanName,
   SETTINGS,
   type SettingName,
   type SurfaceName,
@@ -63,7 +62,6 @@ export type Config = {
   readonly warehouse:
     | { readonly kind: 'embedded'; readonly dir: string }
     | { readonly kind: 'clickhouse'; readonly url: PrivateUrl; readonly layout: LayoutName };
-  readonly bus: { readonly kind: 'process' } | { readonly kind: 'redis'; readonly url: PrivateUrl };
   readonly sanctions: Lifecycle &
     (
       | { readonly kind: 'simulated' }
@@ -72,13 +70,7 @@ export type Config = {
   readonly rpc: ByChain<EvmChainName | 'solana' | 'bitcoin'>;
   readonly blockscout: ByChain<EvmChainName>;
   readonly explorer: Optional<{ readonly url: PrivateUrl; readonly key: Secret | null }>;
-  readonly venueUrl: PrivateUrl | null;
   readonly pricesUrl: PrivateUrl | null;
-  readonly hyperliquidUrl: PrivateUrl | null;
-  readonly binanceUrl: PrivateUrl | null;
-  readonly bybitUrl: PrivateUrl | null;
-  /** The operator's overrides of the platforms' own hosts. */
-  readonly messengers: { readonly [P in 'slack' | 'discord' | 'telegram']: PrivateUrl | null };
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
@@ -86,25 +78,8 @@ export type Config = {
     readonly tokens: readonly { readonly tier: TierName; readonly token: Secret }[];
     readonly allowAnonymous: boolean;
   };
-  readonly payments: {
-    readonly webhookSecret: Secret | null;
-    readonly plans: readonly { readonly id: string; readonly plan: PlanName }[];
-  };
   readonly liveBudgetMs: number;
   readonly tipMaxAgeMs: number;
-  readonly exitLiquidityUsd: number;
-  readonly analyst: Optional<{
-    readonly url: PrivateUrl;
-    readonly model: string;
-    readonly key: Secret | null;
-  }>;
-  readonly anchor: Optional<{
-    readonly contract: string;
-    readonly chain: EvmChainName;
-    readonly key: Secret;
-  }>;
-  readonly receiptsDir: string;
-  readonly otelUrl: PrivateUrl | null;
   readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
   /** Every setting as it may be printed. */
   readonly shown: readonly ShownSetting[];
@@ -131,21 +106,18 @@ export function parseConfig(env: Environment, at: { readonly cwd: string }): Con
   return { ok: true, config: frozen(assembled(values, given, at.cwd)) };
 }
 
+const SETTING_NAMES = Object.keys(SETTINGS).filter(isSetting);
+
 // A value that does not parse is a problem; what stands in its place is never used, because a
 // problem stops the start.
 function readValues(given: Given, problems: string[]): Values {
   const values = new Map<string, unknown>();
-  for (const [name, setting] of Object.entries(SETTINGS)) {
+  for (const name of SETTING_NAMES) {
+    const setting = SETTINGS[name];
     const text = given.get(name) ?? setting.initial;
-    if (text === null || !isSetting(name)) {
-      values.set(name, null);
-      continue;
-    }
-    const parsed = setting.reader.safeParse(text);
-    values.set(name, parsed.success ? parsed.data : null);
-    for (const issue of parsed.success ? [] : parsed.error.issues) {
-      problems.push(badValue(name, text, issue.message));
-    }
+    const value = text === null ? null : setting.reader.parse(text.trim());
+    values.set(name, value);
+    if (text !== null && value === undefined) problems.push(badValue(name, text));
   }
   return Object.fromEntries(values) as Values;
 }
@@ -159,7 +131,6 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     ...stores(values, dataDir),
     ...sources(values),
     ...access(values, dataDir),
-    ...outputs(values, cwd),
     simulate,
     dataDir,
     sanctions: {
@@ -170,7 +141,6 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
-    exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
     worldFaults: listed(values.EXHIBIT_WORLD_FAULTS),
     shown: shownSettings(given),
   };
@@ -195,10 +165,9 @@ function serving(
 
 const NONE = { kind: 'none' } as const;
 
-function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse' | 'bus'> {
+function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse'> {
   const database = values.EXHIBIT_DATABASE_URL;
   const warehouse = values.EXHIBIT_WAREHOUSE_URL;
-  const bus = values.EXHIBIT_BUS_URL;
   return {
     store:
       database === null
@@ -208,17 +177,10 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
       warehouse === null
         ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
         : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
-    bus: bus === null ? { kind: 'process' } : { kind: 'redis', url: bus },
   };
 }
 
-type SourceNames =
-  | 'rpc'
-  | 'blockscout'
-  | 'explorer'
-  | `${'venue' | 'prices' | 'hyperliquid' | 'binance' | 'bybit'}Url`;
-
-function sources(values: Values): Pick<Config, SourceNames> {
+function sources(values: Values): Pick<Config, 'rpc' | 'blockscout' | 'explorer' | 'pricesUrl'> {
   const url = values.EXHIBIT_EXPLORER_URL;
   return {
     rpc: {
@@ -240,17 +202,14 @@ function sources(values: Values): Pick<Config, SourceNames> {
       hyperevm: values.EXHIBIT_BLOCKSCOUT_HYPEREVM,
     },
     explorer: url === null ? NONE : { kind: 'set', url, key: values.EXHIBIT_EXPLORER_KEY },
-    venueUrl: values.EXHIBIT_VENUE_URL,
     pricesUrl: values.EXHIBIT_PRICES_URL,
-    hyperliquidUrl: values.EXHIBIT_HYPERLIQUID_URL,
-    binanceUrl: values.EXHIBIT_BINANCE_URL,
-    bybitUrl: values.EXHIBIT_BYBIT_URL,
   };
 }
 
-type AccessNames = 'secret' | 'previousSecret' | 'adminToken' | 'intelligence' | 'payments';
-
-function access(values: Values, dataDir: string): Pick<Config, AccessNames> {
+function access(
+  values: Values,
+  dataDir: string,
+): Pick<Config, 'secret' | 'previousSecret' | 'adminToken' | 'intelligence'> {
   return {
     secret: secretOrigin(values, dataDir),
     previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
@@ -258,10 +217,6 @@ function access(values: Values, dataDir: string): Pick<Config, AccessNames> {
     intelligence: {
       tokens: listed(values.EXHIBIT_INTELLIGENCE_TOKENS),
       allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,
-    },
-    payments: {
-      webhookSecret: values.EXHIBIT_PAYMENT_WEBHOOK_SECRET,
-      plans: listed(values.EXHIBIT_PLANS),
     },
   };
 }
@@ -274,34 +229,8 @@ function secretOrigin(values: Values, dataDir: string): SecretOrigin {
   return { kind: 'file', path: resolve(dataDir, 'secret') };
 }
 
-type OutputNames = 'messengers' | 'analyst' | 'anchor' | 'receiptsDir' | 'otelUrl';
-
-function outputs(values: Values, cwd: string): Pick<Config, OutputNames> {
-  const { EXHIBIT_ANALYST_URL: url, EXHIBIT_ANALYST_MODEL: model } = values;
-  const { EXHIBIT_ANCHOR_CONTRACT: contract, EXHIBIT_ANCHOR_CHAIN: chain } = values;
-  const anchorKey = values.EXHIBIT_ANCHOR_KEY;
-  return {
-    messengers: {
-      slack: values.EXHIBIT_SLACK_URL,
-      discord: values.EXHIBIT_DISCORD_URL,
-      telegram: values.EXHIBIT_TELEGRAM_URL,
-    },
-    analyst:
-      url === null || model === null
-        ? NONE
-        : { kind: 'set', url, model, key: values.EXHIBIT_ANALYST_KEY },
-    anchor:
-      contract === null || chain === null || anchorKey === null
-        ? NONE
-        : { kind: 'set', contract, chain, key: anchorKey },
-    receiptsDir: resolve(cwd, values.EXHIBIT_RECEIPTS_DIR),
-    otelUrl: values.EXHIBIT_OTEL_URL,
-  };
-}
-
 function shownSettings(given: Given): ShownSetting[] {
-  const names = Object.keys(SETTINGS).filter(isSetting);
-  return names.map((name) => {
+  return SETTING_NAMES.map((name) => {
     const setting = SETTINGS[name];
     const text = given.get(name);
     const value = text === undefined ? setting.initial : text;
@@ -311,7 +240,7 @@ function shownSettings(given: Given): ShownSetting[] {
 }
 
 function shownText(name: SettingName, text: string): string {
-  const { showing } = SETTINGS[name];
+  const { showing } = SETTINGS[name].reader;
   if (showing === 'nothing') return new Secret(text).toString();
   if (showing === 'value') return text.trim();
   return text

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { createGate } from './access/gate.ts';
 import { mintKey } from './access/key.ts';
 import { deriveSecrets } from './access/secret.ts';
+import { parseConfig } from './config.ts';
 import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
 import type { AnyEvidenceRoute } from './contract/route.ts';
 import { CONTRACTS, EVIDENCE_ROUTES } from './features/contracts.ts';
@@ -134,4 +135,10 @@ test('a validator of the document would notice: an absence with data is refused'
   expect(validate({ ...absent, reason: 'The list is not there.' })).toBe(true);
   expect(validate({ ...absent, reason: 'The list is not there.', data: {} })).toBe(false);
   expect(validate(absent)).toBe(false);
+});
+
+test('every surface that EXHIBIT_SURFACES can name has a route in the document', () => {
+  const configured = parseConfig({}, { cwd: '/' });
+  if (!configured.ok) throw new Error(configured.problems.join('; '));
+  expect(DOCUMENT.tags.map(({ name }) => name).sort()).toEqual(configured.config.surfaces);
 });

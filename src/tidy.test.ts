@@ -125,8 +125,8 @@ const ARROWS: readonly Arrows[] = [
   },
   { of: 'src/client/', may: [CONTRACT, 'src/features/*.contract.ts'], outside: [] },
   { of: 'src/world/', may: [CHAIN], outside: [] },
-  { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: ['zod', 'yaml'] },
-  { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: ['zod'] },
+  { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
+  { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
   { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
   {

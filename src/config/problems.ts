@@ -1,7 +1,13 @@
 // Answers one question: what is wrong with a set of settings, in one clear line for each problem.
 // No line repeats the text of a value: it may hold a credential.
 
-import { SETTINGS, type SettingName } from './settings.ts';
+import {
+  isOfProvider,
+  isOfSharedStore,
+  isSetting,
+  SETTINGS,
+  type SettingName,
+} from './settings.ts';
 
 /** The texts that were given, by name; an empty text counts as not given. */
 export type Given = ReadonlyMap<string, string>;
@@ -11,7 +17,7 @@ const PREFIX = 'EXHIBIT_';
 const IGNORED = [/^EXHIBIT_TEST_/, /^EXHIBIT_SERVICE_/, /^EXHIBIT_PORT_\d+_/];
 const EDITS_MAX = 3;
 
-/** Every given text whose name is ours to judge. */
+/** Every given text whose name has to be a setting's. */
 export function givenSettings(env: { readonly [name: string]: string | undefined }): Given {
   const given = new Map<string, string>();
   for (const [name, text] of Object.entries(env)) {
@@ -19,11 +25,6 @@ export function givenSettings(env: { readonly [name: string]: string | undefined
     if (text !== undefined && text.trim() !== '') given.set(name, text);
   }
   return given;
-}
-
-/** Whether a name is a setting. */
-export function isSetting(name: string): name is SettingName {
-  return Object.hasOwn(SETTINGS, name);
 }
 
 /** One line for each name that is no setting, with the nearest one that is. */
@@ -65,16 +66,11 @@ function editDistance(a: string, b: string): number {
 /** Lines about settings that do not go together. */
 export function conflicts(given: Given, simulate: boolean): string[] {
   const lines: string[] = [];
-  const needs = (name: SettingName, other: SettingName) => {
-    if (given.has(name) && !given.has(other)) lines.push(`${name}: needs ${other} too`);
-  };
-  needs('EXHIBIT_DATABASE_URL', 'EXHIBIT_SECRET');
-  needs('EXHIBIT_EXPLORER_KEY', 'EXHIBIT_EXPLORER_URL');
-  needs('EXHIBIT_ANALYST_URL', 'EXHIBIT_ANALYST_MODEL');
-  needs('EXHIBIT_ANALYST_MODEL', 'EXHIBIT_ANALYST_URL');
-  needs('EXHIBIT_ANALYST_KEY', 'EXHIBIT_ANALYST_URL');
-  needs('EXHIBIT_WAREHOUSE_LAYOUT', 'EXHIBIT_WAREHOUSE_URL');
-  for (const name of ANCHOR) for (const other of ANCHOR) needs(name, other);
+  for (const [name, { needs }] of Object.entries(SETTINGS)) {
+    if (needs !== null && given.has(name) && !given.has(needs)) {
+      lines.push(`${name}: needs ${needs} too`);
+    }
+  }
   if (given.has('EXHIBIT_WORLD_FAULTS') && !simulate) {
     lines.push('EXHIBIT_WORLD_FAULTS: takes effect in the simulated world only (EXHIBIT_SIMULATE)');
   }
@@ -82,34 +78,28 @@ export function conflicts(given: Given, simulate: boolean): string[] {
   return lines;
 }
 
-const ANCHOR = ['EXHIBIT_ANCHOR_CONTRACT', 'EXHIBIT_ANCHOR_KEY', 'EXHIBIT_ANCHOR_CHAIN'] as const;
-
-const PROVIDERS = 'EXPLORER|VENUE|PRICES|HYPERLIQUID|BINANCE|BYBIT';
-const REAL_SOURCE = new RegExp(`^EXHIBIT_((SDN|${PROVIDERS})_URL|(RPC|BLOCKSCOUT)_.+)$`);
-
 // A real source behind the label "simulated" would be as wrong as the reverse.
 function realSources(given: Given): string[] {
-  const names = [...given.keys()].filter((name) => REAL_SOURCE.test(name));
+  const names = [...given.keys()].filter(
+    (name) => isSetting(name) && SETTINGS[name].reader.showing === 'origin' && isOfProvider(name),
+  );
   return names.map(
     (name) => `${name}: names a real source, and EXHIBIT_SIMULATE serves made-up data: choose one`,
   );
 }
 
-const SOURCE_NAMES =
-  /^EXHIBIT_(SDN|EXPLORER|RPC|BLOCKSCOUT|VENUE|PRICES|HYPERLIQUID|DATABASE|WAREHOUSE|BUS)_/;
-
 /** Whether anything is set that names a source or a store. */
 export function namesASource(given: Given): boolean {
-  return [...given.keys()].some((name) => SOURCE_NAMES.test(name));
+  return [...given.keys()].some((name) => isOfProvider(name) || isOfSharedStore(name));
 }
 
 /** What a bad text of a setting is told; a port that a cluster injected gets its own line. */
-export function badValue(name: SettingName, text: string, expected: string): string {
+export function badValue(name: SettingName, text: string): string {
   if (name === 'EXHIBIT_PORT' && text.startsWith('tcp://')) {
     return (
       'EXHIBIT_PORT: this tcp:// address is what Kubernetes injects for a service called ' +
       'exhibit; set enableServiceLinks: false in the pod, or name the service otherwise'
     );
   }
-  return `${name}: ${expected}`;
+  return `${name}: expected ${SETTINGS[name].reader.expected}`;
 }

@@ -2,34 +2,31 @@
 // A reader never repeats the text that it refuses: it may hold a credential.
 
 import { isIP } from 'node:net';
-import { z } from 'zod';
 import { PrivateUrl, Secret } from './secret.ts';
 
-/** A schema from a setting's text to its value. */
-export type Reader<T> = z.ZodType<T, string>;
+/** How a value may be printed: as it is, by scheme and host only, or not at all. */
+type Showing = 'value' | 'origin' | 'nothing';
 
-/** A reader of what `parse` understands; `expected` completes "expected …" where it does not. */
-function reader<T>(expected: string, parse: (text: string) => T | undefined): Reader<T> {
-  return z.string().transform((text, context) => {
-    const value = parse(text.trim());
-    if (value !== undefined) return value;
-    context.addIssue({ code: 'custom', message: `expected ${expected}` });
-    return z.NEVER;
-  });
+/** How a setting's text becomes its value. The text has no white space around it. */
+export type Reader<T> = {
+  /** Completes "expected …" where the text has no value. */
+  readonly expected: string;
+  readonly showing: Showing;
+  readonly parse: (text: string) => T | undefined;
+};
+
+function reader<T>(
+  expected: string,
+  parse: (text: string) => T | undefined,
+  showing: Showing = 'value',
+): Reader<T> {
+  return { expected, showing, parse };
 }
 
 /** A whole number within bounds. */
 export function whole(min: number, max: number, what: string): Reader<number> {
   return reader(`${what}, a whole number from ${min} to ${max}`, (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return number >= min && number <= max ? number : undefined;
-  });
-}
-
-/** An amount that may have decimals, within bounds. */
-export function decimal(min: number, max: number, what: string): Reader<number> {
-  return reader(`${what}, a number from ${min} to ${max}`, (text) => {
-    const number = /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
 }
@@ -47,11 +44,6 @@ export const host: Reader<string> = reader('an IP address or a host name', (text
   isIP(text) !== 0 || HOST_NAME.test(text) ? text : undefined,
 );
 
-/** Text without white space or control characters. */
-export const word: Reader<string> = reader('text without white space', (text) =>
-  /^[^\s\p{C}]+$/u.test(text) ? text : undefined,
-);
-
 /** A path of this machine. */
 export const path: Reader<string> = reader('a path', (text) =>
   /^[^\p{Cc}]+$/u.test(text) ? text : undefined,
@@ -59,18 +51,16 @@ export const path: Reader<string> = reader('a path', (text) =>
 
 /** A credential of at least so many characters. */
 export function secret(charsMin: number): Reader<Secret> {
-  return reader(`at least ${charsMin} characters without white space`, (text) =>
-    text.length >= charsMin && /^[^\s\p{C}]+$/u.test(text) ? new Secret(text) : undefined,
+  const expected = `at least ${charsMin} characters without white space`;
+  return reader(
+    expected,
+    (text) => (text.length >= charsMin ? secretOf(text) : undefined),
+    'nothing',
   );
 }
 
-/** A credential with a fixed beginning. */
-export function secretBeginning(prefix: string): Reader<Secret> {
-  return reader(`a secret that begins with ${prefix}`, (text) =>
-    text.startsWith(prefix) && /^[^\s\p{C}]+$/u.test(text.slice(prefix.length))
-      ? new Secret(text)
-      : undefined,
-  );
+function secretOf(text: string): Secret | undefined {
+  return /^[^\s\p{C}]+$/u.test(text) ? new Secret(text) : undefined;
 }
 
 function privateUrl(text: string, schemes: readonly string[]): PrivateUrl | undefined {
@@ -78,8 +68,7 @@ function privateUrl(text: string, schemes: readonly string[]): PrivateUrl | unde
   const url = new URL(text);
   if (!schemes.includes(url.protocol.slice(0, -1))) return undefined;
   if (!isDecodable(url.username) || !isDecodable(url.password)) return undefined;
-  const hostNeeded = ['http:', 'https:', 'redis:', 'rediss:'].includes(url.protocol);
-  return hostNeeded && url.host === '' ? undefined : new PrivateUrl(text);
+  return new PrivateUrl(text);
 }
 
 // User info goes out decoded, as a header: what no decoder takes is a mistake in the setting.
@@ -93,23 +82,27 @@ function isDecodable(text: string): boolean {
   }
 }
 
+function formsOf(schemes: readonly string[]): string {
+  return schemes.map((one) => `${one}:`).join(' or ');
+}
+
 /** An absolute URL of one of these schemes. */
 export function url(...schemes: readonly string[]): Reader<PrivateUrl> {
-  return reader(`an absolute URL (${schemes.map((one) => `${one}:`).join(' or ')})`, (text) =>
-    privateUrl(text, schemes),
-  );
+  const expected = `an absolute URL (${formsOf(schemes)})`;
+  return reader(expected, (text) => privateUrl(text, schemes), 'origin');
 }
 
 const MIRRORS_MAX = 8;
 
 /** Several such URLs, separated by commas. */
 export function urls(...schemes: readonly string[]): Reader<readonly PrivateUrl[]> {
-  const forms = schemes.map((one) => `${one}:`).join(' or ');
-  return reader(`1 to ${MIRRORS_MAX} absolute URLs (${forms}), comma-separated`, (text) => {
+  const expected = `1 to ${MIRRORS_MAX} absolute URLs (${formsOf(schemes)}), comma-separated`;
+  const parse = (text: string) => {
     const all = text.split(',').map((one) => privateUrl(one.trim(), schemes));
     const good = all.filter((one) => one !== undefined);
     return good.length === all.length && all.length <= MIRRORS_MAX ? good : undefined;
-  });
+  };
+  return reader(expected, parse, 'origin');
 }
 
 /** The base of public links: printed as it is, so that it may not carry a credential. */
@@ -184,23 +177,39 @@ export function someOf<const W extends string>(words: readonly W[]): Reader<read
 
 const PAIRS_MAX = 1_000;
 
-/** `left:right` pairs, comma-separated; the left ends at the first colon. */
-export function pairs<T>(
-  expected: string,
+// `left:right` pairs, comma-separated; the left ends at the first colon.
+function pairsIn<T>(
+  text: string,
   pair: (left: string, right: string) => T | undefined,
-): Reader<readonly T[]> {
-  return reader(expected, (text) => {
-    const texts = text.split(',').map((one) => one.trim());
-    const read = texts.map((one) => {
-      const colon = one.indexOf(':');
-      return colon < 1 ? undefined : pair(one.slice(0, colon), one.slice(colon + 1));
-    });
-    const good = read.filter((one) => one !== undefined);
-    return good.length === texts.length && good.length <= PAIRS_MAX ? good : undefined;
+): readonly T[] | undefined {
+  const texts = text.split(',').map((one) => one.trim());
+  const all = texts.map((one) => {
+    const colon = one.indexOf(':');
+    return colon < 1 ? undefined : pair(one.slice(0, colon), one.slice(colon + 1));
   });
+  const good = all.filter((one) => one !== undefined);
+  return good.length === all.length && good.length <= PAIRS_MAX ? good : undefined;
 }
 
-/** A 20-byte EVM address, lower-cased. */
-export const evmAddress: Reader<string> = reader('a 20-byte address, 0x and 40 digits', (text) =>
-  /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : undefined,
-);
+/** `tier:token` pairs, of a closed list of tiers. */
+export function tokensOf<const W extends string>(
+  tiers: readonly W[],
+): Reader<readonly { readonly tier: W; readonly token: Secret }[]> {
+  const pair = (left: string, right: string) => {
+    const tier = tiers.find((one) => one === left);
+    const token = secretOf(right);
+    return tier === undefined || token === undefined ? undefined : { tier, token };
+  };
+  const expected = `tier:token pairs, comma-separated (tiers ${tiers.join(', ')})`;
+  return reader(expected, (text) => pairsIn(text, pair), 'nothing');
+}
+
+const LOWER_WORD = /^[a-z0-9-]+$/;
+
+/** `provider:fault` pairs, both in lower case. */
+export const faults: Reader<readonly { readonly provider: string; readonly fault: string }[]> =
+  reader('provider:fault pairs, comma-separated', (text) =>
+    pairsIn(text, (provider, fault) =>
+      LOWER_WORD.test(provider) && LOWER_WORD.test(fault) ? { provider, fault } : undefined,
+    ),
+  );

@@ -1,11 +1,7 @@
 // Answers one question: how is the table of settings written for people.
 // docs/reference/configuration.md and .env.example are exactly what these two functions return.
 
-import { GROUPS, type GroupName, SETTINGS } from './settings.ts';
-
-const GROUP_NAMES = Object.keys(GROUPS).filter((name): name is GroupName =>
-  Object.hasOwn(GROUPS, name),
-);
+import { GROUPS } from './settings.ts';
 
 const INTRODUCTION = `# Configuration
 
@@ -30,18 +26,14 @@ Kubernetes injects for a service called \`exhibit\`. It also injects \`EXHIBIT_P
 \`tcp://\` address: set \`enableServiceLinks: false\` in the pod.
 `;
 
-function rowsOf(group: GroupName) {
-  return Object.entries(SETTINGS).filter(([, setting]) => setting.group === group);
-}
-
 /** The reference page, in Markdown. */
 export function referencePage(): string {
-  const sections = GROUP_NAMES.map((group) => {
-    const rows = rowsOf(group).map(
+  const sections = Object.entries(GROUPS).map(([title, settings]) => {
+    const rows = Object.entries(settings).map(
       ([name, { unset, meaning }]) => `| \`${name}\` | ${unset} | ${meaning} |`,
     );
     const table = ['| setting | without it | meaning |', '|---|---|---|', ...rows].join('\n');
-    return `## ${GROUPS[group]}\n\n${table}\n`;
+    return `## ${title}\n\n${table}\n`;
   });
   return [INTRODUCTION, ...sections, CLOSING].join('\n');
 }
@@ -54,12 +46,12 @@ export function exampleFile(): string {
     '# Copy to .env and set what you need. Nothing here is needed to try the simulated world.',
     '# The reference: docs/reference/configuration.md',
   ];
-  const blocks = GROUP_NAMES.map((group) => {
-    const rows = rowsOf(group).flatMap(([name, { initial, meaning }]) => [
+  const blocks = Object.entries(GROUPS).map(([title, settings]) => {
+    const rows = Object.entries(settings).flatMap(([name, { initial, meaning }]) => [
       ...wrapped(meaning.replaceAll('`', '')),
       `#${name}=${initial === null ? '' : initial}`,
     ]);
-    return [`# --- ${GROUPS[group]} ---`, ...rows].join('\n');
+    return [`# --- ${title} ---`, ...rows].join('\n');
   });
   return `${[head.join('\n'), ...blocks].join('\n\n')}\n`;
 }

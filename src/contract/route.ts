@@ -20,7 +20,7 @@ import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
 import { dataWriterOf, type Writing } from './writer.ts';
 
-export type Surface = 'hosted' | 'intelligence' | 'signals' | 'edge' | 'integrations' | 'web';
+export type Surface = 'hosted' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /** What a caller must hold: a plan or better, a partner key, a bearer token, or nothing. */
 export type AccessRule = 'analyst' | 'desk' | 'enterprise' | 'partner' | 'bearer' | 'open';

@@ -1,5 +1,5 @@
 // Answers one question: what does this deployment answer for each source that it was not given.
-// The words are those of the answers themselves: not_deployed, unchecked, dormant.
+// The words are those of the answers themselves: not_deployed, unchecked.
 
 import type { Config } from '../config.ts';
 
@@ -33,52 +33,16 @@ const ROWS: readonly Row[] = [
     answers: 'no second source of live reads',
   },
   {
-    name: 'venue',
-    setting: 'EXHIBIT_VENUE_URL',
-    isThere: ({ venueUrl }) => venueUrl !== null,
-    answers: 'launches are unchecked: counted apart and excluded from every rate',
-  },
-  {
     name: 'prices',
     setting: 'EXHIBIT_PRICES_URL',
     isThere: ({ pricesUrl }) => pricesUrl !== null,
     answers: 'amounts in US dollars are null, and unpriced transfers are counted',
   },
   {
-    name: 'Hyperliquid',
-    setting: 'EXHIBIT_HYPERLIQUID_URL',
-    isThere: ({ hyperliquidUrl }) => hyperliquidUrl !== null,
-    answers: 'trader analyses are not_deployed',
-  },
-  {
-    name: 'derivatives venues',
-    setting: 'EXHIBIT_BINANCE_URL, EXHIBIT_BYBIT_URL',
-    isThere: ({ binanceUrl, bybitUrl }) => binanceUrl !== null || bybitUrl !== null,
-    answers: 'detectors that need them are dormant',
-  },
-  {
-    name: 'language model',
-    setting: 'EXHIBIT_ANALYST_URL',
-    isThere: ({ analyst }) => analyst.kind === 'set',
-    answers: 'the analyst is dormant',
-  },
-  {
-    name: 'anchoring',
-    setting: 'EXHIBIT_ANCHOR_CONTRACT',
-    isThere: ({ anchor }) => anchor.kind === 'set',
-    answers: 'signals say anchored: false',
-  },
-  {
-    name: 'payment webhook',
-    setting: 'EXHIBIT_PAYMENT_WEBHOOK_SECRET',
-    isThere: ({ payments }) => payments.webhookSecret !== null,
-    answers: 'the webhook route answers 503 and accepts nothing',
-  },
-  {
-    name: 'operator routes',
+    name: 'operator token',
     setting: 'EXHIBIT_ADMIN_TOKEN',
     isThere: ({ adminToken }) => adminToken !== null,
-    answers: '/admin/* does not exist; /metrics is on the operations port only',
+    answers: '/metrics and the detail of /ready are on the operations port only',
   },
 ];
 

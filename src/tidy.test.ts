@@ -165,7 +165,7 @@ const DRIVERS: House['drivers'] = {
   yauzl: ['src/sources/ofac/'],
   undici: ['src/sources/http/'],
   yaml: ['src/sources/files/'],
-  'csv-parse': ['src/sources/files/', 'src/features/screening/screen.command.ts'],
+  'csv-parse': ['src/sources/files/'],
 };
 
 const HOUSE: House = {

@@ -1,6 +1,5 @@
 // Answers one question: where do the bridge registry and receipts come from, and who checks them.
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
 import { Read } from '../../evidence/reading.ts';
@@ -13,6 +12,8 @@ import { BRIDGE_CHAINS, type BridgeRegistry } from '../../ports/bridges/bridge-r
 import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
+import { csvTable } from '../../sources/files/csv.ts';
+import { FileFault } from '../../sources/files/file-fault.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { fileBridgeRegistry } from '../../sources/registry/bridges-file.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
@@ -72,10 +73,9 @@ async function textOf(path: string | URL): Promise<string | null> {
 }
 
 async function checked(path: string | URL, config: Config | null, signal: AbortSignal) {
-  const text = await textOf(path);
-  if (text === null) return UNREADABLE;
-  const judged = judgedOrFault(text);
-  if (typeof judged === 'string') return { read: false, reason: judged } as const;
+  const table = await judgedOrFault(path);
+  if (!table.read) return table;
+  const { judged, sha256 } = table;
   const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const probes = BRIDGE_CHAINS.flatMap((chain) => {
     const rpc = nodes?.byChain.get(chain);
@@ -87,7 +87,7 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
   return {
     read: true,
     file: path instanceof URL ? 'registry/bridge-contracts.csv' : path,
-    sha256: createHash('sha256').update(text).digest('hex'),
+    sha256,
     rows: judged.rows.length + judged.refused.length,
     accepted: judged.rows.length - refusedByNode,
     refused: judged.refused,
@@ -99,12 +99,13 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
   } as const;
 }
 
-function judgedOrFault(text: string): ReturnType<typeof judgeRegistry> | string {
+async function judgedOrFault(path: string | URL) {
   try {
-    return judgeRegistry(text);
+    const { sha256, lines } = await csvTable(path);
+    return { read: true, judged: judgeRegistry(lines), sha256 } as const;
   } catch (fault) {
-    if (fault instanceof RangeError) return `The file is no table of bridges: ${fault.message}.`;
-    throw fault;
+    if (!(fault instanceof RangeError || fault instanceof FileFault)) return UNREADABLE;
+    return { read: false, reason: `The file is no table of bridges: ${fault.message}.` } as const;
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type RegistryRow,
   type RowRefusal,
 } from '../../ports/bridges/bridge-registry.ts';
-import { csvRows } from '../tables/csv-text.ts';
+import type { TableLine } from '../../ports/tables/table-import.ts';
 import { knownForeign } from './foreign.ts';
 
 /** The columns of the file, in their order. */
@@ -53,24 +53,21 @@ export const ROW_REFUSALS: Readonly<Record<RowRefusal, string>> = {
   no_code: 'no contract stands at the address',
 };
 
-/** Judges the rows of a file. Throws `RangeError` where the file is no table of this kind. */
-export function judgeRegistry(text: string): JudgedRows {
-  const [heading, ...lines] = csvRows(text);
-  if (heading === undefined || heading.join() !== REGISTRY_COLUMNS.join()) {
+/** Judges the lines of a file. Throws `RangeError` where the file is no table of this kind. */
+export function judgeRegistry([heading, ...lines]: readonly TableLine[]): JudgedRows {
+  if (heading === undefined || heading.cells.join() !== REGISTRY_COLUMNS.join()) {
     throw new RangeError(`the columns are ${REGISTRY_COLUMNS.join(', ')}`);
   }
   const rows: RegistryRow[] = [];
   const refused: RefusedRow[] = [];
   const met = new Set<string>();
-  for (const [i, cells] of lines.entries()) {
+  for (const { line, cells } of lines) {
     const judged = judgeRow(cells, met);
     if (typeof judged !== 'string') rows.push(judged);
-    else refused.push(refusal(judged, i + FIRST_LINE, cells));
+    else refused.push(refusal(judged, line, cells));
   }
   return { rows, refused };
 }
-
-const FIRST_LINE = 2;
 
 function refusal(code: RowRefusal, line: number, cells: readonly string[]): RefusedRow {
   const [chain, address] = cells;

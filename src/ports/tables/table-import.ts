@@ -17,6 +17,9 @@ export type RawRow = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
+/** One line of a table that is read whole: its number (from 1) and its cells in their order. */
+export type TableLine = { readonly line: number; readonly cells: readonly string[] };
+
 /** A row that the file itself could not give, with what was wrong. */
 export type BrokenRow = { readonly line: number; readonly problem: string };
 

@@ -2,37 +2,70 @@
 // A record with too many or too few values is named and the rest is read on. Where quotes do not
 // close, rows could be swallowed unseen: that is a fault of the whole file.
 
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
+import { parse as parseWhole } from 'csv-parse/sync';
+import type { BrokenRow, RawRow, TableLine } from '../../ports/tables/table-import.ts';
 import { FileFault } from './file-fault.ts';
 
 /** The longest record, in bytes. */
 const RECORD_BYTES_MAX = 64 * 1024;
 /** The most columns that a header may name. */
 const COLUMNS_MAX = 64;
+/** The most lines of a table that is read whole. */
+const LINES_MAX = 20_000;
+/** The largest file that is read whole. */
+const TABLE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A table that people edit may have either, or both. */
+const LINE_ENDS = ['\r\n', '\n'];
+
+const OPTIONS = {
+  bom: true,
+  info: true,
+  max_record_size: RECORD_BYTES_MAX,
+  relax_column_count: true,
+  skip_empty_lines: true,
+} as const;
+
+/** The lines of a table's text. Throws `FileFault` where a quote stands wrong or it is too long. */
+export function csvLines(text: string): readonly TableLine[] {
+  try {
+    const lines: readonly unknown[] = parseWhole(text, { ...OPTIONS, record_delimiter: LINE_ENDS });
+    if (lines.length > LINES_MAX) throw new FileFault(`it has over ${LINES_MAX} lines`);
+    return lines.map(lineOf);
+  } catch (fault) {
+    throw fault instanceof CsvError ? new FileFault(wordsOf(fault)) : fault;
+  }
+}
+
+/** The lines of a small table on disk, with the file's hash. Throws `FileFault` as `csvLines`. */
+export async function csvTable(
+  path: string | URL,
+): Promise<{ readonly sha256: string; readonly lines: readonly TableLine[] }> {
+  const { size } = await stat(path);
+  if (size > TABLE_BYTES_MAX) throw new FileFault('the file is too large');
+  const bytes = await readFile(path);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { sha256, lines: csvLines(bytes.toString('utf8')) };
+}
 
 /** The rows of a CSV file: a header, commas, UTF-8. */
 export async function* csvRows(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RawRow | BrokenRow> {
-  const parser = parse({
-    bom: true,
-    info: true,
-    max_record_size: RECORD_BYTES_MAX,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-  });
+  const parser = parse({ ...OPTIONS, relax_quotes: true });
   const input = Readable.from(chunks, { objectMode: false });
   input.once('error', (fault) => parser.destroy(fault));
   input.pipe(parser);
   let columns: readonly string[] | null = null;
   try {
     for await (const parsed of parser) {
-      const { line, values } = recordOf(parsed);
-      if (columns === null) columns = headerOf(values);
-      else yield rowOf(columns, values, line);
+      const { line, cells } = lineOf(parsed);
+      if (columns === null) columns = headerOf(cells);
+      else yield rowOf(columns, cells, line);
     }
   } catch (fault) {
     throw fault instanceof CsvError ? new FileFault(wordsOf(fault)) : fault;
@@ -48,14 +81,12 @@ function wordsOf(fault: CsvError): string {
   return typeof line === 'number' ? `${what}, up to line ${line}` : what;
 }
 
-type Parsed = { readonly line: number; readonly values: readonly string[] };
-
 /** What the parser gives for each record when asked for its place. */
-function recordOf(parsed: unknown): Parsed {
+function lineOf(parsed: unknown): TableLine {
   if (typeof parsed === 'object' && parsed !== null && 'record' in parsed && 'info' in parsed) {
     const { record, info } = parsed;
     if (Array.isArray(record) && typeof info === 'object' && info !== null && 'lines' in info) {
-      return { line: Number(info.lines), values: record.map(String) };
+      return { line: Number(info.lines), cells: record.map(String) };
     }
   }
   throw new Error('csv: the parser gave no record');

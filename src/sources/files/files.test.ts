@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
+import { csvLines, csvTable } from './csv.ts';
+import { FileFault } from './file-fault.ts';
 import { DOCUMENT_BYTES_MAX, localTableFiles } from './files.ts';
 
 let folder = '';
@@ -85,6 +87,30 @@ describe('CSV', () => {
     ['too many columns', `${Array.from({ length: 65 }, (_, i) => i).join(',')}\n`, 'over 64'],
   ])('%s is a fault of the file', async (_name, content, words) => {
     expect((await at('a.csv', content)).fault).toContain(words);
+  });
+});
+
+describe('a table that is read whole', () => {
+  test('may hold commas, quotes and line ends in quotes; each line has its number', () => {
+    expect(csvLines('\ufeffa,"b,""c""\nd",\r\n\r\n1,2,3\n')).toEqual([
+      { line: 2, cells: ['a', 'b,"c"\nd', ''] },
+      { line: 4, cells: ['1', '2', '3'] },
+    ]);
+  });
+
+  test.each(['a,b\n"open', 'a,b\n"shut"after,c\n', 'a,b\nin"side,c\n'])(
+    'refuses a quote that stands wrong, with its line: %j',
+    (text) => {
+      expect(() => csvLines(text)).toThrow(FileFault);
+      expect(() => csvLines(text)).toThrow('line 2');
+    },
+  );
+
+  test('is refused where it has too many lines or bytes', async () => {
+    expect(() => csvLines('a\n'.repeat(20_001))).toThrow('over 20000 lines');
+    const path = await written('a.csv', '');
+    await truncate(path, 16 * 1024 * 1024);
+    await expect(csvTable(path)).rejects.toThrow('too large');
   });
 });
 

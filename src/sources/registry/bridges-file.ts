@@ -1,8 +1,6 @@
 // What does the file of bridge contracts hold, by the rules that it is judged by?
 // A file that is missing, broken or empty is unread; refused rows are left out, and counted.
 
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { parseIsoDate } from '../../chain/time.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -13,6 +11,9 @@ import type {
   RegistryRow,
   RegistryTable,
 } from '../../ports/bridges/bridge-registry.ts';
+import type { TableLine } from '../../ports/tables/table-import.ts';
+import { csvTable } from '../files/csv.ts';
+import { FileFault } from '../files/file-fault.ts';
 
 const PORT = 'bridge_registry';
 
@@ -21,7 +22,7 @@ export const REGISTRY_TITLE = 'Registry of bridge contracts';
 export const REGISTRY_PAGE = '/registry/bridges';
 
 /** The rules by which rows are taken or refused. Throws RangeError for what is no such table. */
-export type JudgeRows = (text: string) => JudgedRows;
+export type JudgeRows = (lines: readonly TableLine[]) => JudgedRows;
 
 /** The table of a file. It is read once, at the first question, and kept. */
 export function fileBridgeRegistry(path: URL | string, judge: JudgeRows): BridgeRegistry {
@@ -41,18 +42,17 @@ async function loaded(
   path: URL | string,
   judge: JudgeRows,
 ): Promise<Reading<RegistryTable, BridgeRegistryPort>> {
-  let bytes: Buffer;
-  let judged: JudgedRows;
   try {
-    bytes = await readFile(path);
-    judged = judge(bytes.toString('utf8'));
+    const { sha256, lines } = await csvTable(path);
+    const { rows, refused } = judge(lines);
+    return tableOf(sha256, rows, refused.length);
   } catch (error) {
-    const fault = error instanceof RangeError ? error.message : 'it cannot be opened';
-    return unread(PORT, why('file_unreadable', { fault }));
+    const isTold = error instanceof RangeError || error instanceof FileFault;
+    return unread(PORT, why('file_unreadable', { fault: isTold ? error.message : UNOPENED }));
   }
-  const id = createHash('sha256').update(bytes).digest('hex');
-  return tableOf(id, judged.rows, judged.refused.length);
 }
+
+const UNOPENED = 'it cannot be opened';
 
 /** The reading of a table. One without a row is none. */
 export function tableOf(

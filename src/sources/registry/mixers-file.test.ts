@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import { MixerRowFault, mixerRegistryFile, mixerRows } from './mixers-file.ts';
+import { FileFault } from '../files/file-fault.ts';
+import { mixerRegistryFile, mixerRows } from './mixers-file.ts';
 import { memoryMixerRegistry } from './mixers-held.ts';
 
 const HEADING =
@@ -40,7 +41,7 @@ describe('the file of the registry', () => {
     ['a column too few', `${HEADING}\n${ROW.replace(',2026-11-21', '')}`],
     ['the same contract twice', `${HEADING}\n${ROW}\n${ROW}`],
   ])('is refused whole for %s', (_, text) => {
-    expect(() => mixerRows(text)).toThrow(MixerRowFault);
+    expect(() => mixerRows(text)).toThrow(FileFault);
   });
 
   test('is one table, by address and chain', async () => {

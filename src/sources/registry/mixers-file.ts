@@ -1,8 +1,6 @@
 // Which contracts of mixers does the registry's file name, row by row?
 // A file with one row that is wrong is not used at all: it is the project's own, and reviewed.
 
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { checksumAddress, isSystemAddress, parseEvmAddress } from '../../chain/address.ts';
 import { isEvmChain, parseChain } from '../../chain/chain.ts';
@@ -10,20 +8,14 @@ import { parseIsoDate } from '../../chain/time.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { MixerContract, MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { TableLine } from '../../ports/tables/table-import.ts';
+import { csvLines, csvTable } from '../files/csv.ts';
+import { FileFault } from '../files/file-fault.ts';
 import { MIXERS_TITLE, memoryMixerRegistry } from './mixers-held.ts';
 
 const HEADING =
   'protocol,chain,address,role,name,valid_from_block,source,source_url,second_source,reviewed';
-const FILE_BYTES_MAX = 1024 * 1024;
 const HASH_CHARS_SHOWN = 12;
-
-/** A row of the file is not what it should be. `line` counts from 1, the heading included. */
-export class MixerRowFault extends Error {
-  constructor(line: number, what: string) {
-    super(`line ${line}: ${what}`);
-    this.name = 'MixerRowFault';
-  }
-}
 
 const row = z.tuple([
   z.string().min(1),
@@ -38,34 +30,38 @@ const row = z.tuple([
   z.string(),
 ]);
 
-/** The rows of the file's text. Throws `MixerRowFault` at the first that is wrong. */
+/** The rows of the file's text. Throws `FileFault`, with its line, at the first that is wrong. */
 export function mixerRows(text: string): MixerContract[] {
-  const [heading, ...lines] = text.trimEnd().split('\n');
-  if (heading !== HEADING) throw new MixerRowFault(1, 'not the heading');
+  return judged(csvLines(text));
+}
+
+function judged([heading, ...lines]: readonly TableLine[]): MixerContract[] {
+  if (heading?.cells.join() !== HEADING) throw new FileFault('line 1: not the heading');
   const met = new Set<string>();
-  return lines.map((line, i) => {
-    const at = i + 2;
-    const one = mixerRow(line, at);
+  return lines.map(({ line, cells }) => {
+    const one = mixerRow(cells);
+    if (typeof one === 'string') throw new FileFault(`line ${line}: ${one}`);
     const key = `${one.chain} ${one.address}`;
-    if (met.has(key)) throw new MixerRowFault(at, 'an earlier row has the same contract');
+    if (met.has(key)) throw new FileFault(`line ${line}: an earlier row has the same contract`);
     met.add(key);
     return one;
   });
 }
 
-function mixerRow(line: string, at: number): MixerContract {
-  const parsed = row.safeParse(line.split(','));
-  if (!parsed.success) throw new MixerRowFault(at, String(parsed.error.issues[0]?.path[0]));
+/** The row, or what is wrong with it. */
+function mixerRow(cells: readonly string[]): MixerContract | string {
+  const parsed = row.safeParse(cells);
+  if (!parsed.success) return String(parsed.error.issues[0]?.path[0]);
   const [protocol, chainName, written, role, name, from, source, source_url, second, reviewed] =
     parsed.data;
   const chain = parseChain(chainName);
-  if (chain === null || !isEvmChain(chain)) throw new MixerRowFault(at, 'no EVM chain');
+  if (chain === null || !isEvmChain(chain)) return 'no EVM chain';
   const address = parseEvmAddress(written);
   if (address === null || checksumAddress(address) !== written) {
-    throw new MixerRowFault(at, 'not an address with its checksum');
+    return 'not an address with its checksum';
   }
-  if (isSystemAddress(address)) throw new MixerRowFault(at, 'an address of the chain itself');
-  if (parseIsoDate(reviewed) === null) throw new MixerRowFault(at, 'no day of review');
+  if (isSystemAddress(address)) return 'an address of the chain itself';
+  if (parseIsoDate(reviewed) === null) return 'no day of review';
   return {
     ...{ protocol, chain, address, role, name, source, source_url, reviewed },
     valid_from_block: from === '' ? null : Number(from),
@@ -86,29 +82,19 @@ export function mixerRegistryFile(path: string | URL): MixerRegistry {
 
 async function loaded(path: string | URL): Promise<MixerRegistry> {
   try {
-    const bytes = await readFile(path);
-    if (bytes.length > FILE_BYTES_MAX) throw new MixerRowFault(1, 'the file is too large');
-    const rows = mixerRows(bytes.toString('utf8'));
+    const { sha256, lines } = await csvTable(path);
+    const rows = judged(lines);
     const reviews = rows.map(({ reviewed }) => Number(parseIsoDate(reviewed)));
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
     const hash = sha256.slice(0, HASH_CHARS_SHOWN);
     const name = `${MIXERS_TITLE}: ${rows.length} rows, sha256 ${hash}`;
     const about = { name, url: `urn:sha256:${sha256}` };
     return memoryMixerRegistry({ rows, as_of: Math.min(...reviews), simulated: false }, about);
   } catch (error) {
-    const fault = error instanceof MixerRowFault ? error.message : 'its file cannot be read';
-    if (!(error instanceof MixerRowFault) && !isFileError(error)) throw error;
-    const silent = unread(
-      'mixer_registry',
-      why('store_unreadable', {
-        what: 'The mixer registry',
-        fault,
-      }),
-    );
+    const isTold = error instanceof FileFault;
+    if (!isTold && !(error instanceof Error && 'code' in error)) throw error;
+    const fault = isTold ? error.message : 'its file cannot be read';
+    const facts = { what: 'The mixer registry', fault };
+    const silent = unread('mixer_registry', why('store_unreadable', facts));
     return { lookUp: async () => silent };
   }
-}
-
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error;
 }

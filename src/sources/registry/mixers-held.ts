@@ -1,5 +1,5 @@
 // Which of these addresses are a mixer's contracts, by rows held in memory?
-// The registry's file becomes such rows too (`registry-file.ts`): there is one look-up.
+// The registry's file becomes such rows too (`mixers-file.ts`): there is one look-up.
 
 import { collect } from '../../evidence/measure.ts';
 import { read, unread } from '../../evidence/reading.ts';

@@ -1,7 +1,7 @@
 // Answers one question: how long did each of some calls take, in order of their length.
 
 /** The latencies of some calls, in milliseconds, and how many a second there were. */
-export type Latencies = {
+type Latencies = {
   readonly calls: number;
   readonly p50: number;
   readonly p95: number;

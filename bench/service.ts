@@ -10,7 +10,7 @@ import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
 
 /** What the parent asks for. */
-export type ServiceOrder = {
+type ServiceOrder = {
   readonly env: { readonly [name: string]: string };
   readonly charging: boolean;
 };

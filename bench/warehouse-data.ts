@@ -34,7 +34,7 @@ export function lastBlock({ rows }: Made): number {
 }
 
 /** Some transfers as rows of `transfers`: power-law parties, three kinds, a price for most. */
-export function transfersSql(made: Made, from: number, count: number): string {
+function transfersSql(made: Made, from: number, count: number): string {
   const addresses = Math.ceil(made.rows * ADDRESSES_PER_TRANSFER);
   const first = made.now - 120 - lastBlock(made) * BLOCK_S;
   return `SELECT 'ethereum' AS chain, intDiv(number, ${BLOCK_TRANSFERS}) + 1 AS block,
@@ -57,7 +57,7 @@ FROM numbers(${from}, ${count})`;
 }
 
 /** The columns of `transfersSql`, in its order. */
-export const TRANSFER_COLUMNS = `chain, block, tx_hash, place, kind, token, from_address,
+const TRANSFER_COLUMNS = `chain, block, tx_hash, place, kind, token, from_address,
   to_address, raw_amount, n, block_time, block_hash, position, initiator, success, priced,
   finality, observed`;
 
@@ -81,7 +81,7 @@ export async function loadTransfers(
 }
 
 /** A class of starts. `degree` is of transfers, which almost never repeat a pair here. */
-export type StartClass = 'low' | 'middle' | 'hub';
+type StartClass = 'low' | 'middle' | 'hub';
 
 const DEGREES: Readonly<Record<StartClass, readonly [number, number]>> = {
   low: [3, 12],

@@ -13,7 +13,7 @@ import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { testPostgres } from '../src/testing/postgres.ts';
 
 /** A walk: distinct addresses met, the start left out, and how many of them are listed. */
-export type Membership = { readonly nodes: number; readonly hits: number };
+type Membership = { readonly nodes: number; readonly hits: number };
 
 /** An engine with the edges in it. */
 export type Engine = {
@@ -56,7 +56,7 @@ export async function ourEdges(warehouse: Warehouse, listed: readonly string[]):
 }
 
 /** Where the edges lie for the others: one file each, sorted. */
-export type EdgeFiles = { readonly parquet: string; readonly csv: string };
+type EdgeFiles = { readonly parquet: string; readonly csv: string };
 
 /** Writes the distinct edges out of our warehouse. */
 export async function exportEdges(warehouse: Warehouse, folder: string): Promise<EdgeFiles> {

@@ -28,7 +28,7 @@ import {
 } from './config/settings.ts';
 
 /** Absent, or there with everything it needs. */
-export type Optional<T> = { readonly kind: 'none' } | ({ readonly kind: 'set' } & T);
+type Optional<T> = { readonly kind: 'none' } | ({ readonly kind: 'set' } & T);
 
 /** Where a secret comes from: the environment, or a file that is made once (`secretOf`). */
 export type SecretOrigin =
@@ -39,7 +39,7 @@ type ByChain<C extends ChainName> = { readonly [N in C]: PrivateUrl | null };
 type Lifecycle = { readonly refreshMs: number; readonly floor: number; readonly maxAge: AgeLimit };
 
 /** A setting as an operator sees it: nothing of a secret, of a URL its scheme and host only. */
-export type ShownSetting = {
+type ShownSetting = {
   readonly name: SettingName;
   readonly value: string | null;
   readonly from: 'set' | 'default';
@@ -261,7 +261,7 @@ function frozen<T>(value: T): T {
 const LOOPBACK_NAMES = ['localhost', '::1'];
 
 /** Whether a host is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
@@ -274,7 +274,7 @@ export function withStartDefaults(env: Environment): Environment {
 }
 
 /** What of the process's own environment is not a setting. */
-export type Terminal = { readonly noColour: boolean; readonly dumb: boolean };
+type Terminal = { readonly noColour: boolean; readonly dumb: boolean };
 
 /** How the terminal wants to be written to, by the customs of NO_COLOR and TERM. */
 export function readTerminal(): Terminal {

@@ -71,7 +71,7 @@ const ARROWS: readonly Arrows[] = [
   {
     // A command works on services, which it declares in the types of ports.
     of: 'src/features/*.command.ts',
-    may: [COMMAND, 'src/client/', PORTS, ACCESS, ...BELOW, ...CONFIG],
+    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG],
     outside: ['undici', 'zod'],
   },
   { of: 'src/features/*.page.tsx', may: ['src/pages/', CHAIN], outside: ['preact'] },
@@ -123,7 +123,6 @@ const ARROWS: readonly Arrows[] = [
     ],
     outside: ['zod'],
   },
-  { of: 'src/client/', may: [CONTRACT, 'src/features/*.contract.ts'], outside: [] },
   { of: 'src/world/', may: [CHAIN], outside: [] },
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
@@ -199,7 +198,7 @@ const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [
-  ...['src/main.ts', 'src/client/client.ts', 'bench/', 'vitest.config.ts', ...CHILD_ENTRIES],
+  ...['src/main.ts', 'bench/', 'vitest.config.ts', ...CHILD_ENTRIES],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];
@@ -227,7 +226,7 @@ describe('the house', () => {
   test('is examined whole', () => {
     expect(sources.length).toBeGreaterThan(FILES_EXAMINED_MIN);
     expect(paths).toContain('src/evidence/reading.ts');
-    for (const row of ARROWS.filter((one) => one.of !== 'bench/' && one.of !== 'src/client/')) {
+    for (const row of ARROWS.filter((one) => one.of !== 'bench/')) {
       expect(
         paths.some((path) => isOf(path, row.of)),
         `${row.of} has files`,

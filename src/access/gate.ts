@@ -39,7 +39,7 @@ export type Gate = {
 };
 
 /** What the gate rests on. */
-export type GateStores = CredentialStores & { readonly quota: QuotaStore };
+type GateStores = CredentialStores & { readonly quota: QuotaStore };
 
 /** Makes the gate. `now` gives Unix seconds. */
 export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {

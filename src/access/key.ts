@@ -21,7 +21,7 @@ const ID_BYTES = 12;
 const SECRET_TEXT = /^(sct|scp|sc)_[0-9A-Za-z]{49}$/;
 
 /** What the first characters of a secret text say that it is: `sct` is an intelligence token. */
-export type SecretKind = KeyKind | 'sct';
+type SecretKind = KeyKind | 'sct';
 
 /** Makes a secret text of a kind: 256 random bits and their checksum. */
 export function mintSecret(kind: SecretKind): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PLAN_NAMES } from '../ports/access/membership-store.ts';
-import { PLANS, planNamed, planReaches } from './plan.ts';
+import { PLANS, planReaches } from './plan.ts';
 
 describe('plans', () => {
   test('hold what the pricing decided', () => {
@@ -28,10 +28,5 @@ describe('plans', () => {
       [true, true, false],
       [true, true, true],
     ]);
-  });
-
-  test('a name that is no plan is null, also one that every object has', () => {
-    expect(planNamed('desk')).toBe(PLANS.desk);
-    for (const text of ['Desk', '', 'constructor', '__proto__']) expect(planNamed(text)).toBeNull();
   });
 });

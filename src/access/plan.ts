@@ -48,9 +48,3 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
 export function planReaches(plan: PlanName, needed: PlanName): boolean {
   return PLAN_NAMES.indexOf(plan) >= PLAN_NAMES.indexOf(needed);
 }
-
-/** The plan of that name, or `null`. */
-export function planNamed(text: string): Plan | null {
-  const name = PLAN_NAMES.find((known) => known === text);
-  return name === undefined ? null : PLANS[name];
-}

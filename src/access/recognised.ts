@@ -8,7 +8,7 @@ import { parseKey } from './key.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 
 /** A well-formed key: its kind, and the hashes under which it may be stored. */
-export type Recognised = {
+type Recognised = {
   readonly kind: KeyKind;
   readonly hashes: readonly [SecretHash, ...SecretHash[]];
 };

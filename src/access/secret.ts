@@ -5,7 +5,7 @@ import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } fro
 import type { SecretHash } from '../ports/access/key-store.ts';
 
 /** What is derived from one root secret. */
-export type DerivedSecret = {
+type DerivedSecret = {
   /** The pepper under which keys and tokens are hashed. */
   readonly pepper: KeyObject;
   /** Names the root without giving it away: 16 hexadecimal characters. */

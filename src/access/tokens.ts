@@ -9,7 +9,7 @@ import { displayPrefix, mintId, mintSecret } from './key.ts';
 import { hashesOf, type Secrets } from './secret.ts';
 
 /** A pair of `EXHIBIT_INTELLIGENCE_TOKENS`. */
-export type ConfiguredToken = { readonly tier: TokenTier; readonly token: string };
+type ConfiguredToken = { readonly tier: TokenTier; readonly token: string };
 
 const TOKEN_CHARS_MAX = 200;
 const BEARER = /^Bearer +([^ ]+) *$/i;
@@ -27,13 +27,13 @@ export function mintToken(
 }
 
 /** Where a token can stand. `queryToken` is `null` on routes that take it in headers only. */
-export type PresentedToken = {
+type PresentedToken = {
   readonly authorization: string | undefined;
   readonly queryToken: string | null;
 };
 
 /** What a token opens. `unreachable`: it may be a good one, but the store did not answer. */
-export type TokenOutcome =
+type TokenOutcome =
   | { readonly outcome: 'opens'; readonly tier: TokenTier; readonly id: string }
   | { readonly outcome: 'missing' | 'unknown' | 'unreachable'; readonly reason: string };
 

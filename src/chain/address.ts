@@ -19,8 +19,6 @@ export type SolanaAddress = Branded<'solana'>;
 export type BitcoinAddress = Branded<'bitcoin'>;
 /** Base58check with version 0x41: `T` and 33 characters. */
 export type TronAddress = Branded<'tron'>;
-/** An address that was parsed, of any kind. */
-export type Address = EvmAddress | SolanaAddress | BitcoinAddress | TronAddress;
 
 /** An address together with its kind. */
 export type ParsedAddress =

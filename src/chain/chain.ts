@@ -2,7 +2,7 @@
 // It knows nothing of what a deployment reads: that is configuration.
 
 /** The kind of a chain, which is the kind of its addresses. */
-export type ChainKind = 'evm' | 'solana' | 'bitcoin';
+type ChainKind = 'evm' | 'solana' | 'bitcoin';
 
 /** The names of the EVM chains. */
 export type EvmChainName = 'ethereum' | 'arbitrum' | 'base' | 'bsc' | 'polygon' | 'hyperevm';
@@ -14,7 +14,7 @@ export type ChainName = EvmChainName | 'solana' | 'bitcoin';
  * What is fixed about a chain. `chain_id` is EIP-155's, null where there is none; an address's
  * public page is `explorer_url` with `/address/…`, a transaction's with `/tx/…`.
  */
-export type Chain = {
+type Chain = {
   readonly name: ChainName;
   readonly kind: ChainKind;
   readonly chain_id: number | null;

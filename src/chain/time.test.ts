@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  DAY_S,
-  formatIsoDate,
-  isoFromPublisherDate,
-  nextUtcMidnight,
-  nextUtcMonth,
-  parseIsoDate,
-} from './time.ts';
+import { DAY_S, formatIsoDate, nextUtcMidnight, nextUtcMonth, parseIsoDate } from './time.ts';
 
 const MIDNIGHT = 1_709_164_800;
 const second = fc.integer({ min: -30_000_000_000, max: 250_000_000_000 });
@@ -78,19 +71,5 @@ describe('what comes next', () => {
         expect(next - now).toBeLessThanOrEqual(31 * DAY_S);
       }),
     );
-  });
-});
-
-describe('isoFromPublisherDate', () => {
-  test("the publisher's month comes first", () => {
-    expect(isoFromPublisherDate('03/04/2025')).toBe('2025-03-04');
-    expect(isoFromPublisherDate('02/29/2024')).toBe('2024-02-29');
-  });
-
-  test('any other spelling and a day that does not exist are null', () => {
-    const texts = ['', '13/01/2025', '02/29/2023', '3/4/2025', '03/04/25', '2025-03-04'];
-    for (const text of [...texts, ' 03/04/2025', '03/04/2025\n', '03-04-2025']) {
-      expect(isoFromPublisherDate(text)).toBeNull();
-    }
   });
 });

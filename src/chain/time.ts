@@ -9,7 +9,6 @@ export const DAY_S = 86_400;
 
 const MILLISECONDS = 1_000;
 const ISO_DATE_PATTERN = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
-const PUBLISHER_DATE_PATTERN = /^([0-9]{2})\/([0-9]{2})\/([0-9]{4})$/;
 const ISO_DATE_CHARS = 10;
 const FIRST_SECOND = Date.UTC(1000, 0, 1) / MILLISECONDS;
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999) / MILLISECONDS;
@@ -48,16 +47,4 @@ export function nextUtcMidnight(now: UnixSeconds): UnixSeconds {
 export function nextUtcMonth(now: UnixSeconds): UnixSeconds {
   const date = new Date(now * MILLISECONDS);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / MILLISECONDS;
-}
-
-/**
- * The sanctions publisher's `MM/DD/YYYY` as `YYYY-MM-DD`; null for any other text and for a day
- * that does not exist.
- */
-export function isoFromPublisherDate(text: string): string | null {
-  const match = PUBLISHER_DATE_PATTERN.exec(text);
-  if (match === null) return null;
-  const [, month, day, year] = match;
-  const iso = `${year}-${month}-${day}`;
-  return parseIsoDate(iso) === null ? null : iso;
 }

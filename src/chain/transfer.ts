@@ -12,7 +12,7 @@ export type TransferKind = 'native' | 'internal' | 'token';
  * where a source gives it, never required. What belongs to no transaction (a withdrawal, a block
  * reward) has its block's hash and its index there instead.
  */
-export type TransferPlace =
+type TransferPlace =
   | { tx_hash: string; block_hash: string | null; position: number | string | null }
   | { tx_hash: null; block_hash: string; position: number | string };
 
@@ -52,7 +52,7 @@ export function transferIdentity(transfer: Transfer): string {
 }
 
 /** A transfer with its number among the equal rows of its transaction, from 0. */
-export type NumberedTransfer = { transfer: Transfer; identity: string; n: number };
+type NumberedTransfer = { transfer: Transfer; identity: string; n: number };
 
 /**
  * Gives each row its `n`. Equal rows are interchangeable, so their order does not matter, but all

@@ -4,7 +4,7 @@
 import type { Io } from './command.ts';
 
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
-export type Column = { readonly title: string; readonly right?: boolean };
+type Column = { readonly title: string; readonly right?: boolean };
 
 /** What a table shows where a row has nothing to say: unknown, unset or not applicable. */
 export const NO_VALUE = '–';

@@ -4,14 +4,14 @@
 import type { Io } from './command.ts';
 
 /** How far the work is: rows so far, and the part done of the phase, from 0 to 1. */
-export type Progress = {
+type Progress = {
   readonly phase: string;
   readonly rows: number;
   readonly fraction: number;
 };
 
 /** Shows progress, and lines between which it must not be torn. */
-export type ProgressLine = {
+type ProgressLine = {
   readonly show: (progress: Progress) => void;
   readonly say: (line: string) => void;
 };

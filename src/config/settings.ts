@@ -35,7 +35,7 @@ const LAYOUTS = ['single', 'cluster'] as const;
 export type LayoutName = (typeof LAYOUTS)[number];
 
 /** One setting. `initial` is the text that holds where it is not set; `unset` says so in words. */
-export type Setting<T, I extends string | null> = {
+type Setting<T, I extends string | null> = {
   readonly initial: I;
   /** What it takes, and whether that is a secret. */
   readonly reader: Reader<T>;

@@ -228,7 +228,7 @@ export function some<T, P extends string>(readings: readonly Partly<T, P>[]): Pa
 }
 
 /** What `gather` may spend: how many look-ups in all, and a signal that ends it. */
-export type GatherLimits = {
+type GatherLimits = {
   readonly lookUpsMax: number;
   readonly signal?: AbortSignal;
   readonly whenCut: Why;

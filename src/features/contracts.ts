@@ -21,7 +21,7 @@ export const EVIDENCE_ROUTES = [
 ] as const;
 
 /** The routes that answer with bodies of their own. */
-export const PLAIN_ROUTES = [health, labelChanges, registryBridges, walletEntity] as const;
+const PLAIN_ROUTES = [health, labelChanges, registryBridges, walletEntity] as const;
 
 /** Every declared route. */
 export const CONTRACTS = [...EVIDENCE_ROUTES, ...PLAIN_ROUTES] as const;

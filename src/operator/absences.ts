@@ -4,7 +4,7 @@
 import type { Config } from '../config.ts';
 
 /** A source that is not configured. */
-export type Absence = { readonly name: string; readonly state: 'absent'; readonly says: string };
+type Absence = { readonly name: string; readonly state: 'absent'; readonly says: string };
 
 type Row = {
   readonly name: string;

@@ -74,10 +74,7 @@ export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
 ];
 
 /** What the commands need that run where they are typed. */
-export type LocalServices = BridgesServices &
-  ConfigServices &
-  ConnectionServices &
-  RegistryServices;
+type LocalServices = BridgesServices & ConfigServices & ConnectionServices & RegistryServices;
 
 /** The commands that open no store. */
 const bridgeCommands = [registryCheck, bridgesExplain];
@@ -90,7 +87,7 @@ export const LOCAL_COMMANDS: readonly Command<LocalServices>[] = [
 ];
 
 /** What a process does until it is stopped. */
-export type Role = 'serve' | 'work';
+type Role = 'serve' | 'work';
 
 /** How a service is started. */
 export type ServiceCommand = Pick<

@@ -53,7 +53,7 @@ export async function runCommand<S>(asked: Asked<S>, io: Io, services: S): Promi
 }
 
 /** The request that a caller sends to the owner: the command's name, how to print, its words. */
-export type OwnerRequest = { readonly command: string; readonly args: readonly string[] };
+type OwnerRequest = { readonly command: string; readonly args: readonly string[] };
 
 /** Runs a request of another process: yields marked lines, returns the exit status. */
 export type OwnerHandler = (
@@ -109,7 +109,7 @@ export async function callOwner(
 }
 
 /** A handler for the owner's socket. `end` takes no more commands and waits for those that run. */
-export type Answering = {
+type Answering = {
   readonly handler: OwnerHandler;
   readonly end: () => Promise<void>;
 };

@@ -12,7 +12,7 @@ import { type Asked, answering, callOwner, runCommand, type Seat } from './dispa
 import { doctorCommand } from './doctor.ts';
 
 /** Stores that were opened for commands. */
-export type Opened = { readonly services: StoreServices; readonly close: () => Promise<void> };
+type Opened = { readonly services: StoreServices; readonly close: () => Promise<void> };
 
 /** What the composition gives: a seat at a data directory, and the stores of a configuration. */
 export type Operations = {

@@ -24,7 +24,7 @@ export class OwnerLost extends Error {
 }
 
 /** The longest request or line of output, in bytes. */
-export const MESSAGE_MAX_BYTES = 1024 * 1024;
+const MESSAGE_MAX_BYTES = 1024 * 1024;
 /** Commands served at once. */
 const CALLERS_MAX = 64;
 const ARGS_MAX = 1_000;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 
 const CALL = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) });
-export type ProxiedCall = z.infer<typeof CALL>;
+type ProxiedCall = z.infer<typeof CALL>;
 
 /** What stands in for the node's answer: an error or a result of one call, or a whole answer. */
 export type InItsPlace =

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Anvil } from './anvil.ts';
 
 /** Rows of text, in no particular order. */
-export type Reading = { readonly transfers: string[]; readonly creations: string[] };
+type Reading = { readonly transfers: string[]; readonly creations: string[] };
 
 const BLOCK = z.object({
   hash: z.string(),

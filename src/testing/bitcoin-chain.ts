@@ -7,9 +7,9 @@ import { z } from 'zod';
 import { named } from './addresses.ts';
 
 /** An output: who gets how many satoshis. `null`: an OP_RETURN. */
-export type Pay = readonly [to: string | null, satoshis: number];
+type Pay = readonly [to: string | null, satoshis: number];
 /** A transaction: the outputs that it spends (`[transaction, index]` by name), and what it pays. */
-export type Sketch = {
+type Sketch = {
   readonly name: string;
   readonly spends?: readonly (readonly [name: string, index: number])[];
   readonly pays: readonly Pay[];
@@ -142,7 +142,7 @@ function etlTransaction(block: Block, { txid, spends, pays }: Made, index: numbe
 }
 
 /** An error of the node, as it names them. */
-export class CoreError extends Error {
+class CoreError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);
@@ -234,7 +234,7 @@ function coreOutput([to, satoshis]: Pay) {
 const CALL = z.object({ id: z.unknown(), method: z.string(), params: z.array(z.unknown()) });
 
 /** A node that listens, with the credential that it takes. */
-export type BitcoinCore = { readonly url: URL; readonly close: () => Promise<void> };
+type BitcoinCore = { readonly url: URL; readonly close: () => Promise<void> };
 
 /** Serves a chain as Bitcoin Core does: basic authorisation, single calls and batches. */
 export async function bitcoinCore(

@@ -33,7 +33,7 @@ function bridgeRow(
 type Change = Partial<HistoryTransfer>;
 
 /** Who they are about, and how their transfers are made. */
-export type BridgeCast = {
+type BridgeCast = {
   readonly subject: string;
   readonly near: string;
   readonly poison: Change;
@@ -42,7 +42,7 @@ export type BridgeCast = {
 };
 
 /** A world: what is planted, and which claims of the trace that contradicts. */
-export type BridgeWorld = {
+type BridgeWorld = {
   readonly name: string;
   readonly said: readonly string[];
   readonly transfers: readonly HistoryTransfer[];

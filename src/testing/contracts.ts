@@ -80,7 +80,7 @@ contract Splitter {
 `;
 
 /** Compiled contracts: their creation code and the selectors of their functions, `0x`. */
-export type Contract = {
+type Contract = {
   readonly code: string;
   readonly selector: (name: string) => string;
 };

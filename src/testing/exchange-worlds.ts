@@ -7,7 +7,7 @@ import { evm } from './addresses.ts';
 import type { Plan, Planted } from './planted.ts';
 
 /** The pieces that these worlds are made of. */
-export type ExchangePieces = {
+type ExchangePieces = {
   readonly subject: string;
   readonly near: string;
   /** An address that stands on the list in `listedFar`. */

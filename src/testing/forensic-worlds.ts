@@ -8,7 +8,7 @@ import type { MemoryFact } from './memory/chain-facts.ts';
 import type { ForensicPlanted, Plan, Planted } from './planted.ts';
 
 /** The pieces that these worlds are made of. */
-export type ForensicPieces = {
+type ForensicPieces = {
   readonly subject: string;
   readonly near: string;
   /** An address that stands on the list in `listedFar`. */

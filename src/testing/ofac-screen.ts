@@ -17,7 +17,7 @@ export const LISTED = '0x2222222222222222222222222222222222222def';
 const DAY_S = 86_400;
 
 /** A world of a screen: of walks, and of what may be missing altogether. */
-export type ScreenWorld = Partial<WalkedWorld> & {
+type ScreenWorld = Partial<WalkedWorld> & {
   /** No list was ever loaded. */
   readonly noList?: boolean;
   /** No history is configured. */
@@ -27,7 +27,7 @@ export type ScreenWorld = Partial<WalkedWorld> & {
 };
 
 /** The data of a screen, as the client sees it. */
-export type Screen = z.output<typeof walletOfac.data>;
+type Screen = z.output<typeof walletOfac.data>;
 
 function portsOf(world: ScreenWorld): OfacPorts {
   const older = [

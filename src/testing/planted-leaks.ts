@@ -142,7 +142,7 @@ function screenHandler(ports: EvidencePorts, screen: Screen): Handler<typeof pla
 export const honestScreen: MakeHandler = (ports) => screenHandler(ports, HONEST);
 
 /** A leak: what it is, the rule that has to notice it, and the screen that has it. */
-export type PlantedLeak = {
+type PlantedLeak = {
   readonly name: string;
   readonly rule: RegExp;
   readonly make: MakeHandler;

@@ -4,7 +4,7 @@ import type { Command, Io } from '../command/command.ts';
 import { type Asked, askedCommand, runCommand } from '../operator/dispatch.ts';
 
 /** An Io that keeps its lines. */
-export type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };
+type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };
 
 /** Makes one. JSON is off, colour is off, and the caller stands in `cwd`. */
 export function recordingIo(how: Partial<Io> = {}): RecordingIo {
@@ -24,7 +24,7 @@ export function recordingIo(how: Partial<Io> = {}): RecordingIo {
 }
 
 /** What a command came to. */
-export type Ran = {
+type Ran = {
   readonly status: number;
   readonly lines: readonly string[];
   readonly errors: readonly string[];

@@ -15,7 +15,7 @@ export function setup(): void {
 }
 
 /** Throws where test data was named and is no folder. */
-export function requireNamedData(folder: string | undefined): void {
+function requireNamedData(folder: string | undefined): void {
   if (folder === undefined || folder === '') return;
   if (existsSync(folder) && statSync(folder).isDirectory()) return;
   throw new Error('EXHIBIT_TEST_DATA names a folder that is not there');

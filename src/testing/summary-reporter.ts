@@ -5,7 +5,7 @@ import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
 import { collect, tally } from '../evidence/measure.ts';
 
 /** What of a finished run the closing lines need. */
-export type Outcome = {
+type Outcome = {
   readonly passed: number;
   readonly failed: number;
   /** The reason of each skipped test; `null` where neither it nor a title around it gives one. */

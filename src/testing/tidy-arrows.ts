@@ -95,7 +95,7 @@ export function featureOf(path: string): string | null {
 }
 
 /** What a file of a feature is, by the end of its name; one without a role is an engine. */
-export type Role = 'contract' | 'route' | 'command' | 'job' | 'page' | 'engine';
+type Role = 'contract' | 'route' | 'command' | 'job' | 'page' | 'engine';
 
 function roleOf(path: string): Role {
   const name = posix.basename(path).replace(/\.(test|test-d|suite)\.tsx?$/, '.ts');
@@ -129,7 +129,7 @@ function meets(may: string, target: string, one: Import): boolean {
 }
 
 /** The path that a relative import names, from the root of the repository. */
-export function targetOf(path: string, from: string): string {
+function targetOf(path: string, from: string): string {
   return posix.join(posix.dirname(path), from);
 }
 

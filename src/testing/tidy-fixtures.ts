@@ -254,7 +254,6 @@ export const ARROWS_REFUSED: readonly Arrow[] = [
   ['src/transport/http.ts', '../features/sanctions/wallet-ofac.contract.ts'],
   ['src/features/indexing/a.job.ts', '../../stores/control/leases.ts'],
   ['src/world/a.ts', '../evidence/reading.ts'],
-  ['src/client/client.ts', '../features/sanctions/wallet-ofac.route.ts'],
   ['src/command/a.ts', '../stores/control/labels.ts'],
   ['src/features/sanctions/a.test.ts', '../../compose/stores.ts'],
   ['src/features/sanctions/a.ts', 'fs'],

@@ -16,11 +16,11 @@ import {
 } from './tidy-source.ts';
 
 /** The house's sizes. */
-export const FOLDERS_DEEP_MAX = 4;
-export const LINES_A_FILE_MAX = 400;
-export const LINES_A_FUNCTION_MAX = 70;
-export const COLUMNS_MAX = 100;
-export const HEAD_LINES_MAX = 5;
+const FOLDERS_DEEP_MAX = 4;
+const LINES_A_FILE_MAX = 400;
+const LINES_A_FUNCTION_MAX = 70;
+const COLUMNS_MAX = 100;
+const HEAD_LINES_MAX = 5;
 
 const FILE_NAME =
   /^[a-z0-9]+(-[a-z0-9]+)*(\.(contract|route|command|job|page))?(\.(test|test-d|suite))?\.tsx?$/;

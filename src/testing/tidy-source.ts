@@ -110,7 +110,7 @@ export function lineAt(text: string, offset: number): number {
 }
 
 /** A value as a node, or null where it is none. */
-export function nodeOf(value: unknown): Node | null {
+function nodeOf(value: unknown): Node | null {
   return isNode(value) ? value : null;
 }
 

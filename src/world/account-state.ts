@@ -34,7 +34,7 @@ const OWNER = '0x8da5cb5b';
 const PROXY_CREATION_TX = `0x${'5a'.repeat(32)}`;
 
 /** Which account of which chain is asked about; addresses in any letter case. */
-export type Account = {
+type Account = {
   readonly chains: WorldChains;
   readonly chainId: number;
   readonly address: string;

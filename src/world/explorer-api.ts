@@ -34,7 +34,7 @@ export function isExplorerFault(text: string): text is ExplorerFault {
 }
 
 /** One question, in the order in which they came. */
-export type ExplorerCall = {
+type ExplorerCall = {
   readonly n: number;
   readonly dialect: 'etherscan' | 'blockscout';
   readonly chainId: number;
@@ -42,7 +42,7 @@ export type ExplorerCall = {
 };
 
 /** What the stand-in is made from. */
-export type ExplorerOptions = {
+type ExplorerOptions = {
   readonly chains: ExplorerChains;
   readonly fault: (call: ExplorerCall) => ExplorerFault | null;
 };
@@ -59,7 +59,7 @@ type Question = ExplorerCall & { readonly params: URLSearchParams; readonly bloc
 type Answer = { readonly status: number; readonly type: string; readonly text: string };
 
 /** The part of a server that is an explorer: answers its paths, and says whether it did. */
-export function explorerPart(options: ExplorerOptions): StandIn {
+function explorerPart(options: ExplorerOptions): StandIn {
   let calls = 0;
   return (request, response) => {
     const url = new URL(String(request.url), 'http://explorer.invalid');

@@ -8,7 +8,7 @@ import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
 import { answerPage, bodyOf, drip, type StandIn, started } from './stand-in.ts';
 
 /** What the nodes are made from. */
-export type NodesOptions = {
+type NodesOptions = {
   readonly chains: WorldChains;
   readonly fault: (chainId: number) => NodeFault | null;
   readonly reorgs: (chainId: number) => readonly number[];

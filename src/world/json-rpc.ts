@@ -27,7 +27,7 @@ export function isNodeFault(text: string): text is NodeFault {
 }
 
 /** A node of one chain. `reorgs` are the blocks above which each re-org replaced what was. */
-export type NodeOptions = {
+type NodeOptions = {
   readonly chains: WorldChains;
   readonly chainId: number;
   readonly fault: () => NodeFault | null;

@@ -14,7 +14,7 @@ export const PRICE_FAULTS = [
   'timeout',
   'error500',
 ] as const;
-export type PriceFault = (typeof PRICE_FAULTS)[number];
+type PriceFault = (typeof PRICE_FAULTS)[number];
 
 /** Whether a word of the configuration names a fault of a price source. */
 export function isPriceFault(text: string): text is PriceFault {
@@ -30,14 +30,14 @@ export type PricePoint = {
 };
 
 /** What the stand-in is made from. `priceOf` is `null` for a coin that has no market. */
-export type PriceApiOptions = {
+type PriceApiOptions = {
   readonly now: () => number;
   readonly priceOf: (id: string, at: number) => PricePoint | null;
   readonly fault: () => PriceFault | null;
 };
 
 /** The part of a server that is a price source: answers its paths, and says whether it did. */
-export function priceApiPart(options: PriceApiOptions): StandIn {
+function priceApiPart(options: PriceApiOptions): StandIn {
   return (request, response) => {
     const url = new URL(String(request.url), 'http://prices.invalid');
     const coins = coinsOf(url, options);

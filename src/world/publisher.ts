@@ -40,7 +40,7 @@ export function isPublisherFault(text: string): text is PublisherFault {
 }
 
 /** What the stand-in is made from. */
-export type PublisherOptions = {
+type PublisherOptions = {
   /** Unix seconds. */
   readonly now: () => number;
   readonly fault: () => PublisherFault | null;
@@ -56,16 +56,11 @@ const LINK_TTL_S = 3_600;
 const ADDRESSES_BELOW_FLOOR = 120;
 
 /** The files it serves. */
-export const EXPORT_NAMES = [
-  'SDN.XML',
-  'SDN_XML.ZIP',
-  'SDN_ADVANCED.XML',
-  'SDN_ADVANCED.ZIP',
-] as const;
+const EXPORT_NAMES = ['SDN.XML', 'SDN_XML.ZIP', 'SDN_ADVANCED.XML', 'SDN_ADVANCED.ZIP'] as const;
 type ExportName = (typeof EXPORT_NAMES)[number];
 
 /** The part of a server that is the publisher: answers its paths, and says whether it did. */
-export function publisherPart(options: PublisherOptions): StandIn {
+function publisherPart(options: PublisherOptions): StandIn {
   const documents = documentCache(options);
   return (request, response) => {
     const url = new URL(String(request.url), 'http://publisher.invalid');
@@ -257,7 +252,7 @@ function damaged(xml: string, fault: PublisherFault): string {
 }
 
 /** One request that the stand-in answered. */
-export type PublisherRequest = {
+type PublisherRequest = {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly status: number;

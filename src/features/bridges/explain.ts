@@ -13,7 +13,7 @@ import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protoco
 import { type RegistryIndex, registryIndex } from './registry.ts';
 
 /** A receipt of which the chain may not be known. */
-export type Unplaced = Omit<ReceiptFacts, 'chain'>;
+type Unplaced = Omit<ReceiptFacts, 'chain'>;
 
 /** Explains a receipt. `chain` is our name of it, the id of one that is not ours, or `null`. */
 export function explainReceipt(

@@ -5,7 +5,7 @@ import { plainRoute } from '../../contract/route.ts';
 import { isoDay } from '../../contract/wire.ts';
 
 /** One contract of the table. */
-export const registryRow = z.strictObject({
+const registryRow = z.strictObject({
   chain: z.string(),
   /** In EIP-55 letter case. */
   address: z.string(),
@@ -19,7 +19,7 @@ export const registryRow = z.strictObject({
 });
 
 /** How many contracts of each protocol the table holds on a chain; a chain without one has none. */
-export const chainCoverage = z.strictObject({
+const chainCoverage = z.strictObject({
   chain: z.string(),
   contracts: z.int().positive(),
   protocols: z.array(z.strictObject({ protocol: z.string(), contracts: z.int().positive() })),

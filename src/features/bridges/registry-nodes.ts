@@ -17,7 +17,7 @@ import { topicOf } from './protocols/layout.ts';
 import { ROW_REFUSALS } from './registry.ts';
 
 /** What the node of one chain came to. */
-export type NodeCheck = {
+type NodeCheck = {
   readonly chain: BridgeChain;
   readonly rows: number;
   readonly checked: number;

@@ -23,7 +23,7 @@ type NodeLine = {
 };
 
 /** What a check came to, or why the file could not be read. */
-export type RegistryCheck =
+type RegistryCheck =
   | { readonly read: false; readonly reason: string }
   | {
       readonly read: true;

@@ -55,7 +55,7 @@ export type BridgePorts = {
 export type TracePort = BridgeRegistryPort | TransferHistoryPort;
 
 /** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
-export type TraceAsked = {
+type TraceAsked = {
   readonly address: string;
   readonly chain: BridgeChain;
   readonly now: () => number;
@@ -110,7 +110,7 @@ export type ReceiptsTold = {
 };
 
 /** A trace: what it says, and what its receipts came to; `null` where there was none to read. */
-export type Traced = {
+type Traced = {
   readonly trace: Partly<Trace, TracePort>;
   readonly receipts: ReceiptsTold | null;
 };
@@ -219,7 +219,7 @@ function dealingsOf(contacts: readonly Contact[], messaging_only: boolean): Brid
 }
 
 /** What transfers come to: their number, their transactions, and USD over those with a price. */
-export type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced_transfers'>;
+type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced_transfers'>;
 
 /** Adds up contacts. The USD of none, or of unpriced ones alone, is `null`. */
 export function sumOf(contacts: readonly Contact[]): Sum {

@@ -29,10 +29,10 @@ import { walletBridges } from './wallet-bridges.contract.ts';
 type Data = z.input<typeof walletBridges.data>;
 
 /** The bounds of one trace. */
-export type BridgeLimits = { readonly tipMaxAgeS: number; readonly receiptsMax?: number };
+type BridgeLimits = { readonly tipMaxAgeS: number; readonly receiptsMax?: number };
 
 /** How many contacts an answer shows, the newest. */
-export const CONTACTS_SHOWN_MAX = 100;
+const CONTACTS_SHOWN_MAX = 100;
 const MS_IN_S = 1_000;
 
 const PRICE_BASIS =

@@ -10,7 +10,7 @@ import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { exchangeKey } from '../tables/service-wallets.ts';
 
 /** The label that speaks for an address, `null` where the table holds none. */
-export type LabelOf = (address: string) => ExchangeLabel | null;
+type LabelOf = (address: string) => ExchangeLabel | null;
 
 /** What was exchanged with one exchange. Times are Unix seconds. */
 export type ExchangeContact = {

@@ -37,9 +37,9 @@ import { keptTransfers } from './activity.ts';
 import { type InferredDeposit, inferDeposit, type Movement, OWN_RULE } from './inference.ts';
 
 /** How many of the addresses that a subject pays are read in turn. */
-export const CANDIDATES_MAX = 20;
+const CANDIDATES_MAX = 20;
 /** How many transfers of one candidate are read: a user's deposit address has few. */
-export const CANDIDATE_ROWS_MAX = 2_000;
+const CANDIDATE_ROWS_MAX = 2_000;
 
 /** An inferred deposit address of a subject, or the subject as one. */
 export type SeenDeposit = {
@@ -63,10 +63,10 @@ export type Deposits = {
   /** Everything for which something went unseen; none where all was read to its end. */
   readonly causes: readonly Cause[];
 };
-export type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
+type DepositsPort = ExchangeLabelsPort | TransferHistoryPort;
 
 /** The ports that a second hop reads. */
-export type DepositsPorts = {
+type DepositsPorts = {
   readonly labels: ExchangeLabels;
   readonly history: TransferHistory;
   readonly facts: ChainFacts;

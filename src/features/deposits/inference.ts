@@ -19,7 +19,7 @@ export type Movement = {
 };
 
 /** How receipts are set against what was passed on. */
-export type Matching =
+type Matching =
   /** Each receipt with each forward whose amount differs by at most this much, absolute. */
   | { readonly by: 'pair'; readonly toleranceOf: (asset: string) => bigint }
   /** Oldest receipt first, until at least this share (percent) of each asset is passed on. */
@@ -71,7 +71,7 @@ export type InferredDeposit = {
 };
 
 /** Why an address is not taken for a deposit address. */
-export type NotInferred =
+type NotInferred =
   | 'exchange_wallet'
   | 'no_forward'
   | 'several_targets'
@@ -97,7 +97,7 @@ export const OWN_RULE: DepositRule = {
 
 /** The published window in blocks, and the published tolerance: one hundredth of a whole token. */
 export const PUBLISHED_BLOCKS_MAX = 3_200;
-export const PUBLISHED_TOLERANCE_PARTS = 100n;
+const PUBLISHED_TOLERANCE_PARTS = 100n;
 
 /** The published rule; `when` is a block. `decimalsOf` gives the decimals of an asset. */
 export function publishedRule(decimalsOf: (asset: string) => number): DepositRule {

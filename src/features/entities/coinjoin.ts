@@ -8,7 +8,7 @@ import { tally } from '../../evidence/measure.ts';
 import type { BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
 
 /** Which form of joint transaction it has. */
-export type CoinJoin = 'equal_outputs' | 'whirlpool' | 'wasabi' | 'wabisabi';
+type CoinJoin = 'equal_outputs' | 'whirlpool' | 'wasabi' | 'wabisabi';
 
 /** Outputs of dust or of a colour that a payment protocol, not a mixer, repeats. */
 const MARKER_VALUES: ReadonlySet<bigint> = new Set([546n, 2_730n]);

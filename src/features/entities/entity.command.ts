@@ -19,7 +19,7 @@ import type {
 } from '../../ports/entities/bitcoin-blocks.ts';
 
 /** One item of evidence as it is shown. */
-export type ShownEvidence = {
+type ShownEvidence = {
   readonly heuristic: string;
   readonly addresses: readonly string[];
   readonly transactions: readonly string[];

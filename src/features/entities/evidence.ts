@@ -38,7 +38,7 @@ export type Bars = {
 };
 
 /** The most transactions that an item shows. */
-export const TRANSACTIONS_SHOWN_MAX = 20;
+const TRANSACTIONS_SHOWN_MAX = 20;
 const ID_CHARS = 24;
 
 /** The evidence that some ties make. The order of the ties changes nothing. */

@@ -29,7 +29,7 @@ export type Cluster = {
 export type Step = { readonly from: string; readonly to: string; readonly item: EvidenceItem };
 
 /** A union-find over evidence that grows. */
-export type Forest = {
+type Forest = {
   /** Takes items in; one that is known by its id takes the place of the earlier one. */
   readonly add: (items: Iterable<EvidenceItem>) => void;
   /** The cluster of an address; `null` where no item names it. */
@@ -39,7 +39,7 @@ export type Forest = {
 };
 
 /** The id of the cluster that an item began. */
-export function clusterIdOf({ chain, id }: Pick<EvidenceItem, 'chain' | 'id'>): string {
+function clusterIdOf({ chain, id }: Pick<EvidenceItem, 'chain' | 'id'>): string {
   return `${chain}:${id}`;
 }
 

@@ -13,11 +13,11 @@ import { sift, signerOf } from '../history/edge-rule.ts';
 import { earliest, type TiedBy } from './ties.ts';
 
 /** Two acts on the same counterparty no further apart than this are one moment. */
-export const MOMENT_S = 600;
+const MOMENT_S = 600;
 /** So many moments of acting alike are asked. */
-export const MOMENTS_MIN = 3;
+const MOMENTS_MIN = 3;
 /** Of the acts of the less active one, so many are such moments. */
-export const MOMENTS_SHARE_MIN = 0.5;
+const MOMENTS_SHARE_MIN = 0.5;
 /** A pair has one key, whichever of the two was examined. */
 const BETWEEN = ' ';
 

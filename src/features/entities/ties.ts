@@ -4,7 +4,7 @@
 import type { Heuristic, Tie, TiedLimits } from '../../ports/entities/cluster-store.ts';
 
 /** What is told of a heuristic: its weight, and the paper that it follows. */
-export type HeuristicFacts = { readonly weight: number; readonly paper: string };
+type HeuristicFacts = { readonly weight: number; readonly paper: string };
 
 /**
  * The weight of one evidence item: how often two addresses that it names have one controller. The
@@ -46,7 +46,7 @@ export const USER_DEPOSITS_MAX = 10;
 /** More addresses than this that one funder began are a service's customers. */
 export const FUNDED_MAX = 25;
 /** More contracts than this of one signer are a deployment service's. */
-export const DEPLOYED_MAX = 200;
+const DEPLOYED_MAX = 200;
 /** Two addresses funded by one funder are tied where no more than this lies between. */
 export const FUNDING_WINDOW_S = 24 * 3_600;
 /** More inputs' addresses than this in one transaction say a service, not a wallet. */
@@ -68,7 +68,7 @@ export const TIED_LIMITS: TiedLimits = {
 };
 
 /** The most transactions kept of one address under one key: the earliest. */
-export const TIES_OF_PAIR_MAX = 5;
+const TIES_OF_PAIR_MAX = 5;
 
 /** A transaction that ties. */
 export type TiedBy = Pick<Tie, 'tx' | 'block' | 'at'>;

@@ -41,10 +41,10 @@ import {
 } from './wallet-entity.contract.ts';
 
 /** The body of the answer as its claims are made. */
-export type EntityBody = z.input<typeof walletEntityData>;
+type EntityBody = z.input<typeof walletEntityData>;
 type EntityChain = (typeof ENTITY_CHAINS)[number];
 /** The query of the route. */
-export type EntityQuery = z.output<typeof walletEntity.query>;
+type EntityQuery = z.output<typeof walletEntity.query>;
 type Question = {
   readonly chain: EntityChain;
   readonly address: string;
@@ -59,7 +59,7 @@ const MERGES_SHOWN_MAX = 100;
 const MS_PER_S = 1_000;
 
 /** What a deployment sets beside the ports. */
-export type EntityLimits = { readonly tipMaxAgeS: number };
+type EntityLimits = { readonly tipMaxAgeS: number };
 
 /** The handler of the entity of one address. */
 export function walletEntityHandler(
@@ -80,7 +80,7 @@ export function entityAnswers(ports: EntityPorts, limits: EntityLimits) {
 }
 
 /** The body of the answer to a question that was read. */
-export async function entityBody(
+async function entityBody(
   ports: EntityPorts,
   question: Question,
   { tipMaxAgeS }: EntityLimits,

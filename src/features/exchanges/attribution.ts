@@ -44,15 +44,15 @@ import { causesText } from '../history/causes.ts';
 import { leadingLabel } from '../tables/labels.ts';
 
 /** The ports that an attribution reads. */
-export type AttributionPorts = {
+type AttributionPorts = {
   readonly labels: ExchangeLabels;
   readonly clusters: EntityClusters;
   readonly history: TransferHistory;
   readonly facts: ChainFacts;
 };
 
-export type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
-export type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;
+type LinkedPort = EntityClustersPort | ExchangeLabelsPort;
+type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;
 
 /** A labelled address of the same cluster, and the cluster that holds both. */
 export type LinkedLabel = { readonly label: ExchangeLabel; readonly cluster_id: string };

@@ -7,7 +7,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { type Attribution, activityReason } from './attribution.ts';
 
 /** The sentences of an attribution's caveat. `{name}` marks what a sentence is filled with. */
-export const EXCHANGE_CAVEATS = {
+const EXCHANGE_CAVEATS = {
   of_a_table: 'Labels come from published tables; that none is held does not say whose it is.',
   role: 'An exchange’s hot and cold wallets are paid by many unrelated people and link nobody.',
   conflict: 'Sources disagree about this address; all of their labels are shown.',

@@ -39,7 +39,7 @@ import { TRANSACTIONS_SHOWN_MAX, walletCex } from './wallet-cex.contract.ts';
 type Data = z.input<typeof walletCex.data>;
 
 /** The ports that an attribution reads. */
-export type CexPorts = {
+type CexPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly entityClusters: EntityClusters;
   readonly transferHistory: TransferHistory;

@@ -53,7 +53,7 @@ export type ForensicPorts = {
 };
 
 /** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
-export type ForensicAsked = {
+type ForensicAsked = {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly tipMaxAgeS: number;
@@ -66,11 +66,7 @@ export type KindResult = {
 };
 
 /** The ports that every answer about findings rests on, whatever the kind of address. */
-export type CommonPort =
-  | 'transfer_history'
-  | 'sanctions_list'
-  | 'flagged_addresses'
-  | 'exchange_labels';
+type CommonPort = 'transfer_history' | 'sanctions_list' | 'flagged_addresses' | 'exchange_labels';
 
 /** The evidence of one address. */
 export type ForensicEvidence = {

@@ -11,7 +11,7 @@ import type { FindingInputs } from './finding.ts';
 import { firstFunding, sinceFirst } from './finding-evidence.ts';
 
 /** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */
-export type Measured<P extends string> = {
+type Measured<P extends string> = {
   measured: Claim<true, false, P>;
   source: string | null;
   as_of: number | null;

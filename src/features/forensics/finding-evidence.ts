@@ -17,7 +17,7 @@ export const EVIDENCE_SHOWN_MAX = 20;
 const MS_PER_S = 1_000;
 
 /** The transfers of an address that succeeded or may have, sifted. */
-export type Sides = {
+type Sides = {
   readonly kept: readonly HistoryTransfer[];
   readonly leftOut: readonly LeftOut[];
 };
@@ -63,14 +63,14 @@ export function isOwn(subject: string, transfer: HistoryTransfer): boolean | nul
 }
 
 /** Whether any was signed by the subject: unknown where one of them is and none is known to be. */
-export function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
+function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
   const own = transfers.map((one) => isOwn(subject, one));
   if (own.includes(true)) return true;
   return own.includes(null) ? null : false;
 }
 
 /** A transfer as evidence. */
-export function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidence {
+function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidence {
   const { chain, tx, block, at, from, to, token, usd, raw_amount } = transfer;
   const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
   const decimals = native === null ? transfer.decimals : native.decimals;

@@ -59,7 +59,7 @@ export type RecordEvidence = {
   readonly name: string;
   readonly value: string;
 };
-export type Evidence = TransferEvidence | RecordEvidence;
+type Evidence = TransferEvidence | RecordEvidence;
 
 /** What a kind found, before it has its name. */
 export type FindingDraft = {

@@ -9,10 +9,10 @@ import type { FindingInputs } from './finding.ts';
 import { sidesOf } from './finding-evidence.ts';
 
 /** The blocks of one chain that were read of an address, of all three kinds of transfer. */
-export type CoveredBlocks = { chain: string; from: number; to: number };
+type CoveredBlocks = { chain: string; from: number; to: number };
 
 /** Whether a kind ran, why not, and over which blocks. */
-export type KindCoverage = {
+type KindCoverage = {
   kind: string;
   title: string;
   checked: boolean;

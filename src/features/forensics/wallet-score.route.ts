@@ -28,7 +28,7 @@ import { walletScore } from './wallet-score.contract.ts';
 type Data = z.input<typeof walletScore.data>;
 
 /** What bounds the reading of an answer. */
-export type ScoreLimits = { readonly tipMaxAgeS: number };
+type ScoreLimits = { readonly tipMaxAgeS: number };
 
 /** The handler of the forensic record of one address. */
 export function walletScoreHandler(

@@ -35,7 +35,7 @@ export type FollowWorld = {
 };
 
 /** What a step led to. `ahead`: at once the next; `waits`: nothing to do until the head moves. */
-export type Step =
+type Step =
   | { readonly step: 'ahead' | 'waits' | 'moved' }
   | { readonly step: 'silent' | 'broken'; readonly why: Why };
 

@@ -61,13 +61,13 @@ function waitMs(pollMs: number, failures: number): number {
 }
 
 /** One chain among several. `fromBlock` as in `followChain`. */
-export type FollowedChain = {
+type FollowedChain = {
   readonly followable: Followable;
   readonly fromBlock: number | null;
 };
 
 /** What follows several chains tells: where each stands, how each ended, and bugs. */
-export type FollowChainsWatch = {
+type FollowChainsWatch = {
   readonly onState: (state: FollowState) => void;
   readonly onEnd: (end: FollowEnd) => void;
   readonly onBug: (error: unknown) => void;

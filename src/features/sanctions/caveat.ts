@@ -9,7 +9,7 @@ import type { ListSubject } from './direct-check.ts';
 import { settledWalk, type Walk, type WalkPort } from './walk.ts';
 
 /** The sentences of a screen's caveat. `{name}` marks what a sentence is filled with. */
-export const OFAC_CAVEATS = {
+const OFAC_CAVEATS = {
   sdn_only: 'A direct match against the published SDN list only; no other list was searched.',
   no_clearance: 'It is a screen: a false is not a clearance.',
   of_a_day: 'It is answered from the list that was the newest on {on}, of {published}.',
@@ -28,10 +28,10 @@ export const OFAC_CAVEATS = {
 } as const;
 
 /** The code of a caveat's sentence. */
-export type OfacCaveat = keyof typeof OFAC_CAVEATS;
+type OfacCaveat = keyof typeof OFAC_CAVEATS;
 
 /** What the caveat of one screen is made from. */
-export type Screened = {
+type Screened = {
   readonly subject: ListSubject;
   readonly list: ListFacts;
   readonly listedForms: readonly string[];

@@ -59,7 +59,7 @@ export type ScreenedForm = EquivalentForm & {
 };
 
 /** Why a text is no address: not known as one, or likely one whose letter case was lost. */
-export type Misform = 'form_not_recognised' | 'solana_letter_case';
+type Misform = 'form_not_recognised' | 'solana_letter_case';
 
 /** What the list says of a subject: nothing (and why), that it is no address, or what it holds. */
 export type DirectCheck =

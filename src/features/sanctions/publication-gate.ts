@@ -11,13 +11,13 @@ import type {
 } from '../../ports/sanctions/publisher.ts';
 
 /** The list that the release knew of, for a start without a last good list. */
-export type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
+type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
 
 /** The list of 2026-09-23, as recorded with this release. */
 export const BASELINE: Baseline = { published: '2026-09-23', distinct_addresses: 1043 };
 
 /** What share of the last good list a new one must hold. */
-export type Shares = { readonly minAddressShare: number; readonly minPartyShare: number };
+type Shares = { readonly minAddressShare: number; readonly minPartyShare: number };
 export const SHARES: Shares = { minAddressShare: 0.8, minPartyShare: 0.9 };
 
 /** What a refusal speaks of; a file that only its size speaks against can be accepted. */

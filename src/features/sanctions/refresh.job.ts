@@ -26,7 +26,7 @@ import {
 } from '../../ports/sanctions/publisher.ts';
 
 /** What a refresh works with. `now` gives Unix seconds. */
-export type RefreshWorld = {
+type RefreshWorld = {
   readonly publisher: Publisher;
   readonly reader: PublicationReader;
   readonly gate: Gate;

@@ -31,7 +31,7 @@ const DOUBLINGS_MAX = 20;
 const MS_PER_S = 1_000;
 
 /** What a schedule works with. */
-export type ScheduleOptions = {
+type ScheduleOptions = {
   readonly refresh: Refresher;
   readonly intervalS: number;
   /** At least 0, under 1. */

@@ -32,7 +32,7 @@ export type ScreenPorts = {
 };
 
 /** The kind of one address asked about; `other` is a text that only the list can know. */
-export type ScreenKind = 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
+type ScreenKind = 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
 
 type MisformCode = 'form_not_recognised' | 'solana_letter_case';
 
@@ -69,7 +69,7 @@ export type ScreenResult = {
 };
 
 /** How many of the results are in each state. */
-export type ScreenCounts = { ok: number; insufficient_evidence: number; not_deployed: number };
+type ScreenCounts = { ok: number; insufficient_evidence: number; not_deployed: number };
 
 type AnyRead = Read<unknown, never>;
 

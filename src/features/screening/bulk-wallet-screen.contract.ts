@@ -6,9 +6,9 @@ import { evidenceRoute } from '../../contract/route.ts';
 import { addressText, checkedOrNull, claimedWords, isoDay, negative } from '../../contract/wire.ts';
 
 /** The most addresses that one screen takes. */
-export const BULK_ADDRESSES_MAX = 500;
+const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
-export const BULK_BODY_BYTES_MAX = 256 * 1024;
+const BULK_BODY_BYTES_MAX = 256 * 1024;
 
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
 const CORPUS = { restsOn: ['launch_corpus'] } as const;
@@ -36,7 +36,7 @@ const sanctions = z.strictObject({
 });
 
 /** One screen result: what the tables that were read hold of one address. */
-export const screenResult = z.strictObject({
+const screenResult = z.strictObject({
   address: z.string(),
   kind: z.enum(['evm', 'solana', 'bitcoin', 'tron', 'other']),
   state: claimedWords(

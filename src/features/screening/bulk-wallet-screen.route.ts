@@ -10,7 +10,7 @@ import { bulkWalletScreen } from './bulk-wallet-screen.contract.ts';
 const SUBJECT = 'bulk';
 
 /** What a reader of any screen must know of it. */
-export const SCREEN_CAVEAT =
+const SCREEN_CAVEAT =
   'A screen of the tables held here: the published sanctions list, the exchange-wallet table and ' +
   'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +
   'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +

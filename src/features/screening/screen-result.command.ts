@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 /** What the commands read of one result; fields that they do not know are left alone. */
-export const screenResult = z.looseObject({
+const screenResult = z.looseObject({
   address: z.string(),
   kind: z.string(),
   state: z.enum(['ok', 'insufficient_evidence', 'not_deployed']),

@@ -5,7 +5,7 @@ import type { KeyStore, NewKey, SecretHash, TokenStore } from './key-store.ts';
 import type { MembershipStore } from './membership-store.ts';
 
 /** Stores under test. `settled` waits until noted uses are written. */
-export type StoresUnderTest = {
+type StoresUnderTest = {
   readonly memberships: MembershipStore;
   readonly keys: KeyStore;
   readonly tokens: TokenStore;

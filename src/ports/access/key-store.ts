@@ -10,7 +10,7 @@ import type { Membership } from './membership-store.ts';
 export type KeysPort = 'keys';
 
 /** `sc`: a membership's key. `scp`: a partner's, with a monthly budget of its own. */
-export const KEY_KINDS = ['sc', 'scp'] as const;
+const KEY_KINDS = ['sc', 'scp'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 /** To whom a key belongs. */

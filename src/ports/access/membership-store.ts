@@ -5,7 +5,7 @@ import type { UnixSeconds } from '../../chain/time.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 
 /** The name of this port in readings. */
-export type MembershipsPort = 'memberships';
+type MembershipsPort = 'memberships';
 
 /** The plans, lowest first. What each holds is in `access/plan.ts`. */
 export const PLAN_NAMES = ['analyst', 'desk', 'enterprise'] as const;
@@ -32,7 +32,7 @@ export type MembershipEvent = {
 };
 
 /** The membership after an event; `applied` is false where a newer event was known already. */
-export type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
+type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
 
 /** The memberships. */
 export type MembershipStore = {

@@ -33,7 +33,7 @@ export function noFacts(reason: Why): FactReadings {
 }
 
 /** What reads each fact; a fact that a source cannot tell has no reader. */
-export type FactReaders = {
+type FactReaders = {
   readonly [F in FactName]?: () => Promise<Partly<FactValues[F], ChainFactsPort>>;
 };
 

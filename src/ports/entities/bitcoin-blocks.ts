@@ -40,7 +40,7 @@ export class BlocksFault extends Error {
 }
 
 /** What was refused, by reason, with the number of transactions. */
-export type RefusedTransactions = ReadonlyMap<string, number>;
+type RefusedTransactions = ReadonlyMap<string, number>;
 
 /**
  * A source of blocks in rising order. `blocks` throws `BlocksFault` where it cannot go on; what was

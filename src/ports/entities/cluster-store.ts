@@ -38,7 +38,7 @@ export type Tie = {
 };
 
 /** Why an address links nobody. */
-export type ServiceReason = 'label' | 'degree';
+type ServiceReason = 'label' | 'degree';
 
 /** An address that serves many: once known as such it links nobody, whatever a table drops. */
 export type ServiceMark = { readonly address: string; readonly why: ServiceReason };
@@ -80,7 +80,7 @@ export type GivenWay = {
 };
 
 /** A cluster as it was last shown. */
-export type SettledCluster = { readonly cluster_id: string; readonly members: readonly string[] };
+type SettledCluster = { readonly cluster_id: string; readonly members: readonly string[] };
 
 /**
  * Blocks of Bitcoin that were processed in full; `to_time` is Unix seconds of the last. `change`:
@@ -94,7 +94,7 @@ export type BlockRange = {
 };
 
 /** What some blocks of Bitcoin gave, kept all or not at all. */
-export type BlockHarvest = {
+type BlockHarvest = {
   readonly ties: readonly Tie[];
   /** Every address paid, with the number of transactions that paid it. */
   readonly paid: ReadonlyMap<string, number>;

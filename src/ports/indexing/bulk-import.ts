@@ -31,7 +31,7 @@ export type BulkImportOrder = {
 };
 
 /** How far an import is. `fraction` is of its phase, from 0 to 1; rows are those of the phase. */
-export type BulkProgress = {
+type BulkProgress = {
   readonly phase: 'reading' | 'writing';
   readonly rows: number;
   readonly fraction: number;

@@ -5,7 +5,7 @@ import { Read } from '../../evidence/reading.ts';
 import type { Leases } from './leases.ts';
 
 /** Two holders on one empty table, and a way to let all leases end. */
-export type LeasesUnderTest = {
+type LeasesUnderTest = {
   readonly one: Leases;
   readonly other: Leases;
   readonly letEnd: () => Promise<void>;

@@ -32,7 +32,7 @@ const FOLLOWING: Following = {
 };
 
 /** The block of a number on a fork: another fork has other hashes and other transfers. */
-export function tipBlock(number: number, fork: string, parent: string): TipBlock {
+function tipBlock(number: number, fork: string, parent: string): TipBlock {
   const seed = number * 7 + fork.charCodeAt(0);
   const transfers = Array.from({ length: number % 3 }, (_, at) =>
     transferFact(seed * 10 + at, {

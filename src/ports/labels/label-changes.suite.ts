@@ -8,7 +8,7 @@ import type { ChangesAsked, LabelChange, LabelChanges } from './label-changes.ts
 import type { LabelRow, LabelTable } from './label-table.ts';
 
 /** A log under test, with the table whose imports it tells of. */
-export type MadeLog = {
+type MadeLog = {
   readonly table: LabelTable;
   readonly changes: LabelChanges;
   readonly close: () => Promise<void>;

@@ -45,7 +45,7 @@ export type InForce = {
 };
 
 /** Where a publication or a check comes from. */
-export type CheckedSource = {
+type CheckedSource = {
   /** Tells configured addresses apart and shows nothing of them. */
   readonly key: string;
   readonly url: string;

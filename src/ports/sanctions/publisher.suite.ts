@@ -7,7 +7,7 @@ import { Read, Unread } from '../../evidence/reading.ts';
 import type { Delivery, Mirror, SpooledFile, Validators } from './publisher.ts';
 
 /** A mirror under test, and the hand that changes what it serves. */
-export type MirrorWorld = {
+type MirrorWorld = {
   readonly mirror: Mirror;
   readonly serve: (text: string) => Promise<void>;
   readonly remove: () => Promise<void>;

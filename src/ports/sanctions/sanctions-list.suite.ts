@@ -10,7 +10,7 @@ const DAY_S = 86_400;
 export const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 
 /** A publication that the list under test is to hold. */
-export type SuitePublication = {
+type SuitePublication = {
   readonly published: string;
   readonly checked_at: number;
   readonly entries: readonly ListEntry[];

@@ -16,7 +16,7 @@ export type MadeTable<Row, P extends string> = {
 };
 
 /** The rows of a suite: what a table shows of them, and a row that repeats another. */
-export type SuiteRows<Row> = {
+type SuiteRows<Row> = {
   readonly first: Row;
   readonly second: Row;
   readonly third: Row;

@@ -34,7 +34,7 @@ const PORT = 'transfer_history';
 const KINDS = ['native', 'internal', 'token'] as const;
 
 /** What is cascaded. `now` gives Unix seconds. */
-export type CascadeOptions = {
+type CascadeOptions = {
   readonly held: TransferHistory;
   readonly live: TransferHistory;
   /** Where what was read live to its end is kept, so that the second call is the warehouse's. */

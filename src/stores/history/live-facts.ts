@@ -17,7 +17,7 @@ import type {
 } from '../../ports/indexing/transfer-store.ts';
 
 /** Whence and when it was read. */
-export type LiveOrigin = Pick<AddressRange, 'source' | 'origin' | 'read_at'>;
+type LiveOrigin = Pick<AddressRange, 'source' | 'origin' | 'read_at'>;
 
 /**
  * How many blocks below its head a chain is taken as final here, and the most seconds that they

@@ -27,7 +27,7 @@ export const FLAGGED_IN_MEMORY_MAX = 500_000;
 const PAGE_ROWS = 2_000;
 
 /** What a snapshot needs. */
-export type FlaggedSnapshotOptions = {
+type FlaggedSnapshotOptions = {
   readonly table: FlaggedTable;
   readonly pollMs: number;
   /** `FLAGGED_IN_MEMORY_MAX` but for tests. */
@@ -44,7 +44,7 @@ export type FlaggedSnapshot = Pick<HeldTable<unknown>, 'poll' | 'start' | 'stop'
 };
 
 /** Rows by the match key of their address, and by that of their maker. */
-export type FlaggedIndex = {
+type FlaggedIndex = {
   readonly byKey: ReadonlyMap<string, readonly FlaggedRow[]>;
   readonly byCreator: ReadonlyMap<string, readonly FlaggedRow[]>;
 };

@@ -13,7 +13,7 @@ export const TABLE_POLL_MS = 15_000;
 export type Imports = readonly [TableImport, ...TableImport[]];
 
 /** What a held table needs. */
-export type HeldOptions<T> = {
+type HeldOptions<T> = {
   /** The table in words, for reasons. */
   readonly what: string;
   readonly inForce: () => Promise<Reading<readonly TableImport[], never>>;

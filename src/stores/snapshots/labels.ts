@@ -26,7 +26,7 @@ export const LABELS_IN_MEMORY_MAX = 500_000;
 const PAGE_ROWS = 2_000;
 
 /** What a snapshot needs. */
-export type LabelSnapshotOptions = {
+type LabelSnapshotOptions = {
   readonly table: LabelTable;
   readonly pollMs: number;
   /** `LABELS_IN_MEMORY_MAX` but for tests. */

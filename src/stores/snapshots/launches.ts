@@ -19,7 +19,7 @@ export const WALLETS_IN_MEMORY_MAX = 500_000;
 const PAGE_ROWS = 5_000;
 
 /** What a snapshot needs. */
-export type CorpusSnapshotOptions = {
+type CorpusSnapshotOptions = {
   readonly table: CorpusTable;
   readonly pollMs: number;
   /** `WALLETS_IN_MEMORY_MAX` but for tests. */
@@ -89,7 +89,7 @@ export function ofWallets(byWallet: ByWallet, wallets: readonly string[]): ByWal
 }
 
 /** Counts by their wallet. */
-export function byDeployer(counts: Iterable<LaunchCount>): Map<string, LaunchCount> {
+function byDeployer(counts: Iterable<LaunchCount>): Map<string, LaunchCount> {
   const byWallet = new Map<string, LaunchCount>();
   for (const count of counts) byWallet.set(count.deployer, count);
   return byWallet;

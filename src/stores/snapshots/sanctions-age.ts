@@ -8,14 +8,14 @@ const HOUR_S = 3_600;
 const DAY_S = 86_400;
 
 /** From this age on, an answer says when the list was last checked. */
-export const CHECK_TOLD_FROM_S = DAY_S;
+const CHECK_TOLD_FROM_S = DAY_S;
 /** From this age on, an answer says of when the publication is, however recently it was checked. */
-export const PUBLICATION_TOLD_FROM_S = 30 * DAY_S;
+const PUBLICATION_TOLD_FROM_S = 30 * DAY_S;
 /** Up to this many of a unit the next smaller one is used. */
 const UNITS_MIN = 2;
 
 /** The times of a list, in Unix seconds but for the publication date. */
-export type ListTimes = {
+type ListTimes = {
   readonly now: number;
   readonly checked_at: number;
   readonly published: string;
@@ -24,7 +24,7 @@ export type ListTimes = {
 };
 
 /** What the age asks for: sentences for every answer, and why a miss is none, if it is none. */
-export type ListAge = { readonly notes: readonly string[]; readonly tooOld: Why | null };
+type ListAge = { readonly notes: readonly string[]; readonly tooOld: Why | null };
 
 /** Applies the age rule. */
 export function ageOf({ now, checked_at, published, maxAgeS }: ListTimes): ListAge {

@@ -24,7 +24,7 @@ import { type ListTable, rowsUnder } from './sanctions-table.ts';
 
 const PORT = 'sanctions_list';
 /** The only list that sets `sanctioned`. */
-export const LIST_NAME = 'OFAC SDN List';
+const LIST_NAME = 'OFAC SDN List';
 
 /** What this deployment decided about the list. */
 export type ListRules = {

@@ -39,7 +39,7 @@ export const POLL_MS = 15_000;
 const NAMED_IN_BOTH_MAX = 5;
 
 /** What a snapshot needs. `now` gives Unix seconds. */
-export type SnapshotOptions = ListRules & {
+type SnapshotOptions = ListRules & {
   readonly store: PublicationStore;
   readonly now: () => number;
   readonly pollMs: number;

@@ -48,7 +48,7 @@ ${GROUPED}
 LIMIT ${CREATIONS_MAX + 1}`;
 
 /** What makes the creations of a warehouse fresh. `now` is Unix seconds. */
-export type CreationLimits = { readonly now: () => number; readonly tipMaxAgeS: number };
+type CreationLimits = { readonly now: () => number; readonly tipMaxAgeS: number };
 
 /** The creations in a warehouse. */
 export function warehouseCreations(

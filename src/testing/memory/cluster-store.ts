@@ -19,7 +19,7 @@ import { BlocksTaken, joinedRanges } from '../../stores/control/cluster-block-ra
 const PORT = 'entity_clusters';
 
 /** A memory of ties, and the means to make it silent. */
-export type MemoryClusterStore = {
+type MemoryClusterStore = {
   readonly store: ClusterStore;
   readonly fallSilent: (why: Why | null) => void;
 };

@@ -7,7 +7,7 @@ import type { Source } from '../../evidence/source.ts';
 import type { ContractCreations, Creation } from '../../ports/accounts/contract-creations.ts';
 
 /** What the memory holds. `whole`: every creation of every chain. `as_of` is Unix seconds. */
-export type MemoryCreations = {
+type MemoryCreations = {
   readonly creations: readonly Creation[];
   readonly whole: boolean;
   readonly simulated: boolean;

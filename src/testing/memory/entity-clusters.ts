@@ -49,4 +49,4 @@ export function memoryEntityClusters(held: MemoryClusters): EntityClusters {
 }
 
 /** How the table of clusters is called as a source. */
-export const CLUSTERS_TITLE = 'Entity clusters of this deployment';
+const CLUSTERS_TITLE = 'Entity clusters of this deployment';

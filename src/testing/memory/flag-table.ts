@@ -5,7 +5,7 @@ import type { FlaggedTable, FlaggedTablePort, FlaggedTableRow } from '../../port
 import { type MemoryImports, memoryImports } from './imports.ts';
 
 /** A memory of flagged addresses, and the means to make it silent. */
-export type MemoryFlaggedTable = {
+type MemoryFlaggedTable = {
   readonly table: FlaggedTable;
   readonly fallSilent: MemoryImports<FlaggedTableRow, FlaggedTablePort>['fallSilent'];
 };

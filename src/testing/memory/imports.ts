@@ -20,7 +20,7 @@ const SOURCE = {
 } as const;
 
 /** What differs between tables. */
-export type MemoryShape<Row, P extends string> = {
+type MemoryShape<Row, P extends string> = {
   readonly port: P;
   readonly table: ImportedTable;
   /** Two rows of one import with the same key repeat each other. */

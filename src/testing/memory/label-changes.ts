@@ -17,7 +17,7 @@ const SOURCE = {
 } as const;
 
 /** A log in memory, and the means to add to it. */
-export type MemoryLabelChanges = {
+type MemoryLabelChanges = {
   readonly changes: LabelChanges;
   /** Notes an import that replaced these rows of its source. */
   readonly note: (

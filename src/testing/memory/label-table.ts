@@ -9,7 +9,7 @@ import { type MemoryImports, memoryImports } from './imports.ts';
 import { memoryLabelChanges } from './label-changes.ts';
 
 /** A memory of labels, and the means to make it silent. */
-export type MemoryLabelTable = {
+type MemoryLabelTable = {
   readonly table: LabelTable;
   readonly changes: LabelChanges;
   readonly fallSilent: MemoryImports<LabelRow, LabelTablePort>['fallSilent'];

@@ -6,7 +6,7 @@ import { type MemoryImports, memoryImports } from './imports.ts';
 import { countLaunches } from './launch-corpus.ts';
 
 /** A memory of launches, and the means to make it silent. */
-export type MemoryCorpusTable = {
+type MemoryCorpusTable = {
   readonly table: CorpusTable;
   readonly fallSilent: MemoryImports<Launch, CorpusTablePort>['fallSilent'];
 };

@@ -121,7 +121,7 @@ type Stored = {
 };
 
 /** A store in memory. `fault(text)` makes every method silent with that fault, `null` ends it. */
-export type MemoryPublicationStore = PublicationStore & {
+type MemoryPublicationStore = PublicationStore & {
   readonly fault: (text: string | null) => void;
 };
 

@@ -42,14 +42,14 @@ export type DecodedEvent = Bridged & {
 };
 
 /** A log of a registry contract whose layout is not known, or which its layout does not fit. */
-export type UnknownEvent = {
+type UnknownEvent = {
   readonly contract: string;
   readonly protocol: BridgeProtocol;
   readonly topic: string | null;
 };
 
 /** A known layout at a contract that is not on the registry. */
-export type OffRegistry = {
+type OffRegistry = {
   readonly contract: string;
   readonly protocol: BridgeProtocol;
   readonly event: string;

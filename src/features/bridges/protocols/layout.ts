@@ -121,7 +121,7 @@ const TRANSFER_TOPICS = 3;
 const NOBODY = `0x${'0'.repeat(ADDRESS_CHARS)}`;
 
 /** A movement of an ERC-20 token that a receipt shows. */
-export type Moved = {
+type Moved = {
   readonly token: string;
   readonly from: string;
   readonly to: string;

@@ -91,7 +91,7 @@ export async function freshFolder(): Promise<string> {
 }
 
 /** What an import of paths into a store came to, with what it told on the way. */
-export type Imported = {
+type Imported = {
   readonly outcome: BulkImportOutcome;
   readonly notes: readonly string[];
   readonly phases: readonly string[];

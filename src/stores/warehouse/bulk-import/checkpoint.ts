@@ -35,7 +35,7 @@ export type Checkpoint = z.infer<typeof checkpoint>;
 const FILE = 'checkpoint.json';
 
 /** Where an import begins. */
-export function begun(): Checkpoint {
+function begun(): Checkpoint {
   const counts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
   return { staged: {}, next_block: 0, ...counts, of_another_fork: 0, left_out: {}, proved: [] };
 }

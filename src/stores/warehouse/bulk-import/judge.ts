@@ -15,7 +15,7 @@ import { FAILED_CREATE } from './staging-sql.ts';
 import { withdrawalsOf } from './withdrawals.ts';
 
 /** What the operator says of the files beside what they hold. */
-export type Said = { readonly chain: EvmChainName; readonly failed_excluded: boolean };
+type Said = { readonly chain: EvmChainName; readonly failed_excluded: boolean };
 
 /** What the rows of a block come to. `proof` says what the rows prove to be whole. */
 export type Judged = {
@@ -30,7 +30,7 @@ export type Judged = {
 };
 
 /** What a chain creates comes from here, as in token logs. */
-export const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
+const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
 const HASH = /^0x[0-9a-f]{64}$/;
 const UNPRICED = { usd: null, price_basis: null } as const;
 
@@ -48,7 +48,7 @@ type Block = {
 };
 
 /** What is known of a block beside its rows. */
-export type KnownOfBlock = {
+type KnownOfBlock = {
   /** Datasets with rows refused before. */
   readonly refusedHere: ReadonlySet<string>;
   /** When it was made by a header held already, for rows that do not tell. */

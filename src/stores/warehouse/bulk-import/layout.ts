@@ -43,7 +43,7 @@ const CRYO_AMOUNT = ['value_string', 'value', 'value_binary'];
 const PLACE = { block: ['block_number'], hash: ['block_hash'], time: TIMES } as const;
 
 /** The layouts, the most particular first. Sources: the schemas of the three tools. */
-export const LAYOUTS: readonly Layout[] = [
+const LAYOUTS: readonly Layout[] = [
   {
     name: ETL,
     dataset: 'traces',

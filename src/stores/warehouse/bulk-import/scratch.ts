@@ -45,7 +45,7 @@ export type LateRefusal = Pick<StagedRow, 'dataset' | 'block' | 'tx' | 'file' | 
 };
 
 /** A refused row as its file is told. */
-export type RefusedLine = {
+type RefusedLine = {
   readonly file: number;
   readonly line: number;
   readonly reason: string;

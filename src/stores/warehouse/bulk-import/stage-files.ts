@@ -26,7 +26,7 @@ const CHECKPOINT_MS = 5_000;
 type Ready = { readonly file: PlannedFile; readonly layout: Layout; readonly staged: StagedFile };
 
 /** What staging works on. `folder` is the import's own. */
-export type Staging = {
+type Staging = {
   readonly plan: Plan;
   readonly order: BulkImportOrder;
   readonly folder: string;

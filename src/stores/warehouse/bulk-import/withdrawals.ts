@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 /** A withdrawal; the amount is in wei. */
-export type Withdrawal = {
+type Withdrawal = {
   readonly index: string;
   readonly address: string;
   readonly amount: bigint;

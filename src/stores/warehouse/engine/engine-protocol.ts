@@ -48,8 +48,6 @@ export type Job =
       readonly columns?: string[] | undefined;
       readonly format: 'JSONEachRow' | 'JSONCompactEachRow' | 'CSV' | 'TabSeparated';
     };
-/** A message from the child. */
-export type Reply = z.infer<typeof reply>;
 /** How the child opens its directory. */
 export type ChildOptions = z.infer<typeof childOptions>;
 

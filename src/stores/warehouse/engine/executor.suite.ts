@@ -10,7 +10,7 @@ import {
 } from './executor.ts';
 
 /** An executor under test, and how its test lets go of it. */
-export type Opened = { readonly warehouse: Warehouse; close(): Promise<void> };
+type Opened = { readonly warehouse: Warehouse; close(): Promise<void> };
 
 const SLOW = 'SELECT count() AS n FROM numbers(400000000000) WHERE sipHash64(number) % 7 = 0';
 const SECONDS_10 = { timeoutMs: 10_000 };

@@ -2,15 +2,6 @@
 // One shape for both sizes of the same engine: chDB in a child process, or a ClickHouse server.
 // Refuses to turn weather into an empty result: a query returns all of its rows, or it rejects.
 
-/** A value of a result row as its JSON carries it: integers of 64 bits and more are strings. */
-export type Cell =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly Cell[]
-  | { readonly [name: string]: Cell };
-
 /** Reads one row (an object, or a tuple where asked for) or throws; zod schemas fit as they are. */
 export type RowShape<T> = { parse(row: unknown): T };
 

@@ -11,13 +11,13 @@ import {
 } from './executor.ts';
 
 /** One statement's worth of an insert: whole rows of a line format. */
-export type Chunk = { readonly format: LineFormat; readonly payload: Buffer };
+type Chunk = { readonly format: LineFormat; readonly payload: Buffer };
 
 /** A source that may be cut at its line ends. */
-export type LineSource = Exclude<InsertSource, { format: 'Parquet' }>;
+type LineSource = Exclude<InsertSource, { format: 'Parquet' }>;
 
 /** The columns of the target that take a null, and all of them. */
-export type TargetColumns = { readonly nullable: ReadonlySet<string>; has(name: string): boolean };
+type TargetColumns = { readonly nullable: ReadonlySet<string>; has(name: string): boolean };
 
 /** The columns of a table with their types. */
 export const COLUMNS_SQL = `SELECT name, type FROM system.columns

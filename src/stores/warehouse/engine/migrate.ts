@@ -9,10 +9,10 @@ import { type Layout, statementsOf } from './dialect.ts';
 import { type Warehouse, WarehouseRefusal } from './executor.ts';
 
 /** How this process means to open the store; `single` where no layout is named. */
-export type WarehouseUse = { readonly simulated: boolean; readonly layout?: Layout | undefined };
+type WarehouseUse = { readonly simulated: boolean; readonly layout?: Layout | undefined };
 
 /** A migration file as it was read. */
-export type Migration = { readonly name: string; readonly source: string; readonly sha256: string };
+type Migration = { readonly name: string; readonly source: string; readonly sha256: string };
 
 const NAME = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
 /** One statement, on every node of a cluster. */

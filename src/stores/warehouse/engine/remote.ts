@@ -29,7 +29,7 @@ import { rowsOf } from './result.ts';
 import { openSlots, type Slots } from './slots.ts';
 
 /** What this process may ask of the server at once. */
-export type RemoteLimits = {
+type RemoteLimits = {
   readonly inFlightMax: number;
   readonly waitingMax: number;
   readonly threadsMax: number;

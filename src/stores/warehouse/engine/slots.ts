@@ -4,7 +4,7 @@
 import { type Call, WarehouseUnavailable } from './executor.ts';
 
 /** The work of one call: told by its signal when nobody waits any more, and what time is left. */
-export type Work<T> = (signal: AbortSignal, leftMs: number) => Promise<T>;
+type Work<T> = (signal: AbortSignal, leftMs: number) => Promise<T>;
 
 /** A bounded set of slots with a bounded queue, first come first served. */
 export type Slots = {

@@ -9,7 +9,7 @@ export type Load<V> = (
 ) => Promise<ReadonlyMap<string, V>>;
 
 /** Bounds of coalescing. */
-export type CoalesceLimits = {
+type CoalesceLimits = {
   /** How long the first of some reads waits for others, in milliseconds. */
   readonly waitMs: number;
   /** The most keys of one load. */

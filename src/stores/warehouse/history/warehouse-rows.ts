@@ -20,7 +20,7 @@ import {
 } from './packed-side.ts';
 
 /** The most transfers that are read of one address; one that has more is known to have more. */
-export const ADDRESS_ROWS_MAX = 5_000;
+const ADDRESS_ROWS_MAX = 5_000;
 /** The most rows of one statement: past it the addresses are asked in two. */
 const QUERY_ROWS_MAX = 60_000;
 

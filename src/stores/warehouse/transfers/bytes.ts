@@ -36,6 +36,6 @@ export function hashOf(hex: string): string {
 }
 
 /** The text whose bytes these are. */
-export function hexText(hex: string): string {
+function hexText(hex: string): string {
   return Buffer.from(hex, 'hex').toString('utf8');
 }

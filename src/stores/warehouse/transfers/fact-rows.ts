@@ -120,7 +120,7 @@ function short(text: string | null): string | null {
 }
 
 /** How success is stored: the better known of two is the greater. */
-export function successCode(success: boolean | null): number {
+function successCode(success: boolean | null): number {
   if (success === null) return SUCCESS_UNKNOWN;
   return success ? SUCCESS_YES : SUCCESS_FAILED;
 }

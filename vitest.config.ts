@@ -1,22 +1,28 @@
 // Answers one question: which tests run, where and in what time.
 
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { SummaryReporter } from './src/testing/summary-reporter.ts';
 
 /** Folders whose tests start no server, no store and no process, and read no bulk data. */
 const UNIT = [
-  'src/{config,decisions,silence,tidy}.test.ts',
+  'src/{config,decisions,tidy}.test.ts',
   'src/{access,chain,command,contract,evidence,features,operator,pages,transport}/**/*.test.{ts,tsx}',
   'src/testing/summary-reporter.test.ts',
 ];
+/** Start a process or read bulk data in those folders. */
+const NOT_UNIT = ['src/operator/owner.test.ts', 'src/features/entities/weights.test.ts'];
 const TEST_TIMEOUT_MS = 30_000;
+const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 
 export default defineConfig({
   test: {
-    include: process.env['EXHIBIT_TEST_ONLY'] === 'unit' ? UNIT : ['src/**/*.test.{ts,tsx}'],
+    include: unitOnly ? UNIT : ['src/**/*.test.{ts,tsx}'],
+    exclude: unitOnly ? [...configDefaults.exclude, ...NOT_UNIT] : configDefaults.exclude,
     globalSetup: ['./src/testing/suite-setup.ts'],
     env: { TZ: 'UTC' },
     pool: 'forks',
+    // Unit tests mock nothing and leave nothing behind: a process reads each module once for all.
+    isolate: !unitOnly,
     maxWorkers: 2,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,

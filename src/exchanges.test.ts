@@ -25,6 +25,7 @@ import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
 import { silentPorts } from './testing/memory/silent.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
@@ -153,11 +154,9 @@ type Call = (
   asked: Parameters<Handler>[1],
 ) => ReturnType<Handler>;
 
-const DATA = join(process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data', 'clusters');
-const missing = !existsSync(DATA);
-const recorded = missing ? 'a recorded network (skipped: no test data)' : 'a recorded network';
+const DATA = join(SHARED_DATA, 'clusters');
 
-describe.skipIf(missing)(recorded, () => {
+describe.skipIf(!existsSync(DATA))('a recorded network (or skipped: no shared data)', () => {
   async function rowsOf(name: string): Promise<Record<string, string>[]> {
     return parse(await readFile(join(DATA, name)), { columns: true });
   }

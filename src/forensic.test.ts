@@ -16,6 +16,7 @@ import { foundOf, scored } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
 import { memoryFlaggedTable } from './testing/memory/flag-table.ts';
 import { memoryTransfer } from './testing/memory/transfers.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
 const SUBJECT = evm('subject');
@@ -48,12 +49,9 @@ describe('the registry of mixers', () => {
   });
 });
 
-const LIST = join(
-  process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data',
-  'ofac/2025-03-04/reference_addresses.csv',
-);
+const LIST = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
 
-describe.skipIf(!existsSync(LIST))('a published list (or skipped: no test data)', () => {
+describe.skipIf(!existsSync(LIST))('a published list (or skipped: no shared data)', () => {
   test('every EVM address of one party is found as listed, under that party', async () => {
     const rows = readFileSync(LIST, 'utf8').split(/\r?\n/);
     const published = rows.flatMap((row) => {
@@ -70,9 +68,9 @@ describe.skipIf(!existsSync(LIST))('a published list (or skipped: no test data)'
   });
 });
 
-const DATA = join(process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data', 'findings/forta-ethereum');
+const DATA = join(SHARED_DATA, 'findings/forta-ethereum');
 
-describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no test data)', () => {
+describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no shared data)', () => {
   async function imported(...names: readonly string[]): Promise<FlaggedAddresses> {
     const { table } = memoryFlaggedTable();
     const run = flaggedImporter(

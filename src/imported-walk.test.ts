@@ -15,11 +15,10 @@ import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/en
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 
-const given = process.env['EXHIBIT_TEST_DATA'];
-const DATA = resolve(given === undefined ? '../shared/data' : given);
-const FILE = join(DATA, 'raphtory/transactions_03300000_03399999_small.csv.gz');
+const FILE = join(SHARED_DATA, 'raphtory/transactions_03300000_03399999_small.csv.gz');
 const NOW = 1_800_000_000;
 const SUBJECTS = 200;
 const LISTED_EVERY = 797;
@@ -58,56 +57,59 @@ function neighbours(lines: readonly Line[]): ReadonlyMap<string, ReadonlySet<str
   return edges;
 }
 
-describe.skipIf(!existsSync(FILE))('a walk over an imported export', () => {
-  let warehouse: EmbeddedWarehouse;
-  let lines: readonly Line[];
-  beforeAll(async () => {
-    const folder = await freshFolder();
-    warehouse = await embeddedWarehouse(join(folder, 'store'));
-    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
-    recordOf(
-      await imported(
-        transferStore(warehouse, () => NOW),
-        [FILE],
-        { folder },
-      ),
-    );
-    lines = linesOf(FILE);
-  }, 60_000);
-  afterAll(() => warehouse.close());
+describe.skipIf(!existsSync(FILE))(
+  'a walk over an imported export (or skipped: no shared data)',
+  () => {
+    let warehouse: EmbeddedWarehouse;
+    let lines: readonly Line[];
+    beforeAll(async () => {
+      const folder = await freshFolder();
+      warehouse = await embeddedWarehouse(join(folder, 'store'));
+      await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+      recordOf(
+        await imported(
+          transferStore(warehouse, () => NOW),
+          [FILE],
+          { folder },
+        ),
+      );
+      lines = linesOf(FILE);
+    }, 60_000);
+    afterAll(() => warehouse.close());
 
-  test('finds a way exactly where the file has one, as short, and denies none', async () => {
-    const edges = neighbours(lines);
-    const all = [...edges.keys()].sort();
-    const subjects = all.filter((_, n) => n % Math.floor(all.length / SUBJECTS) === 1);
-    // Some from anywhere, and of some subjects one whom they dealt with.
-    const met = subjects.filter((_, n) => n % MET_EVERY === 0);
-    const near = met.flatMap((one) => [...(edges.get(one) ?? [])].sort().slice(0, 1));
-    const listed = [...new Set([...all.filter((_, n) => n % LISTED_EVERY === 0), ...near])];
-    const onList = new Set(listed);
-    const entries = listed.map(listedEntry);
-    const world = { now: NOW, transfers: [], listed: entries, labels: null };
-    const ports = { ...walkedPorts(world), history: warehouseHistory(warehouse, () => NOW) };
-    const hops = { 1: 0, 2: 0, none: 0 };
-    for (const subject of subjects.filter((one) => !onList.has(one))) {
-      const near = [...(edges.get(subject) ?? [])].filter((one) => one !== subject);
-      const far = near.flatMap((one) => [...(edges.get(one) ?? [])]);
-      const expected = near.some((one) => onList.has(one))
-        ? 1
-        : far.some((one) => one !== subject && onList.has(one))
-          ? 2
-          : 'none';
-      const parsed = parseAddress(subject);
-      if (parsed === null) throw new Error(`${subject} is no address`);
-      const { signal } = new AbortController();
-      const walk = await proximity(ports, parsed, WALK_LIMITS, { now: () => NOW, signal });
-      const known = seen(map(walk, (value) => [value]))?.[0];
-      expect(known?.found?.way.length ?? 'none', subject).toBe(expected);
-      // Nothing of the chain is held in full, so that no walk of it may deny anything.
-      expect(walk).not.toBeInstanceOf(Read);
-      expect(known?.causes.map(({ why }) => why.code)).toContain('partial_history');
-      hops[expected] += 1;
-    }
-    for (const [hop, count] of Object.entries(hops)) expect(count, hop).toBeGreaterThan(3);
-  }, 60_000);
-});
+    test('finds a way exactly where the file has one, as short, and denies none', async () => {
+      const edges = neighbours(lines);
+      const all = [...edges.keys()].sort();
+      const subjects = all.filter((_, n) => n % Math.floor(all.length / SUBJECTS) === 1);
+      // Some from anywhere, and of some subjects one whom they dealt with.
+      const met = subjects.filter((_, n) => n % MET_EVERY === 0);
+      const near = met.flatMap((one) => [...(edges.get(one) ?? [])].sort().slice(0, 1));
+      const listed = [...new Set([...all.filter((_, n) => n % LISTED_EVERY === 0), ...near])];
+      const onList = new Set(listed);
+      const entries = listed.map(listedEntry);
+      const world = { now: NOW, transfers: [], listed: entries, labels: null };
+      const ports = { ...walkedPorts(world), history: warehouseHistory(warehouse, () => NOW) };
+      const hops = { 1: 0, 2: 0, none: 0 };
+      for (const subject of subjects.filter((one) => !onList.has(one))) {
+        const near = [...(edges.get(subject) ?? [])].filter((one) => one !== subject);
+        const far = near.flatMap((one) => [...(edges.get(one) ?? [])]);
+        const expected = near.some((one) => onList.has(one))
+          ? 1
+          : far.some((one) => one !== subject && onList.has(one))
+            ? 2
+            : 'none';
+        const parsed = parseAddress(subject);
+        if (parsed === null) throw new Error(`${subject} is no address`);
+        const { signal } = new AbortController();
+        const walk = await proximity(ports, parsed, WALK_LIMITS, { now: () => NOW, signal });
+        const known = seen(map(walk, (value) => [value]))?.[0];
+        expect(known?.found?.way.length ?? 'none', subject).toBe(expected);
+        // Nothing of the chain is held in full, so that no walk of it may deny anything.
+        expect(walk).not.toBeInstanceOf(Read);
+        expect(known?.causes.map(({ why }) => why.code)).toContain('partial_history');
+        hops[expected] += 1;
+      }
+      for (const [hop, count] of Object.entries(hops)) expect(count, hop).toBeGreaterThan(3);
+    }, 60_000);
+  },
+);

@@ -18,6 +18,7 @@ import { CONTAINER_LIMITS } from './sources/ofac/container.ts';
 import { readDocument } from './sources/ofac/document.ts';
 import { type Document, isRefusal, type Refusal, Refused } from './sources/ofac/publication.ts';
 import { counted, readPublication } from './sources/ofac/read-publication.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 import { sdnAdvancedXml, sdnXml, type WorldParty } from './world/sdn-publication.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -135,7 +136,7 @@ describe('a made list', () => {
   });
 });
 
-const OFAC = join(process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data', 'ofac');
+const OFAC = join(SHARED_DATA, 'ofac');
 const HAS_ISSUES = existsSync(join(OFAC, '2025-03-04/SDN_ADVANCED.ZIP'));
 
 const referenceRow = z.object({
@@ -178,7 +179,7 @@ function unpacked(day: string): Buffer {
   return inflateRawSync(zip.subarray(start));
 }
 
-describe.skipIf(!HAS_ISSUES)('the publisher’s issues (skipped where not at hand)', () => {
+describe.skipIf(!HAS_ISSUES)('the publisher’s issues (or skipped: no shared data)', () => {
   test('list exactly the reference rows; one adds 65 to the other and removes none', async () => {
     const earlier = await publication('2024-05-29');
     const later = await publication('2025-03-04');

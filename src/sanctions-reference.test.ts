@@ -18,12 +18,11 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { publicationStore } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 
 // The real issue of 2025-03-04 and its addresses as others extracted them.
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const ISSUE = join(DATA, 'ofac/2025-03-04/SDN_ADVANCED.ZIP');
-const REFERENCE = join(DATA, 'ofac/2025-03-04/reference_addresses.csv');
-const ABSENT = existsSync(ISSUE) ? '' : ' (skipped: the real list is absent)';
+const ISSUE = join(SHARED_DATA, 'ofac/2025-03-04/SDN_ADVANCED.ZIP');
+const REFERENCE = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const CHECKED_AT = Date.UTC(2025, 2, 4) / 1_000;
 const WEEK_S = 7 * 86_400;
@@ -41,133 +40,136 @@ const reference = z.array(
   }),
 );
 
-describe.skipIf(ABSENT !== '')(`the real list of 2025-03-04${ABSENT}`, () => {
-  let directory: string;
-  let database: Database;
-  let list: SanctionsList;
-  let rows: z.infer<typeof reference>;
+describe.skipIf(!existsSync(ISSUE))(
+  'the real list of 2025-03-04 (or skipped: no shared data)',
+  () => {
+    let directory: string;
+    let database: Database;
+    let list: SanctionsList;
+    let rows: z.infer<typeof reference>;
 
-  beforeAll(async () => {
-    rows = reference.parse(parse(readFileSync(REFERENCE), { columns: true }));
-    directory = await freshPgliteDirectory();
-    database = await openPglite(directory);
-    await migrate(database, MIGRATIONS, LIVE);
-    const read = await sdnReader()(ISSUE, new AbortController().signal);
-    if (isListRefusal(read)) throw new Error(read.reason);
-    const gate = publicationGate(500, () => NOW);
-    expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);
-    const store = publicationStore(database, () => NOW);
-    said(
-      await store.accept({
-        list: read,
-        source: { key: 'a', url: 'file:' },
-        validators: { etag: null, last_modified: null },
-        accepted_at: NOW,
-        checked_at: CHECKED_AT,
-        accepted_why: null,
-        instead_of: null,
-      }),
-    );
-    list = await loaded(null);
-  }, 120_000);
-  afterAll(async () => {
-    await database.close();
-    await rm(dirname(directory), { recursive: true });
-  });
-
-  async function loaded(maxAgeS: number | null): Promise<SanctionsList> {
-    const snapshot = sanctionsSnapshot({
-      store: publicationStore(database, () => NOW),
-      now: () => NOW,
-      maxAgeS,
-      simulated: false,
-      pollMs: 60_000,
-      onFault: () => undefined,
-      onBug: (error) => {
-        throw error;
-      },
+    beforeAll(async () => {
+      rows = reference.parse(parse(readFileSync(REFERENCE), { columns: true }));
+      directory = await freshPgliteDirectory();
+      database = await openPglite(directory);
+      await migrate(database, MIGRATIONS, LIVE);
+      const read = await sdnReader()(ISSUE, new AbortController().signal);
+      if (isListRefusal(read)) throw new Error(read.reason);
+      const gate = publicationGate(500, () => NOW);
+      expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);
+      const store = publicationStore(database, () => NOW);
+      said(
+        await store.accept({
+          list: read,
+          source: { key: 'a', url: 'file:' },
+          validators: { etag: null, last_modified: null },
+          accepted_at: NOW,
+          checked_at: CHECKED_AT,
+          accepted_why: null,
+          instead_of: null,
+        }),
+      );
+      list = await loaded(null);
+    }, 120_000);
+    afterAll(async () => {
+      await database.close();
+      await rm(dirname(directory), { recursive: true });
     });
-    await snapshot.poll();
-    return snapshot.list;
-  }
 
-  async function found(text: string): Promise<readonly ListEntry[]> {
-    const reading = await list.lookUp([text]);
-    if (!(reading instanceof Read)) throw new Error('not read');
-    return [...reading.value.found.values()].flat();
-  }
-
-  /** The spellings under which a listed address must be the same hit. */
-  function spellings(address: string): string[] {
-    const parsed = parseAddress(address);
-    if (parsed?.kind === 'evm') {
-      return [address, address.toLowerCase(), checksumAddress(parsed.address)];
+    async function loaded(maxAgeS: number | null): Promise<SanctionsList> {
+      const snapshot = sanctionsSnapshot({
+        store: publicationStore(database, () => NOW),
+        now: () => NOW,
+        maxAgeS,
+        simulated: false,
+        pollMs: 60_000,
+        onFault: () => undefined,
+        onBug: (error) => {
+          throw error;
+        },
+      });
+      await snapshot.poll();
+      return snapshot.list;
     }
-    return /^(bc1|bnb1|ltc1)/.test(address) ? [address, address.toUpperCase()] : [address];
-  }
 
-  test('701 distinct addresses of that day are served, with their digest', async () => {
-    const reading = await list.lookUp([]);
-    if (!(reading instanceof Read)) throw new Error('not read');
-    expect(reading.value.list).toMatchObject({ addresses: 701, published: '2025-03-04' });
-    expect(reading.value.list.sha256).toMatch(/^[0-9a-f]{64}$/);
-    expect(reading.value.list.age_notes.at(-1)).toContain('lifted');
-  });
+    async function found(text: string): Promise<readonly ListEntry[]> {
+      const reading = await list.lookUp([text]);
+      if (!(reading instanceof Read)) throw new Error('not read');
+      return [...reading.value.found.values()].flat();
+    }
 
-  test('every reference row is a hit in each spelling, with entity and programmes', async () => {
-    expect(rows).toHaveLength(717);
-    const wrong: string[] = [];
-    for (const { address, entity, programs, profile_id } of rows) {
-      for (const spelling of spellings(address)) {
-        const match = (await found(spelling)).find(({ uid }) => uid === profile_id);
-        const same =
-          match?.entity === entity && [...match.programs].sort().join(';') === sorted(programs);
-        if (!same) wrong.push(`${spelling}: ${JSON.stringify(match)}`);
+    /** The spellings under which a listed address must be the same hit. */
+    function spellings(address: string): string[] {
+      const parsed = parseAddress(address);
+      if (parsed?.kind === 'evm') {
+        return [address, address.toLowerCase(), checksumAddress(parsed.address)];
       }
+      return /^(bc1|bnb1|ltc1)/.test(address) ? [address, address.toUpperCase()] : [address];
     }
-    expect(wrong).toEqual([]);
-  });
 
-  test('an address on several entries or under several codes has a match for each', async () => {
-    const byKey = new Map<string, number[]>();
-    for (const [i, { address }] of rows.entries()) collect(byKey, matchKey(address), i);
-    for (const { address } of rows) {
-      expect(await found(address)).toHaveLength(Number(byKey.get(matchKey(address))?.length));
-    }
-  });
+    test('701 distinct addresses of that day are served, with their digest', async () => {
+      const reading = await list.lookUp([]);
+      if (!(reading instanceof Read)) throw new Error('not read');
+      expect(reading.value.list).toMatchObject({ addresses: 701, published: '2025-03-04' });
+      expect(reading.value.list.sha256).toMatch(/^[0-9a-f]{64}$/);
+      expect(reading.value.list.age_notes.at(-1)).toContain('lifted');
+    });
 
-  test('one character changed, its case changed, cut, lengthened, spaced: no hit', async () => {
-    const keys = new Set(rows.map(({ address }) => matchKey(address)));
-    const wrong: string[] = [];
-    for (const { address } of rows) {
-      for (const near of nearMisses(address)) {
-        // A near miss that happens to be another listed address is a hit, rightly.
-        if (keys.has(matchKey(near))) continue;
-        if ((await found(near)).length > 0) wrong.push(`${address} as ${near}`);
+    test('every reference row is a hit in each spelling, with entity and programmes', async () => {
+      expect(rows).toHaveLength(717);
+      const wrong: string[] = [];
+      for (const { address, entity, programs, profile_id } of rows) {
+        for (const spelling of spellings(address)) {
+          const match = (await found(spelling)).find(({ uid }) => uid === profile_id);
+          const same =
+            match?.entity === entity && [...match.programs].sort().join(';') === sorted(programs);
+          if (!same) wrong.push(`${spelling}: ${JSON.stringify(match)}`);
+        }
       }
-    }
-    expect(wrong).toEqual([]);
-  });
+      expect(wrong).toEqual([]);
+    });
 
-  test('case is kept apart for every base58 address: folded either way it is no hit', async () => {
-    const base58 = rows.filter(({ address }) => !/^(0x|bc1|bnb1|ltc1)/.test(address));
-    expect(base58.length).toBeGreaterThan(400);
-    for (const { address } of base58) {
-      for (const folded of [address.toLowerCase(), address.toUpperCase()]) {
-        if (folded !== address) expect(await found(folded)).toEqual([]);
+    test('an address on several entries or under several codes has a match for each', async () => {
+      const byKey = new Map<string, number[]>();
+      for (const [i, { address }] of rows.entries()) collect(byKey, matchKey(address), i);
+      for (const { address } of rows) {
+        expect(await found(address)).toHaveLength(Number(byKey.get(matchKey(address))?.length));
       }
-    }
-  });
+    });
 
-  test('without lifting the age the same file convicts and does not acquit', async () => {
-    const aged = await loaded(WEEK_S);
-    const [{ address = '' } = {}] = rows;
-    const reading = await aged.lookUp([address, '0x00000000219ab540356cBB839Cbe05303d7705Fa']);
-    expect(reading).toBeInstanceOf(Part);
-    expect(decided(reading, (value) => value.found.size === 1)).toBeInstanceOf(Read);
-    expect(reading instanceof Part && reading.why.reason).toMatch(/last checked \d+ days ago/);
-  });
-});
+    test('one character changed, its case changed, cut, lengthened, spaced: no hit', async () => {
+      const keys = new Set(rows.map(({ address }) => matchKey(address)));
+      const wrong: string[] = [];
+      for (const { address } of rows) {
+        for (const near of nearMisses(address)) {
+          // A near miss that happens to be another listed address is a hit, rightly.
+          if (keys.has(matchKey(near))) continue;
+          if ((await found(near)).length > 0) wrong.push(`${address} as ${near}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    test('case is kept apart for every base58 address: folded either way it is no hit', async () => {
+      const base58 = rows.filter(({ address }) => !/^(0x|bc1|bnb1|ltc1)/.test(address));
+      expect(base58.length).toBeGreaterThan(400);
+      for (const { address } of base58) {
+        for (const folded of [address.toLowerCase(), address.toUpperCase()]) {
+          if (folded !== address) expect(await found(folded)).toEqual([]);
+        }
+      }
+    });
+
+    test('without lifting the age the same file convicts and does not acquit', async () => {
+      const aged = await loaded(WEEK_S);
+      const [{ address = '' } = {}] = rows;
+      const reading = await aged.lookUp([address, '0x00000000219ab540356cBB839Cbe05303d7705Fa']);
+      expect(reading).toBeInstanceOf(Part);
+      expect(decided(reading, (value) => value.found.size === 1)).toBeInstanceOf(Read);
+      expect(reading instanceof Part && reading.why.reason).toMatch(/last checked \d+ days ago/);
+    });
+  },
+);
 
 function sorted(programs: string): string {
   return programs.split(';').sort().join(';');

@@ -23,6 +23,7 @@ import { LABELS_IN_MEMORY_MAX, labelSnapshot } from './stores/snapshots/labels.t
 import { corpusSnapshot, WALLETS_IN_MEMORY_MAX } from './stores/snapshots/launches.ts';
 import { memorySanctionsList } from './testing/memory/sanctions-list.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { SHARED_DATA } from './testing/shared-data.ts';
 import { SANDBOX_LAUNCHERS, worldCorpusLines } from './world/corpus.ts';
 import { SANDBOX_LABELLED, worldLabelsCsv } from './world/labels.ts';
 import { WORLD_SEED } from './world/listed-parties.ts';
@@ -242,8 +243,7 @@ describe('the simulated world', () => {
   });
 });
 
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? join(import.meta.dirname, '../../shared/data');
-const LABELS = join(DATA, 'labels');
+const LABELS = join(SHARED_DATA, 'labels');
 const NO_DATA = !existsSync(LABELS);
 
 describe.skipIf(NO_DATA)('the shared real label files (or skipped: no shared data)', () => {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { SHARED_DATA } from '../testing/shared-data.ts';
 import { equivalentForms, matchKey, parseAddress } from './address.ts';
 
 // Real rows: the addresses of one issue of the sanctions list, extracted independently.
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const FILE = `${DATA}/ofac/2025-03-04/reference_addresses.csv`;
+const FILE = `${SHARED_DATA}/ofac/2025-03-04/reference_addresses.csv`;
 const absent = !existsSync(FILE);
 const COLUMNS = /,\d{4}-\d{2}-\d{2},([A-Z]+),(\S+)$/;
 
@@ -17,7 +17,7 @@ function rows(): { asset: string; address: string }[] {
   });
 }
 
-describe.skipIf(absent)('listed addresses (skipped where the real list is absent)', () => {
+describe.skipIf(absent)('listed addresses (or skipped: no shared data)', () => {
   test('of 717 rows 34 are of no known kind, and they are of other chains', () => {
     const others = rows().filter(({ address }) => parseAddress(address) === null);
     expect(rows()).toHaveLength(717);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closingLines, reasonInTitle } from './summary-reporter.ts';
+import { closingLines, reasonInTitle, refusalLines, refusedInCi } from './summary-reporter.ts';
 
 describe('the closing lines', () => {
   test('the last line stands alone and counts everything', () => {
@@ -41,5 +41,27 @@ describe('the closing lines', () => {
     ['nothing is left out', null],
   ])('the reason in %j is %j', (title, reason) => {
     expect(reasonInTitle(title)).toBe(reason);
+  });
+});
+
+describe('in CI', () => {
+  const data = { reason: 'no shared data', title: 'real rows' };
+  const server = { reason: 'no PostgreSQL server', title: 'a server' };
+  const silent = { reason: null, title: 'left out' };
+
+  test('a skipped test fails the run by its name, whatever its reason', () => {
+    const refused = refusedInCi([server, silent], {});
+    expect(refused).toEqual([server, silent]);
+    expect(refusalLines(refused)).toEqual([
+      'a test that is skipped in CI is a failure; 2 of them:',
+      '    a server',
+      '    left out',
+    ]);
+    expect(refusalLines(refusedInCi([], {}))).toEqual([]);
+  });
+
+  test('tests of the shared data may be left out where it is absent altogether, and only there', () => {
+    expect(refusedInCi([data, server], { 'no shared data': () => true })).toEqual([server]);
+    expect(refusedInCi([data], { 'no shared data': () => false })).toEqual([data]);
   });
 });

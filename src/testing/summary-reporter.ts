@@ -1,18 +1,44 @@
 // Answers one question: how did the suite end, and what did it leave out, and why.
 // Nothing is skipped silently: every skipped test is counted under its reason before the last line.
 
+import { existsSync } from 'node:fs';
 import { DefaultReporter, type TestCase, type TestModule } from 'vitest/node';
 import { collect, tally } from '../evidence/measure.ts';
+import { NO_SHARED_DATA, SHARED_DATA } from './shared-data.ts';
 
 /** What of a finished run the closing lines need. */
 type Outcome = {
   readonly passed: number;
   readonly failed: number;
   /** The reason of each skipped test; `null` where neither it nor a title around it gives one. */
-  readonly skipped: readonly { readonly reason: string | null; readonly title: string }[];
+  readonly skipped: readonly Skipped[];
 };
 
+type Skipped = { readonly reason: string | null; readonly title: string };
+
 const TITLES_SHOWN_MAX = 5;
+
+/** The only reasons for which CI may leave a test out, each with the ground that has to hold. */
+const LEFT_OUT_IN_CI: { readonly [reason: string]: () => boolean } = {
+  [NO_SHARED_DATA]: () => !existsSync(SHARED_DATA),
+};
+
+/** The skipped tests that fail a run in CI: those for whose reason there is no ground. */
+export function refusedInCi(
+  skipped: readonly Skipped[],
+  grounds: typeof LEFT_OUT_IN_CI = LEFT_OUT_IN_CI,
+): readonly Skipped[] {
+  return skipped.filter(({ reason }) => reason === null || grounds[reason]?.() !== true);
+}
+
+/** What is said of them: each by its name. */
+export function refusalLines(refused: readonly Skipped[]): string[] {
+  if (refused.length === 0) return [];
+  return [
+    `a test that is skipped in CI is a failure; ${refused.length} of them:`,
+    ...refused.map(({ title }) => `    ${title}`),
+  ];
+}
 
 /** The closing lines. The last one stands alone: `N passed, N failed, N skipped`. */
 export function closingLines(outcome: Outcome): string[] {
@@ -49,7 +75,10 @@ export class SummaryReporter extends DefaultReporter {
     super.onTestRunEnd(...ended);
     const [modules, unhandled] = ended;
     const outcome = outcomeOf(modules, unhandled.length);
-    process.stdout.write(`${closingLines(outcome).join('\n')}\n`);
+    const refused = process.env['CI'] === 'true' ? refusedInCi(outcome.skipped) : [];
+    if (refused.length > 0) process.exitCode = 1;
+    const lines = [...refusalLines(refused), ...closingLines(outcome)];
+    process.stdout.write(`${lines.join('\n')}\n`);
   }
 }
 

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { bridgesExplain } from '../../features/bridges/bridges.command.ts';
 import { ran } from '../../testing/recording-io.ts';
+import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { bridgeServices } from './bridges.ts';
 
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const FOLDER = join(DATA, 'provider-recordings/unit/decoders/test_across');
+const FOLDER = join(SHARED_DATA, 'provider-recordings/unit/decoders/test_across');
 const RECORDED = existsSync(FOLDER);
 
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-explain-'));
@@ -45,7 +45,7 @@ async function explain(document: unknown, more = '') {
 
 const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 
-describe.skipIf(!RECORDED)('recorded transactions of Across (skipped where none are)', () => {
+describe.skipIf(!RECORDED)('recorded transactions of Across (or skipped: no shared data)', () => {
   test.each([
     {
       situation: 'test_across_bridge_deposit_on_ethereum',

@@ -6,6 +6,7 @@ import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { BRIDGE_CHAINS, BRIDGE_PROTOCOLS } from '../../ports/bridges/bridge-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { evm } from '../../testing/addresses.ts';
+import { SHARED_DATA } from '../../testing/shared-data.ts';
 import {
   familyOf,
   isProvidersOnly,
@@ -16,8 +17,7 @@ import {
 } from './registry.ts';
 
 const TABLE = new URL('../../../registry/bridge-contracts.csv', import.meta.url);
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const CANDIDATES = join(DATA, 'bridges/registry_candidates.csv');
+const CANDIDATES = join(SHARED_DATA, 'bridges/registry_candidates.csv');
 
 function checksummed(text: string): string {
   const address = parseEvmAddress(text);
@@ -94,7 +94,7 @@ describe('a row is refused', () => {
   });
 });
 
-describe.skipIf(!existsSync(CANDIDATES))('candidates (skipped where the data is absent)', () => {
+describe.skipIf(!existsSync(CANDIDATES))('candidates (or skipped: no shared data)', () => {
   // What is skipped is still looked through for its tests.
   const held = existsSync(CANDIDATES) ? linesOf(CANDIDATES) : numbered([['']]);
   const [heading, ...lines] = held.map(({ cells }) => cells);

@@ -11,6 +11,7 @@ import type { Heuristic, Tie } from '../../ports/entities/cluster-store.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { type InferredDeposit, inferDeposits, publishedRule } from '../deposits/inference.ts';
 import { changeTies, inputTies } from './bitcoin.ts';
 import { deployerTies } from './deployers.ts';
@@ -29,9 +30,8 @@ function wilsonLow(hits: number, of: number): number {
   return (p + (Z * Z) / (2 * of) - spread) / (1 + (Z * Z) / of);
 }
 
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const CLUSTERS = join(DATA, 'clusters');
-const NO_DATA = existsSync(join(CLUSTERS, 'bionic.csv')) ? null : 'no data/clusters here';
+const CLUSTERS = join(SHARED_DATA, 'clusters');
+const HAS_DATA = existsSync(join(CLUSTERS, 'bionic.csv'));
 
 type Row = {
   readonly block: number;
@@ -76,8 +76,8 @@ describe('deposit reuse on a real token network', () => {
       publishedRule(() => DECIMALS),
     );
 
-  test.skipIf(NO_DATA !== null)(
-    'an inferred deposit address sends to its exchange alone as often as the weight says',
+  test.skipIf(!HAS_DATA)(
+    'an inferred deposit address sends to its exchange alone as often as the weight says (or skipped: no shared data)',
     () => {
       const rows = transfers();
       const hot = exchanges();
@@ -110,8 +110,8 @@ describe('deposit reuse on a real token network', () => {
     },
   );
 
-  test.skipIf(NO_DATA !== null)(
-    'one exchange without its labels gives its deposit addresses to no other exchange',
+  test.skipIf(!HAS_DATA)(
+    'one exchange without its labels gives its deposit addresses to no other exchange (or skipped: no shared data)',
     () => {
       const rows = transfers();
       const hot = exchanges();

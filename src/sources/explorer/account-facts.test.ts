@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { FACT_NAMES, type FactName } from '../../ports/accounts/chain-facts.ts';
+import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { providerGuard } from '../http/provider-guard.ts';
 import { explorerFacts } from './account-facts.ts';
 import { saysNoCreation } from './empties.ts';
@@ -184,12 +185,12 @@ describe('a fault of an explorer is silence of every fact', () => {
   });
 });
 
-const FOLDER = `${process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data'}/provider-recordings/unit/test_indexers`;
+const FOLDER = `${SHARED_DATA}/provider-recordings/unit/test_indexers`;
 const RECORDED = [0, 1, 2]
   .map((n) => `${FOLDER}/test_get_contract_creation_hash[check_all_indexers${n}].yaml`)
   .filter((file) => existsSync(file));
 
-describe.skipIf(RECORDED.length === 0)('recorded answers (or skipped: no test data)', () => {
+describe.skipIf(RECORDED.length === 0)('recorded answers (or skipped: no shared data)', () => {
   test.each(RECORDED)('%s: the creation, and the words for none', async (file) => {
     const text = readFileSync(file, 'utf8');
     expect(text).toContain(CREATOR);

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { ProviderFault } from '../http/provider-guard.ts';
 import { EMPTIES, type ListAction } from './empties.ts';
 import { ChainRefused, nodeResultIn, pageIn, WindowEnded } from './envelope.ts';
 import { rowIn } from './rows.ts';
 
-const DATA = process.env['EXHIBIT_TEST_DATA'] ?? '../shared/data';
-const FOLDER = `${DATA}/provider-recordings/external_apis`;
+const FOLDER = `${SHARED_DATA}/provider-recordings/external_apis`;
 const FILES = [
   'test_etherscan/test_etherscan_get_transactions_genesis_block.yaml',
   'test_etherscan/test_has_activity.yaml',
@@ -32,7 +32,7 @@ function recordedIn(name: string): Recorded[] {
   });
 }
 
-describe.skipIf(FILES.length === 0)('recorded answers (skipped where none are)', () => {
+describe.skipIf(FILES.length === 0)('recorded answers (or skipped: no shared data)', () => {
   test.each(FILES)('%s is read as what it says', (name) => {
     const recorded = recordedIn(name);
     expect(recorded.length).toBeGreaterThan(0);

@@ -144,7 +144,9 @@ const ARROWS: readonly Arrows[] = [
     outside: ['zod', 'oxc-parser', 'vitest', 'fast-check'],
   },
   // The tests of the house, which look at all of it.
-  { of: 'src/*.test.ts', may: ['src/'], outside: ['zod'] },
+  { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
+  // A program to copy stands alone.
+  { of: 'examples/', may: [], outside: [] },
   { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', '@duckdb/node-api'] },
 ];
 
@@ -179,8 +181,8 @@ const EXCEPTIONS: Exceptions = {
   evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
   mints: [EVIDENCE, SOURCES, STORES, 'src/ports/accounts/readings.ts', 'src/testing/'],
   answerMakers: ['src/contract/route.ts'],
-  environment: ['src/config.ts', 'src/testing/'],
-  browser: [],
+  environment: ['src/config.ts', 'src/testing/', 'examples/'],
+  browser: ['examples/'],
   noFallbacks: [FEATURES, SOURCES, STORES],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's weather,
   // `unreadable` a refused document of a fault;
@@ -198,7 +200,7 @@ const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [
-  ...['src/main.ts', 'bench/', 'vitest.config.ts', ...CHILD_ENTRIES],
+  ...['src/main.ts', 'bench/', 'examples/', 'vitest.config.ts', ...CHILD_ENTRIES],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];
@@ -209,7 +211,7 @@ const FOR_TESTS = /^src\/testing\/|\.suite\.ts$/;
 const FILES_EXAMINED_MIN = 150;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-const paths = ['src', 'bench'].flatMap((folder) => codeUnder(ROOT, folder));
+const paths = ['src', 'bench', 'examples'].flatMap((folder) => codeUnder(ROOT, folder));
 const sources = paths.map((path) => sourceAt(ROOT, path));
 
 function written(violations: readonly Violation[]): string[] {

@@ -1,0 +1,32 @@
+// How old is each source, and can it carry a negative? Asks /health again and again.
+//   node examples/source-ages.ts [EVERY_SECONDS [TIMES]]
+// Ends with 3 where some source was not fresh at the last look.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask, textAt, valueAt } from './ask.ts';
+
+const [everyS = '60', times = 'Infinity'] = process.argv.slice(2);
+
+// Until somebody has looked, nothing is fresh.
+process.exitCode = 3;
+for (let look = 1; look <= Number(times); look += 1) {
+  if (look > 1) await sleep(Number(everyS) * 1_000);
+  process.exitCode = (await allFresh()) ? 0 : 3;
+}
+
+async function allFresh(): Promise<boolean> {
+  const asked = await ask('/health');
+  const sources = asked.ok ? valueAt(asked.body, 'data_freshness') : undefined;
+  if (typeof sources !== 'object' || sources === null) {
+    console.log(`could not check (${asked.ok ? 'no ages in the answer' : asked.reason})`);
+    return false;
+  }
+  const rows = Object.entries(sources);
+  for (const [name, source] of rows) {
+    const [state, age, max] = ['state', 'age_s', 'max_age_s'].map((one) => valueAt(source, one));
+    const limit = max === null ? 'no limit' : `${max} s at most`;
+    const note = valueAt(source, 'reason') === null ? '' : `: ${textAt(source, 'reason')}`;
+    console.log(`${name}: ${state}, ${age === null ? 'never' : `${age} s`} (${limit})${note}`);
+  }
+  return rows.length > 0 && rows.every(([, source]) => valueAt(source, 'state') === 'fresh');
+}

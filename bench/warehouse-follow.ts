@@ -97,7 +97,7 @@ export async function followed(
   const [, reads, walks] = await Promise.all([
     write(),
     repeat(low, (start) => singleRead(ports, start)),
-    repeat(low.toReversed(), (start) => fullWalk(ports, start, now)),
+    repeat(low.toReversed(), (start) => fullWalk(ports, start)),
   ]);
   const ms = performance.now() - started;
   return [

@@ -3,8 +3,10 @@
 import { parseAddress } from '../src/chain/address.ts';
 import { map, seen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
+import { coveredHistory } from '../src/stores/history/covered.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { warehouseHistory } from '../src/stores/warehouse/history/warehouse.ts';
+import { TIP_MAX_AGE_S } from '../src/testing/clock.ts';
 import { listedEntry, type WalkedPorts, walkedPorts } from '../src/testing/walked-world.ts';
 
 const BUDGET_MS = 20_000;
@@ -16,7 +18,10 @@ export function walker(
   now: () => number,
 ): WalkedPorts {
   const world = { now: now(), transfers: [], listed: listed.map(listedEntry), labels: null };
-  return { ...walkedPorts(world), history: warehouseHistory(warehouse, now) };
+  const history = coveredHistory(warehouseHistory(warehouse, now), {
+    ...{ now, tipMaxAgeS: TIP_MAX_AGE_S },
+  });
+  return { ...walkedPorts(world), history };
 }
 
 /** Reads one address's neighbourhood; answers how many transfers it came with. */
@@ -36,15 +41,11 @@ export async function singleRead({ history }: WalkedPorts, address: string): Pro
 }
 
 /** Walks two hops; answers how many addresses it met. */
-export async function fullWalk(
-  ports: WalkedPorts,
-  address: string,
-  now: () => number,
-): Promise<number> {
+export async function fullWalk(ports: WalkedPorts, address: string): Promise<number> {
   const subject = parseAddress(address);
   if (subject === null) throw new Error('a start is no address');
   const signal = AbortSignal.timeout(BUDGET_MS);
-  const walk = await proximity(ports, subject, WALK_LIMITS, { now, signal });
+  const walk = await proximity(ports, subject, WALK_LIMITS, { signal });
   if (walk instanceof Unread) throw new Error(`not walked: ${walk.why.reason}`);
   const known = seen(map(walk, (value) => [value]));
   if (known === null) throw new Error('nothing was seen');

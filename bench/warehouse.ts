@@ -181,14 +181,14 @@ async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]):
     for (const pass of ['cold', 'warm']) {
       const nodes: number[] = [];
       const taken = await timed(starts.slice(0, WALK_STARTS), 1, async (start) => {
-        nodes.push(await fullWalk(ports, start, now));
+        nodes.push(await fullWalk(ports, start));
       });
       const mean = nodes.reduce((sum, n) => sum + n, 0) / nodes.length;
       say(`${line(`  walk, full rules, ${of} ${pass}, alone`, taken)}  ${mean.toFixed(1)} nodes`);
     }
     const nodes: number[] = [];
     const taken = await timed(starts, CALLERS, async (start) => {
-      nodes.push(await fullWalk(ports, start, now));
+      nodes.push(await fullWalk(ports, start));
     });
     const all = nodes.reduce((sum, n) => sum + n, 0);
     const perSecond = (taken.perSecond * all) / nodes.length;

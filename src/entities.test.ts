@@ -21,6 +21,7 @@ import { clusterStore } from './stores/control/clusters.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
+import { coveredHistory } from './stores/history/covered.ts';
 import { warehouseCreations } from './stores/warehouse/creations.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
@@ -28,6 +29,7 @@ import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
@@ -38,9 +40,9 @@ const WAREHOUSE = fileURLToPath(new URL('../migrations/warehouse', import.meta.u
 const CONTROL = fileURLToPath(new URL('../migrations/control', import.meta.url));
 const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const FOLLOWED_MAX_MS = 20_000;
-const TIP_MAX_AGE_S = 3_600;
 const ETHER = 10n ** 18n;
 const now = () => Math.floor(Date.now() / 1_000);
+const TIP = { now, tipMaxAgeS: TIP_MAX_AGE_S };
 
 const [ALICE, ALIAS] = [evm('alice'), evm('alias of alice')];
 const [DEPOSIT, HOT] = [evm('deposit of alice'), evm('hot wallet')];
@@ -86,8 +88,8 @@ describe.skipIf(absent)(title, () => {
     ports = {
       store: clusterStore(database, { simulated: false, nowMs: Date.now }),
       labels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
-      history: warehouseHistory(warehouse, now),
-      creations: warehouseCreations(warehouse, { now, tipMaxAgeS: TIP_MAX_AGE_S }),
+      history: coveredHistory(warehouseHistory(warehouse, now), TIP),
+      creations: warehouseCreations(warehouse, TIP),
     };
   }, 90_000);
   afterAll(async () => {
@@ -211,7 +213,7 @@ describe.skipIf(absent)(title, () => {
   });
 
   test('is held for other answers once it was examined, and is silence before', async () => {
-    const clusters = heldClusters(ports, { now, tipMaxAgeS: TIP_MAX_AGE_S });
+    const clusters = heldClusters(ports, TIP);
     const { cluster_id } = await entity(ALICE);
     const held = await clusters.clusterOf('ethereum', ALICE);
     if (!(held instanceof Read)) throw new Error('not read');

@@ -17,11 +17,13 @@ import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.jo
 import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
+import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
 import { silentPorts } from './testing/memory/silent.ts';
@@ -104,7 +106,9 @@ describe.skipIf(absent)(title, () => {
     const { entityClusters, chainFacts } = silentPorts(why('no_history'));
     const handler = walletCexHandler({
       exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
-      transferHistory: warehouseHistory(warehouse, now),
+      transferHistory: coveredHistory(warehouseHistory(warehouse, now), {
+        ...{ now, tipMaxAgeS: TIP_MAX_AGE_S },
+      }),
       ...{ entityClusters, chainFacts },
     }) as Call;
     const signal = AbortSignal.timeout(FOLLOWED_MAX_MS);

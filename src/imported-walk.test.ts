@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
 import { map, Read, seen } from './evidence/reading.ts';
 import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
+import { coveredHistory } from './stores/history/covered.ts';
 import {
   freshFolder,
   imported,
@@ -15,6 +16,7 @@ import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/en
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
+import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 
@@ -88,7 +90,11 @@ describe.skipIf(!existsSync(FILE))(
       const onList = new Set(listed);
       const entries = listed.map(listedEntry);
       const world = { now: NOW, transfers: [], listed: entries, labels: null };
-      const ports = { ...walkedPorts(world), history: warehouseHistory(warehouse, () => NOW) };
+      const history = coveredHistory(
+        warehouseHistory(warehouse, () => NOW),
+        { now: () => NOW, tipMaxAgeS: TIP_MAX_AGE_S },
+      );
+      const ports = { ...walkedPorts(world), history };
       const hops = { 1: 0, 2: 0, none: 0 };
       for (const subject of subjects.filter((one) => !onList.has(one))) {
         const near = [...(edges.get(subject) ?? [])].filter((one) => one !== subject);
@@ -101,7 +107,7 @@ describe.skipIf(!existsSync(FILE))(
         const parsed = parseAddress(subject);
         if (parsed === null) throw new Error(`${subject} is no address`);
         const { signal } = new AbortController();
-        const walk = await proximity(ports, parsed, WALK_LIMITS, { now: () => NOW, signal });
+        const walk = await proximity(ports, parsed, WALK_LIMITS, { signal });
         const known = seen(map(walk, (value) => [value]))?.[0];
         expect(known?.found?.way.length ?? 'none', subject).toBe(expected);
         // Nothing of the chain is held in full, so that no walk of it may deny anything.

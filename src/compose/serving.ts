@@ -10,7 +10,6 @@ import { walletEntity } from '../features/entities/wallet-entity.contract.ts';
 import { type EvidencePorts, makeHandlers } from '../features/handlers.ts';
 import { health } from '../features/health/health.contract.ts';
 import { type HealthFacts, healthHandler } from '../features/health/health.route.ts';
-import { WALK_LIMITS } from '../features/sanctions/walk.ts';
 import { labelChanges } from '../features/tables/label-changes.contract.ts';
 import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
@@ -25,8 +24,6 @@ import { registryDocument } from './features/bridges-page.ts';
 import type { EntityParts } from './features/entities.ts';
 import type { Logger } from './logger.ts';
 import { VERSION } from './version.ts';
-
-const MS_PER_S = 1_000;
 
 /** What is served. */
 export type ServingParts = {
@@ -121,8 +118,7 @@ function opsOptions(parts: ServingParts) {
 
 function mountedRoutes(parts: ServingParts): Mounted[] {
   const { surfaces } = parts.config;
-  const tipMaxAgeS = parts.config.tipMaxAgeMs / MS_PER_S;
-  const handlers = makeHandlers(parts.ports, { ...WALK_LIMITS, tipMaxAgeS });
+  const handlers = makeHandlers(parts.ports);
   const evidence: Mounted[] = [];
   for (const route of EVIDENCE_ROUTES) {
     if (surfaces.includes(route.surface)) evidence.push(mount(route, handlers[route.name]));

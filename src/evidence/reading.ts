@@ -95,6 +95,19 @@ export function part<T, P extends string>(value: T, origin: Origin<P>, why: Why)
   return makePart(value, { ports: only(origin.port), sources: [origin.source] }, why);
 }
 
+/**
+ * Mints a reading of one port from that of another: for an adapter that answers for what another
+ * read, once it has seen to what its own port promises. For adapters only.
+ */
+export function mintAs<T, P extends string>(port: P, reading: Reading<T, never>): Reading<T, P>;
+export function mintAs<T, P extends string>(port: P, reading: Partly<T, never>): Partly<T, P>;
+export function mintAs<T, P extends string>(port: P, reading: Partly<T, never>): Partly<T, P> {
+  if (reading instanceof Unread) return unread(port, reading.why);
+  const under = { ports: only(port), sources: basisOf(reading).sources };
+  if (reading instanceof Read) return makeRead(reading.value, under);
+  return makePart(peek(reading), under, reading.why);
+}
+
 // The set of one port, made once: ports are few, and readings of each are minted all the time.
 function only(port: string): ReadonlySet<string> {
   const known = PORTS_ALONE.get(port);

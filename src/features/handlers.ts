@@ -37,15 +37,12 @@ type EvidenceHandlers = {
 };
 
 /** A handler for each declared evidence route: one that is missing does not compile. */
-export function makeHandlers(
-  ports: EvidencePorts,
-  walk?: Parameters<typeof walletOfacHandler>[1],
-): EvidenceHandlers {
+export function makeHandlers(ports: EvidencePorts): EvidenceHandlers {
   return {
     bulk_wallet_screen: bulkWalletScreenHandler(ports),
-    wallet_ofac: walletOfacHandler(ports, walk),
-    wallet_score: walletScoreHandler(ports, walk),
-    wallet_bridges: walletBridgesHandler(ports, walk),
-    wallet_cex: walletCexHandler(ports, walk),
+    wallet_ofac: walletOfacHandler(ports),
+    wallet_score: walletScoreHandler(ports),
+    wallet_bridges: walletBridgesHandler(ports),
+    wallet_cex: walletCexHandler(ports),
   };
 }

@@ -7,10 +7,7 @@ import {
   type ForensicPorts,
   forensicEvidence,
 } from '../features/forensics/evidence.ts';
-import { STILL_NOW } from './clock.ts';
 import { forensicPorts, type Planted } from './forensic-ports.ts';
-
-const TIP_MAX_AGE_S = 3_600;
 
 /** The evidence of an address in a planted world. */
 export async function scored(
@@ -21,9 +18,7 @@ export async function scored(
   const subject = parseAddress(address);
   if (subject === null) throw new Error(`no address: ${address}`);
   return forensicEvidence(ports, subject, {
-    now: () => STILL_NOW,
     signal: new AbortController().signal,
-    tipMaxAgeS: TIP_MAX_AGE_S,
   });
 }
 

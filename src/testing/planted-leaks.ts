@@ -17,6 +17,8 @@ import {
   type Reading,
   read,
   seen,
+  Unread,
+  unread,
 } from '../evidence/reading.ts';
 import type { EvidencePorts } from '../features/handlers.ts';
 import type { RegistryTable } from '../ports/bridges/bridge-registry.ts';
@@ -58,7 +60,8 @@ export const plantedScreen = evidenceRoute({
 });
 
 type Look = Partly<ListLookUp, 'sanctions_list'>;
-type Linked = Partly<boolean, 'sanctions_list' | 'transfer_history'>;
+type LinkedPort = 'sanctions_list' | 'transfer_history';
+type Linked = Partly<boolean, LinkedPort>;
 
 /** The parts of the screen, each of which a leak may replace. */
 type Screen = {
@@ -88,6 +91,7 @@ async function linkOf(ports: EvidencePorts, address: string, signal: AbortSignal
   const limits = { ...caps, transfersPerCounterpartyMax: 1, signal };
   const near = (await ports.transferHistory.neighbourhoods([address], limits)).get(address);
   if (near === undefined) throw new Error('planted: no reading for the address');
+  if (near instanceof Unread) return unread<LinkedPort>('transfer_history', near.why);
   const others = map(near, ({ counterparties }) => counterparties.map((one) => one.address));
   const met = seen(others);
   const list = await ports.sanctionsList.lookUp(met === null ? [] : met);
@@ -289,7 +293,7 @@ export function lyingPorts(ports: EvidencePorts): EvidencePorts {
       neighbourhoods: async (addresses, limits) => {
         const readings = await transferHistory.neighbourhoods(addresses, limits);
         const each = [...readings].map(([address, reading]) => {
-          const nothing = { address, degree: 0, counterparties: [], coverage: [] };
+          const nothing = { address, degree: 0, counterparties: [], coverage: [], gaps: [] };
           const empty = { ...nothing, provenance: 'warehouse' } as const;
           return [address, passedAsWhole(reading, 'transfer_history', empty)] as const;
         });

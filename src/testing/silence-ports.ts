@@ -7,7 +7,10 @@ import { type Why, why } from '../evidence/reasons.ts';
 import type { EvidencePorts } from '../features/handlers.ts';
 import type { ChainFactsPort, FactName } from '../ports/accounts/chain-facts.ts';
 import type { EntityCluster } from '../ports/entities/entity-clusters.ts';
-import type { Neighbourhood, NeighbourhoodLimits } from '../ports/history/transfer-history.ts';
+import type {
+  CoveredNeighbourhood,
+  NeighbourhoodLimits,
+} from '../ports/history/transfer-history.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
 import { silentPorts } from './memory/silent.ts';
 
@@ -75,7 +78,7 @@ const LIST: Paging<ListLookUp> = {
   emptied: (look) => ({ ...look, found: new Map() }),
   convicts: ({ found }) => found.size > 0,
 };
-const HISTORY: Paging<Neighbourhood> = {
+const HISTORY: Paging<CoveredNeighbourhood> = {
   emptied: (known) => ({ ...known, degree: 0, counterparties: [] }),
   // A hub, whose counterparties are left out: it cannot become less of one.
   convicts: ({ degree, counterparties }) => degree > counterparties.length,

@@ -165,6 +165,12 @@ export const RULE_FIXTURES: readonly Fixture[] = [
   form(
     'minting',
     ENGINE,
+    "import { mintAs } from '../evidence/reading.ts';",
+    "import { weaken } from '../evidence/reading.ts';",
+  ),
+  form(
+    'minting',
+    ENGINE,
     "import * as r from '../evidence/reading.ts';",
     "import type * as r from '../evidence/reading.ts';",
   ),

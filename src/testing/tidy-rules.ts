@@ -313,7 +313,7 @@ function isEnvSpecifier(one: Node): boolean {
 /** Names that a file may not import: mints outside sources and stores, answers outside routes. */
 export function mintViolations(source: Source, but: Exceptions): Violation[] {
   const makers = [
-    { file: '/reading.ts', names: ['read', 'part', '*'], may: but.mints, tests: true },
+    { file: '/reading.ts', names: ['read', 'part', 'mintAs', '*'], may: but.mints, tests: true },
     {
       file: '/answer.ts',
       names: ['makeAnswer', 'makeReply', '*'],

@@ -5,6 +5,8 @@
 import type { HistoryTransfer, TransferHistory } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../ports/labels/exchange-labels.ts';
 import type { ListEntry, SanctionsList } from '../ports/sanctions/sanctions-list.ts';
+import { coveredHistory } from '../stores/history/covered.ts';
+import { TIP_MAX_AGE_S } from './clock.ts';
 import { memoryExchangeLabels } from './memory/exchange-labels.ts';
 import { type MemoryPublication, memorySanctionsList } from './memory/sanctions-list.ts';
 import { type MemoryHistory, memoryTransferHistory } from './memory/transfer-history.ts';
@@ -52,15 +54,18 @@ export function walkedPorts(world: WalkedWorld): WalkedPorts {
       now: () => now,
     }),
     labels: memoryExchangeLabels({ labels, as_of: now, simulated }),
-    history: memoryTransferHistory({
-      chains: ['ethereum'],
-      transfers,
-      coverage: heldInFull('ethereum', now - TIP_AGE_S),
-      provenance: 'warehouse',
-      as_of: now - TIP_AGE_S,
-      simulated,
-      ...world.history,
-    }),
+    history: coveredHistory(
+      memoryTransferHistory({
+        chains: ['ethereum'],
+        transfers,
+        coverage: heldInFull('ethereum', now - TIP_AGE_S),
+        provenance: 'warehouse',
+        as_of: now - TIP_AGE_S,
+        simulated,
+        ...world.history,
+      }),
+      { now: () => now, tipMaxAgeS: TIP_MAX_AGE_S },
+    ),
   };
 }
 

@@ -8,7 +8,7 @@ import type { ImportOrigin } from '../../evidence/origin.ts';
 import { followable, POLL_MS, TIP_BLOCKS_MAX } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
 import type { Prices } from '../../ports/history/prices.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { RawHistory, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { BulkImport } from '../../ports/indexing/bulk-import.ts';
 import type { Followable } from '../../ports/indexing/chain-following.ts';
 import type { Leases } from '../../ports/indexing/leases.ts';
@@ -31,6 +31,7 @@ import { defillamaPrices } from '../../sources/prices/defillama.ts';
 import { pricedHistory, valuedHistory } from '../../sources/prices/priced-history.ts';
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
+import { coveredHistory } from '../../stores/history/covered.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
 import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
 import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
@@ -75,17 +76,17 @@ export function historyParts(
   const explorers = explorersOf(outside);
   const live = liveParts(config, outside, explorers);
   const prices = pricesOf(config, outside);
+  const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
   const joined = {
-    ...{ held, store, now: nowS, origin: originOf(config) },
-    tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
+    ...{ held, store, origin: originOf(config), ...tip },
     onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
   };
   const priced = live === null || prices === null ? live : pricedHistory(live, prices);
   const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
-  const history = prices === null ? known : valuedHistory(known, prices);
+  const raw = prices === null ? known : valuedHistory(known, prices);
   const nodes = evmClients(outside, RPC_LIMITS);
   return {
-    history,
+    history: coveredHistory(raw, tip),
     store,
     importFiles: bulkImporter(store, join(config.dataDir, 'import')),
     following: followedOn(nodes, config, store, leases),
@@ -124,7 +125,7 @@ function liveParts(
   config: Config,
   outside: Outside,
   chains: readonly ExplorerChain[],
-): TransferHistory | null {
+): RawHistory | null {
   const limits = {
     now: nowS,
     timeMs: config.liveBudgetMs,

@@ -54,19 +54,15 @@ export type BridgePorts = {
 /** The ports without which nothing can be said. */
 export type TracePort = BridgeRegistryPort | TransferHistoryPort;
 
-/** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
+/** What is asked. The signal ends the reading's time. */
 type TraceAsked = {
   readonly address: string;
   readonly chain: BridgeChain;
-  readonly now: () => number;
   readonly signal: AbortSignal;
-  readonly tipMaxAgeS: number;
-  /** The most receipts that are read. */
-  readonly receiptsMax: number;
 };
 
 /** How many of the newest receipts one trace reads. */
-export const TRACE_RECEIPTS_MAX = 24;
+const TRACE_RECEIPTS_MAX = 24;
 
 /** The dealings with one family of contracts of a protocol. `usd` is over priced transfers only. */
 export type BridgeDealings = {
@@ -120,13 +116,13 @@ export async function bridgeTrace(ports: BridgePorts, asked: TraceAsked): Promis
   const { address, chain, signal } = asked;
   const [table, history] = await Promise.all([
     tableInTime(ports.bridgeRegistry, chain, signal),
-    addressHistory(ports.transferHistory, address, { ...asked, chains: [chain] }),
+    addressHistory(ports.transferHistory, address, { signal, chains: [chain] }),
   ]);
   const joined: Partly<Held, TracePort> = both({ table, history });
   const first = seen(map(joined, (held) => [{ held, contacts: contactsOf(asked, held) }]));
   if (first === null) return { trace: map(joined, (held) => traceOf(held, asked)), receipts: null };
   const [{ held, contacts }] = first;
-  const hashes = transactionsToRead(contacts, asked.receiptsMax);
+  const hashes = transactionsToRead(contacts, TRACE_RECEIPTS_MAX);
   if (hashes.length === 0) {
     return { trace: map(joined, (one) => traceOf(one, asked)), receipts: null };
   }

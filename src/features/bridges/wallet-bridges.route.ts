@@ -11,7 +11,6 @@ import { type Claim, claim } from '../../evidence/claim.ts';
 import { decided, map, Part, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { signerOf } from '../history/edge-rule.ts';
-import { HISTORY_LIMITS } from '../history/limits.ts';
 import type { Contact } from './contacts.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 import {
@@ -20,16 +19,12 @@ import {
   bridgeTrace,
   type ReceiptsTold,
   sumOf,
-  TRACE_RECEIPTS_MAX,
   type Trace,
   type TracePort,
 } from './trace.ts';
 import { walletBridges } from './wallet-bridges.contract.ts';
 
 type Data = z.input<typeof walletBridges.data>;
-
-/** The bounds of one trace. */
-type BridgeLimits = { readonly tipMaxAgeS: number; readonly receiptsMax?: number };
 
 /** How many contacts an answer shows, the newest. */
 const CONTACTS_SHOWN_MAX = 100;
@@ -39,11 +34,8 @@ const PRICE_BASIS =
   'USD at the time of each transfer, from the configured price source; over priced transfers only';
 
 /** The handler of the bridge trace. */
-export function walletBridgesHandler(
-  ports: BridgePorts,
-  limits: BridgeLimits = HISTORY_LIMITS,
-): Handler<typeof walletBridges> {
-  return async ({ params, query }, asked) => {
+export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletBridges> {
+  return async ({ params, query }, { signal }) => {
     const { chain } = query;
     const parsed = parseAddress(params.address);
     if (parsed === null) return badInput([why('form_not_recognised').reason]);
@@ -52,11 +44,7 @@ export function walletBridgesHandler(
       const reason = why('not_traced_kind', { kind });
       return walletBridges.absent.not_supported({ subject: address, why: reason });
     }
-    const { tipMaxAgeS, receiptsMax = TRACE_RECEIPTS_MAX } = limits;
-    const { trace, receipts } = await bridgeTrace(ports, {
-      ...{ address, chain, tipMaxAgeS, receiptsMax },
-      ...{ now: asked.now, signal: asked.signal },
-    });
+    const { trace, receipts } = await bridgeTrace(ports, { address, chain, signal });
     const shown = seen(map(trace, (one) => [one]));
     if (shown === null) {
       const silent = { subject: address, silent: unreadOf(trace) };

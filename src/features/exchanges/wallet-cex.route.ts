@@ -24,7 +24,6 @@ import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
 import type { AssetFlow, Forward } from '../deposits/inference.ts';
 import { signerOf } from '../history/edge-rule.ts';
-import { HISTORY_LIMITS } from '../history/limits.ts';
 import { confidenceLevel } from '../tables/labels.ts';
 import {
   type Activity,
@@ -48,20 +47,17 @@ type CexPorts = {
 
 const MS_IN_S = 1_000;
 
-/** The handler of the attribution of one address. `tipMaxAgeS`: seconds; a chain's fresh tip. */
-export function walletCexHandler(
-  ports: CexPorts,
-  { tipMaxAgeS }: { readonly tipMaxAgeS: number } = HISTORY_LIMITS,
-): Handler<typeof walletCex> {
+/** The handler of the attribution of one address. */
+export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
   const { exchangeLabels: labels, entityClusters: clusters } = ports;
   const { transferHistory: history, chainFacts: facts } = ports;
-  return async ({ params }, { now, signal }) => {
+  return async ({ params }, { signal }) => {
     const subject = parseAddress(params.address);
     if (subject === null) {
       const misform = describeMisform(params.address);
       return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
     }
-    const asked = { chains: null, now, signal, tipMaxAgeS };
+    const asked = { chains: null, signal };
     const found = await attribution(subject, { labels, clusters, history, facts }, asked);
     const { address } = subject;
     if (found instanceof Unread) {

@@ -52,12 +52,8 @@ export type ForensicPorts = {
   readonly entityClusters: EntityClusters;
 };
 
-/** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
-type ForensicAsked = {
-  readonly now: () => number;
-  readonly signal: AbortSignal;
-  readonly tipMaxAgeS: number;
-};
+/** What is asked: the signal ends the reading's time. */
+type ForensicAsked = { readonly signal: AbortSignal };
 
 /** What one kind came to. A part shows what it found and is not checked. */
 export type KindResult = {
@@ -146,7 +142,7 @@ async function historyOf(
   if (MAIN_CHAINS[kind] === null) {
     return unread('transfer_history', why('not_walked_kind', { kind }));
   }
-  return addressHistory(history, address, { ...asked, chains: null });
+  return addressHistory(history, address, { signal: asked.signal, chains: null });
 }
 
 async function factsOf(

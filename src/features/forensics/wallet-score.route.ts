@@ -10,7 +10,6 @@ import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
-import { HISTORY_LIMITS } from '../history/limits.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
   anyFact,
@@ -27,21 +26,15 @@ import { walletScore } from './wallet-score.contract.ts';
 
 type Data = z.input<typeof walletScore.data>;
 
-/** What bounds the reading of an answer. */
-type ScoreLimits = { readonly tipMaxAgeS: number };
-
 /** The handler of the forensic record of one address. */
-export function walletScoreHandler(
-  ports: ForensicPorts,
-  { tipMaxAgeS }: ScoreLimits = HISTORY_LIMITS,
-): Handler<typeof walletScore> {
+export function walletScoreHandler(ports: ForensicPorts): Handler<typeof walletScore> {
   return async ({ params }, asked) => {
     const subject = parseAddress(params.address);
     if (subject === null) {
       const misform = describeMisform(params.address);
       return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
     }
-    const evidence = await forensicEvidence(ports, subject, { ...asked, tipMaxAgeS });
+    const evidence = await forensicEvidence(ports, subject, asked);
     return saysSomething(evidence) ? answered(evidence) : absence(evidence);
   };
 }

@@ -5,10 +5,7 @@ import { walkedPorts } from '../../testing/walked-world.ts';
 import { addressHistory, type HistoryAsked } from './address-history.ts';
 
 const NOW = 1_800_000_000;
-const ASKED: HistoryAsked = {
-  ...{ chains: null, now: () => NOW, tipMaxAgeS: 3_600 },
-  signal: new AbortController().signal,
-};
+const ASKED: HistoryAsked = { chains: null, signal: new AbortController().signal };
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [
   string,
   string,

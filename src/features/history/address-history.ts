@@ -1,28 +1,17 @@
 // What did these addresses send and receive, transfer by transfer, as far as could be read?
-// It refuses to call a history read whose rows were cut or whose chains are not held in full from
-// the first block to a fresh tip: only a whole one carries a negative.
+// It is as whole as the history that it is taken from: only a whole one carries a negative.
 
-import { parseAddress } from '../../chain/address.ts';
-import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import type { ChainName } from '../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
-import {
-  map,
-  type Partly,
-  Read,
-  type Reading,
-  seen,
-  unread,
-  weaken,
-} from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import type {
   CoverageRange,
+  CoveredNeighbourhood,
+  Gap,
   HistoryTransfer,
-  Neighbourhood,
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
-import { type Gap, gapsIn, gapsText } from './coverage.ts';
 import { compareText } from './edge-rule.ts';
 import { HISTORY_LIMITS } from './limits.ts';
 
@@ -39,13 +28,11 @@ export type AddressHistory = {
   readonly provenance: 'warehouse' | 'onchain';
 };
 
-/** What is asked. `now` gives Unix seconds; the signal ends the reading's time. */
+/** What is asked. The signal ends the reading's time. */
 export type HistoryAsked = {
   /** `null`: every chain of an address's own kind that this deployment reads. */
   readonly chains: readonly ChainName[] | null;
-  readonly now: () => number;
   readonly signal: AbortSignal;
-  readonly tipMaxAgeS: number;
   /** The most transfers of one address: one that has more is a part with the reason `row_cap`. */
   readonly rowsMax?: number;
 };
@@ -59,8 +46,8 @@ export async function addressHistories(
   asked: HistoryAsked,
 ): Promise<ReadonlyMap<string, Answer>> {
   const { signal, rowsMax = HISTORY_LIMITS.rowsMax } = asked;
-  const chains = await chainsFor(history, asked);
   const silence = (reading: Answer) => new Map(addresses.map((one) => [one, reading]));
+  const chains = await inTime(() => history.chainsRead(), signal);
   if (chains === OUT_OF_TIME) return silence(unread('transfer_history', STOPPED_BY_TIME));
   if (!(chains instanceof Read)) return silence(chains);
   const limits = {
@@ -81,7 +68,7 @@ export async function addressHistories(
     addresses.map((address) => {
       const reading = readings.get(address);
       if (reading === undefined) throw new Error('history: no reading for an address asked');
-      return [address, judged(address, reading, chains.value, asked)];
+      return [address, map(reading, toldOf)];
     }),
   );
 }
@@ -108,42 +95,10 @@ export function everyoneIn(histories: ReadonlyMap<string, Answer>): string[] {
   return [...met];
 }
 
-/** The chains a whole history must cover; those of other kinds are taken out for each address. */
-async function chainsFor(
-  history: TransferHistory,
-  { chains, signal }: HistoryAsked,
-): Promise<Reading<readonly ChainName[], TransferHistoryPort> | typeof OUT_OF_TIME> {
-  const read = await inTime(() => history.chainsRead(), signal);
-  if (read === OUT_OF_TIME || chains === null || !(read instanceof Read)) return read;
-  return map(read, () => chains);
-}
-
-function judged(
-  address: string,
-  reading: Partly<Neighbourhood, TransferHistoryPort>,
-  chains: readonly ChainName[],
-  { now, tipMaxAgeS }: HistoryAsked,
-): Answer {
-  const parsed = parseAddress(address);
-  const own = chains.filter((chain) => parsed !== null && CHAINS[chain].kind === parsed.kind);
-  if (chains.length === 0) return unread('transfer_history', why('no_history'));
-  if (own.length === 0) {
-    const kind = parsed === null ? 'no known form' : parsed.kind;
-    return unread('transfer_history', why('not_walked_kind', { kind }));
-  }
-  const needs = { chains: own, now: now(), tipMaxAgeS };
-  const told = map(reading, (known): AddressHistory => {
-    const { degree, coverage, provenance } = known;
-    const gaps = gapsIn(coverage, needs);
-    const transfers = known.counterparties
-      .flatMap((one) => one.transfers)
-      .filter(({ chain }) => own.includes(chain))
-      .sort(newestFirst);
-    return { address, transfers, degree, coverage, gaps, provenance };
-  });
-  const gaps = seen(map(told, (known) => known.gaps));
-  if (gaps === null || gaps.length === 0) return told;
-  return weaken(told, why('partial_history', { gaps: gapsText(address, gaps) }));
+function toldOf({ counterparties, ...known }: CoveredNeighbourhood): AddressHistory {
+  const transfers = counterparties.flatMap((one) => one.transfers).sort(newestFirst);
+  const { address, degree, coverage, gaps, provenance } = known;
+  return { address, transfers, degree, coverage, gaps, provenance };
 }
 
 function newestFirst(a: HistoryTransfer, b: HistoryTransfer): number {

@@ -6,7 +6,7 @@ import { type ParsedAddress, parseAddress } from '../../chain/address.ts';
 import { map, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';
-import { STILL_NOW, stillClock } from '../../testing/clock.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
@@ -58,7 +58,7 @@ async function walk(graph: Graph, bounds: Bounds): Promise<Partly<Walk, WalkPort
   });
   const signal = new AbortController().signal;
   const limits = { ...WALK_LIMITS, ...bounds };
-  return proximity(ports, subjectOf(SUBJECT), limits, { now: stillClock(), signal });
+  return proximity(ports, subjectOf(SUBJECT), limits, { signal });
 }
 
 function subjectOf(text: string): ParsedAddress {

@@ -9,7 +9,7 @@ import { decided, map, type Partly, Read, seen, unread } from '../../evidence/re
 import { why } from '../../evidence/reasons.ts';
 import type {
   Counterparty,
-  Neighbourhood,
+  CoveredNeighbourhood,
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
@@ -19,7 +19,6 @@ import type {
   SanctionsListPort,
 } from '../../ports/sanctions/sanctions-list.ts';
 import { addCause, type Causes } from '../history/causes.ts';
-import { gapsIn, gapsText } from '../history/coverage.ts';
 import { type LeftOut, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { compareWays, type Hop, stopsOf, type Way } from './walk-path.ts';
 
@@ -30,8 +29,6 @@ export type WalkLimits = {
   readonly rowsMax: number;
   readonly degreeMax: number;
   readonly batchRowsMax: number;
-  /** Seconds since a chain's newest held block from which on it carries no negative. */
-  readonly tipMaxAgeS: number;
 };
 
 /** An address of the walk: the way to it, `null` for the subject. */
@@ -51,7 +48,6 @@ export type WalkState = {
   readonly limits: WalkLimits;
   /** The chains that a negative must cover. */
   readonly chains: readonly ChainName[];
-  readonly now: number;
   readonly signal: AbortSignal;
   readonly reads: Partly<null, TransferHistoryPort>[];
   readonly lists: Partly<null, SanctionsListPort>[];
@@ -67,7 +63,7 @@ export type WalkState = {
   live: boolean;
 };
 
-type Readings = ReadonlyMap<string, Partly<Neighbourhood, TransferHistoryPort>>;
+type Readings = ReadonlyMap<string, Partly<CoveredNeighbourhood, TransferHistoryPort>>;
 type Met = { readonly ways: Way[]; readonly leftOut: LeftOut[] };
 
 const nothing = (): null => null;
@@ -93,9 +89,9 @@ export async function askHistory(
 
 /** The reading of an address that is known to be over the degree cap; else `null`. */
 export function hubIn(
-  reading: Partly<Neighbourhood, TransferHistoryPort>,
+  reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
   degreeMax: number,
-): Read<Neighbourhood, TransferHistoryPort> | null {
+): Read<CoveredNeighbourhood, TransferHistoryPort> | null {
   // A part knows the least that the degree can be: over the cap, reading on could not change it.
   const known = decided(reading, ({ degree }) => degree > degreeMax);
   return known instanceof Read && known.value.degree > degreeMax ? known : null;
@@ -130,22 +126,15 @@ export function expand(
 function fileCauses(
   state: WalkState,
   address: string,
-  reading: Partly<Neighbourhood, TransferHistoryPort>,
+  reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
 ): void {
   const provenance = seen(map(reading, (known) => [known.provenance]));
   if (provenance !== null && provenance[0] === 'onchain') state.live = true;
-  if (!(reading instanceof Read)) {
-    state.unread.add(address);
-    addCause(state.causes, reading.why);
-    return;
-  }
-  const { chains, now, limits } = state;
-  const needs = { chains, now, tipMaxAgeS: limits.tipMaxAgeS };
-  const gaps = gapsIn(reading.value.coverage, needs);
-  if (gaps.length === 0) return;
+  if (reading instanceof Read) return;
   state.unread.add(address);
-  for (const { chain } of gaps) state.gapped.add(chain);
-  addCause(state.causes, why('partial_history', { gaps: gapsText(address, gaps) }));
+  addCause(state.causes, reading.why);
+  const gaps = seen(map(reading, (known) => known.gaps));
+  if (gaps !== null) for (const { chain } of gaps) state.gapped.add(chain);
 }
 
 function meet(

@@ -5,7 +5,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { evm, named } from '../../testing/addresses.ts';
-import { STILL_NOW, stillClock } from '../../testing/clock.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { causesText } from '../history/causes.ts';
@@ -48,7 +48,7 @@ async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
   if (subject === null) throw new Error('test: the subject is no address');
   const signal = world.signal ?? new AbortController().signal;
   const limits = { ...WALK_LIMITS, ...world.limits };
-  return proximity(asked, subject, limits, { now: stillClock(), signal });
+  return proximity(asked, subject, limits, { signal });
 }
 
 /** A walk that was read to its end. */

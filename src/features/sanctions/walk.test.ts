@@ -4,7 +4,7 @@ import { type Partly, Read, Unread } from '../../evidence/reading.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import { evm } from '../../testing/addresses.ts';
-import { STILL_NOW, stillClock } from '../../testing/clock.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
@@ -43,7 +43,7 @@ async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
   if (subject === null) throw new Error('test: the subject is no address');
   const signal = new AbortController().signal;
   const limits = { ...WALK_LIMITS, ...world.limits };
-  return proximity(asked, subject, limits, { now: stillClock(), signal });
+  return proximity(asked, subject, limits, { signal });
 }
 
 /** A walk that was read to its end. */

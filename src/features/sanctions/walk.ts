@@ -47,7 +47,7 @@ export const HOPS_MAX = 2;
 /** How many hubs, and how many left-out contacts, a walk lists; it counts all of them. */
 export const LISTED_MAX = 20;
 
-/** The limits of a walk where the deployment sets no others. */
+/** The limits of a walk. */
 export const WALK_LIMITS: WalkLimits = {
   ...HISTORY_LIMITS,
   nodesMax: 10_000,
@@ -98,8 +98,8 @@ export function settledWalk(walk: Partly<Walk, WalkPort>): Reading<Walk, WalkPor
   return decided(walk, (seenSoFar) => seenSoFar.found !== null && !madeUp(seenSoFar));
 }
 
-/** What a walk is told beside its subject. `now` is Unix seconds; the signal ends its time. */
-export type WalkAsked = { readonly now: () => number; readonly signal: AbortSignal };
+/** What a walk is told beside its subject: the signal ends its time. */
+export type WalkAsked = { readonly signal: AbortSignal };
 
 /**
  * Walks transfer history breadth-first from a subject. Read to its end only where a negative may
@@ -143,7 +143,11 @@ function groundOf(
   chainsRead: Reading<readonly ChainName[], 'transfer_history'>,
   kind: AddressKind,
 ): Ground {
-  if (chainsRead instanceof Unread) return { chains: NO_CHAINS, noWalk: null };
+  if (chainsRead instanceof Unread) {
+    // What may be read of its kind is asked nonetheless; without any chain there is nothing to.
+    const isOnAny = CHAIN_NAMES.some((chain) => CHAINS[chain].kind === kind);
+    return { chains: NO_CHAINS, noWalk: isOnAny ? null : chainsRead.why };
+  }
   const chains = chainsRead.value.filter((chain) => CHAINS[chain].kind === kind);
   if (chains.length > 0) return { chains, noWalk: null };
   const none = chainsRead.value.length === 0;
@@ -161,7 +165,6 @@ function begun(
   return {
     limits,
     chains,
-    now: asked.now(),
     signal: asked.signal,
     reads: [],
     lists: [],

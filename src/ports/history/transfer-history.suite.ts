@@ -2,18 +2,31 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChainName } from '../../chain/chain.ts';
-import { basis, map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import { claim } from '../../evidence/claim.ts';
+import {
+  basis,
+  decided,
+  map,
+  Part,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+} from '../../evidence/reading.ts';
 import type {
   CoverageRange,
+  HistoryOf,
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
   TransferHistory,
-  TransferHistoryPort,
 } from './transfer-history.ts';
 
 /** The time of the suite's worlds, Unix seconds. */
 export const SUITE_NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+
+/** How old a tip may be in them, in seconds. */
+export const SUITE_TIP_MAX_AGE_S = 3_600;
 
 /**
  * What the history under test is to hold. Coverage with `address` null is the chain's; else it is
@@ -26,8 +39,12 @@ export type SuiteHistory = {
   readonly simulated: boolean;
 };
 
-type Made = { readonly history: TransferHistory; readonly close: () => Promise<void> };
-type Reading = Partly<Neighbourhood, TransferHistoryPort>;
+/** Raw history or covered: what it is a port of is nothing to the suite. */
+type Made = {
+  readonly history: HistoryOf<Neighbourhood, never>;
+  readonly close: () => Promise<void>;
+};
+type Reading = Partly<Neighbourhood, never>;
 
 const [ALICE, BOB, CAROL, DAVE] = ['a', 'b', 'c', 'd'].map(
   (letter) => `0x${letter.repeat(40)}`,
@@ -205,10 +222,10 @@ export function transferHistoryKeeps(
   });
 
   describe(`${name}: bounds`, () => {
-    test('an address over the degree cap is whole, with its degree', async () => {
+    test('an address over the degree cap is known to be a hub, with its degree', async () => {
       const world = { ...WORLD, transfers: star(ALICE, 8) };
       const reading = (await ask(world, [ALICE], { degreeMax: 5 })).get(ALICE);
-      expect(reading).toBeInstanceOf(Read);
+      expect(reading).not.toBeInstanceOf(Unread);
       expect(knownIn(reading).degree).toBe(8);
     });
 
@@ -255,6 +272,105 @@ export function transferHistoryKeeps(
         expect(basis(reading).sources.every(({ simulated }) => simulated)).toBe(true);
       }
       expect(othersIn(readings.get(ALICE))).toEqual([BOB, CAROL]);
+    });
+  });
+}
+
+const STRANGER = `0x${'e'.repeat(40)}`;
+const SOLANA = 'So11111111111111111111111111111111111111112';
+const ON_BASE = transfer(9, CAROL, DAVE, { chain: 'base' });
+
+function heldOnly(over: Partial<CoverageRange>): Partial<SuiteHistory> {
+  return { coverage: WHOLE.map((range) => ({ ...range, ...over })) };
+}
+
+/** Worlds of which something is missing, each in its own way, and what has to be told of it. */
+const NOT_COVERED: readonly (readonly [string, Partial<SuiteHistory>, string])[] = [
+  [
+    'only blocks 1,000 to 2,000 were imported',
+    heldOnly({ from_block: 1_000, to_block: 2_000, from_first: false }),
+    'ethereum native held from block 1000, not from the first',
+  ],
+  [
+    'the tip is old',
+    heldOnly({ to_time: SUITE_NOW - SUITE_TIP_MAX_AGE_S }),
+    'ethereum native held to block 10000 of 2026-11-21T11:00:00.000Z, over 1 hour ago',
+  ],
+  ['one kind is not held', { coverage: WHOLE.slice(1) }, 'ethereum native none held'],
+  ['a chain is read and not held', { transfers: [ON_BASE] }, 'base native none held'],
+  ['nothing is held', { coverage: [], transfers: [ON_BASE] }, 'native none held'],
+];
+
+/** What a newcomer says who takes a reading that came to its end for all there is. */
+function trusting(reading: Partly<Neighbourhood, 'transfer_history'> | undefined): string {
+  if (reading === undefined) throw new Error('suite: no reading of the address');
+  return claim(
+    reading,
+    ({ counterparties }) => (counterparties.length === 0 ? 'no transfers' : 'transfers'),
+    () => 'not known',
+  ).shown;
+}
+
+type MadeCovered = { readonly history: TransferHistory; readonly close: () => Promise<void> };
+
+/** Runs what is promised of covered history alone, with a tip of at most the suite's age. */
+export function coveredHistoryKeeps(
+  name: string,
+  make: (world: SuiteHistory) => Promise<MadeCovered>,
+): void {
+  const ask = async (world: Partial<SuiteHistory>, address: string, over = {}) => {
+    const { history, close } = await make({ ...WORLD, ...world });
+    try {
+      return (await history.neighbourhoods([address], { ...LIMITS, ...over })).get(address);
+    } finally {
+      await close();
+    }
+  };
+
+  describe(`${name}: nothing is denied of what is not covered`, () => {
+    test('who was read whole and has no transfers may be said to have none', async () => {
+      const reading = await ask({}, STRANGER);
+      expect(trusting(reading)).toBe('no transfers');
+      expect(reading !== undefined && [...basis(reading).ports]).toEqual(['transfer_history']);
+      expect(reading !== undefined && basis(reading).sources).toHaveLength(1);
+      const active = WHOLE.map((range) => ({ ...range, address: STRANGER, from_block: 90 }));
+      const since = await ask({ coverage: active }, STRANGER);
+      expect(trusting(since)).toBe('no transfers');
+    });
+
+    test.each(NOT_COVERED)('where %s', async (_, world, told) => {
+      const reading = await ask(world, STRANGER);
+      expect(trusting(reading)).toBe('not known');
+      expect(reading instanceof Part && reading.why.code).toBe('partial_history');
+      expect(reading instanceof Part && reading.why.reason).toContain(told);
+      expect(reading instanceof Part && reading.why.reason).toContain(`for ${STRANGER}`);
+      // What is there is shown all the same.
+      expect(othersIn(await ask(world, DAVE))).toEqual([CAROL]);
+    });
+
+    test('the chains that were asked are the ones that count', async () => {
+      const world = { transfers: [ON_BASE] };
+      expect(trusting(await ask(world, STRANGER, { chains: ['ethereum'] }))).toBe('no transfers');
+      expect(trusting(await ask(world, STRANGER, { chains: ['base'] }))).toBe('not known');
+    });
+
+    test('no chain of its kind makes an address unread, and so does no chain at all', async () => {
+      const readings = [
+        await ask({}, SOLANA),
+        await ask({}, STRANGER, { chains: ['solana'] }),
+        await ask({}, STRANGER, { chains: [] }),
+      ];
+      expect(readings.map((one) => one instanceof Unread && one.why.code)).toEqual([
+        ...['not_walked_kind', 'not_walked_kind', 'no_history'],
+      ]);
+    });
+
+    test('a hub whose counterparties are left out is decided by its degree alone', async () => {
+      const reading = await ask({ transfers: star(ALICE, 8) }, ALICE, { degreeMax: 5 });
+      expect(trusting(reading)).toBe('not known');
+      expect(reading instanceof Part && reading.why.code).toBe('high_degree');
+      const hub = reading === undefined ? null : decided(reading, ({ degree }) => degree > 5);
+      expect(hub instanceof Read && hub.value.degree).toBe(8);
     });
   });
 }

@@ -1,12 +1,16 @@
 // Answers one question: with whom did these addresses exchange transfers, as far as is held.
-// It carries no judgement: which transfers are edges is a rule of `features/history/edge-rule.ts`.
+// What stores and providers tell is raw: of some blocks only it looks like all there is. A covered
+// history is one that was held against the chains, and it alone is what answers are made from.
+// Which transfers are edges is a rule of `features/history/edge-rule.ts`.
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 
-/** The name of this port in readings and contracts. */
+/** The name of covered history in readings and contracts. */
 export type TransferHistoryPort = 'transfer_history';
+/** The name of raw history in readings; no contract rests on it. */
+export type RawHistoryPort = 'raw_history';
 
 /**
  * One transfer between the address asked about and a counterparty, addresses in the form that
@@ -62,11 +66,13 @@ export type CoverageRange = {
   readonly from_first: boolean;
 };
 
+/** What is missing of an address's history: a chain, a kind, and in words what is held of it. */
+export type Gap = { readonly chain: ChainName; readonly kind: TransferKind; readonly held: string };
+
 /**
  * What is known of one address. `degree` is its number of distinct counterparties, itself left
  * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
- * counterparties may be left out, and the reading is still whole: a hub is not walked past. Else
- * all of them are there.
+ * counterparties may be left out: a hub is not walked past. Else all of them are there.
  */
 export type Neighbourhood = {
   readonly address: string;
@@ -76,6 +82,9 @@ export type Neighbourhood = {
   readonly coverage: readonly CoverageRange[];
   readonly provenance: 'warehouse' | 'onchain';
 };
+
+/** The same with what is missing of it on the chains of its kind; none in a whole reading. */
+export type CoveredNeighbourhood = Neighbourhood & { readonly gaps: readonly Gap[] };
 
 /** Bounds of one look-up. What does not fit into them makes the address's reading a part. */
 export type NeighbourhoodLimits = {
@@ -93,10 +102,10 @@ export type NeighbourhoodLimits = {
   readonly signal: AbortSignal;
 };
 
-/** Transfer history, whichever store or provider holds it. */
-export type TransferHistory = {
+/** Transfer history, whichever store or provider holds it: `N` of each address, under port `P`. */
+export type HistoryOf<N, P extends string> = {
   /** The chains whose native, token and internal transfers this deployment reads. */
-  readonly chainsRead: () => Promise<Reading<readonly ChainName[], TransferHistoryPort>>;
+  readonly chainsRead: () => Promise<Reading<readonly ChainName[], P>>;
   /**
    * One batch for each hop: a reading for each address asked, in a map by address. Simulated
    * history is a part with the reason `simulated`, whatever else may be said of it.
@@ -104,5 +113,17 @@ export type TransferHistory = {
   readonly neighbourhoods: (
     addresses: readonly string[],
     limits: NeighbourhoodLimits,
-  ) => Promise<ReadonlyMap<string, Partly<Neighbourhood, TransferHistoryPort>>>;
+  ) => Promise<ReadonlyMap<string, Partly<N, P>>>;
 };
+
+/**
+ * What a store or a provider tells. Even a whole reading covers no more than the ranges in it say,
+ * so that nothing may be denied on it.
+ */
+export type RawHistory = HistoryOf<Neighbourhood, RawHistoryPort>;
+
+/**
+ * What answers are made from. A reading is whole only where every chain of the address's kind that
+ * is read here, or that was asked, is held in full to a fresh tip, and nothing was left out.
+ */
+export type TransferHistory = HistoryOf<CoveredNeighbourhood, TransferHistoryPort>;

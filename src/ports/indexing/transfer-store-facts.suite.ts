@@ -2,13 +2,13 @@
 // What is held is looked at as a walk looks at it: through the history over the same store.
 
 import { map, type Reading, seen } from '../../evidence/reading.ts';
-import type { HistoryTransfer, TransferHistory } from '../history/transfer-history.ts';
+import type { HistoryTransfer, RawHistory } from '../history/transfer-history.ts';
 import type { TransferFact, TransferStore } from './transfer-store.ts';
 
 /** A store under test; `restarted` gives another over the same data, as after a crash. */
 export type StoreUnderTest = {
   readonly store: TransferStore;
-  readonly history: () => TransferHistory;
+  readonly history: () => RawHistory;
   readonly restarted: () => TransferStore;
   readonly close: () => Promise<void>;
 };
@@ -52,7 +52,7 @@ export function given<T>(reading: Reading<T, never>): T {
 }
 
 /** All that a walk can see of the parties, in one order. */
-export async function sightOf(history: TransferHistory): Promise<unknown[]> {
+export async function sightOf(history: RawHistory): Promise<unknown[]> {
   const readings = await history.neighbourhoods(PARTIES, {
     ...{ rowsMax: 1_000, degreeMax: 100, batchRowsMax: 10_000, transfersPerCounterpartyMax: 1_000 },
     signal: new AbortController().signal,

@@ -9,7 +9,7 @@ import {
 import type {
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
+  RawHistory,
 } from '../../ports/history/transfer-history.ts';
 import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
 import type { ExplorerChains, ExplorerRow } from '../../world/chain-types.ts';
@@ -81,7 +81,7 @@ function historyOf(
   names: readonly EvmChainName[] = ['ethereum'],
   over: Over = {},
   retriesMax = 1,
-): TransferHistory {
+): RawHistory {
   const limits = { callsPerS: 10_000, retriesMax, backoffMs: 1, failuresMax: 100, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
   return explorerHistory({
@@ -98,14 +98,14 @@ function historyOf(
   });
 }
 
-async function ask(history: TransferHistory, address: string, over = {}) {
+async function ask(history: RawHistory, address: string, over = {}) {
   const readings = await history.neighbourhoods([address], { ...LIMITS, ...over });
   const reading = readings.get(address);
   if (reading === undefined) throw new Error('no reading for the address asked');
   return reading;
 }
 
-function known(reading: Partly<Neighbourhood, 'transfer_history'>): Neighbourhood | null {
+function known(reading: Partly<Neighbourhood, 'raw_history'>): Neighbourhood | null {
   const sight = seen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }
@@ -127,7 +127,7 @@ for (const dialect of ['etherscan', 'blockscout'] as const) {
     // An explorer holds every address: what is not held of one is an address that it fails on.
     const held = new Set(world.coverage.map(({ address }) => address));
     const history = historyOf(explorer, dialect, ['ethereum'], { simulated: world.simulated });
-    const neighbourhoods: TransferHistory['neighbourhoods'] = async (addresses, limits) => {
+    const neighbourhoods: RawHistory['neighbourhoods'] = async (addresses, limits) => {
       const readings = new Map(await history.neighbourhoods([], limits));
       for (const address of addresses) {
         explorer.fault(() => (held.has(address) ? null : 'notok'));

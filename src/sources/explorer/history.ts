@@ -26,8 +26,8 @@ import type {
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
@@ -36,7 +36,7 @@ import { type HeadReader, headReader, type SettledHead } from './head.ts';
 import { listed } from './listing.ts';
 import type { ExplorerChain } from './provider.ts';
 
-const PORT = 'transfer_history';
+const PORT = 'raw_history';
 
 /** What is read live, and what one request may spend on it. */
 export type ExplorerHistoryOptions = {
@@ -50,7 +50,7 @@ export type ExplorerHistoryOptions = {
 };
 
 /** Transfer history read live through explorers. */
-export function explorerHistory(options: ExplorerHistoryOptions): TransferHistory {
+export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
   const heads = headReader(options.now);
   const reader = { ...options, heads };
   return {
@@ -58,7 +58,7 @@ export function explorerHistory(options: ExplorerHistoryOptions): TransferHistor
     neighbourhoods: async (addresses, limits) => {
       const { timeMs, callsMax } = options;
       const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
-      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
       let room = limits.batchRowsMax;
       try {
         for (const address of addresses) {
@@ -78,7 +78,7 @@ export function explorerHistory(options: ExplorerHistoryOptions): TransferHistor
 type Reader = ExplorerHistoryOptions & { readonly heads: HeadReader };
 
 /** A chain that cannot be asked just now is still one that is read; a refused one is not. */
-async function chainsRead(reader: Reader): ReturnType<TransferHistory['chainsRead']> {
+async function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
   const { timeMs, callsMax } = reader;
   const budget = callBudget({ timeMs, callsMax, signal: new AbortController().signal });
   try {
@@ -111,7 +111,7 @@ async function headOf(
   reader: Reader,
   at: ExplorerChain,
   budget: CallBudget,
-): Promise<SettledHead | typeof REFUSED | Unread<TransferHistoryPort>> {
+): Promise<SettledHead | typeof REFUSED | Unread<RawHistoryPort>> {
   try {
     return await reader.heads.settled(at, budget);
   } catch (error) {
@@ -149,7 +149,7 @@ async function ofAddress(
   address: string,
   limits: NeighbourhoodLimits,
   budget: CallBudget,
-): Promise<Partly<Neighbourhood, TransferHistoryPort>> {
+): Promise<Partly<Neighbourhood, RawHistoryPort>> {
   const parsed = parseAddress(address);
   if (parsed?.kind !== 'evm') return unread(PORT, notWalked(parsed));
   if (budget.signal.aborted) return unread(PORT, why('time_budget'));
@@ -178,9 +178,9 @@ function rowCap(address: string, rows: number): Why {
 
 /** Simulated history is a part whatever else may be said of it. */
 function simulated(
-  reading: Partly<Neighbourhood, TransferHistoryPort>,
+  reading: Partly<Neighbourhood, RawHistoryPort>,
   reader: Reader,
-): Partly<Neighbourhood, TransferHistoryPort> {
+): Partly<Neighbourhood, RawHistoryPort> {
   const value = seen(map(reading, (known) => [known]));
   const [first] = reader.chains;
   if (value === null || first === undefined) return reading;
@@ -205,7 +205,7 @@ const LISTS = [
 async function listsOf(
   ask: Ask,
   at: ExplorerChain,
-): Promise<readonly Partly<ListPart, TransferHistoryPort>[]> {
+): Promise<readonly Partly<ListPart, RawHistoryPort>[]> {
   const head = await headOf(ask.reader, at, ask.budget);
   if (head === REFUSED) return [];
   if (!('block' in head)) return [head];
@@ -218,7 +218,7 @@ async function listOf(
   head: SettledHead,
   action: ListAction,
   kind: TransferKind,
-): Promise<Partly<ListPart, TransferHistoryPort>> {
+): Promise<Partly<ListPart, RawHistoryPort>> {
   const asked = { chain: at.chain, address, fromBlock: 0, toBlock: head.block };
   const origin = { port: PORT, source: sourceOf(at, reader, head.time) } as const;
   try {
@@ -261,7 +261,7 @@ function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
   });
 }
 
-function rowsIn(reading: Partly<Neighbourhood, TransferHistoryPort>): number {
+function rowsIn(reading: Partly<Neighbourhood, RawHistoryPort>): number {
   const known = seen(map(reading, ({ counterparties }) => counterparties));
   if (known === null) return NO_ROWS;
   return known.reduce((rows, { transfer_count }) => rows + transfer_count, NO_ROWS);

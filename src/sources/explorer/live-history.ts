@@ -6,20 +6,20 @@ import { all, map, type Partly, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   Neighbourhood,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 
-const PORT = 'transfer_history';
+const PORT = 'raw_history';
 
 /** The live sources, by the kind of address that they know. */
 export type LiveSources = {
-  readonly evm: TransferHistory | null;
-  readonly solana: TransferHistory | null;
+  readonly evm: RawHistory | null;
+  readonly solana: RawHistory | null;
 };
 
 /** One history over the live sources of a deployment. */
-export function liveHistory(sources: LiveSources): TransferHistory {
+export function liveHistory(sources: LiveSources): RawHistory {
   const present = [sources.evm, sources.solana].filter((one) => one !== null);
   return {
     chainsRead: async () => {
@@ -35,7 +35,7 @@ export function liveHistory(sources: LiveSources): TransferHistory {
         sources.solana === null ? null : sources.solana.neighbourhoods(of('solana'), limits),
       ]);
       const told = new Map(answers.flatMap((one) => (one === null ? [] : [...one])));
-      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
       for (const [address, kind] of kinds) {
         const reading = told.get(address);
         const silent = unread(PORT, why('not_walked_kind', { kind }));

@@ -4,8 +4,8 @@ import { why } from '../../evidence/reasons.ts';
 import type { Prices } from '../../ports/history/prices.ts';
 import type {
   Neighbourhood,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
@@ -50,13 +50,13 @@ const TELLING: Prices = {
     ),
 };
 
-async function rowsOf(history: TransferHistory, over: { readonly valued?: boolean } = {}) {
+async function rowsOf(history: RawHistory, over: { readonly valued?: boolean } = {}) {
   const limits = {
     ...{ rowsMax: 10, degreeMax: 10, transfersPerCounterpartyMax: 10, batchRowsMax: 10 },
     ...{ signal: new AbortController().signal, ...over },
   };
   const readings = await history.neighbourhoods([ALICE], limits);
-  const reading: Partly<Neighbourhood, TransferHistoryPort> | undefined = readings.get(ALICE);
+  const reading: Partly<Neighbourhood, RawHistoryPort> | undefined = readings.get(ALICE);
   expect(reading).toBeInstanceOf(Read);
   if (reading === undefined) throw new Error('no reading');
   const rows = seen(map(reading, ({ counterparties }) => counterparties));

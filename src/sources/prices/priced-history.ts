@@ -9,18 +9,18 @@ import type { Coin, Price, PriceAsk, Prices } from '../../ports/history/prices.t
 import type {
   HistoryTransfer,
   Neighbourhood,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 
 /** The most transfers that are priced, and tokens that are looked up, for one batch. */
 const PRICED_MAX = 1_000;
 const MARKETS_MAX = 500;
 
-type Reading = Partly<Neighbourhood, TransferHistoryPort>;
+type Reading = Partly<Neighbourhood, RawHistoryPort>;
 
 /** The same history, priced as far as the source tells. */
-export function pricedHistory(history: TransferHistory, prices: Prices): TransferHistory {
+export function pricedHistory(history: RawHistory, prices: Prices): RawHistory {
   return {
     chainsRead: history.chainsRead,
     neighbourhoods: async (addresses, limits) => {
@@ -41,7 +41,7 @@ export function pricedHistory(history: TransferHistory, prices: Prices): Transfe
  * The same history, priced where a question asks for values. A walk asks for none: it would price
  * thousands of transfers of which it shows two.
  */
-export function valuedHistory(history: TransferHistory, prices: Prices): TransferHistory {
+export function valuedHistory(history: RawHistory, prices: Prices): RawHistory {
   const priced = pricedHistory(history, prices);
   return {
     chainsRead: history.chainsRead,

@@ -13,8 +13,8 @@ import type {
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
 import { called, NodeError, type SolanaNode } from './node.ts';
@@ -25,7 +25,7 @@ import {
   transfersIn,
 } from './transfers.ts';
 
-const PORT = 'transfer_history';
+const PORT = 'raw_history';
 
 /** What is read live, and what one request may spend on it. */
 export type SolanaHistoryOptions = SolanaNode & {
@@ -37,13 +37,13 @@ export type SolanaHistoryOptions = SolanaNode & {
 };
 
 /** Transfer history of Solana read live from a node. */
-export function solanaHistory(options: SolanaHistoryOptions): TransferHistory {
+export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
   return {
     chainsRead: async () => read(['solana'], { port: PORT, source: sourceOf(options) }),
     neighbourhoods: async (addresses, limits) => {
       const { timeMs, callsMax } = options;
       const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
-      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
       let room = limits.batchRowsMax;
       try {
         for (const address of addresses) {
@@ -76,7 +76,7 @@ async function ofAddress(
   address: string,
   limits: NeighbourhoodLimits,
   budget: CallBudget,
-): Promise<Partly<Neighbourhood, TransferHistoryPort>> {
+): Promise<Partly<Neighbourhood, RawHistoryPort>> {
   const parsed = parseAddress(address);
   if (parsed?.kind !== 'solana') {
     const kind = parsed === null ? 'no known form' : parsed.kind;

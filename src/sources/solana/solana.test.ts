@@ -122,7 +122,7 @@ async function told(over: Over = {}, callsMax = 100) {
   return { reading, known: knownIn(reading), asked, host: url.host, history };
 }
 
-function knownIn(reading: Partly<Neighbourhood, 'transfer_history'>): Neighbourhood | null {
+function knownIn(reading: Partly<Neighbourhood, 'raw_history'>): Neighbourhood | null {
   const sight = seen(map(reading, (one) => [one]));
   return sight === null ? null : sight[0];
 }

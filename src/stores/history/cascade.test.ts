@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { RawHistory } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../../ports/indexing/transfer-store.ts';
 import { silentHistory } from '../../testing/memory/silent-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
@@ -24,17 +24,17 @@ function historyOf(
   tipAt: number,
   provenance: 'warehouse' | 'onchain',
   simulated = false,
-): TransferHistory {
+): RawHistory {
   return memoryTransferHistory({
     ...{ chains: ['ethereum'], transfers, provenance, as_of: tipAt, simulated },
     coverage: heldInFull('ethereum', tipAt),
   });
 }
 
-const failed: TransferHistory = {
+const failed: RawHistory = {
   chainsRead: async () =>
     read(['ethereum'], {
-      port: 'transfer_history',
+      port: 'raw_history',
       source: { name: 'x', url: 'x:', as_of: NOW, kind: 'observation', simulated: false },
     }),
   neighbourhoods: async (addresses) => {
@@ -42,11 +42,11 @@ const failed: TransferHistory = {
       provider: 'https://explorer.example',
       fault: 'HTTP 502',
     });
-    return new Map(addresses.map((one) => [one, unread('transfer_history' as const, fault)]));
+    return new Map(addresses.map((one) => [one, unread('raw_history' as const, fault)]));
   },
 };
 
-function cascade(held: TransferHistory, live: TransferHistory) {
+function cascade(held: RawHistory, live: RawHistory) {
   const kept: AddressHistory[] = [];
   const unkept: string[] = [];
   const source = { name: 's', url: 's:', as_of: NOW, kind: 'table', simulated: false } as const;
@@ -63,7 +63,7 @@ function cascade(held: TransferHistory, live: TransferHistory) {
   return { history, kept, unkept };
 }
 
-async function ask(history: TransferHistory, address = a) {
+async function ask(history: RawHistory, address = a) {
   const answer = (await history.neighbourhoods([address], LIMITS)).get(address);
   if (answer === undefined) throw new Error('no answer');
   return answer;
@@ -140,10 +140,10 @@ describe('is silent', () => {
   });
 
   test('a source that is silent for another reason than having nothing leaves the chains open', async () => {
-    const silent: TransferHistory = {
+    const silent: RawHistory = {
       ...failed,
       chainsRead: async () =>
-        unread('transfer_history', why('store_unreadable', { what: 'It', fault: 'down' })),
+        unread('raw_history', why('store_unreadable', { what: 'It', fault: 'down' })),
     };
     const live = historyOf([], NOW - 60, 'onchain');
     expect(await cascade(silent, live).history.chainsRead()).toBeInstanceOf(Unread);

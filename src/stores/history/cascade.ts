@@ -20,23 +20,22 @@ import {
 import { why } from '../../evidence/reasons.ts';
 import type {
   Counterparty,
-  CoverageRange,
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import { gapsIn } from './coverage.ts';
 import { liveFacts } from './live-facts.ts';
 
-const PORT = 'transfer_history';
-const KINDS = ['native', 'internal', 'token'] as const;
+const PORT = 'raw_history';
 
 /** What is cascaded. `now` gives Unix seconds. */
 type CascadeOptions = {
-  readonly held: TransferHistory;
-  readonly live: TransferHistory;
+  readonly held: RawHistory;
+  readonly live: RawHistory;
   /** Where what was read live to its end is kept, so that the second call is the warehouse's. */
   readonly store: Pick<TransferStore, 'appendLive'>;
   readonly origin: 'observed' | 'simulated';
@@ -46,10 +45,10 @@ type CascadeOptions = {
   readonly onUnkept: (reason: string) => void;
 };
 
-type Answer = Partly<Neighbourhood, TransferHistoryPort>;
+type Answer = Partly<Neighbourhood, RawHistoryPort>;
 
 /** The warehouse, then a live read inside its budget. */
-export function cascadedHistory(options: CascadeOptions): TransferHistory {
+export function cascadedHistory(options: CascadeOptions): RawHistory {
   const { held, live } = options;
   const chainsRead = async () => joinedChains(await held.chainsRead(), await live.chainsRead());
   return {
@@ -76,15 +75,15 @@ export function cascadedHistory(options: CascadeOptions): TransferHistory {
 
 /** All chains that either reads. A source that is silent but for having nothing leaves it open. */
 function joinedChains(
-  held: Reading<readonly ChainName[], TransferHistoryPort>,
-  live: Reading<readonly ChainName[], TransferHistoryPort>,
-): Reading<readonly ChainName[], TransferHistoryPort> {
+  held: Reading<readonly ChainName[], RawHistoryPort>,
+  live: Reading<readonly ChainName[], RawHistoryPort>,
+): Reading<readonly ChainName[], RawHistoryPort> {
   if (held instanceof Unread) return hasNothing(held) ? live : held;
   if (live instanceof Unread) return hasNothing(live) ? held : live;
   return map(all([held, live]), (lists) => [...new Set(lists.flat())]);
 }
 
-function hasNothing({ why: { code } }: Unread<TransferHistoryPort>): boolean {
+function hasNothing({ why: { code } }: Unread<RawHistoryPort>): boolean {
   return code === 'no_history';
 }
 
@@ -92,7 +91,7 @@ function hasNothing({ why: { code } }: Unread<TransferHistoryPort>): boolean {
 function isWanting(
   address: string,
   reading: Answer | undefined,
-  chains: Reading<readonly ChainName[], TransferHistoryPort>,
+  chains: Reading<readonly ChainName[], RawHistoryPort>,
   { degreeMax, chains: asked }: NeighbourhoodLimits,
   { now, tipMaxAgeS }: CascadeOptions,
 ): boolean {
@@ -112,27 +111,7 @@ function isWanting(
     (chain) =>
       asked?.includes(chain) !== false && (parsed === null || CHAINS[chain].kind === parsed.kind),
   );
-  return !own.every((chain) =>
-    KINDS.every((kind) => {
-      const at = reachedFromFirst(
-        coverage.filter((range) => range.chain === chain && range.kind === kind),
-      );
-      return at !== null && now() - at < tipMaxAgeS;
-    }),
-  );
-}
-
-/** The time up to which ranges follow on one another from the first block; `null` without it. */
-function reachedFromFirst(ranges: readonly CoverageRange[]): number | null {
-  const ordered = [...ranges].sort((x, y) => x.from_block - y.from_block);
-  const first = ordered.find((range) => range.from_first);
-  if (first === undefined) return null;
-  let last = first;
-  for (const range of ordered) {
-    const follows = range.from_first || range.from_block <= last.to_block + 1;
-    if (follows && range.to_block > last.to_block) last = range;
-  }
-  return last.to_time;
+  return gapsIn(coverage, { chains: own, now: now(), tipMaxAgeS }).length > 0;
 }
 
 function joined(held: Answer | undefined, live: Answer): Answer {

@@ -12,6 +12,8 @@ import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
+import { coveredHistory } from '../../stores/history/covered.ts';
+import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
@@ -59,7 +61,10 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     sanctionsList: memorySanctionsList(world.list),
     exchangeLabels: memoryExchangeLabels(world.labels),
     launchCorpus: memoryLaunchCorpus(world.corpus),
-    transferHistory: memoryTransferHistory(world.history),
+    transferHistory: coveredHistory(memoryTransferHistory(world.history), {
+      now: world.list.now,
+      tipMaxAgeS: TIP_MAX_AGE_S,
+    }),
     entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),
     chainFacts: memoryChainFacts(world.facts ?? { ...UNDATED, chains: [], facts: [] }),
     flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),

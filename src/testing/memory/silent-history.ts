@@ -3,11 +3,11 @@
 
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { RawHistory } from '../../ports/history/transfer-history.ts';
 
 /** The history of a deployment for which no warehouse and no live source is configured. */
-export function silentHistory(): TransferHistory {
-  const silent = unread('transfer_history' as const, why('no_history'));
+export function silentHistory(): RawHistory {
+  const silent = unread('raw_history' as const, why('no_history'));
   return {
     chainsRead: async () => silent,
     neighbourhoods: async (addresses) => new Map(addresses.map((address) => [address, silent])),

@@ -12,11 +12,11 @@ import type {
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 
-const PORT = 'transfer_history';
+const PORT = 'raw_history';
 
 /** A range of coverage: of one address, or (`address` null) of every address of its chain. */
 export type MemoryCoverage = CoverageRange & { readonly address: string | null };
@@ -32,7 +32,7 @@ export type MemoryHistory = {
 };
 
 /** Transfer history in memory. */
-export function memoryTransferHistory(held: MemoryHistory): TransferHistory {
+export function memoryTransferHistory(held: MemoryHistory): RawHistory {
   const rows = byAddress(held.transfers);
   const source = {
     name: 'Transfers in memory',
@@ -46,7 +46,7 @@ export function memoryTransferHistory(held: MemoryHistory): TransferHistory {
   return {
     chainsRead: async () => read(held.chains, origin),
     neighbourhoods: async (addresses, limits) => {
-      const readings = new Map<string, Partly<Neighbourhood, TransferHistoryPort>>();
+      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
       let room = limits.batchRowsMax;
       for (const address of addresses) {
         if (limits.signal.aborted) {

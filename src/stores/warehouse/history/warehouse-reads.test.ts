@@ -71,7 +71,7 @@ async function paid(transfers: number, others: number, from = 0): Promise<void> 
   );
 }
 
-type Answer = Partly<Neighbourhood, 'transfer_history'>;
+type Answer = Partly<Neighbourhood, 'raw_history'>;
 
 async function ask(over: Partial<NeighbourhoodLimits> = {}, on: Warehouse = warehouse) {
   const readings = await warehouseHistory(on, now).neighbourhoods([ALICE], { ...LIMITS, ...over });

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import { Read } from '../../../evidence/reading.ts';
 import {
+  coveredHistoryKeeps,
   SUITE_NOW,
+  SUITE_TIP_MAX_AGE_S,
   type SuiteHistory,
   transferHistoryKeeps,
 } from '../../../ports/history/transfer-history.suite.ts';
 import type { TransferFact } from '../../../ports/indexing/transfer-store.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import { coveredHistory } from '../../history/covered.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
@@ -82,5 +85,12 @@ async function filled(warehouse: Warehouse, world: SuiteHistory) {
   return { history: warehouseHistory(warehouse, now), close: async () => undefined };
 }
 
+async function covered(warehouse: Warehouse, world: SuiteHistory) {
+  const { history, close } = await filled(warehouse, world);
+  const tip = { now, tipMaxAgeS: SUITE_TIP_MAX_AGE_S };
+  return { history: coveredHistory(history, tip), close };
+}
+
 transferHistoryKeeps('embedded warehouse', (world) => filled(embedded, world));
 transferHistoryKeeps('remote warehouse', (world) => filled(remote, world));
+coveredHistoryKeeps('covered embedded warehouse', (world) => covered(embedded, world));

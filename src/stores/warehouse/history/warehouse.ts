@@ -12,8 +12,8 @@ import type {
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
-  TransferHistory,
-  TransferHistoryPort,
+  RawHistory,
+  RawHistoryPort,
 } from '../../../ports/history/transfer-history.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { type Held, readPresent } from '../transfers/held.ts';
@@ -22,7 +22,7 @@ import { coalesced, type Load } from './coalesce.ts';
 import { type Hub, knownHubs } from './warehouse-hubs.ts';
 import { type HeldAddress, READ_TIMEOUT_MS, warehouseReads } from './warehouse-reads.ts';
 
-const PORT = 'transfer_history';
+const PORT = 'raw_history';
 /** The first of some reads waits so long for others, which then go into the same statement. */
 const COALESCE_MS = 1;
 /** Addresses of one statement. */
@@ -38,7 +38,7 @@ const PRESENT_KEEP_MS = 10_000;
 /** The same of a warehouse that holds nothing yet: a first import is seen soon. */
 const EMPTY_KEEP_MS = 500;
 
-type Answer = Partly<Neighbourhood, TransferHistoryPort>;
+type Answer = Partly<Neighbourhood, RawHistoryPort>;
 
 type Tools = {
   readonly reads: ReturnType<typeof warehouseReads>;
@@ -56,7 +56,7 @@ export function warehouseHistory(
   warehouse: Warehouse,
   now: () => number,
   simulated?: boolean,
-): TransferHistory {
+): RawHistory {
   const reads = warehouseReads(warehouse, now);
   const limits = {
     waitMs: COALESCE_MS,

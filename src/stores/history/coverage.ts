@@ -4,13 +4,10 @@
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
-import type { CoverageRange } from '../../ports/history/transfer-history.ts';
+import type { CoverageRange, Gap } from '../../ports/history/transfer-history.ts';
 
 /** The kinds of transfer without which a chain was not read. */
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
-
-/** What is missing: a chain, a kind, and in words what is held of it. */
-export type Gap = { readonly chain: ChainName; readonly kind: TransferKind; readonly held: string };
 
 /** What the coverage is held against. `now` is Unix seconds. */
 export type CoverageNeeds = {

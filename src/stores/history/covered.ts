@@ -1,0 +1,83 @@
+// Is what was read of an address all that there is, so that something may be denied on it?
+// It stands outermost, around whatever holds or reads history, and lets nothing pass as whole whose
+// chains are not held in full to a fresh tip, or of which counterparties were left out.
+
+import { parseAddress } from '../../chain/address.ts';
+import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  CoveredNeighbourhood,
+  Gap,
+  Neighbourhood,
+  NeighbourhoodLimits,
+  RawHistory,
+  RawHistoryPort,
+  TransferHistory,
+  TransferHistoryPort,
+} from '../../ports/history/transfer-history.ts';
+import { gapsIn, gapsText } from './coverage.ts';
+
+const PORT = 'transfer_history';
+
+/** How young a tip must be, in seconds. `now` gives Unix seconds. */
+type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
+
+/** The same history, each reading of which is whole only where it is covered. */
+export function coveredHistory(raw: RawHistory, tip: FreshTip): TransferHistory {
+  return {
+    chainsRead: () => raw.chainsRead().then((chains) => mintAs(PORT, chains)),
+    neighbourhoods: async (addresses, limits) => {
+      const chains = await chainsToCover(raw, limits);
+      const readings = await raw.neighbourhoods(addresses, limits);
+      const told = [...readings].map(([address, reading]) => {
+        return [address, covered(address, reading, chains, limits, tip)] as const;
+      });
+      return new Map(told);
+    },
+  };
+}
+
+/** The chains asked, else all that are read; why they are not known, where they are not. */
+async function chainsToCover(
+  raw: RawHistory,
+  { chains: asked }: NeighbourhoodLimits,
+): Promise<readonly ChainName[] | Why> {
+  if (asked !== undefined) return asked;
+  const chains = await raw.chainsRead();
+  return chains instanceof Read ? chains.value : chains.why;
+}
+
+function covered(
+  address: string,
+  reading: Partly<Neighbourhood, RawHistoryPort>,
+  chains: readonly ChainName[] | Why,
+  { degreeMax }: NeighbourhoodLimits,
+  { tipMaxAgeS, now }: FreshTip,
+): Partly<CoveredNeighbourhood, TransferHistoryPort> {
+  if ('code' in chains) {
+    // Without the chains nothing says what is missing, so nothing is whole.
+    const told = map(reading, (known) => ({ ...known, gaps: NONE_TOLD }));
+    return mintAs(PORT, weaken(told, chains));
+  }
+  const parsed = parseAddress(address);
+  const own = chains.filter((chain) => parsed !== null && CHAINS[chain].kind === parsed.kind);
+  if (chains.length === 0) return unread(PORT, why('no_history'));
+  if (own.length === 0) {
+    const kind = parsed === null ? 'no known form' : parsed.kind;
+    return unread(PORT, why('not_walked_kind', { kind }));
+  }
+  const needs = { chains: own, now: now(), tipMaxAgeS };
+  const told = map(reading, (known) => ({ ...known, gaps: gapsIn(known.coverage, needs) }));
+  const missing = seen(map(told, (known) => missingOf(known, degreeMax)));
+  return mintAs(PORT, missing === null ? told : weaken(told, missing[0]));
+}
+
+const NONE_TOLD: readonly Gap[] = Object.freeze([]);
+
+/** Why a neighbourhood is not all there is, if it is not: at most one reason. */
+function missingOf({ address, degree, gaps }: CoveredNeighbourhood, degreeMax: number): Why[] {
+  if (gaps.length > 0) return [why('partial_history', { gaps: gapsText(address, gaps) })];
+  if (degree <= degreeMax) return [];
+  return [why('high_degree', { degree: String(degree), limit: String(degreeMax) })];
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { exampleFile, referencePage } from './config/reference.ts';
+import { configurationPage, exampleFile } from './config/reference.ts';
 import { PrivateUrl, Secret } from './config/secret.ts';
 import { secretOf } from './config/secret-file.ts';
 import { SETTINGS } from './config/settings.ts';
@@ -319,7 +319,7 @@ describe('the secret of an embedded deployment', () => {
 describe('the pages made from the table', () => {
   test('docs/reference/configuration.md is what `exhibit config --reference` prints', () => {
     expect(readFileSync(new URL('docs/reference/configuration.md', ROOT), 'utf8')).toBe(
-      referencePage(),
+      configurationPage(),
     );
   });
 

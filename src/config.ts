@@ -265,7 +265,7 @@ function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** What `npm start` adds: the simulated world, where no source is set and the host is loopback. */
+/** Adds the simulated world of `npm start`: where no source is set and the host is loopback. */
 export function withStartDefaults(env: Environment): Environment {
   const given = givenSettings(env);
   const host = given.get('EXHIBIT_HOST') ?? SETTINGS.EXHIBIT_HOST.initial;
@@ -273,7 +273,7 @@ export function withStartDefaults(env: Environment): Environment {
   return { ...env, EXHIBIT_SIMULATE: 'true' };
 }
 
-/** What of the process's own environment is not a setting. */
+/** The part of the process's own environment that is no setting. */
 type Terminal = { readonly noColour: boolean; readonly dumb: boolean };
 
 /** How the terminal wants to be written to, by the customs of NO_COLOR and TERM. */

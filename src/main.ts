@@ -12,7 +12,7 @@ import {
   type ServiceCommand,
   STORE_COMMANDS,
 } from './operator/commands.ts';
-import { askedCommand, runCommand } from './operator/dispatch.ts';
+import { findCommand, runCommand } from './operator/dispatch.ts';
 import { commandHelp, overallHelp } from './operator/help.ts';
 import { operate } from './operator/operate.ts';
 
@@ -57,7 +57,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const service = SERVICE_COMMANDS.find((one) => one.name === first);
   if (service !== undefined) return runUntilStopped(service, words.slice(1));
-  const local = askedCommand(words, LOCAL_COMMANDS);
+  const local = findCommand(words, LOCAL_COMMANDS);
   if (local !== null) {
     const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
     const { bridgeServices } = await import('./compose/features/bridges.ts');
@@ -67,7 +67,7 @@ async function main(words: readonly string[]): Promise<number> {
     const services = { configured, started, ...own };
     return runCommand({ ...local, json }, ioOf(json), services);
   }
-  const asked = askedCommand(words, STORE_COMMANDS);
+  const asked = findCommand(words, STORE_COMMANDS);
   if (asked === null) return unknown(words);
   if (asked.help) return say(commandHelp(asked.command));
   const set = configOf(readConfig());
@@ -147,7 +147,7 @@ function failed(fault: unknown): ExitStatus {
   return EXIT.failed;
 }
 
-// Whoever reads the output may stop reading it: that is no fault of the command's.
+// The reader of the output may stop reading: that is no fault of the command's.
 process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
   process.exit(fault.code === 'EPIPE' ? EXIT.done : EXIT.failed);
 });

@@ -5,7 +5,7 @@ import { why } from '../evidence/reasons.ts';
 import type { FoundKey, KeyUse } from '../ports/access/key-store.ts';
 import type { Membership } from '../ports/access/membership-store.ts';
 import {
-  admit,
+  authenticate,
   CREDENTIAL_TEXTS,
   type CredentialStores,
   credentialRefusal,
@@ -64,7 +64,7 @@ function world({ found = {}, membership: member = {}, silent = false }: World = 
 
 function ask(presented: Partial<Presented>, rule: HostedRule, stores: CredentialStores) {
   const all = { authorization: undefined, serviceMembership: undefined, search: '', ...presented };
-  return admit(all, rule, stores, NOW + 10);
+  return authenticate(all, rule, stores, NOW + 10);
 }
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 

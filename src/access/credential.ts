@@ -22,7 +22,7 @@ import {
 import { recognise } from './recognised.ts';
 import type { Secrets } from './secret.ts';
 
-/** What a hosted route asks for: a plan or better, or a partner's key. */
+/** The demand of a hosted route: a plan or better, or a partner's key. */
 export type HostedRule = Extract<AccessRule, 'analyst' | 'desk' | 'enterprise' | 'partner'>;
 
 /** The parts of a request in which a credential can stand. `search` is the query as sent. */
@@ -32,7 +32,7 @@ export type Presented = {
   readonly search: string;
 };
 
-/** What admission rests on. `keys.find` is asked for each request: give it one with a memory. */
+/** The stores of authentication. `keys.find` is asked on each request: give it a memory. */
 export type CredentialStores = {
   readonly keys: Pick<KeyStore, 'find' | 'noteUse'>;
   readonly secrets: Secrets;
@@ -41,7 +41,7 @@ export type CredentialStores = {
 };
 
 /** A caller that may ask. */
-export type Admitted = {
+export type Authenticated = {
   readonly admitted: true;
   readonly key: ApiKey;
   /** The membership and its plan; `null` for a partner's key. */
@@ -90,13 +90,13 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
 ]);
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Decides about the credential of a request: header, key, membership, plan. */
-export function admit(
+/** Validates the credential of a request: header, key, membership, plan. */
+export function authenticate(
   presented: Presented,
   rule: HostedRule,
   stores: CredentialStores,
   now: UnixSeconds,
-): Soon<Admitted | Denied> {
+): Soon<Authenticated | Denied> {
   const authorization = sent(presented.authorization);
   const alternative = sent(presented.serviceMembership);
   if (authorization === null && alternative === null) {
@@ -112,7 +112,7 @@ export function admit(
 
   return whenThere(stores.keys.find(hashes), (found) => {
     if (found instanceof Unread) return storeUnavailable(null);
-    const outcome = judge(found.value, rule, now);
+    const outcome = outcomeFor(found.value, rule, now);
     if (outcome.admitted) stores.keys.noteUse({ id: outcome.key.id, secret: hashes[0], at: now });
     return outcome;
   });
@@ -129,7 +129,11 @@ function bearerOf(authorization: string): string | null {
   return token === undefined ? null : token;
 }
 
-function judge(found: FoundKey | null, rule: HostedRule, now: UnixSeconds): Admitted | Denied {
+function outcomeFor(
+  found: FoundKey | null,
+  rule: HostedRule,
+  now: UnixSeconds,
+): Authenticated | Denied {
   if (found === null) return denied('unknown_membership', 'unknown');
   const { key, membership } = found;
   if (key.revoked_at !== null) return denied('unknown_membership', 'revoked');
@@ -152,7 +156,7 @@ function denied(reason: CredentialReason, text: keyof typeof CREDENTIAL_TEXTS): 
   return { admitted: false, reason, error: CREDENTIAL_TEXTS[text], allowance: null };
 }
 
-/** What a caller is told when the keys or the counters cannot be read or written. */
+/** The refusal where the keys or the counters cannot be read or written. */
 export function storeUnavailable(allowance: DatedAllowance | null): Denied {
   return { ...denied('store_unavailable', 'store'), allowance };
 }

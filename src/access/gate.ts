@@ -7,8 +7,8 @@ import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/soon.ts';
 import type { QuotaPort, QuotaStore, Remaining } from '../ports/access/quota-store.ts';
 import {
-  admit,
-  type Admitted as Credential,
+  type Authenticated,
+  authenticate,
   type CredentialStores,
   credentialRefusal,
   type Denied,
@@ -21,7 +21,7 @@ import { type QuotaFigures, quotaSpent } from './quota.ts';
 /** An admitted caller, to be charged when its answer is ready. */
 export type Admitted = {
   readonly kind: 'admitted';
-  readonly credential: Credential;
+  readonly credential: Authenticated;
   readonly figures: QuotaFigures;
 };
 
@@ -38,7 +38,7 @@ export type Gate = {
   ) => Promise<{ readonly kind: 'charged'; readonly figures: QuotaFigures } | TurnedAway>;
 };
 
-/** What the gate rests on. */
+/** The stores of the gate. */
 type GateStores = CredentialStores & { readonly quota: QuotaStore };
 
 /** Makes the gate. `now` gives Unix seconds. */
@@ -53,7 +53,7 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
   };
 
   const admitted = (
-    credential: Credential,
+    credential: Authenticated,
     left: Reading<Remaining, QuotaPort>,
   ): Soon<Admitted | TurnedAway> => {
     const { allowance } = credential;
@@ -67,7 +67,7 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
   return {
     admit: (presented, rule) =>
       whenThere(
-        admit(presented, rule, stores, now()),
+        authenticate(presented, rule, stores, now()),
         (credential): Soon<Admitted | TurnedAway> => {
           if (!credential.admitted) return turnAway(credential);
           const left = quota.remaining(credential.allowance.allowance);

@@ -1,5 +1,5 @@
 // Answers one question: is this text a key of this service, as it was made.
-// A typo or a fake is refused by its checksum, before any look-up.
+// A typo or a made-up key is refused by its checksum, before any look-up.
 // sc_ or scp_, 43 base62 characters of 256 random bits, 6 of CRC-32 over all before them.
 
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ const SHOWN_CHARS = 8;
 const ID_BYTES = 12;
 const SECRET_TEXT = /^(sct|scp|sc)_[0-9A-Za-z]{49}$/;
 
-/** What the first characters of a secret text say that it is: `sct` is an intelligence token. */
+/** The kind that the first characters of a secret text name: `sct` is an intelligence token. */
 type SecretKind = KeyKind | 'sct';
 
 /** Makes a secret text of a kind: 256 random bits and their checksum. */

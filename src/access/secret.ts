@@ -4,7 +4,7 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { SecretHash } from '../ports/access/key-store.ts';
 
-/** What is derived from one root secret. */
+/** The secrets that follow from one root secret. */
 type DerivedSecret = {
   /** The pepper under which keys and tokens are hashed. */
   readonly pepper: KeyObject;
@@ -24,7 +24,7 @@ export function deriveKey(root: string, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(bytes));
 }
 
-/** What is derived from `EXHIBIT_SECRET`, and from `EXHIBIT_SECRET_PREVIOUS` during a rotation. */
+/** The secrets of `EXHIBIT_SECRET`, and of `EXHIBIT_SECRET_PREVIOUS` during a rotation. */
 export function deriveSecrets(root: string, previous: string | null): Secrets {
   const now = derive(root);
   return previous === null ? [now] : [now, derive(previous)];

@@ -4,7 +4,7 @@ import { why } from '../evidence/reasons.ts';
 import type { IntelligenceToken, TokenStore } from '../ports/access/key-store.ts';
 import { mintSecret } from './key.ts';
 import { deriveSecrets } from './secret.ts';
-import { mintToken, tokenDoor } from './tokens.ts';
+import { mintToken, tokenAuthentication } from './tokens.ts';
 
 const secrets = deriveSecrets('root', null);
 const source = { name: 's', url: 's:', as_of: 0, kind: 'table', simulated: false } as const;
@@ -26,40 +26,40 @@ const silent: Pick<TokenStore, 'find'> = {
 };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}`, queryToken: null });
 
-describe('the door', () => {
+describe('authentication by a token', () => {
   const configured = [{ tier: 'desk', token: 'configured-token-1' }] as const;
-  const door = tokenDoor(configured, storeWith(), secrets);
+  const authenticate = tokenAuthentication(configured, storeWith(), secrets);
 
   test('opens for a minted and for a configured token with its tier', async () => {
-    expect(await door(bearer(minted.text))).toEqual({
+    expect(await authenticate(bearer(minted.text))).toEqual({
       outcome: 'opens',
       tier: 'pro',
       id: minted.stored.id,
     });
-    expect(await door(bearer('configured-token-1'))).toMatchObject({ tier: 'desk' });
+    expect(await authenticate(bearer('configured-token-1'))).toMatchObject({ tier: 'desk' });
   });
 
   test('takes the query token where the route allows it, and the header wins over it', async () => {
     const inQuery = { authorization: undefined, queryToken: minted.text };
-    expect(await door(inQuery)).toMatchObject({ outcome: 'opens' });
-    expect(await door({ ...bearer('wrong'), queryToken: minted.text })).toMatchObject({
+    expect(await authenticate(inQuery)).toMatchObject({ outcome: 'opens' });
+    expect(await authenticate({ ...bearer('wrong'), queryToken: minted.text })).toMatchObject({
       outcome: 'unknown',
     });
   });
 
   test('stays shut for none, for others, for a hosted key and for a revoked one', async () => {
-    const revoked = tokenDoor([], storeWith({ revoked_at: 5 }), secrets);
-    expect(await door({ authorization: undefined, queryToken: null })).toMatchObject({
+    const revoked = tokenAuthentication([], storeWith({ revoked_at: 5 }), secrets);
+    expect(await authenticate({ authorization: undefined, queryToken: null })).toMatchObject({
       outcome: 'missing',
     });
     for (const text of ['x', 'x'.repeat(5_000), mintSecret('sc'), mintSecret('sct')]) {
-      expect(await door(bearer(text))).toMatchObject({ outcome: 'unknown' });
+      expect(await authenticate(bearer(text))).toMatchObject({ outcome: 'unknown' });
     }
     expect(await revoked(bearer(minted.text))).toMatchObject({ outcome: 'unknown' });
   });
 
   test('a silent store is said to be silent, and configured tokens still open', async () => {
-    const shut = tokenDoor(configured, silent, secrets);
+    const shut = tokenAuthentication(configured, silent, secrets);
     expect(await shut(bearer(minted.text))).toMatchObject({ outcome: 'unreachable' });
     expect(await shut(bearer('configured-token-1'))).toMatchObject({ outcome: 'opens' });
   });

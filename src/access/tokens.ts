@@ -37,15 +37,15 @@ type TokenOutcome =
   | { readonly outcome: 'opens'; readonly tier: TokenTier; readonly id: string }
   | { readonly outcome: 'missing' | 'unknown' | 'unreachable'; readonly reason: string };
 
-/** Recognises tokens. */
-export type TokenDoor = (presented: PresentedToken) => Promise<TokenOutcome>;
+/** Tells which token was sent, and what it opens. */
+export type AuthenticateToken = (presented: PresentedToken) => Promise<TokenOutcome>;
 
-/** Makes the door of the intelligence service. The header wins when both are present. */
-export function tokenDoor(
+/** Makes the authentication of the intelligence service. The header wins when both are present. */
+export function tokenAuthentication(
   configured: readonly ConfiguredToken[],
   minted: Pick<TokenStore, 'find'>,
   secrets: Secrets,
-): TokenDoor {
+): AuthenticateToken {
   const byHash = new Map<string, { tier: TokenTier; id: string }>();
   for (const [i, { tier, token }] of configured.entries()) {
     byHash.set(nameOf(hashesOf(token, secrets)[0].hash), { tier, id: `configured_${i + 1}` });

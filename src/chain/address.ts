@@ -1,6 +1,6 @@
 // Is this text an address, of which kind, and under which key are two of them compared?
 // The only file that makes an address out of a string: the branded types cannot be had elsewhere.
-// It trims nothing and repairs nothing. What it cannot name is null, never a guess.
+// It trims nothing and repairs nothing. A text that it cannot name is null, never a guess.
 
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import { encodeBase58 } from './base58.ts';

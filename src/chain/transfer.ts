@@ -9,7 +9,7 @@ export type TransferKind = 'native' | 'internal' | 'token';
 
 /**
  * Where a transfer stands. `position` is a log index, or the path of a trace such as `0_2`: kept
- * where a source gives it, never required. What belongs to no transaction (a withdrawal, a block
+ * where a source gives it, never required. A transfer of no transaction (a withdrawal, a block
  * reward) has its block's hash and its index there instead.
  */
 type TransferPlace =
@@ -17,7 +17,7 @@ type TransferPlace =
   | { tx_hash: null; block_hash: string; position: number | string };
 
 /**
- * One movement of value, addresses in the form that `parseAddress` gives. What a chain creates
+ * One movement of value, addresses in the form that `parseAddress` gives. A creation of the chain
  * (a mint, a reward, a withdrawal) comes from its null address, as in token logs. `token` is the
  * contract or mint, null for the chain's coin; `raw_amount` is exact, in the smallest unit.
  * `success` is null where the source tells neither status nor trace; `usd` is a decimal string,
@@ -38,7 +38,7 @@ export type Transfer = TransferPlace & {
 };
 
 /**
- * What makes a transfer the one it is, but for `n`: two rows with the same identity are equal
+ * The identity of a transfer, but for `n`: two rows with the same identity are equal
  * rows. Block, time and position are no part of it, because sources and re-orgs differ in them;
  * where there is no transaction, the block's hash and the index in it stand for it.
  */

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** What a command's exit status says. `couldNotCheck` is never to be read as "nothing found". */
+/** The exit statuses of commands. `couldNotCheck` is never to be read as "nothing found". */
 export const EXIT = { done: 0, failed: 1, badUsage: 2, couldNotCheck: 3 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
@@ -80,7 +80,7 @@ function strictly<const O extends Options>(argv: readonly string[], options: O):
 }
 
 /** A required option's text, or `UsageError` naming it. */
-export function required(value: string | undefined, option: string): string {
+export function requireOption(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new UsageError(`${option} is missing.`);
   return value;
 }

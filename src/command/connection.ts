@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Configured } from '../config.ts';
 import { fileArgument, type Io, UsageError } from './command.ts';
 
-/** What the commands that ask a running service need: the configuration as `npm start` takes it. */
+/** For commands that ask a running service: the configuration as `npm start` takes it. */
 export type ConnectionServices = { readonly started: Configured };
 
 /** The options by which a service and a key are named. */
@@ -29,8 +29,8 @@ export const CONNECTION_DETAILS = [
 /** A service and the key to it. */
 export type Connection = { readonly baseUrl: URL; readonly key: string };
 
-/** What came back. `silent`: nothing usable did, and why. */
-export type Said =
+/** The answer, or `silent`: nothing usable came back, and why. */
+export type ServiceAnswer =
   | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'silent'; readonly reason: string };
 
@@ -42,7 +42,7 @@ const BODY_BYTES_MAX = 16 * 1024 * 1024;
 type Options = { 'base-url'?: string; key?: string; 'key-file'?: string };
 
 /** Finds the service and the key, or throws `UsageError` that says which is missing. */
-export async function connection(
+export async function findConnection(
   options: Options,
   io: Pick<Io, 'cwd'>,
   { started }: ConnectionServices,
@@ -110,11 +110,11 @@ function jsonOf(text: string): unknown {
 }
 
 /** Asks the service once. Redirects are not followed: the key goes where it was meant to. */
-export async function ask(
+export async function askService(
   { baseUrl, key }: Connection,
   what: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: object },
   asked: AbortSignal,
-): Promise<Said> {
+): Promise<ServiceAnswer> {
   const url = baseUrl.href.replace(/\/+$/, '') + what.path;
   const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
@@ -133,7 +133,7 @@ export async function ask(
   }
 }
 
-function silent(baseUrl: URL, reason: string): Said {
+function silent(baseUrl: URL, reason: string): ServiceAnswer {
   return { kind: 'silent', reason: `${baseUrl.origin} could not be asked: ${reason}` };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { factLines, isoTime, tableLines, timeText, wantsColour } from './output.ts';
+import { factLines, formatTime, tableLines, timeText, wantsColour } from './output.ts';
 
 const PLAIN = { colour: false };
 
@@ -50,5 +50,5 @@ describe('colour', () => {
 test('times are UTC', () => {
   expect(timeText(1_763_700_000)).toBe('2025-11-21 04:40 UTC');
   expect(timeText(null)).toBeNull();
-  expect(isoTime(1_763_700_000.9)).toBe('2025-11-21T04:40:00Z');
+  expect(formatTime(1_763_700_000.9)).toBe('2025-11-21T04:40:00Z');
 });

@@ -6,7 +6,7 @@ import type { Io } from './command.ts';
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
 type Column = { readonly title: string; readonly right?: boolean };
 
-/** What a table shows where a row has nothing to say: unknown, unset or not applicable. */
+/** The text of a cell where a row has nothing to say: unknown, unset or not applicable. */
 export const NO_VALUE = '–';
 
 const GAP = '  ';
@@ -93,7 +93,7 @@ export function timeText(seconds: number | null): string | null {
 }
 
 /** A Unix time in seconds as ISO 8601, whole seconds, UTC. */
-export function isoTime(seconds: number): string {
+export function formatTime(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 

@@ -1,13 +1,13 @@
 // Answers one question: how does a list command end, for each way its reading can end.
-// What could not be read ends with status 3 and never with an empty table.
+// A reading that failed ends with status 3 and never with an empty table.
 
 import type { Partly } from '../evidence/reading.ts';
 import { seen } from '../evidence/reading.ts';
 import { EXIT, type ExitStatus, type Io } from './command.ts';
-import { isoTime, printJson } from './output.ts';
+import { formatTime, printJson } from './output.ts';
 
 /** Shows a list: as rows for people, one JSON object a line for pipes. */
-export function listedOrSilent<T, P extends string>(
+export function showList<T, P extends string>(
   reading: Partly<readonly T[], P>,
   io: Io,
   show: {
@@ -33,7 +33,7 @@ export function listedOrSilent<T, P extends string>(
 export function withIsoTimes(row: object): object {
   const fields = Object.entries(row).map(([name, value]) => [
     name,
-    name.endsWith('_at') && typeof value === 'number' ? isoTime(value) : value,
+    name.endsWith('_at') && typeof value === 'number' ? formatTime(value) : value,
   ]);
   return Object.fromEntries(fields);
 }

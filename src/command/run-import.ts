@@ -4,7 +4,7 @@
 import { IMPORT_ORIGINS, type ImportOrigin } from '../evidence/origin.ts';
 import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables/table-import.ts';
 import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
-import { coloured, factLines, isoTime, print, printJson, timeText } from './output.ts';
+import { coloured, factLines, formatTime, print, printJson, timeText } from './output.ts';
 
 /** How many rows lie between two lines of progress. */
 const PROGRESS_ROWS = 50_000;
@@ -19,7 +19,7 @@ export function sourceName(text: string): string {
 }
 
 /** Whether the rows were observed or made up; in the simulated world all of them are made up. */
-export function originOf(text: string | undefined, simulated: boolean): ImportOrigin {
+export function parseOrigin(text: string | undefined, simulated: boolean): ImportOrigin {
   const asked = text === undefined ? null : oneOf(text, '--origin', IMPORT_ORIGINS);
   if (!simulated) return asked === null ? 'observed' : asked;
   if (asked === 'observed') {
@@ -75,7 +75,7 @@ function tellCompleted(
   if (io.json) {
     const facts = { import_id: id, table: table_name, source, source_url, origin };
     const counts = countsOf({ rows_refused, refused });
-    const dated = { sha256, as_of, completed_at: isoTime(completed_at) };
+    const dated = { sha256, as_of, completed_at: formatTime(completed_at) };
     printJson(io, { ...facts, rows_accepted, ...counts, ...dated });
     return;
   }

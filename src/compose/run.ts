@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { followChains } from '../features/indexing/follow-chain.job.ts';
 import { scheduleRefresh } from '../features/sanctions/schedule.job.ts';
 import { STORE_COMMANDS } from '../operator/commands.ts';
-import { answering } from '../operator/dispatch.ts';
+import { commandHandler } from '../operator/dispatch.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
 import type { RefreshOutcome } from '../ports/sanctions/publisher.ts';
 import { announceLive, announceSimulated } from './announce.ts';
@@ -62,7 +62,7 @@ async function started(
   const parts = composeParts(config, stores, outside, log);
   await parts.start();
   opened.push({ name: 'parts', close: parts.stop });
-  const others = answering(STORE_COMMANDS, parts.services);
+  const others = commandHandler(STORE_COMMANDS, parts.services);
   seat?.serve(others.handler);
   opened.push({ name: 'commands', close: others.end });
   if (roles.includes('work')) startWork(config, parts, log, opened);

@@ -93,7 +93,7 @@ export function namesASource(given: Given): boolean {
   return [...given.keys()].some((name) => isOfProvider(name) || isOfSharedStore(name));
 }
 
-/** What a bad text of a setting is told; a port that a cluster injected gets its own line. */
+/** The line about a bad text of a setting; a port that a cluster injected gets its own. */
 export function badValue(name: SettingName, text: string): string {
   if (name === 'EXHIBIT_PORT' && text.startsWith('tcp://')) {
     return (

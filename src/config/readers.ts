@@ -162,12 +162,12 @@ export function ageLimit(bare: Unit, maxMs: number): Reader<AgeLimit> {
 }
 
 /** One of a closed list of words. */
-export function oneOf<const W extends string>(words: readonly W[]): Reader<W> {
+export function oneWord<const W extends string>(words: readonly W[]): Reader<W> {
   return reader(`one of ${words.join(', ')}`, (text) => words.find((one) => one === text));
 }
 
 /** Some of a closed list of words, comma-separated, each once. */
-export function someOf<const W extends string>(words: readonly W[]): Reader<readonly W[]> {
+export function someWords<const W extends string>(words: readonly W[]): Reader<readonly W[]> {
   return reader(`some of ${words.join(', ')}, comma-separated`, (text) => {
     const asked = text.split(',').map((one) => one.trim());
     const known = words.filter((one) => asked.includes(one));

@@ -27,7 +27,7 @@ Kubernetes injects for a service called \`exhibit\`. It also injects \`EXHIBIT_P
 `;
 
 /** The reference page, in Markdown. */
-export function referencePage(): string {
+export function configurationPage(): string {
   const sections = Object.entries(GROUPS).map(([title, settings]) => {
     const rows = Object.entries(settings).map(
       ([name, { unset, meaning }]) => `| \`${name}\` | ${unset} | ${meaning} |`,

@@ -9,12 +9,12 @@ import {
   faults,
   flag,
   host,
-  oneOf,
+  oneWord,
   path,
   publicUrl,
   type Reader,
   secret,
-  someOf,
+  someWords,
   tokensOf,
   url,
   urls,
@@ -22,7 +22,7 @@ import {
 } from './readers.ts';
 import type { PrivateUrl } from './secret.ts';
 
-/** What one process can serve: the surfaces that a route or a page stands on. */
+/** The surfaces that a route or a page stands on. */
 const SURFACES = ['hosted', 'intelligence', 'web'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
@@ -37,7 +37,7 @@ export type LayoutName = (typeof LAYOUTS)[number];
 /** One setting. `initial` is the text that holds where it is not set; `unset` says so in words. */
 type Setting<T, I extends string | null> = {
   readonly initial: I;
-  /** What it takes, and whether that is a secret. */
+  /** Which texts it takes, and whether they are secret. */
   readonly reader: Reader<T>;
   readonly meaning: string;
   readonly unset: string;
@@ -98,7 +98,7 @@ const SERVING = {
   ),
   EXHIBIT_SURFACES: withInitial(
     SURFACES.join(','),
-    someOf(SURFACES),
+    someWords(SURFACES),
     `What this process serves: a comma list of ${SURFACES.join(', ')}.`,
     { unset: 'all of them' },
   ),
@@ -119,7 +119,7 @@ const STORES = {
   ),
   EXHIBIT_WAREHOUSE_LAYOUT: withInitial(
     'single',
-    oneOf(LAYOUTS),
+    oneWord(LAYOUTS),
     'How its tables lie: `single` on one server, `cluster` on shards and replicas (its servers ' +
       'need the macros `cluster`, `shard` and `replica`). It cannot be changed afterwards.',
     { needs: 'EXHIBIT_WAREHOUSE_URL' },

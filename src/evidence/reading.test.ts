@@ -49,7 +49,7 @@ function reading({ kind, value }: Outcome, n: number): Partly<number, typeof POR
   return kind === 'read' ? read(value, origin) : part(value, origin, silent(`${n}`));
 }
 
-/** What a reading holds, seen through the only door that a part has: `decided`. */
+/** What a reading holds, seen by the only way into a part: `decided`. */
 function held<T, P extends string>(one: Partly<T, P>): T | null {
   const opened = decided(one, () => true);
   return opened instanceof Read ? opened.value : null;

@@ -1,6 +1,6 @@
 // Answers one question: is an answer there now, or does it come later.
 // For readings that each request asks for and that are mostly known: a promise of what is at hand
-// costs more than to look at it. Whoever awaits it need not tell the two apart.
+// costs more than to look at it. A caller that awaits it need not tell the two apart.
 
 /** An answer, or the promise of one. */
 export type Soon<T> = T | Promise<T>;

@@ -73,7 +73,7 @@ export const STORE_COMMANDS: readonly Command<StoreServices>[] = [
   ...entityCommands,
 ];
 
-/** What the commands need that run where they are typed. */
+/** The services of the commands that run where they are typed. */
 type LocalServices = BridgesServices & ConfigServices & ConnectionServices & RegistryServices;
 
 /** The commands that open no store. */
@@ -86,7 +86,7 @@ export const LOCAL_COMMANDS: readonly Command<LocalServices>[] = [
   screenCommand,
 ];
 
-/** What a process does until it is stopped. */
+/** The work of a process until it is stopped. */
 type Role = 'serve' | 'work';
 
 /** How a service is started. */

@@ -3,10 +3,10 @@
 
 import { type Command, EXIT, readArgs, UsageError } from '../command/command.ts';
 import { print, printJson, tableLines } from '../command/output.ts';
-import { exampleFile, referencePage } from '../config/reference.ts';
+import { configurationPage, exampleFile } from '../config/reference.ts';
 import type { Configured } from '../config.ts';
 
-/** What the command needs: the configuration, or its problems. */
+/** The services of the command: the configuration, or its problems. */
 export type ConfigServices = { readonly configured: Configured };
 
 /** `exhibit config`. */
@@ -27,7 +27,7 @@ export const configCommand: Command<ConfigServices> = {
     if (values.reference === true && values.example === true) {
       throw new UsageError('Give --reference or --example, not both.');
     }
-    if (values.reference === true) return page(referencePage());
+    if (values.reference === true) return page(configurationPage());
     if (values.example === true) return page(exampleFile());
     if (!configured.ok) {
       for (const problem of configured.problems) io.err(problem);

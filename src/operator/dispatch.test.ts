@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../command/command.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
 import { HELP_GROUPS, LOCAL_COMMANDS, SERVICE_COMMANDS, STORE_COMMANDS } from './commands.ts';
-import { answering, askedCommand, callOwner, type OwnerHandler, ownerRequest } from './dispatch.ts';
+import { callOwner, commandHandler, findCommand, ownerRequest } from './dispatch.ts';
 import { commandHelp, overallHelp } from './help.ts';
+import type { OwnerHandler } from './owner-protocol.ts';
 
 type Echo = { readonly word: string };
 const echo: Command<Echo> = {
@@ -38,18 +39,18 @@ const SERVICES = { word: 'said:' };
 
 describe('words', () => {
   test('one word or two name a command; the rest are its arguments', () => {
-    expect(askedCommand(['echo', 'say', 'a', '--json', 'b'], COMMANDS)).toMatchObject({
+    expect(findCommand(['echo', 'say', 'a', '--json', 'b'], COMMANDS)).toMatchObject({
       argv: ['a', 'b'],
       json: true,
       help: false,
     });
-    expect(askedCommand(['wrong', '-h'], COMMANDS)).toMatchObject({ help: true });
-    expect(askedCommand(['echo'], COMMANDS)).toBeNull();
-    expect(askedCommand([], COMMANDS)).toBeNull();
+    expect(findCommand(['wrong', '-h'], COMMANDS)).toMatchObject({ help: true });
+    expect(findCommand(['echo'], COMMANDS)).toBeNull();
+    expect(findCommand([], COMMANDS)).toBeNull();
   });
 
   test('what follows -- is never an option', () => {
-    expect(askedCommand(['echo', 'say', '--', '--json'], COMMANDS)).toMatchObject({
+    expect(findCommand(['echo', 'say', '--', '--json'], COMMANDS)).toMatchObject({
       argv: ['--', '--json'],
       json: false,
     });
@@ -113,7 +114,7 @@ describe('through the owner', () => {
 
   test('lines, streams, status, JSON, colour and the caller’s directory arrive as typed', async () => {
     const io = recordingIo({ colour: true, cwd: '/home/op' });
-    const owner = answering(COMMANDS, SERVICES);
+    const owner = commandHandler(COMMANDS, SERVICES);
     expect(await callOwner(seatOf(owner.handler), asked, io)).toEqual({ status: 3 });
     expect(io.lines).toEqual(['said: a b', 'true true /home/op/file']);
     expect(io.errors).toEqual(['to the side']);
@@ -121,27 +122,27 @@ describe('through the owner', () => {
 
   test('a command that the owner does not know exits 1', async () => {
     const io = recordingIo();
-    const owner = answering([wrong], SERVICES);
+    const owner = commandHandler([wrong], SERVICES);
     expect(await callOwner(seatOf(owner.handler), asked, io)).toEqual({ status: 1 });
     expect(io.errors[0]).toContain('another version');
   });
 
   test('bad usage there is bad usage here', async () => {
     const io = recordingIo();
-    const owner = answering(COMMANDS, SERVICES);
+    const owner = commandHandler(COMMANDS, SERVICES);
     const bad = wordsAsked('wrong', COMMANDS);
     expect(await callOwner(seatOf(owner.handler), bad, io)).toEqual({ status: 2 });
   });
 
   test('an owner that ends before a command began lets it be asked again', async () => {
-    const owner = answering(COMMANDS, SERVICES);
+    const owner = commandHandler(COMMANDS, SERVICES);
     await owner.end();
     const outcome = await callOwner(seatOf(owner.handler), asked, recordingIo());
     expect(outcome).toMatchObject({ began: false });
   });
 
   test('a failure after it began is not asked again', async () => {
-    const owner = answering(COMMANDS, SERVICES);
+    const owner = commandHandler(COMMANDS, SERVICES);
     const bug = wordsAsked('broken', COMMANDS);
     await expect(callOwner(seatOf(owner.handler), bug, recordingIo())).rejects.toThrow('a bug');
   });
@@ -155,7 +156,7 @@ describe('through the owner', () => {
           finish = () => settle(EXIT.done);
         }),
     };
-    const owner = answering([slow], SERVICES);
+    const owner = commandHandler([slow], SERVICES);
     const called = callOwner(seatOf(owner.handler), asked, recordingIo());
     await new Promise((settle) => setImmediate(settle));
     let ended = false;

@@ -4,9 +4,11 @@
 
 import { type Command, EXIT, type ExitStatus, type Io, UsageError } from '../command/command.ts';
 import { commandHelp, usageLines } from './help.ts';
+import type { Ownership } from './owner.ts';
+import type { OwnerHandler, OwnerRequest } from './owner-protocol.ts';
 
 /** Words that were understood as far as the command's name. */
-export type Asked<S> = {
+export type AskedCommand<S> = {
   readonly command: Command<S>;
   readonly argv: readonly string[];
   readonly json: boolean;
@@ -14,10 +16,10 @@ export type Asked<S> = {
 };
 
 /** Finds the command that the first word or two name; `null` where none is named so. */
-export function askedCommand<S>(
+export function findCommand<S>(
   words: readonly string[],
   commands: readonly Command<S>[],
-): Asked<S> | null {
+): AskedCommand<S> | null {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((one) => one.name === name);
@@ -37,7 +39,11 @@ export function askedCommand<S>(
 }
 
 /** Runs a command, or prints its help. Bad usage is said with the usage; a bug is thrown on. */
-export async function runCommand<S>(asked: Asked<S>, io: Io, services: S): Promise<ExitStatus> {
+export async function runCommand<S>(
+  asked: AskedCommand<S>,
+  io: Io,
+  services: S,
+): Promise<ExitStatus> {
   if (asked.help) {
     for (const line of commandHelp(asked.command)) io.out(line);
     return EXIT.done;
@@ -52,27 +58,6 @@ export async function runCommand<S>(asked: Asked<S>, io: Io, services: S): Promi
   }
 }
 
-/** The request that a caller sends to the owner: the command's name, how to print, its words. */
-type OwnerRequest = { readonly command: string; readonly args: readonly string[] };
-
-/** Runs a request of another process: yields marked lines, returns the exit status. */
-export type OwnerHandler = (
-  request: OwnerRequest,
-  signal: AbortSignal,
-) => AsyncGenerator<string, number>;
-
-/** What a process is to the data directory: its owner, or one who can ask the owner. */
-export type Seat =
-  | {
-      readonly owner: true;
-      readonly serve: (handler: OwnerHandler) => void;
-      readonly close: () => Promise<void>;
-    }
-  | {
-      readonly owner: false;
-      readonly call: (request: OwnerRequest, onLine: (line: string) => void) => Promise<number>;
-    };
-
 // A line's first character says where it goes. BEGAN is sent before the command does anything, so
 // that a caller knows whether asking again could do it twice.
 const TO_OUT = '>';
@@ -82,15 +67,15 @@ const JSON_WANTED = 'json';
 const COLOUR_WANTED = 'colour';
 
 /** Puts a command into words for the owner. */
-export function ownerRequest(asked: Asked<never>, io: Io): OwnerRequest {
+export function ownerRequest(asked: AskedCommand<never>, io: Io): OwnerRequest {
   const how = [asked.json ? JSON_WANTED : '', io.colour ? COLOUR_WANTED : ''].join(',');
   return { command: asked.command.name, args: [io.cwd, how, ...asked.argv] };
 }
 
 /** Asks the owner to run a command. Throws where the owner was lost. */
 export async function callOwner(
-  seat: Extract<Seat, { owner: false }>,
-  asked: Asked<never>,
+  seat: Extract<Ownership, { owner: false }>,
+  asked: AskedCommand<never>,
   io: Io,
 ): Promise<{ readonly status: number } | { readonly began: false; readonly fault: unknown }> {
   let began = false;
@@ -109,13 +94,13 @@ export async function callOwner(
 }
 
 /** A handler for the owner's socket. `end` takes no more commands and waits for those that run. */
-type Answering = {
+type CommandHandler = {
   readonly handler: OwnerHandler;
   readonly end: () => Promise<void>;
 };
 
 /** Runs the commands of other processes on this process's services. */
-export function answering<S>(commands: readonly Command<S>[], services: S): Answering {
+export function commandHandler<S>(commands: readonly Command<S>[], services: S): CommandHandler {
   const running = new Set<Promise<unknown>>();
   let ending = false;
   return {

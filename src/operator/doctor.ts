@@ -10,7 +10,7 @@ import { coloured, NO_VALUE, print, printable, printJson } from '../command/outp
 import type { Config } from '../config.ts';
 import { absences } from './absences.ts';
 
-/** What was found of one dependency. `absent` is legal, and `says` is what it means. */
+/** The state of one dependency. `absent` is legal, and `says` is what it means. */
 export type Finding = {
   readonly state: 'ok' | 'absent' | 'warning' | 'failed' | 'unchecked';
   readonly says: string;
@@ -22,7 +22,7 @@ export type DoctorCheck = {
   readonly look: (signal: AbortSignal) => Promise<Finding>;
 };
 
-/** What doctor needs. The composition knows what is opened; the rest is seen from here. */
+/** The services of doctor: the composition knows the checks of what it opened. */
 export type DoctorServices = { readonly config: Config; readonly checks: readonly DoctorCheck[] };
 
 const LOOK_MAX_MS = 10_000;
@@ -43,7 +43,7 @@ export const doctorCommand: Command<DoctorServices> = {
     readArgs(argv, { options: {} });
     const all = [...ownChecks(config), ...checks];
     const found = await Promise.all(
-      all.map(async (check) => ({ name: check.name, ...(await looked(check, io.signal)) })),
+      all.map(async (check) => ({ name: check.name, ...(await lookInTime(check, io.signal)) })),
     );
     const shown = [...found, ...absences(config)];
     if (io.json) for (const one of shown) printJson(io, one);
@@ -58,7 +58,7 @@ function statusOf(findings: readonly Finding[]): ExitStatus {
   return EXIT.done;
 }
 
-async function looked(check: DoctorCheck, asked: AbortSignal): Promise<Finding> {
+async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<Finding> {
   const limit = AbortSignal.timeout(LOOK_MAX_MS);
   const signal = AbortSignal.any([limit, asked]);
   const late = new Promise<Finding>((settle) => {

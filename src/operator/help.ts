@@ -8,7 +8,7 @@ export type HelpGroup = {
   readonly commands: readonly Pick<Command<never>, 'name' | 'summary'>[];
 };
 
-/** What `exhibit --help` prints. */
+/** The lines of `exhibit --help`. */
 export function overallHelp(groups: readonly HelpGroup[], version: string): string[] {
   const names = groups.flatMap((group) => group.commands.map((command) => command.name.length));
   const widest = Math.max(...names);
@@ -30,7 +30,7 @@ export function overallHelp(groups: readonly HelpGroup[], version: string): stri
   ];
 }
 
-/** What `exhibit COMMAND --help` prints. */
+/** The lines of `exhibit COMMAND --help`. */
 export function commandHelp(
   command: Pick<Command<never>, 'summary' | 'usage' | 'example' | 'details'>,
 ): string[] {

@@ -5,8 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, parseConfig, withStartDefaults } from '../config.ts';
 import { recordingIo, wordsAsked } from '../testing/recording-io.ts';
 import { STORE_COMMANDS, type StoreServices } from './commands.ts';
-import type { OwnerHandler, Seat } from './dispatch.ts';
 import { type Candidates, type Operations, operate } from './operate.ts';
+import type { Ownership } from './owner.ts';
+import type { OwnerHandler } from './owner-protocol.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -40,7 +41,7 @@ type Log = string[];
 /** A machine: its owners by directory, and a log of what was opened and closed. */
 function machine(owners: { [dir: string]: OwnerHandler }, log: Log): Operations {
   return {
-    takeSeat: async (dir): Promise<Seat> => {
+    takeSeat: async (dir): Promise<Ownership> => {
       const handler = owners[dir];
       if (handler === undefined) {
         log.push(`owner of ${dir.slice(cwd.length)}`);

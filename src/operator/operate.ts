@@ -8,15 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { STORE_COMMANDS, type StoreServices } from './commands.ts';
-import { type Asked, answering, callOwner, runCommand, type Seat } from './dispatch.ts';
+import { type AskedCommand, callOwner, commandHandler, runCommand } from './dispatch.ts';
 import { doctorCommand } from './doctor.ts';
+import type { Ownership } from './owner.ts';
 
 /** Stores that were opened for commands. */
 type Opened = { readonly services: StoreServices; readonly close: () => Promise<void> };
 
 /** What the composition gives: a seat at a data directory, and the stores of a configuration. */
 export type Operations = {
-  readonly takeSeat: (dataDir: string) => Promise<Seat>;
+  readonly takeSeat: (dataDir: string) => Promise<Ownership>;
   readonly openServices: (config: Config) => Promise<Opened>;
 };
 
@@ -30,7 +31,7 @@ const SOCKET_NAME = 'owner.sock';
 
 /** Runs a command on the stores and returns its exit status. */
 export async function operate(
-  asked: Asked<StoreServices>,
+  asked: AskedCommand<StoreServices>,
   io: Io,
   candidates: Candidates,
   operations: Operations,
@@ -38,13 +39,13 @@ export async function operate(
   const simulated = await simulatedOwner(candidates, operations);
   if (simulated !== null) {
     io.err('(the simulated world that runs here)');
-    return inOwner(simulated, candidates.started, asked, io, operations);
+    return runInOwner(simulated, candidates.started, asked, io, operations);
   }
   const config = candidates.set;
   if (config.store.kind !== 'embedded' && config.warehouse.kind !== 'embedded') {
-    return onOwnStores(config, asked, io, operations, null);
+    return runOnOwnStores(config, asked, io, operations, null);
   }
-  return inOwner(await operations.takeSeat(config.dataDir), config, asked, io, operations);
+  return runInOwner(await operations.takeSeat(config.dataDir), config, asked, io, operations);
 }
 
 // Where nothing is set, `npm start` serves the simulated world; a command typed beside it means
@@ -52,7 +53,7 @@ export async function operate(
 async function simulatedOwner(
   { set, started }: Candidates,
   { takeSeat }: Operations,
-): Promise<Seat | null> {
+): Promise<Ownership | null> {
   if (set.simulate || !started.simulate) return null;
   const runs = (config: Config) => existsSync(join(config.dataDir, SOCKET_NAME));
   if (runs(set) || !runs(started)) return null;
@@ -62,10 +63,10 @@ async function simulatedOwner(
   return null;
 }
 
-async function inOwner(
-  first: Seat,
+async function runInOwner(
+  first: Ownership,
   config: Config,
-  asked: Asked<StoreServices>,
+  asked: AskedCommand<StoreServices>,
   io: Io,
   operations: Operations,
 ): Promise<number> {
@@ -77,7 +78,7 @@ async function inOwner(
     await sleep(RETRY_MS);
     seat = await operations.takeSeat(config.dataDir);
   }
-  return onOwnStores(config, asked, io, operations, seat);
+  return runOnOwnStores(config, asked, io, operations, seat);
 }
 
 // The owner notices that its caller has left and ends the command there.
@@ -87,17 +88,17 @@ function left(signal: AbortSignal): Promise<{ readonly status: number }> {
   });
 }
 
-async function onOwnStores(
+async function runOnOwnStores(
   config: Config,
-  asked: Asked<StoreServices>,
+  asked: AskedCommand<StoreServices>,
   io: Io,
   { openServices }: Operations,
-  seat: Extract<Seat, { owner: true }> | null,
+  seat: Extract<Ownership, { owner: true }> | null,
 ): Promise<number> {
   try {
     const opened = await openServices(config).catch((fault: unknown) => ({ fault }));
-    if ('fault' in opened) return await unopened(opened.fault, config, asked, io);
-    const others = answering(STORE_COMMANDS, opened.services);
+    if ('fault' in opened) return await reportUnopened(opened.fault, config, asked, io);
+    const others = commandHandler(STORE_COMMANDS, opened.services);
     seat?.serve(others.handler);
     try {
       return await runCommand(asked, io, opened.services);
@@ -111,10 +112,10 @@ async function onOwnStores(
 }
 
 // Doctor is most needed where the stores do not open.
-async function unopened(
+async function reportUnopened(
   fault: unknown,
   config: Config,
-  asked: Asked<StoreServices>,
+  asked: AskedCommand<StoreServices>,
   io: Io,
 ): Promise<number> {
   const says = fault instanceof Error ? fault.message : 'they could not be opened';

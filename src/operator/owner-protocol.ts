@@ -75,7 +75,7 @@ async function answer(socket: Socket, handler: OwnerHandler, ending: AbortSignal
   const text = await firstLine(socket);
   // A probe connects and leaves: nobody asked anything.
   if (text === null) return;
-  const request = parsed(text, requestShape);
+  const request = parseLine(text, requestShape);
   if (request === null) {
     socket.write(frame({ refused: 'the request is not one of this protocol' }));
     return;
@@ -166,7 +166,7 @@ export async function askOwner(
   socket.write(text);
   try {
     for await (const line of linesOf(socket)) {
-      const reply = parsed(line, replyShape);
+      const reply = parseLine(line, replyShape);
       if (reply === null) throw new OwnerLost('the owner answered in words that are not known');
       if ('line' in reply) onLine(reply.line);
       else if ('exit' in reply) return reply.exit;
@@ -194,7 +194,7 @@ async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   }
 }
 
-function parsed<T>(line: string, shape: z.ZodType<T>): T | null {
+function parseLine<T>(line: string, shape: z.ZodType<T>): T | null {
   const value = jsonIn(line);
   if (value === undefined) return null;
   const result = shape.safeParse(value);

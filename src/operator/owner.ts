@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { askOwner, type OwnerHandler, type OwnerRequest, serveOwner } from './owner-protocol.ts';
 
-/** What a process is to the data directory. */
+/** How a process stands to the data directory. */
 export type Ownership =
   | {
       readonly owner: true;
@@ -44,7 +44,7 @@ const SOCKET_MODE = 0o600;
 /** Becomes the owner of the directory, which is created where absent, or finds who is. */
 export async function becomeOwner(dataDir: string): Promise<Ownership> {
   await mkdir(join(dataDir, CLAIMS_NAME), { recursive: true, mode: OWNER_ONLY });
-  const place = await reachable(dataDir);
+  const place = await reachablePlace(dataDir);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const highest = await highestClaim(place.dir);
     const state = highest === 0 ? 'dead' : await probe(join(place.claims, String(highest)));
@@ -54,7 +54,7 @@ export async function becomeOwner(dataDir: string): Promise<Ownership> {
     }
     if (state === 'gone') continue;
     const claim = await listen(place, highest + 1);
-    if (claim !== null) return owning(place, claim);
+    if (claim !== null) return ownershipOf(place, claim);
   }
   throw new Error(`the owner of ${dataDir} could not be determined: too many processes start`);
 }
@@ -71,7 +71,7 @@ type Place = {
  * The directory by a path short enough for a socket's address: where its own is too long, by a
  * link in a private temporary directory. The sockets lie in the data directory either way.
  */
-async function reachable(dataDir: string): Promise<Place> {
+async function reachablePlace(dataDir: string): Promise<Place> {
   const whole = resolve(dataDir);
   const longest = join(whole, CLAIMS_NAME, randomName());
   if (Buffer.byteLength(longest) <= ADDRESS_MAX_BYTES) {
@@ -162,7 +162,7 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
   return { number, server, sockets };
 }
 
-async function owning(place: Place, claim: Claim): Promise<Ownership> {
+async function ownershipOf(place: Place, claim: Claim): Promise<Ownership> {
   const published = join(place.whole, SOCKET_NAME);
   const own = join(place.claims, String(claim.number));
   const passing = join(place.claims, randomName());
@@ -216,7 +216,7 @@ async function callOwner(
   request: OwnerRequest,
   onLine: (line: string) => void,
 ): Promise<number> {
-  const place = await reachable(dataDir);
+  const place = await reachablePlace(dataDir);
   try {
     // By its claim: the published name follows a moment after the claim was won.
     const claim = String(await highestClaim(place.dir));

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
-/** What every page is told. */
+/** The facts that every page shows. */
 export type PageFacts = { readonly simulated: boolean; readonly version: string };
 
 type LayoutProps = PageFacts & {

@@ -1,7 +1,7 @@
 // Answers one question: what did a command write. For tests of commands.
 
 import type { Command, Io } from '../command/command.ts';
-import { type Asked, askedCommand, runCommand } from '../operator/dispatch.ts';
+import { type AskedCommand, findCommand, runCommand } from '../operator/dispatch.ts';
 
 /** An Io that keeps its lines. */
 type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };
@@ -44,8 +44,8 @@ export async function ran<S>(
 }
 
 /** The command that a line asks for; throws where it names none. */
-export function wordsAsked<S>(line: string, commands: readonly Command<S>[]): Asked<S> {
-  const asked = askedCommand(
+export function wordsAsked<S>(line: string, commands: readonly Command<S>[]): AskedCommand<S> {
+  const asked = findCommand(
     line.split(' ').filter((word) => word !== ''),
     commands,
   );

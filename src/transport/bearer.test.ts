@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deriveSecrets } from '../access/secret.ts';
-import { mintToken, tokenDoor } from '../access/tokens.ts';
+import { mintToken, tokenAuthentication } from '../access/tokens.ts';
 import { plainRoute } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
@@ -67,7 +67,7 @@ describe('a route that takes a bearer token', () => {
   test('opens to a minted and to a configured token', async () => {
     const { tokens, text } = await minted();
     const configured = [{ tier: 'desk', token: 'configured-token' }] as const;
-    const { get } = serve(tokenDoor(configured, tokens, SECRETS));
+    const { get } = serve(tokenAuthentication(configured, tokens, SECRETS));
     for (const token of [text, 'configured-token']) {
       const answer = await get({ authorization: `Bearer ${token}` });
       expect([answer.statusCode, answer.json()]).toEqual([200, { fine: true }]);
@@ -76,7 +76,7 @@ describe('a route that takes a bearer token', () => {
 
   test('refuses no token, an unknown one and one in the query, before it reads the input', async () => {
     const { tokens, text } = await minted();
-    const { get, asked } = serve(tokenDoor([], tokens, SECRETS));
+    const { get, asked } = serve(tokenAuthentication([], tokens, SECRETS));
     for (const [headers, url] of [
       [{}, '/shut/one'],
       [{ authorization: 'Bearer another' }, '/shut/one'],
@@ -96,7 +96,7 @@ describe('a route that takes a bearer token', () => {
       'tokens',
       why('store_unreadable', { what: 'The tokens', fault: 'gone' }),
     );
-    const { get, asked } = serve(tokenDoor([], { find: async () => silence }, SECRETS));
+    const { get, asked } = serve(tokenAuthentication([], { find: async () => silence }, SECRETS));
     const answer = await get({ authorization: 'Bearer sct_anything' });
     expect(answer.statusCode).toBe(503);
     expect(answer.headers['retry-after']).toBe('1');

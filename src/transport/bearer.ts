@@ -2,13 +2,13 @@
 // A header alone: a token in a query is for streams. Who may not come in learns nothing else.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenDoor } from '../access/tokens.ts';
+import type { AuthenticateToken } from '../access/tokens.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Meters } from './metrics.ts';
 import { reasonOf, sendRefusal } from './refusing.ts';
 
 /** Who opens routes that take a bearer token: the door, or nobody where all may come in. */
-export type Tokens = TokenDoor | 'anonymous';
+export type Tokens = AuthenticateToken | 'anonymous';
 
 /** Lets in whoever holds a token; everybody else is refused before anything is read. */
 export function bearerGate(tokens: Tokens, route: string, meters: Meters) {

@@ -1,7 +1,7 @@
 // Answers one question: who opens the intelligence service on this deployment.
 
 import type { Secrets } from '../../access/secret.ts';
-import { tokenDoor } from '../../access/tokens.ts';
+import { tokenAuthentication } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
 import type { TokenStore } from '../../ports/access/key-store.ts';
 import type { Tokens } from '../../transport/bearer.ts';
@@ -12,5 +12,5 @@ export function doorOf({ intelligence }: Config, minted: TokenStore, secrets: Se
   const configured = intelligence.tokens.map(({ tier, token }) => {
     return { tier, token: token.reveal() };
   });
-  return tokenDoor(configured, minted, secrets);
+  return tokenAuthentication(configured, minted, secrets);
 }

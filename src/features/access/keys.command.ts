@@ -8,12 +8,12 @@ import {
   type ExitStatus,
   type Io,
   readArgs,
-  required,
+  requireOption,
   UsageError,
   wholeNumber,
 } from '../../command/command.ts';
-import { isoTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { listedOrSilent, withIsoTimes } from '../../command/readings.ts';
+import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
+import { showList, withIsoTimes } from '../../command/readings.ts';
 import type {
   ApiKey,
   KeyHolder,
@@ -61,9 +61,9 @@ const create: Command<KeyServices> = {
       if (values.budget !== undefined) throw new UsageError('--budget goes with --partner.');
       return createForMembership(values.membership, io, services);
     }
-    const partner = required(values.partner, '--partner');
+    const partner = requireOption(values.partner, '--partner');
     if (!PARTNER_FORM.test(partner)) throw new UsageError('--partner takes up to 64 characters.');
-    const budget = required(values.budget, '--budget');
+    const budget = requireOption(values.budget, '--budget');
     const monthlyBudget = wholeNumber(budget, '--budget', { min: 1, max: BUDGET_MAX });
     return store(io, services, {
       holder: { kind: 'scp', partner, monthly_budget: monthlyBudget },
@@ -100,7 +100,7 @@ async function store(
   }
   const { prefix, expires_at } = added.value.key;
   if (io.json) {
-    printJson(io, { key: text, prefix, expires_at: isoTime(expires_at) });
+    printJson(io, { key: text, prefix, expires_at: formatTime(expires_at) });
     return EXIT.done;
   }
   io.out(text);
@@ -121,7 +121,7 @@ const list: Command<KeyServices> = {
     if (values.membership !== undefined && values.partner !== undefined) {
       throw new UsageError('Give --membership or --partner, not both.');
     }
-    return listedOrSilent(await keys.list(chosen(values)), io, {
+    return showList(await keys.list(chosen(values)), io, {
       none: 'No key is held.',
       rows: (rows) => print(io, keyLines(rows, io)),
       json: ({ holder, ...key }) => ({ ...key, ...holder }),
@@ -159,7 +159,7 @@ const revoke: Command<KeyServices> = {
   example: 'exhibit keys revoke sc_4fQz81Lm',
   run: async (argv, io, { keys, now }) => {
     const { positionals } = readArgs(argv, { options: {}, positionals: ['PREFIX-OR-ID'] });
-    const reading = await keys.revoke(required(positionals[0], 'PREFIX-OR-ID'), now(), null);
+    const reading = await keys.revoke(requireOption(positionals[0], 'PREFIX-OR-ID'), now(), null);
     if (!reading.checked) return failed(io, reading.why.reason);
     return revocationShown(reading.value, 'key', io);
   },

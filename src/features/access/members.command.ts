@@ -8,11 +8,11 @@ import {
   type Io,
   oneOf,
   readArgs,
-  required,
+  requireOption,
   UsageError,
 } from '../../command/command.ts';
 import { print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { listedOrSilent } from '../../command/readings.ts';
+import { showList } from '../../command/readings.ts';
 import {
   MEMBERSHIP_STATUSES,
   type Membership,
@@ -39,7 +39,7 @@ const add: Command<MemberServices> = {
     const { values } = readArgs(argv, {
       options: { plan: { type: 'string' }, id: { type: 'string' } },
     });
-    const plan = oneOf(required(values.plan, '--plan'), '--plan', PLAN_NAMES);
+    const plan = oneOf(requireOption(values.plan, '--plan'), '--plan', PLAN_NAMES);
     const id = values.id === undefined ? mintMembershipId() : values.id;
     if (!isMembershipId(id)) throw new UsageError('--id takes 3 to 100 letters, digits, _ and -.');
     const held = await memberships.find(id);
@@ -67,7 +67,7 @@ const list: Command<MemberServices> = {
   details: ['--json   one membership a line'],
   run: async (argv, io, { memberships }) => {
     readArgs(argv, { options: {} });
-    return listedOrSilent(await memberships.list(), io, {
+    return showList(await memberships.list(), io, {
       none: 'No membership is recorded.',
       rows: (held) => print(io, membershipLines(held, io)),
       json: (one) => one,
@@ -98,7 +98,7 @@ const deactivate: Command<MemberServices> = {
   example: 'exhibit members deactivate mem_5b1c0e7d9a42f60b8c3d1e2f',
   run: async (argv, io, { memberships, now }) => {
     const { positionals } = readArgs(argv, { options: {}, positionals: ['ID'] });
-    const id = required(positionals[0], 'ID');
+    const id = requireOption(positionals[0], 'ID');
     const held = await memberships.find(id);
     if (!held.checked) return failed(io, held.why.reason);
     if (held.value === null) return failed(io, 'There is no such membership.');

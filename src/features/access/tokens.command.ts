@@ -2,9 +2,16 @@
 // intelligence service.
 // A token is shown once, when it is minted.
 
-import { type Command, EXIT, type Io, oneOf, readArgs, required } from '../../command/command.ts';
+import {
+  type Command,
+  EXIT,
+  type Io,
+  oneOf,
+  readArgs,
+  requireOption,
+} from '../../command/command.ts';
 import { print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { listedOrSilent } from '../../command/readings.ts';
+import { showList } from '../../command/readings.ts';
 import {
   type IntelligenceToken,
   type NewToken,
@@ -32,7 +39,7 @@ const mint: Command<TokenServices> = {
   ],
   run: async (argv, io, { tokens, mintToken }) => {
     const { values } = readArgs(argv, { options: { tier: { type: 'string' } } });
-    const tier = oneOf(required(values.tier, '--tier'), '--tier', TOKEN_TIERS);
+    const tier = oneOf(requireOption(values.tier, '--tier'), '--tier', TOKEN_TIERS);
     const { text, stored } = mintToken(tier);
     const added = await tokens.add(stored);
     if (!added.checked) {
@@ -56,7 +63,7 @@ const list: Command<TokenServices> = {
   details: ['--json   one token a line'],
   run: async (argv, io, { tokens }) => {
     readArgs(argv, { options: {} });
-    return listedOrSilent(await tokens.list(), io, {
+    return showList(await tokens.list(), io, {
       none: 'No token was minted.',
       rows: (rows) => print(io, tokenLines(rows, io)),
       json: (one) => one,
@@ -87,7 +94,7 @@ const revoke: Command<TokenServices> = {
   example: 'exhibit tokens revoke tok_4fQz81Lm',
   run: async (argv, io, { tokens, now }) => {
     const { positionals } = readArgs(argv, { options: {}, positionals: ['PREFIX-OR-ID'] });
-    const reading = await tokens.revoke(required(positionals[0], 'PREFIX-OR-ID'), now());
+    const reading = await tokens.revoke(requireOption(positionals[0], 'PREFIX-OR-ID'), now());
     if (!reading.checked) {
       io.err(reading.why.reason);
       return EXIT.failed;

@@ -7,7 +7,7 @@ import {
   type Io,
   oneOf,
   readArgs,
-  required,
+  requireOption,
 } from '../../command/command.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
@@ -36,7 +36,7 @@ export const bridgesExplain: Command<BridgesServices> = {
     const { values } = readArgs(argv, {
       options: { receipt: { type: 'string' }, chain: { type: 'string' } },
     });
-    const path = fileArgument(required(values.receipt, '--receipt'), io);
+    const path = fileArgument(requireOption(values.receipt, '--receipt'), io);
     const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', BRIDGE_CHAINS);
     const explained = await explainReceipt(path, chain);
     if (!explained.read) {

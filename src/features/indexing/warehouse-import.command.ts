@@ -10,13 +10,13 @@ import {
   type Io,
   oneOf,
   readArgs,
-  required,
+  requireOption,
   UsageError,
   wholeNumber,
 } from '../../command/command.ts';
-import { coloured, factLines, isoTime, print, printJson } from '../../command/output.ts';
+import { coloured, factLines, formatTime, print, printJson } from '../../command/output.ts';
 import { progressLine } from '../../command/progress-line.ts';
-import { originOf } from '../../command/run-import.ts';
+import { parseOrigin } from '../../command/run-import.ts';
 import {
   BULK_CHAINS,
   type BulkImport,
@@ -73,8 +73,8 @@ export const warehouseImport: Command<WarehouseImportServices> = {
     }
     const order: BulkImportOrder = {
       paths: positionals.map((path) => fileArgument(path, io)),
-      chain: oneOf(required(values.chain, '--chain'), '--chain', BULK_CHAINS),
-      origin: originOf(required(values.origin, '--origin'), services.simulated),
+      chain: oneOf(requireOption(values.chain, '--chain'), '--chain', BULK_CHAINS),
+      origin: parseOrigin(requireOption(values.origin, '--origin'), services.simulated),
       declared: declaredBlocks(values['from-block'], values['to-block']),
       failed_excluded: values['failed-excluded'] === true,
     };
@@ -120,7 +120,7 @@ function tell(record: BulkImportRecord, { chain, origin }: BulkImportOrder, io: 
   if (io.json) {
     const { refused, left_out, coverage, ...facts } = record;
     const ranges = coverage.map(({ kind, from_block, to_block, to_time }) => {
-      return { kind, from_block, to_block, to_time: isoTime(to_time) };
+      return { kind, from_block, to_block, to_time: formatTime(to_time) };
     });
     const counts = { refused: Object.fromEntries(refused), left_out: Object.fromEntries(left_out) };
     printJson(io, { chain, origin, ...facts, ...counts, coverage: ranges });

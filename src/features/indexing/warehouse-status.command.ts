@@ -2,7 +2,7 @@
 // A store that does not answer is said to be unread; that is never an empty store.
 
 import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts';
-import { isoTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
+import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** What the command needs. Compose fills it. */
@@ -31,7 +31,7 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
 };
 
 function jsonOf({ coverage, ...chain }: HeldChain) {
-  const ranges = coverage.map((one) => ({ ...one, to_time: isoTime(one.to_time) }));
+  const ranges = coverage.map((one) => ({ ...one, to_time: formatTime(one.to_time) }));
   return { ...chain, coverage: ranges };
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../command/command.ts';
 import {
   factLines,
-  isoTime,
+  formatTime,
   print,
   printJson,
   tableLines,
@@ -136,7 +136,7 @@ function jsonOf(outcome: RefreshOutcome): object {
   const { kind, ...rest } = outcome;
   if (!('list' in rest)) return { outcome: kind, ...rest };
   const { list, ...others } = rest;
-  return { outcome: kind, ...list, checked_at: isoTime(list.checked_at), ...others };
+  return { outcome: kind, ...list, checked_at: formatTime(list.checked_at), ...others };
 }
 
 export const sanctionsStatus: SanctionsCommand = {
@@ -156,7 +156,7 @@ export const sanctionsStatus: SanctionsCommand = {
         addresses: publication === null ? null : publication.distinct_addresses,
         sha256: publication === null ? null : publication.sha256,
         source: publication === null ? null : publication.source_url,
-        checked_at: publication === null ? null : isoTime(publication.checked_at),
+        checked_at: publication === null ? null : formatTime(publication.checked_at),
       });
       return publication === null ? EXIT.couldNotCheck : EXIT.done;
     }
@@ -256,7 +256,7 @@ function jsonOfCheck({ address, listed, reason, matches, list }: Checked): objec
     listed,
     reason,
     matches: listed === null ? null : matches,
-    list: list === null ? null : { ...list, as_of: isoTime(list.as_of) },
+    list: list === null ? null : { ...list, as_of: formatTime(list.as_of) },
   };
 }
 

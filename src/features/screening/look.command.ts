@@ -8,16 +8,16 @@ import {
   type ExitStatus,
   type Io,
   readArgs,
-  required,
+  requireOption,
 } from '../../command/command.ts';
 import {
-  ask,
+  askService,
   CONNECTION_DETAILS,
   CONNECTION_OPTIONS,
   type ConnectionServices,
-  connection,
+  findConnection,
   refusalText,
-  type Said,
+  type ServiceAnswer,
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import { type ScreenResult, screenedBody, screenText } from './screen-result.command.ts';
@@ -66,15 +66,15 @@ export const lookCommand: Command<ConnectionServices> = {
       options: CONNECTION_OPTIONS,
       positionals: ['ADDRESS'],
     });
-    const address = required(positionals[0], 'ADDRESS');
-    const to = await connection(values, io, services);
+    const address = requireOption(positionals[0], 'ADDRESS');
+    const to = await findConnection(values, io, services);
     const path = `/api/v1/wallet/${encodeURIComponent(address)}/ofac`;
-    const ofac = await ask(to, { method: 'GET', path }, io.signal);
+    const ofac = await askService(to, { method: 'GET', path }, io.signal);
     const body = { addresses: [address] };
     const bulk = { method: 'POST', path: '/api/v1/bulk/wallet-screen', body } as const;
     // A text that is no address is told once.
     const misformed = ofac.kind === 'said' && ofac.status === 400;
-    const screen = misformed ? ofac : await ask(to, bulk, io.signal);
+    const screen = misformed ? ofac : await askService(to, bulk, io.signal);
     const parts = [ofacPart(ofac), screenPart(screen)];
     if (io.json) printJson(io, { address, ofac: rawOf(ofac), screen: rawOf(screen) });
     else show(address, misformed ? parts.slice(0, 1) : parts, io);
@@ -84,7 +84,7 @@ export const lookCommand: Command<ConnectionServices> = {
   },
 };
 
-function rawOf(said: Said): unknown {
+function rawOf(said: ServiceAnswer): unknown {
   return said.kind === 'said' ? said.body : { error: said.reason };
 }
 
@@ -98,13 +98,13 @@ function unchecked(name: string, reason: string, status: ExitStatus = EXIT.could
   return { facts: [[name, `not checked: ${reason}`]], notes: [], status };
 }
 
-function notAnswered(name: string, said: Said): Part {
+function notAnswered(name: string, said: ServiceAnswer): Part {
   if (said.kind === 'silent') return unchecked(name, said.reason);
   const status = said.status === 400 ? EXIT.badUsage : EXIT.couldNotCheck;
   return unchecked(name, refusalText(said.status, said.body), status);
 }
 
-function ofacPart(said: Said): Part {
+function ofacPart(said: ServiceAnswer): Part {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('sanctions', said);
   const parsed = ofacBody.safeParse(said.body);
   if (!parsed.success) return unchecked('sanctions', 'the answer is not one of this interface');
@@ -139,7 +139,7 @@ function proximityText(walk: z.output<typeof ofacData>['proximity']): string {
   return 'no path found within 2 hops in the history that was read';
 }
 
-function screenPart(said: Said): Part {
+function screenPart(said: ServiceAnswer): Part {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('tables', said);
   const parsed = screenedBody.safeParse(said.body);
   if (!parsed.success) return unchecked('tables', 'the answer is not one of this interface');

@@ -7,15 +7,15 @@ import {
   fileArgument,
   type Io,
   readArgs,
-  required,
+  requireOption,
 } from '../../command/command.ts';
 import {
-  ask,
+  askService,
   CONNECTION_DETAILS,
   CONNECTION_OPTIONS,
   type Connection,
   type ConnectionServices,
-  connection,
+  findConnection,
   refusalText,
 } from '../../command/connection.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
@@ -58,8 +58,8 @@ export const screenCommand: Command<ConnectionServices> = {
       options: CONNECTION_OPTIONS,
       positionals: ['FILE.csv'],
     });
-    const file = fileArgument(required(positionals[0], 'FILE.csv'), io);
-    const to = await connection(values, io, services);
+    const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
+    const to = await findConnection(values, io, services);
     const counts = { rows: 0, listed: 0, misformed: 0, unchecked: 0 };
     try {
       for await (const batch of batches(fileAddresses(file))) {
@@ -117,7 +117,7 @@ async function screened(to: Connection, batch: readonly FileAddress[], io: Io): 
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const asked = batch.filter((row) => !misformed.has(row));
     if (asked.length === 0) return inOrder(batch, misformed, new Map());
-    const said = await ask(
+    const said = await askService(
       to,
       { method: 'POST', path: PATH, body: { addresses: asked.map((row) => row.address) } },
       io.signal,

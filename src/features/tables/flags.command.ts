@@ -1,8 +1,8 @@
 // What an operator types to fill the table of flagged addresses from a published file.
 // Each refused row is named; an import of which no row was accepted has failed and kept nothing.
 
-import { type Command, fileArgument, readArgs, required } from '../../command/command.ts';
-import { originOf, runImport, sourceName } from '../../command/run-import.ts';
+import { type Command, fileArgument, readArgs, requireOption } from '../../command/command.ts';
+import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
 import type { ImportFlagged } from '../../ports/flags/table.ts';
 import { publicPage } from './labels.command.ts';
 
@@ -44,9 +44,9 @@ export const findingsImport: Command<FindingsServices> = {
     });
     const order = {
       path: fileArgument(String(positionals[0]), io),
-      source: sourceName(required(values.source, '--source')),
+      source: sourceName(requireOption(values.source, '--source')),
       source_url: publicPage(values['source-url']),
-      origin: originOf(values.origin, findings.simulated),
+      origin: parseOrigin(values.origin, findings.simulated),
     };
     return runImport('flagged row', (watch) => findings.importFile(order, watch), io);
   },

@@ -6,10 +6,10 @@ import {
   fileArgument,
   oneOf,
   readArgs,
-  required,
+  requireOption,
   UsageError,
 } from '../../command/command.ts';
-import { originOf, runImport, sourceName } from '../../command/run-import.ts';
+import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
 import { LABEL_ROLES } from '../../ports/labels/exchange-labels.ts';
 import type { ImportLabels } from '../../ports/labels/label-table.ts';
 
@@ -54,10 +54,10 @@ export const labelsImport: Command<LabelsServices> = {
     const role = values.role === undefined ? null : oneOf(values.role, '--role', LABEL_ROLES);
     const order = {
       path: fileArgument(String(positionals[0]), io),
-      source: sourceName(required(values.source, '--source')),
+      source: sourceName(requireOption(values.source, '--source')),
       source_url: publicPage(values['source-url']),
       role,
-      origin: originOf(values.origin, labels.simulated),
+      origin: parseOrigin(values.origin, labels.simulated),
     };
     return runImport('label', (watch) => labels.importFile(order, watch), io);
   },

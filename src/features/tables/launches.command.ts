@@ -2,7 +2,7 @@
 // Each refused row is named; an import of which no row was accepted has failed and kept nothing.
 
 import { type Command, fileArgument, readArgs } from '../../command/command.ts';
-import { originOf, runImport, sourceName } from '../../command/run-import.ts';
+import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
 import type { ImportCorpus } from '../../ports/launches/table.ts';
 
 /** What the command needs. Compose fills it. */
@@ -40,7 +40,7 @@ export const corpusImport: Command<CorpusServices> = {
     const order = {
       path: fileArgument(String(positionals[0]), io),
       source: values.source === undefined ? UNNAMED_SOURCE : sourceName(values.source),
-      origin: originOf(values.origin, corpus.simulated),
+      origin: parseOrigin(values.origin, corpus.simulated),
     };
     return runImport('launch', (watch) => corpus.importFile(order, watch), io);
   },

@@ -4,6 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { access } from '../src/compose/features/access.ts';
+import { sanctions } from '../src/compose/features/sanctions.ts';
+import { tables } from '../src/compose/features/tables.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
@@ -44,7 +47,9 @@ export async function furnish(directory: string): Promise<Furnished> {
   const parts = composeParts(parsed.config, stores, outsideOf(parsed.config), createLogger());
   try {
     await parts.start();
-    const outcome = await parts.sanctions.refresh(null, AbortSignal.timeout(60_000));
+    const outcome = await parts
+      .of(sanctions)
+      .services.sanctions.refresh(null, AbortSignal.timeout(60_000));
     if (outcome.kind !== 'updated') throw new Error(`the list was not taken: ${outcome.kind}`);
     await importTables(directory, parts, now);
     const keys = await hundredKeys(parts, now);
@@ -68,17 +73,18 @@ async function importTables(directory: string, parts: Parts, now: number): Promi
   const signal = AbortSignal.timeout(60_000);
   const quiet = () => undefined;
   const io = { out: quiet, err: quiet, json: false, colour: false, cwd: directory, signal };
-  await labelsImport.run([labels, '--source', 'bench'], io, parts.services);
-  await corpusImport.run([corpus, '--source', 'bench'], io, parts.services);
+  await labelsImport.run([labels, '--source', 'bench'], io, parts.of(tables).services);
+  await corpusImport.run([corpus, '--source', 'bench'], io, parts.of(tables).services);
 }
 
 async function hundredKeys(parts: Parts, at: number): Promise<string[]> {
   const keys: string[] = [];
+  const { memberships, mintKey, ...services } = parts.of(access).services;
   for (let i = 0; i < KEYS; i += 1) {
     const membership_id = `bench_${i}`;
-    await parts.memberships.record({ membership_id, plan: 'enterprise', status: 'active', at });
-    const key = parts.services.mintKey({ kind: 'sc', membership_id });
-    await parts.keys.add(key.stored, 1);
+    await memberships.record({ membership_id, plan: 'enterprise', status: 'active', at });
+    const key = mintKey({ kind: 'sc', membership_id });
+    await services.keys.add(key.stored, 1);
     keys.push(key.text);
   }
   return keys;

@@ -1,7 +1,6 @@
 // Answers one question: what does the service cost with its charges, and without them.
 // It composes the real service; the only thing that can be left out is the stored charge.
 
-import { freshnessOf } from '../src/compose/features/health.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
@@ -35,20 +34,7 @@ async function start({ env, charging }: ServiceOrder): Promise<number> {
   const gate: typeof parts.gate = charging
     ? parts.gate
     : { ...parts.gate, charge: async ({ figures }) => ({ kind: 'charged', figures }) };
-  const freshness = freshnessOf(parts.ports, parts.sanctions.maxAgeS);
-  const { ports, meters, checks } = parts;
-  const serving = await startServing({
-    config,
-    ports,
-    labelChanges: parts.tables.labelChanges,
-    gate,
-    door: parts.door,
-    entity: parts.entities.handler,
-    meters,
-    stores: checks,
-    freshness,
-    log: createLogger(),
-  });
+  const serving = await startServing({ ...parts, config, gate, log: createLogger() });
   process.once('SIGTERM', async () => {
     await serving.close();
     await parts.stop();

@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { webDocuments } from './compose/documents.ts';
+import { LINKS, webDocuments } from './compose/documents.ts';
 import { bridgeRegistryOf } from './compose/features/bridges.ts';
-import { registryDocument } from './compose/features/bridges-page.ts';
-import { CONTRACTS } from './features/contracts.ts';
+import type { DatedSource } from './compose/freshness.ts';
+import { CONTRACTS } from './compose/list.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
@@ -18,25 +18,30 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) 
 const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
 
+const STALE: DatedSource = {
+  facts: { tag: 'list', title: 'List', says: 'Who is listed', pages: true },
+  age: async () => ({
+    state: 'stale',
+    as_of: 1_780_000_000,
+    published: '2026-05-28',
+    age_s: 9,
+    max_age_s: 5,
+    reason: 'Past its age the list shows listings only.',
+  }),
+};
+
 describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () => {
   const quiet = () => undefined;
   let base = '';
   const app = createHttp({
     mounted: [],
-    documents: [
-      registryDocument({ simulated: true, version: '0.0.0' }, bridgeRegistryOf()),
-      ...webDocuments(
-        CONTRACTS,
-        { simulated: true, version: '0.0.0' },
-        async () => ({
-          sanctions_list: {
-            ...{ state: 'stale', as_of: 1_780_000_000, published: '2026-05-28', age_s: 9 },
-            ...{ max_age_s: 5, reason: 'Past its age the list shows listings only.' },
-          },
-        }),
-        () => base,
-      ),
-    ],
+    documents: webDocuments({
+      routes: CONTRACTS,
+      facts: { simulated: true, version: '0.0.0', links: LINKS },
+      given: { bridgeRegistry: bridgeRegistryOf() },
+      sources: [STALE],
+      base: () => base,
+    }),
     gate: null,
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
@@ -54,7 +59,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     await app.close();
   });
 
-  const views = ['/', '/docs', '/registry/bridges'].flatMap((path) =>
+  const views = LINKS.flatMap(({ path }) =>
     (['light', 'dark'] as const).flatMap((colorScheme) =>
       [1200, 390].map((width) => ({ path, colorScheme, width })),
     ),

@@ -5,16 +5,10 @@ import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './command/
 import { wantsColour } from './command/output.ts';
 import { nearest } from './config/problems.ts';
 import { type Config, type Configured, readConfig, readTerminal } from './config.ts';
-import {
-  HELP_GROUPS,
-  LOCAL_COMMANDS,
-  SERVICE_COMMANDS,
-  type ServiceCommand,
-  STORE_COMMANDS,
-} from './operator/commands.ts';
 import { findCommand, runCommand } from './operator/dispatch.ts';
 import { commandHelp, overallHelp } from './operator/help.ts';
 import { operate } from './operator/operate.ts';
+import { SERVICE_COMMANDS, type ServiceCommand } from './operator/service-commands.ts';
 
 /** From the first signal to the end, whatever still runs. */
 const STOP_MAX_MS = 9_500;
@@ -48,6 +42,7 @@ function ioOf(json: boolean): Io {
 async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    const { HELP_GROUPS } = await import('./compose/commands.ts');
     for (const line of overallHelp(HELP_GROUPS, await version())) out(line);
     return first === undefined ? EXIT.badUsage : EXIT.done;
   }
@@ -57,24 +52,22 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const service = SERVICE_COMMANDS.find((one) => one.name === first);
   if (service !== undefined) return runUntilStopped(service, words.slice(1));
-  const local = findCommand(words, LOCAL_COMMANDS);
+  const { localCommands, STORE_COMMANDS } = await import('./compose/commands.ts');
+  const configured = readConfig();
+  const started = readConfig({ start: true });
+  const local = findCommand(words, localCommands({ configured, started }));
   if (local !== null) {
     const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
-    const { bridgeServices } = await import('./compose/features/bridges.ts');
-    const configured = readConfig();
-    const started = readConfig({ start: true });
-    const own = bridgeServices(configured.ok ? configured.config : null);
-    const services = { configured, started, ...own };
-    return runCommand({ ...local, json }, ioOf(json), services);
+    return runCommand({ ...local, json }, ioOf(json), null);
   }
   const asked = findCommand(words, STORE_COMMANDS);
   if (asked === null) return unknown(words);
   if (asked.help) return say(commandHelp(asked.command));
-  const set = configOf(readConfig());
-  const started = set === null ? null : configOf(readConfig({ start: true }));
-  if (set === null || started === null) return EXIT.badUsage;
+  const set = configOf(configured);
+  const meant = set === null ? null : configOf(started);
+  if (set === null || meant === null) return EXIT.badUsage;
   const operations = await import('./compose/operate.ts');
-  return operate(asked, ioOf(asked.json), { set, started }, operations);
+  return operate(asked, ioOf(asked.json), { set, started: meant }, operations);
 }
 
 /** These print tables for people and JSON for pipes. */
@@ -91,7 +84,8 @@ function configOf(configured: Configured): Config | null {
   return null;
 }
 
-function unknown(words: readonly string[]): ExitStatus {
+async function unknown(words: readonly string[]): Promise<ExitStatus> {
+  const { HELP_GROUPS } = await import('./compose/commands.ts');
   const names = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
   const [first] = words;
   const within = names.filter((name) => name.startsWith(`${first} `));

@@ -6,17 +6,16 @@ import { expect, test } from 'vitest';
 import { createGate } from './access/gate.ts';
 import { mintKey } from './access/key.ts';
 import { deriveSecrets } from './access/secret.ts';
+import { CONTRACTS, EVIDENCE_ROUTES, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
-import type { AnyEvidenceRoute } from './contract/route.ts';
-import { CONTRACTS, EVIDENCE_ROUTES } from './features/contracts.ts';
-import { makeHandlers } from './features/handlers.ts';
 import { memoryAccess } from './testing/memory/access.ts';
+import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS, type World } from './testing/worlds.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
-import type { AnyHandler, Mounted } from './transport/mounted.ts';
+import type { Mounted } from './transport/mounted.ts';
 
 const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
   title: 'Exhibit',
@@ -24,7 +23,6 @@ const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
   description: 'Checked against live answers.',
   serverUrl: 'http://127.0.0.1',
 });
-const EVIDENCE: readonly AnyEvidenceRoute[] = EVIDENCE_ROUTES;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const validators = new Map<string, ValidateFunction>();
 
@@ -47,11 +45,10 @@ async function served(world: World) {
   await memberships.record({ membership_id: 'mem_1', plan: 'enterprise', status: 'active', at });
   const key = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, at);
   await keys.add(key.stored, 1);
-  const handlers = makeHandlers(world.ports);
-  const mounted: Mounted[] = [];
-  for (const route of EVIDENCE_ROUTES) {
-    mounted.push({ route, handle: handlers[route.name] as AnyHandler });
-  }
+  const given = { ...world.ports, service: TEST_SERVICE };
+  const mounted = EVIDENCE_ROUTES.map((route): Mounted => {
+    return { route, handle: handlerOf(route.name, given) };
+  });
   const quiet = () => undefined;
   const app = createHttp({
     mounted,
@@ -82,7 +79,7 @@ test('every answer over every world is what the document says', async () => {
   const seen = new Map<string, number>();
   for (const world of WORLDS) {
     const { app, authorization } = await served(world);
-    for (const route of EVIDENCE) {
+    for (const route of EVIDENCE_ROUTES) {
       for (const ask of asksOf(route, world)) {
         const { url, body } = sentOf(route.path, ask.input);
         const reply = await app.inject({
@@ -100,7 +97,7 @@ test('every answer over every world is what the document says', async () => {
     }
     await app.close();
   }
-  for (const route of EVIDENCE) expect(seen.get(`${route.name} 200`)).toBeGreaterThan(20);
+  for (const route of EVIDENCE_ROUTES) expect(seen.get(`${route.name} 200`)).toBeGreaterThan(20);
 });
 
 const REFUSED: readonly (readonly [string, object, number])[] = [

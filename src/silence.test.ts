@@ -4,21 +4,19 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { EVIDENCE_ROUTES } from './features/contracts.ts';
-import { makeHandlers } from './features/handlers.ts';
+import { EVIDENCE_ROUTES, type EvidencePorts, handlerOf } from './compose/list.ts';
 import { honestScreen, lyingPorts, PLANTED_LEAKS, plantedScreen } from './testing/planted-leaks.ts';
+import { TEST_SERVICE } from './testing/service.ts';
 import { checkSilence, type Expectations, type Findings, negativesOf } from './testing/silence.ts';
 import { leavesOf } from './testing/silence-answer.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS } from './testing/worlds.ts';
 
-type RouteName = (typeof EVIDENCE_ROUTES)[number]['name'];
-
 const OF_A_ROW = 'a fact of a row that was found';
 const LIST_AND_HISTORY = ['sanctions_list', 'transfer_history'];
 
 /** What each route says that is empty and yet no denial. A new route begins with none. */
-const EXPECTED: { readonly [R in RouteName]: Expectations } = {
+const EXPECTED: { readonly [route: string]: Expectations } = {
   bulk_wallet_screen: {
     allowances: [
       ...['ok', 'insufficient_evidence', 'not_deployed'].map((state) => ({
@@ -132,13 +130,19 @@ const SAMPLE = WORLDS.filter(({ name }) =>
   ].includes(name),
 );
 
-const found = new Map<RouteName, Findings>();
+const NONE_EXPECTED: Expectations = { allowances: [], careful: [], unsaidInEmpty: [] };
+const expectedOf = (name: string) => EXPECTED[name] ?? NONE_EXPECTED;
+const found = new Map<string, Findings>();
 for (const route of EVIDENCE_ROUTES) {
-  const make = (ports: Parameters<typeof makeHandlers>[0]) => makeHandlers(ports)[route.name];
-  found.set(route.name, await checkSilence(route, make, WORLDS, EXPECTED[route.name]));
+  const make = makerOf(route.name);
+  found.set(route.name, await checkSilence(route, make, WORLDS, expectedOf(route.name)));
 }
 
-function findingsOf(name: RouteName): Findings {
+function makerOf(name: string) {
+  return (ports: EvidencePorts) => handlerOf(name, { ...ports, service: TEST_SERVICE });
+}
+
+function findingsOf(name: string): Findings {
   const one = found.get(name);
   if (one === undefined) throw new Error(`${name} was not checked`);
   return one;
@@ -150,7 +154,7 @@ function written(findings: Findings): string[] {
 
 describe.each(EVIDENCE_ROUTES)('$name', (route) => {
   const findings = findingsOf(route.name);
-  const { careful, unsaidInEmpty, allowances } = EXPECTED[route.name];
+  const { careful, unsaidInEmpty, allowances } = expectedOf(route.name);
   const negatives = negativesOf(route);
 
   test('denies nothing on what was silent, cut short, stale or out of time', () => {
@@ -180,9 +184,9 @@ describe.each(EVIDENCE_ROUTES)('$name', (route) => {
   test('over adapters that lie, turns the check red', { timeout: TIMEOUT_MS }, async () => {
     const lied = await checkSilence(
       route,
-      (ports) => makeHandlers(lyingPorts(ports))[route.name],
+      (ports) => makerOf(route.name)(lyingPorts(ports)),
       SAMPLE,
-      EXPECTED[route.name],
+      expectedOf(route.name),
     );
     const rules = new Set(lied.leaks.map(({ rule }) => rule));
     expect(rules).toContain('a negative on a silent port');
@@ -191,7 +195,7 @@ describe.each(EVIDENCE_ROUTES)('$name', (route) => {
 });
 
 describe('the check', () => {
-  const none: Expectations = { allowances: [], careful: [], unsaidInEmpty: [] };
+  const none = NONE_EXPECTED;
 
   test('finds nothing in an honest screen', { timeout: TIMEOUT_MS }, async () => {
     const findings = await checkSilence(plantedScreen, honestScreen, SAMPLE, none);

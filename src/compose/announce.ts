@@ -3,11 +3,12 @@
 
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
-import { basis, Read } from '../evidence/reading.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
+import type { SourceFreshness } from '../features/health/health.route.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
+import { LINKS } from './documents.ts';
+import type { DatedSource } from './freshness.ts';
 import type { DemoCredentials } from './simulated.ts';
 
 const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
@@ -58,31 +59,16 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
   ];
 }
 
-const SURFACE_SOURCES = [
-  ['Sanctions list', 'direct screening, bulk screen', 'sanctionsList'],
-  ['Exchange labels', 'bulk screen', 'exchangeLabels'],
-  ['Launch corpus', 'bulk screen', 'launchCorpus'],
-  ['Transfer history', 'proximity', 'transferHistory'],
-] as const;
-
-/** What a live service prints: for each part, what it rests on or why it is silent. */
+/** What a live service prints: for each source, how old it is or why it is silent. */
 export async function announceLive(
   config: Config,
-  ports: EvidencePorts,
+  sources: readonly DatedSource[],
   url: string | null,
 ): Promise<string[]> {
-  const readings = {
-    sanctionsList: await ports.sanctionsList.lookUp([]),
-    exchangeLabels: await ports.exchangeLabels.lookUp([]),
-    launchCorpus: await ports.launchCorpus.lookUp([]),
-    transferHistory: await ports.transferHistory.chainsRead(),
-  };
-  const lines = SURFACE_SOURCES.map(([name, used, port]) => {
-    const reading = readings[port];
-    const [source] = basis(reading).sources;
-    const says = reading instanceof Read && source !== undefined ? source.url : null;
-    return `  ${name.padEnd(18)}${says === null ? silence(reading) : says}   (${used})`;
-  });
+  const widest = Math.max(...sources.map(({ facts }) => facts.title.length));
+  const lines = await Promise.all(
+    sources.map(async ({ facts, age }) => `  ${facts.title.padEnd(widest)}  ${said(await age())}`),
+  );
   return [
     '',
     url === null ? 'Working.' : `Serving ${url}`,
@@ -103,14 +89,12 @@ export async function announceLive(
   ];
 }
 
-const PAGES = ['/', '/docs', '/registry/bridges'];
-
 function pagesOf(url: string): string {
-  return `Pages to open: ${PAGES.map((page) => url + page).join(' ')}`;
+  return `Pages to open: ${LINKS.map(({ path }) => url + path).join(' ')}`;
 }
 
-function silence(reading: object): string {
-  return 'why' in reading && typeof reading.why === 'object' && reading.why !== null
-    ? `silent: ${'reason' in reading.why ? String(reading.why.reason) : ''}`
-    : 'silent';
+function said({ state, published, reason }: SourceFreshness): string {
+  if (state === 'fresh') return published === null ? 'read' : `of ${published}`;
+  if (state === 'stale') return `of ${published}: ${reason}`;
+  return state === 'per_answer' ? 'asked for each answer' : `silent: ${reason}`;
 }

@@ -1,24 +1,26 @@
-// Answers one question: what does `exhibit doctor` look at beside the machine itself.
+// Answers one question: what does `exhibit doctor` look at beside the machine itself?
 
 import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';
-import { Part, type Partly, Unread } from '../evidence/reading.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
-import type { DoctorCheck, Finding } from '../operator/doctor.ts';
+import { Unread } from '../evidence/reading.ts';
+import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { Absence, DoctorCheck, DoctorServices, Finding } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access/key-store.ts';
 import type { StoreCheck } from './documents.ts';
+import type { DatedSource } from './freshness.ts';
+import { FEATURES } from './list.ts';
 
 const EMBEDDED_NOTE =
   'answers; embedded, it survives a killed process but not a power loss (PostgreSQL does both)';
 
-/** The checks of what this deployment opened. */
-export function doctorChecks(
+/** The checks of what this deployment opened, and what each source that is not set answers. */
+export function doctorServices(
   config: Config,
   stores: readonly StoreCheck[],
-  ports: EvidencePorts,
+  sources: readonly DatedSource[],
   keys: KeyStore,
   secrets: Secrets,
-): DoctorCheck[] {
+): DoctorServices {
   const pings = stores.map(({ name, ping }): DoctorCheck => {
     const embedded = name === 'control store' && config.store.kind === 'embedded';
     const says = embedded ? EMBEDDED_NOTE : 'answers';
@@ -31,23 +33,32 @@ export function doctorChecks(
         ),
     };
   });
-  return [
-    ...pings,
-    { name: 'sanctions list', look: async () => finding(await ports.sanctionsList.lookUp([])) },
-    { name: 'exchange labels', look: async () => finding(await ports.exchangeLabels.lookUp([])) },
-    { name: 'launch corpus', look: async () => finding(await ports.launchCorpus.lookUp([])) },
-    {
-      name: 'transfer history',
-      look: async () => finding(await ports.transferHistory.chainsRead()),
-    },
-    { name: 'secret', look: () => rotation(keys, secrets) },
-  ];
+  const ages = sources.map(({ facts, age }): DoctorCheck => {
+    return { name: facts.title.toLowerCase(), look: async () => finding(await age()) };
+  });
+  const checks = [...pings, ...ages, { name: 'secret', look: () => rotation(keys, secrets) }];
+  return { config, checks, absences: absences(config) };
 }
 
-function finding(reading: Partly<unknown, never>): Finding {
-  if (reading instanceof Unread) return { state: 'absent', says: reading.why.reason };
-  if (reading instanceof Part) return { state: 'warning', says: reading.why.reason };
-  return { state: 'ok', says: 'read' };
+/** A line for each source that is not set. The simulated world stands in for providers. */
+export function absences(config: Config): Absence[] {
+  return FEATURES.flatMap(({ optional }) => optional)
+    .filter(({ isSet }) => !isSet(config))
+    .map(({ name, setting, without }) => {
+      return { name, state: 'absent', says: `without ${setting}: ${without}` };
+    });
+}
+
+const FINDING_STATES = {
+  fresh: 'ok',
+  per_answer: 'ok',
+  stale: 'warning',
+  never_loaded: 'absent',
+  unreadable: 'absent',
+} as const;
+
+function finding({ state, reason }: SourceFreshness): Finding {
+  return { state: FINDING_STATES[state], says: reason === null ? 'read' : reason };
 }
 
 // The previous secret may go once nothing that is stored was made under it.

@@ -2,17 +2,22 @@
 // The public port shows the state of the inside to an operator's token only.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { formatIsoDate } from '../chain/time.ts';
+import type { Config } from '../config.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import type { AnyRoute } from '../contract/route.ts';
-import type { HealthFacts } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
-import { overviewPage } from '../pages/overview.tsx';
+import { overviewPage, type SourceLine } from '../pages/overview.tsx';
+
 import { referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
 import type { Document, DocumentSays } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
 import { API_HEADERS, PAGE_HEADERS } from '../transport/security-headers.ts';
-import { sourceLines } from './features/health.ts';
+import type { AnyFeature, Page } from './feature.ts';
+import { type DatedSource, freshnessOf } from './freshness.ts';
+import { FEATURES } from './list.ts';
+import { VERSION } from './version.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -27,13 +32,34 @@ const DESCRIPTION =
 /** What a store says when it is asked whether it is there. */
 export type StoreCheck = { readonly name: string; readonly ping: () => Promise<void> };
 
-/** The pages and the machine-readable reference. `base` is known once the server listens. */
-export function webDocuments(
-  routes: readonly AnyRoute[],
-  facts: PageFacts,
-  freshness: HealthFacts['freshness'],
-  base: () => string,
-): Document[] {
+/** What the pages are made from. `base` is known once the server listens. */
+export type WebFacts = {
+  readonly routes: readonly AnyRoute[];
+  readonly facts: PageFacts;
+  /** The ports, as the pages of features take them. */
+  readonly given: object;
+  readonly sources: readonly DatedSource[];
+  readonly base: () => string;
+};
+
+const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(
+  ({ pages }) => pages,
+);
+
+/** The pages that a person may open, with their names in the navigation. */
+export const LINKS: PageFacts['links'] = [
+  { path: '/', link: 'Overview' },
+  ...PAGES.map(({ path, link }) => ({ path, link })),
+  { path: '/docs', link: 'API reference' },
+];
+
+/** What every page of this deployment says. */
+export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): PageFacts {
+  return { simulated, version: VERSION, links: LINKS };
+}
+
+/** The pages and the machine-readable reference. */
+export function webDocuments({ routes, facts, given, sources, base }: WebFacts): Document[] {
   const openapi = () =>
     openapiDocument(routes, {
       title: 'Exhibit',
@@ -58,10 +84,38 @@ export function webDocuments(
     fixed('/openapi.json', JSON_TYPE, SHORT_CACHE, description),
     fixed('/docs', HTML, { ...PAGE_HEADERS, ...SHORT_CACHE }, reference),
     fixed('/', HTML, { ...PAGE_HEADERS, ...NO_CACHE }, async () =>
-      overviewPage(facts, sourceLines(await freshness())),
+      overviewPage(facts, await sourceLines(sources)),
     ),
     fixed('/assets/exhibit.css', 'text/css; charset=utf-8', SHORT_CACHE, () => STYLE),
+    ...PAGES.map((page) => pageDocument(page, facts, given)),
   ];
+}
+
+/** A page of a feature as it is served. */
+export function pageDocument(page: Page<never>, facts: PageFacts, given: object): Document {
+  const make = page.make as Page<object>['make'];
+  return {
+    path: page.path,
+    contentType: HTML,
+    headers: { ...API_HEADERS, ...PAGE_HEADERS, ...NO_CACHE },
+    say: async () => {
+      const { status, html } = await make(given, facts);
+      return { status, text: html };
+    },
+  };
+}
+
+async function sourceLines(sources: readonly DatedSource[]): Promise<SourceLine[]> {
+  const lines = sources.map(async ({ facts, age }) => {
+    const { state, as_of, reason } = await age();
+    return {
+      name: facts.title,
+      state,
+      as_of: as_of === null ? '–' : formatIsoDate(as_of),
+      says: reason === null || state === 'per_answer' ? facts.says : reason,
+    };
+  });
+  return Promise.all(lines);
 }
 
 function once(make: () => string): () => string {
@@ -75,8 +129,8 @@ function once(make: () => string): () => string {
 /** What the operator's documents show, and to whom. */
 export type OperatorFacts = {
   readonly meters: Meters;
-  readonly stores: readonly StoreCheck[];
-  readonly freshness: HealthFacts['freshness'];
+  readonly checks: readonly StoreCheck[];
+  readonly sources: readonly DatedSource[];
   /** Opens the detail on the public port; `null` closes it. */
   readonly token: string | null;
   /** True on the loopback port, which needs no token. */
@@ -93,12 +147,12 @@ export function operatorDocuments(facts: OperatorFacts): Document[] {
     contentType: TEXT,
     headers,
     say: async (authorization) => {
-      const stores = await Promise.all(facts.stores.map(checked));
+      const stores = await Promise.all(facts.checks.map(checked));
       const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
       if (!opens(authorization)) return { status, text: status === 200 ? 'ready' : 'not_ready' };
       return {
         status,
-        text: JSON.stringify({ stores, sources: await facts.freshness() }, null, 2),
+        text: JSON.stringify({ stores, sources: await freshnessOf(facts.sources) }, null, 2),
       };
     },
   };

@@ -1,40 +1,20 @@
-// Answers one question: what does a process hold once its stores are open.
+// Answers one question: what does a process hold once its stores are open?
 // Serving, working and the operator's commands all take their pieces from here.
 
-import { randomUUID } from 'node:crypto';
-import { createGate, type Gate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
+import type { Gate } from '../access/gate.ts';
 import type { Secrets } from '../access/secret.ts';
-import { mintToken } from '../access/tokens.ts';
-import { parseAddress } from '../chain/address.ts';
+import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
-import { diffPublications } from '../features/sanctions/publication-diff.ts';
-import { flaggedImporter } from '../features/tables/flagged-rows.ts';
-import { labelImporter } from '../features/tables/labels.ts';
-import { corpusImporter } from '../features/tables/launches.ts';
-import type { StoreServices } from '../operator/commands.ts';
-import type { MembershipStore } from '../ports/access/membership-store.ts';
-import type { EntityClusters } from '../ports/entities/entity-clusters.ts';
-import { localTableFiles } from '../sources/files/files.ts';
-import type { ControlContext } from '../stores/control/engine/control-readings.ts';
-import { type KeyTable, keyTable } from '../stores/control/keys.ts';
-import { leaseTable } from '../stores/control/leases.ts';
-import { membershipTable } from '../stores/control/memberships.ts';
-import { quotaTable } from '../stores/control/quotas.ts';
-import { tokenTable } from '../stores/control/tokens.ts';
+import { doctorCommand } from '../operator/doctor.ts';
 import type { Tokens } from '../transport/bearer.ts';
-import { createMeters, type GaugeReading, type Meters } from '../transport/metrics.ts';
-import { doctorChecks } from './checks.ts';
-import { nowS } from './clock.ts';
+import { createMeters, type Meters } from '../transport/metrics.ts';
+import { doctorServices } from './checks.ts';
+import { bound } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
-import { doorOf } from './features/access.ts';
-import { type BridgeParts, bridgeParts } from './features/bridges.ts';
-import { type EntityParts, entityParts } from './features/entities.ts';
-import { type FactParts, factParts } from './features/forensics.ts';
-import { type HistoryParts, historyParts, lagGauges } from './features/history.ts';
-import { type SanctionsParts, sanctionsParts } from './features/sanctions.ts';
-import { type TableParts, tableParts } from './features/tables.ts';
+import type { AnyFeature, Base, Job, Opened, PortFacts } from './feature.ts';
+import { access } from './features/access.ts';
+import { type DatedSource, datedSources, type Handed } from './freshness.ts';
+import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
 import { metered } from './metered.ts';
 import type { Outside } from './outside.ts';
@@ -42,20 +22,19 @@ import type { Stores } from './stores.ts';
 
 /** Everything that rests on the opened stores. */
 export type Parts = {
-  readonly sanctions: SanctionsParts;
-  readonly tables: TableParts;
-  readonly history: HistoryParts;
-  readonly entities: EntityParts;
-  readonly ports: EvidencePorts;
-  readonly gate: Gate;
-  /** Who opens the intelligence service. */
-  readonly door: Tokens;
-  readonly keys: KeyTable;
-  readonly memberships: MembershipStore;
+  readonly ports: Ports;
   readonly secrets: Secrets;
+  readonly gate: Gate;
+  /** Who opens the routes that take a bearer token. */
+  readonly tokens: Tokens;
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
-  readonly services: StoreServices;
+  readonly sources: readonly DatedSource[];
+  /** The commands on the stores, each with what it needs. */
+  readonly commands: readonly Command<null>[];
+  readonly jobs: readonly Job[];
+  /** What one feature gave when it was opened. */
+  readonly of: <F extends AnyFeature>(feature: F) => ReturnType<F['open']>;
   /** Loads what is served from memory, and keeps it current. */
   readonly start: () => Promise<void>;
   /** Stops what `start` began and notes what was kept for later. */
@@ -67,153 +46,80 @@ const PING_TIMEOUT_MS = 2_000;
 /** Composes the parts. Nothing is read before `start`. */
 export function composeParts(config: Config, stores: Stores, outside: Outside, log: Logger): Parts {
   const { database, warehouse, secrets } = stores;
-  const context: ControlContext = { simulated: config.simulate, nowMs: Date.now };
-  const keys = keyTable(database, context);
-  const memberships = membershipTable(database, context);
-  const quota = quotaTable(database, context);
-  const sanctions = sanctionsParts({ config, database, mirrors: outside.mirrors, log });
-  const tables = tableParts(database, log);
-  const leases = leaseTable(database, randomUUID(), context);
-  const history = historyParts(config, warehouse, leases, outside, log);
-  const bridges = bridgeParts(config, outside);
-  const facts = factParts(config, warehouse, outside, history.explorers);
-  const entities = entityParts(config, {
-    ...{ database, warehouse, context },
-    ...{ labels: tables.labels.labels, history: history.history },
-  });
-  const meters = createMeters([listAge(sanctions), ...lagGauges(history)]);
+  const context = { simulated: config.simulate, nowMs: Date.now };
+  const opened = openAll({ config, outside, log, database, warehouse, secrets, context });
+  const of = openedIn(opened);
+  const all = [...opened.values()];
+  const handed = [...opened].flatMap(([feature, { ports }]) => handedBy(feature, ports));
+  const meters = createMeters(all.flatMap(({ gauges = [] }) => gauges));
+  const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const read = { ...history, ...bridges, ...entities };
-  const ports = evidencePorts(sanctions, tables, read, facts, meters);
-  const gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
-  const services: StoreServices = {
-    config,
-    checks: doctorChecks(config, checks, ports, keys, secrets),
-    keys,
-    memberships,
-    mintKey: (holder) => mintKey(holder, secrets, nowS()),
-    tokens: tokenTable(database, context),
-    mintToken: (tier) => mintToken(tier, secrets, nowS()),
-    now: nowS,
-    ...listServices(sanctions),
-    ...tableServices(config, tables),
-    ...historyServices(config, history),
-    ...entities.services,
-  };
-  const { snapshot } = sanctions;
-  const { labels, corpus, flagged } = tables;
+  const { gate, tokens, services } = of(access);
+  const doctor = doctorServices(config, checks, sources, services.keys, secrets);
+  const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
+    own.map((command) => bound(command, given)),
+  );
   return {
-    ...{
-      sanctions,
-      tables,
-      history,
-      entities,
-      ports,
-      gate,
-      door: doorOf(config, services.tokens, secrets),
-      keys,
-      memberships,
-      secrets,
-      meters,
-      checks,
-      services,
-    },
+    ports: portsOf(handed, meters),
+    secrets,
+    gate,
+    tokens,
+    meters,
+    checks,
+    sources,
+    commands: [bound(doctorCommand, doctor), ...commands],
+    jobs: all.flatMap(({ jobs = [] }) => jobs),
+    of,
     start: async () => {
-      await Promise.all([snapshot.start(), labels.start(), corpus.start(), flagged.start()]);
+      await Promise.all(all.map((one) => one.start?.()));
     },
+    // What the others rest on was opened first and is closed last.
     stop: async () => {
-      for (const one of [snapshot, labels, corpus, flagged]) one.stop();
-      for (const one of [facts, entities, bridges, history]) one.close();
-      // Last, because it asks the store, which may fail: nothing else is left open then.
-      await keys.close();
+      for (const one of all.toReversed()) await one.close?.();
     },
   };
 }
 
-function listAge({ snapshot }: SanctionsParts): GaugeReading {
-  return {
-    name: 'exhibit_sanctions_list_age_seconds',
-    help: 'Time since the list in force was last found the newest.',
-    value: () => {
-      const loaded = snapshot.loaded();
-      return loaded === null ? null : nowS() - loaded.checked_at;
-    },
+type OpenedFeatures = ReadonlyMap<AnyFeature, Opened>;
+
+/** Opens the features in the order of the list, each on those that it rests on. */
+function openAll(base: Base): OpenedFeatures {
+  const opened = new Map<AnyFeature, Opened>();
+  const of = openedIn(opened);
+  for (const feature of FEATURES as readonly AnyFeature[]) {
+    const rests = Object.entries(feature.rests).map(([name, one]) => [name, of(one)] as const);
+    // The declaration checked that these are what the feature opens on.
+    const open = feature.open as (base: Base, rests: object) => Opened;
+    opened.set(feature, open(base, Object.fromEntries(rests)));
+  }
+  return opened;
+}
+
+function openedIn(opened: OpenedFeatures): Parts['of'] {
+  return <F extends AnyFeature>(feature: F) => {
+    const one = opened.get(feature);
+    if (one === undefined)
+      throw new Error(`${feature.name} does not stand before what rests on it`);
+    return one as ReturnType<F['open']>;
   };
 }
 
-type ReadLive = Pick<HistoryParts, 'history'> & Omit<BridgeParts, 'close'> & Clusters;
-type Clusters = { readonly clusters: EntityClusters };
-
-function evidencePorts(
-  { snapshot }: SanctionsParts,
-  { labels, corpus, flagged }: TableParts,
-  { history, bridgeRegistry, transactionReceipts, clusters }: ReadLive,
-  { chainFacts, mixerRegistry }: FactParts,
-  { readings }: Meters,
-): EvidencePorts {
-  return {
-    sanctionsList: metered('sanctions_list', snapshot.list, readings),
-    exchangeLabels: metered('exchange_labels', labels.labels, readings),
-    launchCorpus: metered('launch_corpus', corpus.corpus, readings),
-    transferHistory: metered('transfer_history', history, readings),
-    bridgeRegistry: metered('bridge_registry', bridgeRegistry, readings),
-    transactionReceipts: metered('transaction_receipts', transactionReceipts, readings),
-    chainFacts: metered('chain_facts', chainFacts, readings),
-    flaggedAddresses: metered('flagged_addresses', flagged.flagged, readings),
-    mixerRegistry: metered('mixer_registry', mixerRegistry, readings),
-    entityClusters: metered('entity_clusters', clusters, readings),
-  };
+function handedBy(feature: AnyFeature, ports: object): Handed[] {
+  return Object.entries(feature.ports).map(([key, facts]) => {
+    const port: unknown = Reflect.get(ports, key);
+    if (typeof port !== 'object' || port === null) throw new Error(`${feature.name}: no ${key}`);
+    return { key, facts: facts as PortFacts<object>, port };
+  });
 }
 
-function listServices({
-  snapshot,
-  ...sanctions
-}: SanctionsParts): Pick<StoreServices, 'sanctions'> {
-  return {
-    sanctions: {
-      ...sanctions,
-      list: snapshot.list,
-      poll: snapshot.poll,
-      diff: diffPublications,
-      isKnownForm: (text) => parseAddress(text) !== null,
-    },
-  };
-}
-
-function tableServices(
-  { simulate: simulated }: Config,
-  { labelTable, corpusTable, flaggedTable, ...snapshots }: TableParts,
-): Pick<StoreServices, 'labels' | 'corpus' | 'findings'> {
-  const files = localTableFiles(nowS);
-  const importLabels = labelImporter({ files, table: labelTable }, nowS);
-  const importFlagged = flaggedImporter({ files, table: flaggedTable }, nowS);
-  const importCorpus = corpusImporter({ files, table: corpusTable }, nowS);
-  return {
-    labels: {
-      simulated,
-      importFile: (order, watch) => importLabels(order, watch).finally(snapshots.labels.poll),
-    },
-    findings: {
-      simulated,
-      importFile: (order, watch) => importFlagged(order, watch).finally(snapshots.flagged.poll),
-    },
-    corpus: {
-      simulated,
-      importFile: (order, watch) => importCorpus(order, watch).finally(snapshots.corpus.poll),
-    },
-  };
-}
-
-function historyServices(
-  { simulate: simulated }: Config,
-  { store, importFiles, following }: HistoryParts,
-): Pick<StoreServices, 'warehouseImport' | 'warehouseStatus' | 'following'> {
-  return {
-    warehouseImport: { simulated, importFiles },
-    warehouseStatus: store,
-    following: { chains: following, elapsedMs: () => performance.now() },
-  };
+// `featureList` has the compiler hold that these are the ports of the list.
+function portsOf(handed: readonly Handed[], { readings }: Meters): Ports {
+  const wired = handed.map(({ key, facts, port }) => {
+    return [key, metered(facts.tag, port, readings)] as const;
+  });
+  const ports: object = Object.fromEntries(wired);
+  return ports as Ports;
 }

@@ -1,16 +1,10 @@
 // Answers one question: how does a service start, and in which order does it stop.
 // What cannot start leaves nothing open behind it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { followChains } from '../features/indexing/follow-chain.job.ts';
-import { scheduleRefresh } from '../features/sanctions/schedule.job.ts';
-import { STORE_COMMANDS } from '../operator/commands.ts';
 import { commandHandler } from '../operator/dispatch.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
-import type { RefreshOutcome } from '../ports/sanctions/publisher.ts';
 import { announceLive, announceSimulated } from './announce.ts';
-import { freshnessOf } from './features/health.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { outsideOf } from './outside.ts';
 import { composeParts, type Parts } from './parts.ts';
@@ -24,7 +18,6 @@ export type Role = 'serve' | 'work';
 /** A running service. `stop` finishes what is in flight, then closes the stores. */
 export type Running = { readonly stop: () => Promise<void> };
 
-const MS_PER_S = 1_000;
 type Seat = Extract<Ownership, { owner: true }>;
 type Closing = { readonly name: string; readonly close: () => Promise<void> };
 
@@ -62,10 +55,12 @@ async function started(
   const parts = composeParts(config, stores, outside, log);
   await parts.start();
   opened.push({ name: 'parts', close: parts.stop });
-  const others = commandHandler(STORE_COMMANDS, parts.services);
+  const others = commandHandler(parts.commands, null);
   seat?.serve(others.handler);
   opened.push({ name: 'commands', close: others.end });
-  if (roles.includes('work')) startWork(config, parts, log, opened);
+  if (roles.includes('work')) {
+    for (const { name, start } of parts.jobs) opened.push({ name, close: start().stop });
+  }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
   await announced(config, parts, world, serving);
 }
@@ -86,61 +81,9 @@ async function serve(
   log: Logger,
   opened: Closing[],
 ): Promise<Serving> {
-  const { ports, gate, door, entities, meters, checks: stores } = parts;
-  const { labelChanges } = parts.tables;
-  const freshness = freshnessOf(ports, parts.sanctions.maxAgeS);
-  const serving = await startServing({
-    config,
-    ports,
-    labelChanges,
-    gate,
-    door,
-    entity: entities.handler,
-    meters,
-    stores,
-    freshness,
-    log,
-  });
+  const serving = await startServing({ ...parts, config, log });
   opened.push({ name: 'http', close: serving.close });
   return serving;
-}
-
-function startWork(config: Config, parts: Parts, log: Logger, opened: Closing[]): void {
-  const schedule = scheduleRefresh({
-    refresh: parts.sanctions.refresh,
-    intervalS: config.sanctions.refreshMs / MS_PER_S,
-    random: Math.random,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(endedBy(signal)),
-    onOutcome: (outcome) => logOutcome(outcome, log),
-    onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
-  });
-  opened.push({ name: 'refresh', close: schedule.stop });
-  const { following, lags } = parts.history;
-  const followed = followChains(
-    following.map((chain) => ({ followable: chain, fromBlock: null })),
-    {
-      onState: lags.onState,
-      onEnd: (end) => log.warn(end, 'chain: no longer followed'),
-      onBug: (fault) => log.error({ fault: String(fault) }, 'chain: following failed'),
-    },
-  );
-  opened.push({ name: 'following', close: followed.stop });
-}
-
-function endedBy(signal: AbortSignal): (fault: unknown) => void {
-  return (fault) => {
-    if (!signal.aborted) throw fault;
-  };
-}
-
-function logOutcome(outcome: RefreshOutcome, log: Logger): void {
-  if (outcome.kind === 'updated' || outcome.kind === 'unchanged') {
-    const { published, addresses, sha256 } = outcome.list;
-    log.info({ published, addresses, sha256 }, `sanctions list: ${outcome.kind}`);
-    return;
-  }
-  const code = outcome.kind === 'refused' ? outcome.code : 'unreachable';
-  log.warn({ code, reason: outcome.reason }, `sanctions list: ${outcome.kind}`);
 }
 
 async function announced(
@@ -152,6 +95,6 @@ async function announced(
   const lines =
     world !== null && serving !== null
       ? announceSimulated(await world.furnish(parts, serving.url), config)
-      : await announceLive(config, parts.ports, serving === null ? null : serving.url);
+      : await announceLive(config, parts.sources, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
 }

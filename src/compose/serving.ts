@@ -2,40 +2,25 @@
 
 import type { Gate } from '../access/gate.ts';
 import type { Config } from '../config.ts';
-import type { AnyEvidenceRoute, AnyPlainRoute, AnyRoute } from '../contract/route.ts';
-import { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
-import { registryBridgesHandler } from '../features/bridges/registry-bridges.route.ts';
-import { CONTRACTS, EVIDENCE_ROUTES } from '../features/contracts.ts';
-import { walletEntity } from '../features/entities/wallet-entity.contract.ts';
-import { type EvidencePorts, makeHandlers } from '../features/handlers.ts';
-import { health } from '../features/health/health.contract.ts';
-import { type HealthFacts, healthHandler } from '../features/health/health.route.ts';
-import { labelChanges } from '../features/tables/label-changes.contract.ts';
-import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
-import type { PageFacts } from '../pages/layout.tsx';
-import type { LabelChanges } from '../ports/labels/label-changes.ts';
-import type { Tokens } from '../transport/bearer.ts';
+import type { AnyRoute } from '../contract/route.ts';
 import { createHttp } from '../transport/http.ts';
-import type { Meters } from '../transport/metrics.ts';
-import type { AnyHandler, Mounted } from '../transport/mounted.ts';
+import type { Mounted } from '../transport/mounted.ts';
 import { nowS } from './clock.ts';
-import { operatorDocuments, type StoreCheck, webDocuments } from './documents.ts';
-import { registryDocument } from './features/bridges-page.ts';
-import type { EntityParts } from './features/entities.ts';
+import { operatorDocuments, pageFacts, webDocuments } from './documents.ts';
+import type { Service } from './feature.ts';
+import { health } from './features/health.ts';
+import { freshnessOf } from './freshness.ts';
+import { CONTRACTS, handlerOf } from './list.ts';
 import type { Logger } from './logger.ts';
+import type { Parts } from './parts.ts';
 import { VERSION } from './version.ts';
 
-/** What is served. */
-export type ServingParts = {
+const MS_PER_S = 1_000;
+
+/** What is served: the parts, under a configuration. The gate may be another than theirs. */
+export type ServingParts = Pick<Parts, 'ports' | 'tokens' | 'meters' | 'checks' | 'sources'> & {
   readonly config: Config;
-  readonly ports: EvidencePorts;
-  readonly labelChanges: LabelChanges;
   readonly gate: Gate;
-  readonly door: Tokens;
-  readonly entity: EntityParts['handler'];
-  readonly meters: Meters;
-  readonly stores: readonly StoreCheck[];
-  readonly freshness: HealthFacts['freshness'];
   readonly log: Logger;
 };
 
@@ -71,88 +56,67 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
 }
 
 function publicOptions(parts: ServingParts, base: () => string) {
-  const { config, meters, log, gate, freshness } = parts;
-  const mounted = mountedRoutes(parts);
-  const facts = { simulated: config.simulate, version: VERSION };
-  const routes = mounted.map(({ route }) => route);
+  const { config, ports, sources } = parts;
+  const routes = servedRoutes(config);
+  const service = serviceOf(parts, routes);
   const token = config.adminToken === null ? null : config.adminToken.reveal();
+  const pages = config.surfaces.includes('web')
+    ? webDocuments({
+        routes,
+        facts: pageFacts(config),
+        given: { ...ports, service },
+        sources,
+        base,
+      })
+    : [];
   return {
-    mounted,
-    documents: [
-      ...(config.surfaces.includes('web') ? pages(parts, routes, facts, base) : []),
-      ...operatorDocuments({ meters, stores: parts.stores, freshness, token, trusted: false }),
-    ],
-    gate,
-    tokens: parts.door,
-    meters,
-    log,
-    now: nowS,
-    budgetMs: config.liveBudgetMs,
+    ...common(parts),
+    mounted: mounted(routes, { ...ports, service }),
+    documents: [...pages, ...operatorDocuments({ ...parts, token, trusted: false })],
+    gate: parts.gate,
+    tokens: parts.tokens,
     trustProxy: config.trustProxy,
   };
 }
 
-function pages(
-  { freshness, ports }: ServingParts,
-  routes: readonly AnyRoute[],
-  facts: PageFacts,
-  base: () => string,
-) {
-  const registry = registryDocument(facts, ports.bridgeRegistry);
-  return [...webDocuments(routes, facts, freshness, base), registry];
-}
-
 function opsOptions(parts: ServingParts) {
-  const { config, meters, log, stores, freshness } = parts;
+  const { config, ports } = parts;
+  const service = serviceOf(parts, servedRoutes(config));
   return {
-    mounted: [mount(health, healthHandler(healthFacts(parts)))],
-    documents: operatorDocuments({ meters, stores, freshness, token: null, trusted: true }),
+    ...common(parts),
+    mounted: mounted(ALWAYS, { ...ports, service }),
+    documents: operatorDocuments({ ...parts, token: null, trusted: true }),
     gate: null,
-    meters,
-    log,
-    now: nowS,
-    budgetMs: config.liveBudgetMs,
     trustProxy: false,
   };
 }
 
-function mountedRoutes(parts: ServingParts): Mounted[] {
-  const { surfaces } = parts.config;
-  const handlers = makeHandlers(parts.ports);
-  const evidence: Mounted[] = [];
-  for (const route of EVIDENCE_ROUTES) {
-    if (surfaces.includes(route.surface)) evidence.push(mount(route, handlers[route.name]));
-  }
-  const open = surfaces.includes(labelChanges.surface)
-    ? [
-        mount(labelChanges, labelChangesHandler(parts.labelChanges)),
-        mount(registryBridges, registryBridgesHandler(parts.ports.bridgeRegistry)),
-      ]
-    : [];
-  const intelligence = surfaces.includes(walletEntity.surface)
-    ? [mount(walletEntity, parts.entity)]
-    : [];
-  return [
-    ...[...evidence, ...open, ...intelligence],
-    mount(health, healthHandler(healthFacts(parts))),
-  ];
+function common({ meters, log, config }: ServingParts) {
+  return { meters, log, now: nowS, budgetMs: config.liveBudgetMs };
 }
 
-const ALL_ROUTES: readonly AnyRoute[] = CONTRACTS;
+/** Served on every process, whatever its surfaces. */
+const ALWAYS = health.routes.map(({ route }) => route);
 
-function healthFacts({ config, freshness }: ServingParts): HealthFacts {
-  const { surfaces } = config;
+function isServed(route: AnyRoute, { surfaces }: Config): boolean {
+  return surfaces.includes(route.surface) || ALWAYS.some(({ name }) => name === route.name);
+}
+
+function servedRoutes(config: Config) {
+  return CONTRACTS.filter((route) => isServed(route, config));
+}
+
+function mounted(routes: ReturnType<typeof servedRoutes>, given: object): Mounted[] {
+  return routes.map((route) => ({ route, handle: handlerOf(route.name, given) }));
+}
+
+function serviceOf({ config, sources }: ServingParts, routes: readonly AnyRoute[]): Service {
   return {
     version: VERSION,
     simulated: config.simulate,
     anonymous: config.intelligence.allowAnonymous,
-    routes: ALL_ROUTES.filter(({ surface }) => surfaces.includes(surface)),
-    freshness,
+    tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
+    routes,
+    freshness: () => freshnessOf(sources),
   };
-}
-
-// The pairing of a route and its handler was checked by their types (`handlers.ts`); the server
-// only knows that what the route parsed is what the handler takes.
-function mount(route: AnyEvidenceRoute | AnyPlainRoute, handle: unknown): Mounted {
-  return { route, handle: handle as AnyHandler };
 }

@@ -22,6 +22,9 @@ import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
 import { nowS } from './clock.ts';
+import { access } from './features/access.ts';
+import { sanctions } from './features/sanctions.ts';
+import { tables } from './features/tables.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
 import type { Parts } from './parts.ts';
 
@@ -73,7 +76,9 @@ export async function startSimulated(config: Config): Promise<SimulatedWorld> {
       ethereumNode: nodes.url(ETHEREUM_ID).href,
     }),
     furnish: async (parts, baseUrl) => {
-      await parts.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
+      await parts
+        .of(sanctions)
+        .services.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
       return demoCredentials(config, parts, baseUrl);
     },
@@ -104,10 +109,11 @@ async function fillTables(config: Config, parts: Parts): Promise<void> {
     cwd: folder,
     signal: AbortSignal.timeout(FURNISH_MS_MAX),
   };
+  const { services } = parts.of(tables);
   const statuses = [
-    await labelsImport.run([labels, '--source', SOURCE], io, parts.services),
-    await corpusImport.run([corpus, '--source', SOURCE], io, parts.services),
-    await findingsImport.run([flagged, '--source', SOURCE], io, parts.services),
+    await labelsImport.run([labels, '--source', SOURCE], io, services),
+    await corpusImport.run([corpus, '--source', SOURCE], io, services),
+    await findingsImport.run([flagged, '--source', SOURCE], io, services),
   ];
   await Promise.all([labels, corpus, flagged].map((file) => rm(file)));
   if (statuses.some((status) => status !== EXIT.done)) {
@@ -142,13 +148,16 @@ async function heldCredentials(file: string, parts: Parts): Promise<Made | null>
   if (text === null) return null;
   const parsed = kept.safeParse(jsonIn(text));
   if (!parsed.success) return null;
-  const found = await parts.keys.find(hashesOf(parsed.data.api_key, parts.secrets));
+  const found = await parts
+    .of(access)
+    .services.keys.find(hashesOf(parsed.data.api_key, parts.secrets));
   if (!found.checked || found.value === null) return null;
   const { revoked_at, expires_at } = found.value.key;
   return revoked_at === null && expires_at > nowS() ? parsed.data : null;
 }
 
-async function mintCredentials({ services, memberships }: Parts): Promise<Made> {
+async function mintCredentials(parts: Parts): Promise<Made> {
+  const { memberships, ...services } = parts.of(access).services;
   const membership_id = 'mem_simulated_demo';
   const at = nowS();
   await memberships.record({ membership_id, plan: 'desk', status: 'active', at });

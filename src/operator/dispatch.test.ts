@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../command/command.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
-import { HELP_GROUPS, LOCAL_COMMANDS, SERVICE_COMMANDS, STORE_COMMANDS } from './commands.ts';
 import { callOwner, commandHandler, findCommand, ownerRequest } from './dispatch.ts';
-import { commandHelp, overallHelp } from './help.ts';
 import type { OwnerHandler } from './owner-protocol.ts';
 
 type Echo = { readonly word: string };
@@ -66,32 +64,6 @@ describe('words', () => {
 
   test('a bug is not bad usage', async () => {
     await expect(ran('broken', COMMANDS, SERVICES)).rejects.toThrow('a bug');
-  });
-});
-
-describe('help', () => {
-  const all = [...SERVICE_COMMANDS, ...LOCAL_COMMANDS, ...STORE_COMMANDS];
-
-  test('every command is under exactly one heading', () => {
-    const listed = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
-    expect([...listed].sort()).toEqual(all.map((one) => one.name).sort());
-    expect(new Set(listed).size).toBe(listed.length);
-  });
-
-  test('every command has a usage and an example that name it', () => {
-    for (const command of all) {
-      expect(command.usage.startsWith(`exhibit ${command.name}`)).toBe(true);
-      expect(command.example).toContain(`exhibit ${command.name}`);
-      expect(commandHelp(command)).toContain(`  ${command.example}`);
-    }
-  });
-
-  test('no line of the help is wider than a terminal', () => {
-    const lines = [overallHelp(HELP_GROUPS, '0.1.0'), ...all.map((one) => commandHelp(one))].flat();
-    // An example is pasted as it stands, so that it is not broken.
-    const examples = new Set(all.map((one) => `  ${one.example}`));
-    const wide = lines.filter((line) => line.length > 100 && !examples.has(line));
-    expect(wide).toEqual([]);
   });
 });
 

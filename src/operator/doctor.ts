@@ -8,7 +8,6 @@ import { dirname } from 'node:path';
 import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../command/command.ts';
 import { coloured, NO_VALUE, print, printable, printJson } from '../command/output.ts';
 import type { Config } from '../config.ts';
-import { absences } from './absences.ts';
 
 /** The state of one dependency. `absent` is legal, and `says` is what it means. */
 export type Finding = {
@@ -22,8 +21,15 @@ export type DoctorCheck = {
   readonly look: (signal: AbortSignal) => Promise<Finding>;
 };
 
-/** The services of doctor: the composition knows the checks of what it opened. */
-export type DoctorServices = { readonly config: Config; readonly checks: readonly DoctorCheck[] };
+/** A source that is not set, and what this deployment answers without it. */
+export type Absence = { readonly name: string; readonly state: 'absent'; readonly says: string };
+
+/** What doctor needs. The composition knows what is opened; the rest is seen from here. */
+export type DoctorServices = {
+  readonly config: Config;
+  readonly checks: readonly DoctorCheck[];
+  readonly absences: readonly Absence[];
+};
 
 const LOOK_MAX_MS = 10_000;
 const DISK_LOW_BYTES = 2 * 1024 ** 3;
@@ -39,13 +45,13 @@ export const doctorCommand: Command<DoctorServices> = {
     'Exit status 0: everything that is configured answers; 1: something failed; 3: something',
     'could not be checked.',
   ],
-  run: async (argv, io, { config, checks }) => {
+  run: async (argv, io, { config, checks, absences }) => {
     readArgs(argv, { options: {} });
     const all = [...ownChecks(config), ...checks];
     const found = await Promise.all(
       all.map(async (check) => ({ name: check.name, ...(await lookInTime(check, io.signal)) })),
     );
-    const shown = [...found, ...absences(config)];
+    const shown = [...found, ...absences];
     if (io.json) for (const one of shown) printJson(io, one);
     else print(io, findingLines(shown, io));
     return statusOf(shown);

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Command } from '../command/command.ts';
 import { type Config, parseConfig, withStartDefaults } from '../config.ts';
 import { recordingIo, wordsAsked } from '../testing/recording-io.ts';
-import { STORE_COMMANDS, type StoreServices } from './commands.ts';
+import { type Absence, doctorCommand } from './doctor.ts';
 import { type Candidates, type Operations, operate } from './operate.ts';
 import type { Ownership } from './owner.ts';
 import type { OwnerHandler } from './owner-protocol.ts';
@@ -17,8 +18,14 @@ afterEach(() => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-const DOCTOR = wordsAsked('doctor --json', STORE_COMMANDS);
-const MEMBERS = wordsAsked('members list', STORE_COMMANDS);
+const MEMBERS_LIST: Command<never> = {
+  ...doctorCommand,
+  name: 'members list',
+  run: async () => 0,
+};
+const DOCTOR = wordsAsked('doctor --json', [doctorCommand, MEMBERS_LIST]);
+const MEMBERS = wordsAsked('members list', [doctorCommand, MEMBERS_LIST]);
+const ABSENT: readonly Absence[] = [{ name: 'explorer', state: 'absent', says: 'no live read' }];
 
 function configOf(env: { readonly [name: string]: string }): Config {
   const parsed = parseConfig(env, { cwd });
@@ -63,14 +70,16 @@ function machine(owners: { [dir: string]: OwnerHandler }, log: Log): Operations 
         },
       };
     },
-    openServices: async (config) => {
+    openCommands: async (config) => {
       log.push(`opens ${config.store.kind}`);
-      const services: Pick<StoreServices, 'config' | 'checks'> = { config, checks: [] };
+      const services = { config, checks: [], absences: ABSENT };
+      const run: Command<null>['run'] = (argv, io) => doctorCommand.run(argv, io, services);
       return {
-        services: services as StoreServices,
+        commands: [{ ...doctorCommand, run }],
         close: async () => void log.push('closes'),
       };
     },
+    absences: () => ABSENT,
   };
 }
 
@@ -176,7 +185,7 @@ describe('stores that do not open', () => {
   function closed(log: Log): Operations {
     return {
       ...machine({}, log),
-      openServices: async () => {
+      openCommands: async () => {
         throw new Error('stamped as simulated');
       },
     };

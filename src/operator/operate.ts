@@ -5,20 +5,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT, type Io } from '../command/command.ts';
+import { type Command, EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { STORE_COMMANDS, type StoreServices } from './commands.ts';
 import { type AskedCommand, callOwner, commandHandler, runCommand } from './dispatch.ts';
-import { doctorCommand } from './doctor.ts';
+import { type Absence, doctorCommand } from './doctor.ts';
 import type { Ownership } from './owner.ts';
 
-/** Stores that were opened for commands. */
-type Opened = { readonly services: StoreServices; readonly close: () => Promise<void> };
+/** The commands on stores that were opened for them. */
+type OpenedCommands = {
+  readonly commands: readonly Command<null>[];
+  readonly close: () => Promise<void>;
+};
 
 /** What the composition gives: a seat at a data directory, and the stores of a configuration. */
 export type Operations = {
   readonly takeSeat: (dataDir: string) => Promise<Ownership>;
-  readonly openServices: (config: Config) => Promise<Opened>;
+  readonly openCommands: (config: Config) => Promise<OpenedCommands>;
+  readonly absences: (config: Config) => readonly Absence[];
 };
 
 /** The configurations that a command may mean: what is set, and what `npm start` makes of it. */
@@ -31,7 +34,7 @@ const SOCKET_NAME = 'owner.sock';
 
 /** Runs a command on the stores and returns its exit status. */
 export async function operate(
-  asked: AskedCommand<StoreServices>,
+  asked: AskedCommand<never>,
   io: Io,
   candidates: Candidates,
   operations: Operations,
@@ -66,7 +69,7 @@ async function simulatedOwner(
 async function runInOwner(
   first: Ownership,
   config: Config,
-  asked: AskedCommand<StoreServices>,
+  asked: AskedCommand<never>,
   io: Io,
   operations: Operations,
 ): Promise<number> {
@@ -90,18 +93,22 @@ function left(signal: AbortSignal): Promise<{ readonly status: number }> {
 
 async function runOnOwnStores(
   config: Config,
-  asked: AskedCommand<StoreServices>,
+  asked: AskedCommand<never>,
   io: Io,
-  { openServices }: Operations,
+  operations: Operations,
   seat: Extract<Ownership, { owner: true }> | null,
 ): Promise<number> {
   try {
-    const opened = await openServices(config).catch((fault: unknown) => ({ fault }));
-    if ('fault' in opened) return await reportUnopened(opened.fault, config, asked, io);
-    const others = commandHandler(STORE_COMMANDS, opened.services);
+    const opened = await operations.openCommands(config).catch((fault: unknown) => ({ fault }));
+    if ('fault' in opened) {
+      return await reportUnopened(opened.fault, config, asked, io, operations);
+    }
+    const others = commandHandler(opened.commands, null);
     seat?.serve(others.handler);
     try {
-      return await runCommand(asked, io, opened.services);
+      const command = opened.commands.find(({ name }) => name === asked.command.name);
+      if (command === undefined) throw new Error(`${asked.command.name} is not opened`);
+      return await runCommand({ ...asked, command }, io, null);
     } finally {
       await others.end();
       await opened.close();
@@ -115,8 +122,9 @@ async function runOnOwnStores(
 async function reportUnopened(
   fault: unknown,
   config: Config,
-  asked: AskedCommand<StoreServices>,
+  asked: AskedCommand<never>,
   io: Io,
+  { absences }: Operations,
 ): Promise<number> {
   const says = fault instanceof Error ? fault.message : 'they could not be opened';
   if (asked.command.name !== doctorCommand.name) {
@@ -124,5 +132,6 @@ async function reportUnopened(
     return EXIT.couldNotCheck;
   }
   const checks = [{ name: 'stores', look: async () => ({ state: 'failed', says }) as const }];
-  return runCommand({ ...asked, command: doctorCommand }, io, { config, checks });
+  const services = { config, checks, absences: absences(config) };
+  return runCommand({ ...asked, command: doctorCommand }, io, services);
 }

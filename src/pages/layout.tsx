@@ -4,8 +4,13 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
-/** The facts that every page shows. */
-export type PageFacts = { readonly simulated: boolean; readonly version: string };
+/** What every page is told. */
+export type PageFacts = {
+  readonly simulated: boolean;
+  readonly version: string;
+  /** The pages of the navigation, in order. */
+  readonly links: readonly { readonly path: string; readonly link: string }[];
+};
 
 type LayoutProps = PageFacts & {
   readonly title: string;
@@ -13,13 +18,7 @@ type LayoutProps = PageFacts & {
   readonly children: ComponentChildren;
 };
 
-const LINKS = [
-  ['/', 'Overview'],
-  ['/registry/bridges', 'Bridges'],
-  ['/docs', 'API reference'],
-] as const;
-
-function Layout({ title, current, simulated, version, children }: LayoutProps) {
+function Layout({ title, current, simulated, version, links, children }: LayoutProps) {
   return (
     <html lang="en">
       <head>
@@ -45,9 +44,9 @@ function Layout({ title, current, simulated, version, children }: LayoutProps) {
             Exhibit
           </a>
           <nav aria-label="Pages">
-            {LINKS.map(([href, name]) => (
-              <a key={href} href={href} {...(href === current ? { 'aria-current': 'page' } : {})}>
-                {name}
+            {links.map(({ path, link }) => (
+              <a key={path} href={path} {...(path === current ? { 'aria-current': 'page' } : {})}>
+                {link}
               </a>
             ))}
           </nav>

@@ -30,9 +30,11 @@ const openapi = openapiDocument([route], {
   serverUrl: 'http://127.0.0.1:8080',
 });
 const line = { name: 'List', state: 'stale', as_of: '2026-11-21', says: 'It can convict.' };
+const LINKS = [{ path: '/', link: 'Overview' }];
+const factsOf = (simulated: boolean) => ({ simulated, version: '0.0.0', links: LINKS });
 const pages = (simulated: boolean) => [
-  overviewPage({ simulated, version: '0.0.0' }, [line]),
-  referencePage({ simulated, version: '0.0.0' }, openapi),
+  overviewPage(factsOf(simulated), [line]),
+  referencePage(factsOf(simulated), openapi),
 ];
 
 describe('every page', () => {

@@ -3,6 +3,7 @@
 // adapters that lie under the declared routes. Nothing of this is served.
 
 import { z } from 'zod';
+import type { EvidencePorts } from '../compose/list.ts';
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { addressText, checked, negative } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
@@ -20,7 +21,6 @@ import {
   Unread,
   unread,
 } from '../evidence/reading.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
 import type { RegistryTable } from '../ports/bridges/bridge-registry.ts';
 import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';

@@ -1,7 +1,7 @@
 // How does the silence test hold a handler, whatever its route?
 
+import type { EvidencePorts } from '../compose/list.ts';
 import type { Asked } from '../contract/route.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
 
 /** A handler as the check calls it; a method, so that each route's own input type fits. */
 type AnyHandler = {

@@ -1,10 +1,10 @@
 // Answers one question: what was a handler told, and what if one of those answers had not come.
 // It stands between a handler and its ports, writes each answer down, and can spoil any of them.
 
+import type { EvidencePorts } from '../compose/list.ts';
 import { tally } from '../evidence/measure.ts';
 import { decided, map, Part, type Partly, Read, Unread, weaken } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
 import type { ChainFactsPort, FactName } from '../ports/accounts/chain-facts.ts';
 import type { EntityCluster } from '../ports/entities/entity-clusters.ts';
 import type {

@@ -2,10 +2,10 @@
 // It drives a handler through worlds in which ports and single answers fall silent, driven by the
 // route's own declaration. It knows no route; what it finds is returned, not asserted.
 
+import type { EvidencePorts } from '../compose/list.ts';
 import { Answer, type Envelope } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
 import type { Fact } from './planted.ts';
 import { claimsOf, isDenial, type Leaf, leavesOf } from './silence-answer.ts';
 import { type Ask, asksOf } from './silence-asks.ts';

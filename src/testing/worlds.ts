@@ -3,7 +3,7 @@
 
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
-import type { EvidencePorts } from '../features/handlers.ts';
+import type { EvidencePorts } from '../compose/list.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';

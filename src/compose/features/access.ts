@@ -1,13 +1,53 @@
-// Answers one question: who opens the intelligence service on this deployment.
+// Who may ask: memberships, keys, quota and tokens, and the commands that keep them.
 
+import { createGate, type Gate } from '../../access/gate.ts';
+import { mintKey } from '../../access/key.ts';
 import type { Secrets } from '../../access/secret.ts';
-import { tokenAuthentication } from '../../access/tokens.ts';
+import { mintToken, tokenAuthentication } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
+import { keyCommands } from '../../features/access/keys.command.ts';
+import { memberCommands } from '../../features/access/members.command.ts';
+import { tokenCommands } from '../../features/access/tokens.command.ts';
 import type { TokenStore } from '../../ports/access/key-store.ts';
+import { keyTable } from '../../stores/control/keys.ts';
+import { membershipTable } from '../../stores/control/memberships.ts';
+import { quotaTable } from '../../stores/control/quotas.ts';
+import { tokenTable } from '../../stores/control/tokens.ts';
 import type { Tokens } from '../../transport/bearer.ts';
+import { nowS } from '../clock.ts';
+import { type Base, feature } from '../feature.ts';
 
-/** The door: tokens of the setting and minted ones, unless the operator lets everybody in. */
-export function doorOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {
+export const access = feature({
+  name: 'access',
+  heading: 'Access',
+  open: ({ config, database, context, secrets }: Base) => {
+    const keys = keyTable(database, context);
+    const memberships = membershipTable(database, context);
+    const quota = quotaTable(database, context);
+    const tokens = tokenTable(database, context);
+    const gate: Gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
+    return {
+      ports: {},
+      services: {
+        keys,
+        memberships,
+        tokens,
+        mintKey: (holder: Parameters<typeof mintKey>[0]) => mintKey(holder, secrets, nowS()),
+        mintToken: (tier: Parameters<typeof mintToken>[0]) => mintToken(tier, secrets, nowS()),
+        now: nowS,
+      },
+      gate,
+      tokens: tokensOf(config, tokens, secrets),
+      // Last, because it asks the store, which may fail: nothing else is left open then.
+      close: () => keys.close(),
+    };
+  },
+  ports: {},
+  commands: [...memberCommands, ...keyCommands, ...tokenCommands],
+});
+
+/** Who opens the intelligence service: tokens of the setting and minted ones, or everybody. */
+function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {
   if (intelligence.allowAnonymous) return 'anonymous';
   const configured = intelligence.tokens.map(({ tier, token }) => {
     return { tier, token: token.reveal() };

@@ -1,15 +1,23 @@
-// Answers one question: where do the bridge registry and receipts come from, and who checks them.
+// Bridges: the registry of contracts, the receipts of transactions, and who checks both.
 
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
-import { Read } from '../../evidence/reading.ts';
-import type { BridgesServices } from '../../features/bridges/bridges.command.ts';
+import { map, Read } from '../../evidence/reading.ts';
+import { type BridgesServices, bridgesExplain } from '../../features/bridges/bridges.command.ts';
 import { explainReceipt } from '../../features/bridges/explain.ts';
-import type { RegistryServices } from '../../features/bridges/registry.command.ts';
+import { type RegistryServices, registryCheck } from '../../features/bridges/registry.command.ts';
+import { registryBridgesPage } from '../../features/bridges/registry.page.tsx';
 import { judgeRegistry } from '../../features/bridges/registry.ts';
+import { registryBridges } from '../../features/bridges/registry-bridges.contract.ts';
+import {
+  published,
+  registryBridgesHandler,
+} from '../../features/bridges/registry-bridges.route.ts';
 import { checkWithNodes } from '../../features/bridges/registry-nodes.ts';
+import type { BridgePorts } from '../../features/bridges/trace.ts';
+import { walletBridges } from '../../features/bridges/wallet-bridges.contract.ts';
+import { walletBridgesHandler } from '../../features/bridges/wallet-bridges.route.ts';
 import { BRIDGE_CHAINS, type BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
-import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
 import { csvTable } from '../../sources/files/csv.ts';
@@ -19,7 +27,10 @@ import { fileBridgeRegistry } from '../../sources/registry/bridges-file.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
 import { nowS } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
-import { type Outside, outsideOf } from '../outside.ts';
+import { type Base, feature, served, shownPage } from '../feature.ts';
+import { outsideOf } from '../outside.ts';
+
+type RegistryGiven = { readonly bridgeRegistry: BridgeRegistry };
 
 const TABLE = new URL('../../../registry/bridge-contracts.csv', import.meta.url);
 
@@ -32,22 +43,67 @@ const RECEIPT_LIMITS: RpcLimits = {
   attemptsMax: 2,
 };
 
-/** The ports of bridges as they are composed. */
-export type BridgeParts = {
-  readonly bridgeRegistry: BridgeRegistry;
-  readonly transactionReceipts: TransactionReceipts;
-  readonly close: () => void;
-};
-
-/** Composes the registry and receipts. Nothing is read before it is asked for. */
-export function bridgeParts(config: Config, outside: Outside): BridgeParts {
-  const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
-  return {
-    bridgeRegistry: bridgeRegistryOf(),
-    transactionReceipts: nodeReceipts({ nodes, simulated: config.simulate, now: nowS }),
-    close,
-  };
-}
+export const bridges = feature({
+  name: 'bridges',
+  heading: 'Bridges',
+  open: ({ config, outside }: Base) => {
+    const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
+    return {
+      ports: {
+        bridgeRegistry: bridgeRegistryOf(),
+        transactionReceipts: nodeReceipts({ nodes, simulated: config.simulate, now: nowS }),
+      },
+      services: {},
+      close,
+    };
+  },
+  routes: [
+    served(walletBridges, (given: BridgePorts) => walletBridgesHandler(given)),
+    served(registryBridges, (given: RegistryGiven) => registryBridgesHandler(given.bridgeRegistry)),
+  ],
+  ports: {
+    bridgeRegistry: {
+      tag: 'bridge_registry',
+      title: 'Bridge registry',
+      says: 'Which contracts of seven protocols are looked for',
+      pages: false,
+      freshness: {
+        kind: 'dated',
+        ask: async (registry) => map(await registry.table(), () => null),
+        maxAgeS: () => null,
+      },
+    },
+    transactionReceipts: {
+      tag: 'transaction_receipts',
+      title: 'Transaction receipts',
+      says: 'Which message and destination a bridge transaction names',
+      pages: false,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc }) =>
+          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+      },
+    },
+  },
+  local: {
+    commands: [registryCheck, bridgesExplain],
+    services: ({ configured }) => bridgeServices(configured.ok ? configured.config : null),
+  },
+  pages: [
+    shownPage({
+      path: '/registry/bridges',
+      link: 'Bridges',
+      make: async ({ bridgeRegistry }: RegistryGiven, facts) => {
+        const table = await bridgeRegistry.table();
+        if (table instanceof Read && table.value.rows.length > 0) {
+          return { status: 200, html: registryBridgesPage(facts, published(table.value)) };
+        }
+        const reason = table instanceof Read ? 'it holds no row.' : table.why.reason;
+        return { status: 503, html: registryBridgesPage(facts, { reason }) };
+      },
+    }),
+  ],
+});
 
 /** The table that comes with the product. */
 export function bridgeRegistryOf(): BridgeRegistry {

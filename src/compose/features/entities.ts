@@ -1,83 +1,122 @@
-// Answers one question: where do entity clusters live, and what are they read from.
-// The ties are in the control store; what is new is read through history and creations.
+// Entity clusters: ties are kept in the control store; what is new is read through history and
+// creations.
 
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import type { PlainHandler } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { EntityQuestion, EntityServices } from '../../features/entities/entity.command.ts';
+import {
+  type EntityQuestion,
+  type EntityServices,
+  entityCommands,
+} from '../../features/entities/entity.command.ts';
 import type { EntityPorts } from '../../features/entities/entity.ts';
 import { heldClusters } from '../../features/entities/held-clusters.ts';
 import { importBlocks } from '../../features/entities/import.ts';
 import {
   ENTITY_CHAINS,
-  type walletEntity,
+  walletEntity,
   walletEntityData,
 } from '../../features/entities/wallet-entity.contract.ts';
 import { entityAnswers, walletEntityHandler } from '../../features/entities/wallet-entity.route.ts';
-import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import type { ContractCreations } from '../../ports/accounts/contract-creations.ts';
+import type { BlocksWatch } from '../../ports/entities/bitcoin-blocks.ts';
+import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
 import { bitcoinNode } from '../../sources/bitcoin/node.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
 import { clusterStore } from '../../stores/control/clusters.ts';
-import type { ControlContext } from '../../stores/control/engine/control-readings.ts';
-import type { Database } from '../../stores/control/engine/database.ts';
 import { warehouseCreations } from '../../stores/warehouse/creations.ts';
-import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
 import { nowS, pause } from '../clock.ts';
+import { type Base, feature, type OpenedRests, type Service, served } from '../feature.ts';
+import { history } from './history.ts';
+import { tables } from './tables.ts';
 
 const MS_PER_S = 1_000;
 
-/** What entities are composed from. */
-export type EntitySources = {
-  readonly database: Database;
-  readonly warehouse: Warehouse;
-  readonly context: ControlContext;
-  readonly labels: ExchangeLabels;
-  readonly history: TransferHistory;
+type Given = {
+  readonly entityTies: ClusterStore;
+  readonly contractCreations: ContractCreations;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly transferHistory: TransferHistory;
+  readonly service: Service;
 };
 
-/** Entities as they are composed. */
-export type EntityParts = {
-  /** The clusters held, for other routes. */
-  readonly clusters: EntityClusters;
-  readonly handler: PlainHandler<typeof walletEntity>;
-  readonly services: EntityServices;
-  readonly close: () => void;
-};
+type Rested = OpenedRests<{ tables: typeof tables; history: typeof history }>;
 
-/** Composes entities. Nothing is asked before it is asked of. */
-export function entityParts(config: Config, sources: EntitySources): EntityParts {
-  const tipMaxAgeS = config.tipMaxAgeMs / MS_PER_S;
-  const fresh = { now: nowS, tipMaxAgeS };
-  const ports: EntityPorts = {
-    store: clusterStore(sources.database, sources.context),
-    labels: sources.labels,
-    history: sources.history,
-    creations: warehouseCreations(sources.warehouse, fresh),
-  };
-  const handler = walletEntityHandler(ports, { tipMaxAgeS });
-  const rpc = nodeOf(config);
-  const node = rpc === null ? null : bitcoinNode(rpc);
-  return {
-    clusters: heldClusters(ports, fresh),
-    handler,
-    services: {
-      entity: {
-        ask: (question) => answerTo(question, ports, entityAnswers(ports, { tipMaxAgeS })),
-        importFiles: (paths, watch) => importBlocks(ports.store, etlFiles(paths), watch),
-        importNode:
-          node === null
-            ? null
-            : async (from, to, watch) => {
-                const first = from === null ? await nextBlock(ports) : from;
-                return importBlocks(ports.store, node(first, to), watch);
-              },
+export const entities = feature({
+  name: 'entities',
+  heading: 'Entities',
+  rests: { tables, history },
+  open: (
+    { config, database, warehouse, context }: Base,
+    { tables: { ports }, history: held }: Rested,
+  ) => {
+    const tipMaxAgeS = config.tipMaxAgeMs / MS_PER_S;
+    const fresh = { now: nowS, tipMaxAgeS };
+    const entityTies = clusterStore(database, context);
+    const contractCreations = warehouseCreations(warehouse, fresh);
+    const { transferHistory } = held.ports;
+    const { exchangeLabels } = ports;
+    const asked = portsOf({ entityTies, contractCreations, exchangeLabels, transferHistory });
+    const rpc = nodeOf(config);
+    const node = rpc === null ? null : bitcoinNode(rpc);
+    return {
+      ports: { entityClusters: heldClusters(asked, fresh), entityTies, contractCreations },
+      services: {
+        entity: {
+          ask: (question: EntityQuestion) =>
+            answerTo(question, asked, entityAnswers(asked, { tipMaxAgeS })),
+          importFiles: (paths: readonly string[], watch: BlocksWatch) =>
+            importBlocks(entityTies, etlFiles(paths), watch),
+          importNode:
+            node === null
+              ? null
+              : async (from: number | null, to: number | null, watch: BlocksWatch) => {
+                  const first = from === null ? await nextBlock(asked) : from;
+                  return importBlocks(entityTies, node(first, to), watch);
+                },
+        },
       },
+      close: () => rpc?.close(),
+    };
+  },
+  routes: [
+    served(walletEntity, (given: Given) => walletEntityHandler(portsOf(given), given.service)),
+  ],
+  ports: {
+    entityClusters: {
+      tag: 'entity_clusters',
+      title: 'Entity clusters',
+      says: 'Which addresses share a controller',
+      pages: true,
+      freshness: { kind: 'per_answer', absence: () => null },
     },
-    close: () => rpc?.close(),
+    entityTies: {
+      tag: 'entity_ties',
+      title: 'Ties between addresses',
+      says: 'What joins the addresses of a cluster',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'entity_clusters' },
+    },
+    contractCreations: {
+      tag: 'contract_creations',
+      title: 'Contract creations',
+      says: 'Who made which contract',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'transfer_history' },
+    },
+  },
+  commands: entityCommands,
+});
+
+function portsOf(given: Omit<Given, 'service'>): EntityPorts {
+  return {
+    store: given.entityTies,
+    creations: given.contractCreations,
+    labels: given.exchangeLabels,
+    history: given.transferHistory,
   };
 }
 

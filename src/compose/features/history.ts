@@ -1,19 +1,11 @@
-// Answers one question: where does transfer history come from here, and who keeps it current.
-// The warehouse first, then a live read inside its budget; where neither is, it is silent.
+// Transfer history: the warehouse first, then a live read inside its budget; where neither is, it
+// is silent.
 
-import { join } from 'node:path';
 import { EVM_CHAINS } from '../../chain/chain.ts';
 import type { Config } from '../../config.ts';
-import type { ImportOrigin } from '../../evidence/origin.ts';
-import { followable, POLL_MS, TIP_BLOCKS_MAX } from '../../features/indexing/follow-chain.job.ts';
-import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
+import { map } from '../../evidence/reading.ts';
 import type { Prices } from '../../ports/history/prices.ts';
-import type { RawHistory, TransferHistory } from '../../ports/history/transfer-history.ts';
-import type { BulkImport } from '../../ports/indexing/bulk-import.ts';
-import type { Followable } from '../../ports/indexing/chain-following.ts';
-import type { Leases } from '../../ports/indexing/leases.ts';
-import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
-import { evmNode } from '../../sources/evm/node.ts';
+import type { RawHistory } from '../../ports/history/transfer-history.ts';
 import { explorerHistory } from '../../sources/explorer/history.ts';
 import { liveHistory } from '../../sources/explorer/live-history.ts';
 import {
@@ -21,7 +13,6 @@ import {
   type ExplorerChain,
   etherscanChain,
 } from '../../sources/explorer/provider.ts';
-import { RPC_LIMITS } from '../../sources/http/json-rpc.ts';
 import {
   type GuardLimits,
   type ProviderGuard,
@@ -32,14 +23,10 @@ import { pricedHistory, valuedHistory } from '../../sources/prices/priced-histor
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
-import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
-import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
 import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
 import { transferStore } from '../../stores/warehouse/transfers/store.ts';
-import type { GaugeReading } from '../../transport/metrics.ts';
-import { nowS, pause } from '../clock.ts';
-import { type EvmClients, evmClients } from '../evm-clients.ts';
-import type { Logger } from '../logger.ts';
+import { nowS } from '../clock.ts';
+import { type Base, feature, originOf } from '../feature.ts';
 import type { Outside } from '../outside.ts';
 
 const MS_PER_S = 1_000;
@@ -50,55 +37,68 @@ const PRICE_CALLS_MAX = 8;
 const PLAN_CALLS_PER_S = { etherscan: 3, blockscout: 5, solana: 4, prices: 8 };
 const GUARD = { retriesMax: 2, backoffMs: 1_000, failuresMax: 5, restMs: 30_000 };
 
-/** Transfer history as it is composed. */
-export type HistoryParts = {
-  readonly history: TransferHistory;
-  readonly store: TransferStore;
-  readonly importFiles: BulkImport;
-  /** The chains whose node is set, each with one writer in this process. */
-  readonly following: readonly Followable[];
-  readonly lags: FollowLags;
-  /** The explorers, each with the guard that all who ask it share. */
-  readonly explorers: readonly ExplorerChain[];
-  readonly close: () => void;
-};
-
-/** Composes history. Nothing is asked before it is asked of. */
-export function historyParts(
-  config: Config,
-  warehouse: Warehouse,
-  leases: Leases,
-  outside: Outside,
-  log: Logger,
-): HistoryParts {
-  const store = transferStore(warehouse, nowS);
-  const held = warehouseHistory(warehouse, nowS, config.simulate);
-  const explorers = explorersOf(outside);
-  const live = liveParts(config, outside, explorers);
-  const prices = pricesOf(config, outside);
-  const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
-  const joined = {
-    ...{ held, store, origin: originOf(config), ...tip },
-    onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
-  };
-  const priced = live === null || prices === null ? live : pricedHistory(live, prices);
-  const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
-  const raw = prices === null ? known : valuedHistory(known, prices);
-  const nodes = evmClients(outside, RPC_LIMITS);
-  return {
-    history: coveredHistory(raw, tip),
-    store,
-    importFiles: bulkImporter(store, join(config.dataDir, 'import')),
-    following: followedOn(nodes, config, store, leases),
-    lags: followLags(nowS),
-    explorers,
-    close: nodes.close,
-  };
-}
-
-function originOf({ simulate }: Config): ImportOrigin {
-  return simulate ? 'simulated' : 'observed';
-}
+export const history = feature({
+  name: 'history',
+  open: ({ config, warehouse, outside, log }: Base) => {
+    const store = transferStore(warehouse, nowS);
+    const held = warehouseHistory(warehouse, nowS, config.simulate);
+    const explorers = explorersOf(outside);
+    const live = liveParts(config, outside, explorers);
+    const prices = pricesOf(config, outside);
+    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+    const joined = {
+      ...tip,
+      held,
+      store,
+      origin: originOf(config),
+      onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
+    };
+    const priced = live === null || prices === null ? live : pricedHistory(live, prices);
+    const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
+    const raw = prices === null ? known : valuedHistory(known, prices);
+    return {
+      ports: { transferHistory: coveredHistory(raw, tip) },
+      services: {},
+      store,
+      /** The explorers, each with the guard that all who ask it share. */
+      explorers,
+    };
+  },
+  ports: {
+    transferHistory: {
+      tag: 'transfer_history',
+      title: 'Transfer history',
+      says: 'Whether history reaches a listed address',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (held) => map(await held.chainsRead(), () => null),
+        maxAgeS: () => null,
+      },
+    },
+  },
+  optional: [
+    {
+      name: 'explorer',
+      setting: 'EXHIBIT_EXPLORER_URL',
+      isSet: ({ explorer }) => explorer.kind === 'set',
+      without:
+        'no live read: what the warehouse does not hold is unchecked, its routes not_deployed',
+    },
+    {
+      name: 'Blockscout',
+      setting: 'EXHIBIT_BLOCKSCOUT_<CHAIN>',
+      isSet: ({ blockscout }) => Object.values(blockscout).some((url) => url !== null),
+      without: 'no second source of live reads',
+    },
+    {
+      name: 'prices',
+      setting: 'EXHIBIT_PRICES_URL',
+      isSet: ({ pricesUrl }) => pricesUrl !== null,
+      without: 'amounts in US dollars are null, and unpriced transfers are counted',
+    },
+  ],
+});
 
 function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
   const limits: GuardLimits = {
@@ -151,40 +151,4 @@ function pricesOf(config: Config, outside: Outside): Prices | null {
     callsMax: PRICE_CALLS_MAX,
     simulated: config.simulate,
   });
-}
-
-function followedOn(
-  { byChain }: EvmClients,
-  config: Config,
-  store: TransferStore,
-  leases: Leases,
-): Followable[] {
-  return [...byChain].map(([chain, rpc]) => {
-    const world = {
-      node: evmNode({ chain, rpc, simulated: config.simulate, now: nowS }),
-      store,
-      origin: originOf(config),
-      now: nowS,
-      sleep: pause,
-      pollMs: POLL_MS,
-      tipBlocksMax: TIP_BLOCKS_MAX,
-    };
-    return followable(world, { leases, sleep: pause });
-  });
-}
-
-/** How far each followed chain is behind, for the metrics. */
-export function lagGauges({ following, lags }: HistoryParts): GaugeReading[] {
-  return following.flatMap(({ chain }) => [
-    {
-      name: `exhibit_chain_lag_seconds_${chain}`,
-      help: `Time since the last block of ${chain} that is held was made.`,
-      value: () => lags.lagS(chain),
-    },
-    {
-      name: `exhibit_chain_lag_blocks_${chain}`,
-      help: `Blocks between the last one of ${chain} that is held and its head.`,
-      value: () => lags.lagBlocks(chain),
-    },
-  ]);
 }

@@ -1,74 +1,134 @@
-// Answers one question: where does the sanctions list come from, and who keeps it current.
+// The sanctions list: where it comes from, who keeps it current, and what is answered from it.
 
 import { join } from 'node:path';
+import { parseAddress } from '../../chain/address.ts';
 import type { Config } from '../../config.ts';
+import { map } from '../../evidence/reading.ts';
+import { diffPublications } from '../../features/sanctions/publication-diff.ts';
 import { publicationGate } from '../../features/sanctions/publication-gate.ts';
+import { sanctionsDiff, sanctionsExport } from '../../features/sanctions/publications.command.ts';
 import { refreshSanctions } from '../../features/sanctions/refresh.job.ts';
-import { oneAtATime, type Refresher } from '../../features/sanctions/schedule.job.ts';
-import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
-import type { Gate, Mirror, PublicationReader } from '../../ports/sanctions/publisher.ts';
+import {
+  sanctionsCheck,
+  sanctionsRefresh,
+  sanctionsStatus,
+} from '../../features/sanctions/sanctions.command.ts';
+import {
+  oneAtATime,
+  type Refresher,
+  scheduleRefresh,
+} from '../../features/sanctions/schedule.job.ts';
+import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
+import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wallet-ofac.route.ts';
+import type { Mirror, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from '../../sources/ofac/http.ts';
 import { sdnReader } from '../../sources/ofac/sdn-files.ts';
 import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
-import type { Database } from '../../stores/control/engine/database.ts';
 import { publicationStore } from '../../stores/control/publications.ts';
 import { POLL_MS, type Snapshot, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
-import { nowS } from '../clock.ts';
+import type { GaugeReading } from '../../transport/metrics.ts';
+import { nowS, pause } from '../clock.ts';
+import { type Base, feature, type Job, served } from '../feature.ts';
 import type { Logger } from '../logger.ts';
 import { USER_AGENT } from '../version.ts';
 
 const MS_PER_S = 1_000;
 
-/** The list as it is composed: what serves it, what holds it, and what refreshes it. */
-export type SanctionsParts = {
-  readonly store: PublicationStore;
-  readonly snapshot: Snapshot;
-  readonly refresh: Refresher;
-  readonly reader: PublicationReader;
-  readonly gate: Gate;
-  /** Seconds; `null` where the limit is lifted. */
-  readonly maxAgeS: number | null;
-};
+export const sanctions = feature({
+  name: 'sanctions',
+  heading: 'The sanctions list',
+  open: ({ config, database, outside, log }: Base) => {
+    const store = publicationStore(database, nowS);
+    const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
+    const publisher = { mirrors: outside.mirrors.map((url) => mirrorOf(new URL(url), spool)) };
+    const reader = sdnReader();
+    const gate = publicationGate(config.sanctions.floor, nowS);
+    const maxAgeS = maxAgeOf(config);
+    const snapshot = sanctionsSnapshot({
+      store,
+      maxAgeS,
+      simulated: config.simulate,
+      now: nowS,
+      pollMs: POLL_MS,
+      onFault: ({ code, reason }) => log.warn({ code, reason }, 'sanctions list: not polled'),
+      onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: polling failed'),
+    });
+    const world = { publisher, reader, gate, store, now: nowS };
+    const refresh = oneAtATime(async (acceptance, signal) => {
+      const outcome = await refreshSanctions(world, acceptance, signal);
+      await snapshot.poll();
+      return outcome;
+    });
+    const list = {
+      list: snapshot.list,
+      poll: snapshot.poll,
+      diff: diffPublications,
+      isKnownForm: (text: string) => parseAddress(text) !== null,
+    };
+    return {
+      ports: { sanctionsList: snapshot.list },
+      services: { sanctions: { store, refresh, reader, gate, maxAgeS, ...list } },
+      gauges: [listAge(snapshot)],
+      jobs: [refreshing(refresh, config, log)],
+      start: snapshot.start,
+      close: snapshot.stop,
+    };
+  },
+  routes: [served(walletOfac, (given: OfacPorts) => walletOfacHandler(given))],
+  ports: {
+    sanctionsList: {
+      tag: 'sanctions_list',
+      title: 'Sanctions list',
+      says: 'Whether an address stands on the published list',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (list) => map(await list.lookUp([]), (look) => look.list.published),
+        maxAgeS: maxAgeOf,
+      },
+    },
+  },
+  commands: [sanctionsRefresh, sanctionsStatus, sanctionsDiff, sanctionsCheck, sanctionsExport],
+});
 
-/** What composes the list. `mirrors` are whole URLs: the configured ones, or the simulated one. */
-export type SanctionsOptions = {
-  readonly config: Config;
-  readonly database: Database;
-  readonly mirrors: readonly string[];
-  readonly log: Logger;
-};
+/** Seconds; `null` where the limit is lifted. */
+function maxAgeOf({ sanctions: { maxAge } }: Config): number | null {
+  return maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
+}
 
-/** Composes the list. Nothing is read before `snapshot.start`. */
-export function sanctionsParts({
-  config,
-  database,
-  mirrors,
-  log,
-}: SanctionsOptions): SanctionsParts {
-  const { maxAge, floor } = config.sanctions;
-  const maxAgeS = maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
-  const store = publicationStore(database, nowS);
-  const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
-  const publisher = { mirrors: mirrors.map((url) => mirrorOf(new URL(url), spool)) };
-  const reader = sdnReader();
-  const gate = publicationGate(floor, nowS);
-  const snapshot = sanctionsSnapshot({
-    store,
-    maxAgeS,
-    simulated: config.simulate,
-    now: nowS,
-    pollMs: POLL_MS,
-    onFault: ({ code, reason }) => log.warn({ code, reason }, 'sanctions list: not polled'),
-    onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: polling failed'),
-  });
-  const world = { publisher, reader, gate, store, now: nowS };
-  const refresh = oneAtATime(async (acceptance, signal) => {
-    const outcome = await refreshSanctions(world, acceptance, signal);
-    await snapshot.poll();
-    return outcome;
-  });
-  return { store, snapshot, refresh, reader, gate, maxAgeS };
+function listAge(snapshot: Snapshot): GaugeReading {
+  return {
+    name: 'exhibit_sanctions_list_age_seconds',
+    help: 'Time since the list in force was last found the newest.',
+    value: () => {
+      const loaded = snapshot.loaded();
+      return loaded === null ? null : nowS() - loaded.checked_at;
+    },
+  };
+}
+
+function refreshing(refresh: Refresher, { sanctions }: Config, log: Logger): Job {
+  const start = () =>
+    scheduleRefresh({
+      refresh,
+      intervalS: sanctions.refreshMs / MS_PER_S,
+      random: Math.random,
+      sleep: pause,
+      onOutcome: (outcome) => logOutcome(outcome, log),
+      onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
+    });
+  return { name: 'refresh', start };
+}
+
+function logOutcome(outcome: RefreshOutcome, log: Logger): void {
+  if (outcome.kind === 'updated' || outcome.kind === 'unchanged') {
+    const { published, addresses, sha256 } = outcome.list;
+    log.info({ published, addresses, sha256 }, `sanctions list: ${outcome.kind}`);
+    return;
+  }
+  const code = outcome.kind === 'refused' ? outcome.code : 'unreachable';
+  log.warn({ code, reason: outcome.reason }, `sanctions list: ${outcome.kind}`);
 }
 
 function mirrorOf(url: URL, spool: Spool): Mirror {

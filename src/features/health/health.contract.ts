@@ -4,9 +4,12 @@ import { z } from 'zod';
 import { plainRoute } from '../../contract/route.ts';
 import { isoDay, unixSeconds } from '../../contract/wire.ts';
 
-/** One source's age. A source that was never loaded has no age; that is not an age of zero. */
+/**
+ * One source's age. A source that was never loaded has no age, and neither has one whose answers
+ * each have a date of their own (`per_answer`): that is not an age of zero.
+ */
 export const sourceFreshness = z.strictObject({
-  state: z.enum(['fresh', 'stale', 'never_loaded', 'unreadable']),
+  state: z.enum(['fresh', 'stale', 'per_answer', 'never_loaded', 'unreadable']),
   as_of: unixSeconds.nullable(),
   published: isoDay.nullable(),
   age_s: z.int().nonnegative().nullable(),

@@ -3,15 +3,11 @@ import type { z } from 'zod';
 import { openapiDocument } from '../contract/openapi.ts';
 import { defOf } from '../contract/plan.ts';
 import { REFUSALS } from '../contract/refusals.ts';
-import type { AnyEvidenceRoute, AnyRoute } from '../contract/route.ts';
 import { REASONS } from '../evidence/reasons.ts';
-import { CONTRACTS, EVIDENCE_ROUTES } from './contracts.ts';
-
-const ROUTES: readonly AnyRoute[] = CONTRACTS;
-const EVIDENCE: readonly AnyEvidenceRoute[] = EVIDENCE_ROUTES;
+import { CONTRACTS, EVIDENCE_ROUTES } from './list.ts';
 
 const document = () =>
-  openapiDocument(ROUTES, {
+  openapiDocument(CONTRACTS, {
     title: 'Exhibit',
     version: '0.0.0',
     description: 'The document of the declared routes.',
@@ -24,9 +20,9 @@ test('docs/reference/openapi.json is made from the declarations as they are', as
 });
 
 test('every route has its own name and path, and every tool its own name', () => {
-  const names = ROUTES.map(({ name }) => name);
-  const places = ROUTES.map(({ method, path }) => `${method} ${path}`);
-  const tools = EVIDENCE.flatMap(({ tool }) => (tool === null ? [] : [tool.name]));
+  const names = CONTRACTS.map(({ name }) => name);
+  const places = CONTRACTS.map(({ method, path }) => `${method} ${path}`);
+  const tools = EVIDENCE_ROUTES.flatMap(({ tool }) => (tool === null ? [] : [tool.name]));
   for (const list of [names, places, tools]) expect(new Set(list).size).toBe(list.length);
 });
 
@@ -40,7 +36,7 @@ function fieldNames(schema: z.ZodType): string[] {
 }
 
 test('no evidence route declares a number that ranks an address', () => {
-  for (const route of EVIDENCE) {
+  for (const route of EVIDENCE_ROUTES) {
     const names = fieldNames(route.data);
     expect(names.length).toBeGreaterThan(10);
     expect(names.filter((name) => /score|risk|rank|rating|safe|clean/i.test(name))).toEqual([]);
@@ -48,7 +44,7 @@ test('no evidence route declares a number that ranks an address', () => {
 });
 
 test('every evidence route carries its caveat inside data', () => {
-  for (const route of EVIDENCE) expect(Object.keys(route.data.shape)).toContain('caveat');
+  for (const route of EVIDENCE_ROUTES) expect(Object.keys(route.data.shape)).toContain('caveat');
 });
 
 const ADVICE = /\b(buy|sell|safe|clean|risk-free|recommend(?!ation to transact)\w*)\b/i;
@@ -57,8 +53,8 @@ test('no sentence of ours advises', () => {
   const sentences = [
     ...Object.values(REASONS).flatMap(({ sentence, means, next }) => [sentence, means, next]),
     ...Object.values(REFUSALS).map(({ means }) => means),
-    ...ROUTES.flatMap(({ summary }) => summary),
-    ...EVIDENCE.flatMap(({ tool }) => (tool === null ? [] : tool.description)),
+    ...CONTRACTS.flatMap(({ summary }) => summary),
+    ...EVIDENCE_ROUTES.flatMap(({ tool }) => (tool === null ? [] : tool.description)),
   ];
   expect(sentences.length).toBeGreaterThan(30);
   expect(sentences.filter((sentence) => ADVICE.test(sentence))).toEqual([]);

@@ -1,0 +1,43 @@
+// Answers one question: which commands are there, under which headings, and what runs each?
+
+import type { Command } from '../command/command.ts';
+import { configCommand } from '../operator/config.ts';
+import { doctorCommand } from '../operator/doctor.ts';
+import type { HelpGroup } from '../operator/help.ts';
+import { SERVICE_COMMANDS } from '../operator/service-commands.ts';
+import type { AnyFeature, Configurations } from './feature.ts';
+import { FEATURES } from './list.ts';
+
+const ALL: readonly AnyFeature[] = FEATURES;
+
+/** The commands on the stores: they run in the process that owns them. */
+export const STORE_COMMANDS: readonly Command<never>[] = [
+  doctorCommand,
+  ...ALL.flatMap(({ commands }) => commands),
+];
+
+/** A command together with what it needs. The declaration of its feature checked the pair. */
+export function bound(command: Command<never>, services: unknown): Command<null> {
+  const run = command.run as Command<unknown>['run'];
+  return { ...command, run: (argv, io) => run(argv, io, services) };
+}
+
+/** The commands that open no store, with what they need. */
+export function localCommands(configurations: Configurations): Command<null>[] {
+  const own = ALL.flatMap(({ local }) => {
+    if (local === null) return [];
+    const services = local.services(configurations);
+    return local.commands.map((command) => bound(command, services));
+  });
+  return [bound(configCommand, configurations), ...own];
+}
+
+/** The headings of the help. */
+export const HELP_GROUPS: readonly HelpGroup[] = [
+  { title: 'Run the service', commands: SERVICE_COMMANDS },
+  { title: 'Operate it', commands: [configCommand, doctorCommand] },
+  ...ALL.flatMap(({ heading, commands, local }) => {
+    const own = [...commands, ...(local === null ? [] : local.commands)];
+    return heading === null ? [] : { title: heading, commands: own };
+  }),
+];

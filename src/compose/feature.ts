@@ -1,0 +1,240 @@
+// Answers one question: what does a feature hand over, and what must fit together in it?
+// The compiler refuses a contract without its handler, a handler under another contract, a port
+// without its freshness, a command without its services, and a list that lacks a port.
+
+import type { Secrets } from '../access/secret.ts';
+import type { Command } from '../command/command.ts';
+import type { Config, Configured } from '../config.ts';
+import type {
+  AnyEvidenceRoute,
+  AnyPlainRoute,
+  AnyRoute,
+  Handler,
+  PlainHandler,
+} from '../contract/route.ts';
+import type { ImportOrigin } from '../evidence/origin.ts';
+import type { Partly } from '../evidence/reading.ts';
+import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { PageFacts } from '../pages/layout.tsx';
+import type { ControlContext } from '../stores/control/engine/control-readings.ts';
+import type { Database } from '../stores/control/engine/database.ts';
+import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
+import type { GaugeReading } from '../transport/metrics.ts';
+import type { Logger } from './logger.ts';
+import type { Outside } from './outside.ts';
+
+/** What every feature may be opened on. */
+export type Base = {
+  readonly config: Config;
+  readonly outside: Outside;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly warehouse: Warehouse;
+  readonly secrets: Secrets;
+  readonly context: ControlContext;
+};
+
+/** How old a source is, for whoever asks: `/health`, the first page, `doctor`, the start. */
+export type Freshness<P> =
+  /** The source has one date. The reading's value is its publication day, or `null`. */
+  | {
+      readonly kind: 'dated';
+      readonly ask: (port: P) => Promise<Partly<string | null, never>>;
+      /** Seconds after which it carries no negative; `null`: it does not expire. */
+      readonly maxAgeS: (config: Config) => number | null;
+    }
+  /** Each answer has a date of its own. `absence` says why nobody can be asked, or `null`. */
+  | { readonly kind: 'per_answer'; readonly absence: (outside: Outside) => string | null }
+  /** It is as old as another port, which is named by its tag. */
+  | { readonly kind: 'shown_with'; readonly tag: string };
+
+/** What a port is to those who look at all ports. */
+export type PortFacts<P> = {
+  /** Its name in readings and contracts. */
+  readonly tag: string;
+  readonly title: string;
+  /** What it can say, in words that end a sentence about it. */
+  readonly says: string;
+  /** Whether an answer of it may have been stopped early. */
+  readonly pages: boolean;
+  readonly freshness: Freshness<P>;
+};
+
+/** What the handlers are given beside ports: the service itself. */
+export type Service = {
+  readonly version: string;
+  readonly simulated: boolean;
+  readonly anonymous: boolean;
+  /** Seconds since a chain's newest held block from which on it carries no negative. */
+  readonly tipMaxAgeS: number;
+  readonly routes: readonly AnyRoute[];
+  readonly freshness: () => Promise<{ readonly [tag: string]: SourceFreshness }>;
+};
+
+type Contract = AnyEvidenceRoute | AnyPlainRoute;
+type HandlerOf<R extends Contract> = R extends AnyEvidenceRoute
+  ? Handler<R>
+  : R extends AnyPlainRoute
+    ? PlainHandler<R>
+    : never;
+
+/** A contract with what makes its handler from ports. */
+export type Served<G> = {
+  readonly route: Contract;
+  readonly make: (given: G) => unknown;
+};
+
+/** Pairs a contract with its handler; a handler under another contract does not compile. */
+export function served<R extends Contract, G>(
+  route: R,
+  make: (given: G) => HandlerOf<R>,
+): Served<G> {
+  return { route, make };
+}
+
+/** What a page answers: a whole HTML document. */
+export type PageSays = { readonly status: 200 | 503; readonly html: string };
+
+/** A page, and its name in the navigation. */
+export type Page<G> = {
+  readonly path: string;
+  readonly link: string;
+  readonly make: (given: G, facts: PageFacts) => Promise<PageSays>;
+};
+
+/** Something that runs without being asked, until it is stopped. */
+export type Job = { readonly name: string; readonly start: () => { stop: () => Promise<void> } };
+
+/** A source that may be left unset, and what its absence means for the answers. */
+export type Optional = {
+  readonly name: string;
+  /** The settings that give it, as an operator writes them. */
+  readonly setting: string;
+  readonly isSet: (config: Config) => boolean;
+  readonly without: string;
+};
+
+/** The configurations that a command which opens no store may mean. */
+export type Configurations = {
+  readonly configured: Configured;
+  /** What `npm start` makes of it. */
+  readonly started: Configured;
+};
+
+/** Commands that open no store, with what they need. */
+export type LocalCommands<S> = {
+  readonly commands: readonly Command<NoInfer<S>>[];
+  readonly services: (configurations: Configurations) => S;
+};
+
+/** A page over the ports that it names. */
+export function shownPage<G>(page: Page<G>): Page<G> {
+  return page;
+}
+
+/** An opened feature: its ports over the opened stores, and what its commands and jobs need. */
+export type Opened = {
+  readonly ports: object;
+  readonly services: object;
+  readonly gauges?: readonly GaugeReading[];
+  readonly jobs?: readonly Job[];
+  /** Loads what is served from memory, and keeps it current. */
+  readonly start?: () => Promise<void>;
+  /** Stops what was begun and notes what was kept for later. */
+  readonly close?: () => void | Promise<void>;
+};
+
+/** Whether what a deployment takes in was observed or made up. */
+export function originOf({ simulate }: Config): ImportOrigin {
+  return simulate ? 'simulated' : 'observed';
+}
+
+/** Any feature, for those who look at all of them. */
+export type AnyFeature = {
+  readonly name: string;
+  /** Over its commands in the help. */
+  readonly heading: string | null;
+  /** The features that it is opened on; they stand before it in the list. */
+  readonly rests: Rests;
+  readonly routes: readonly Served<never>[];
+  readonly ports: { readonly [key: string]: PortFacts<never> };
+  readonly commands: readonly Command<never>[];
+  readonly local: {
+    readonly commands: readonly Command<never>[];
+    readonly services: (configurations: Configurations) => unknown;
+  } | null;
+  readonly pages: readonly Page<never>[];
+  readonly optional: readonly Optional[];
+  readonly open: (base: Base, rests: never) => Opened;
+};
+
+type Rests = { readonly [name: string]: AnyFeature };
+export type OpenedRests<R extends Rests> = { readonly [K in keyof R]: ReturnType<R[K]['open']> };
+
+type Spec<
+  R extends Rests,
+  O extends Opened,
+  S extends readonly Served<never>[],
+  P extends readonly Page<never>[],
+  L,
+> = {
+  readonly name: string;
+  readonly heading?: string;
+  readonly rests?: R;
+  readonly open: (base: Base, rests: OpenedRests<R>) => O;
+  readonly routes?: S;
+  readonly ports: { readonly [K in keyof NoInfer<O>['ports']]: PortFacts<NoInfer<O>['ports'][K]> };
+  readonly commands?: readonly Command<NoInfer<O>['services']>[];
+  readonly local?: LocalCommands<L>;
+  readonly pages?: P;
+  readonly optional?: readonly Optional[];
+};
+
+/**
+ * Declares a feature: everything of it that others derive from, and how it is opened. `open` is
+ * written before `ports` and `commands`, which are held against what it gives.
+ */
+export function feature<
+  O extends Opened,
+  const R extends Rests = Record<never, never>,
+  const S extends readonly Served<never>[] = readonly [],
+  const P extends readonly Page<never>[] = readonly [],
+  L = never,
+>(spec: Spec<R, O, S, P, L>) {
+  const { heading = null, local = null, commands = NONE, optional = NONE, ...rest } = spec;
+  return {
+    rests: NO_RESTS as R,
+    routes: NONE as readonly unknown[] as S,
+    pages: NONE as readonly unknown[] as P,
+    ...rest,
+    heading,
+    local,
+    commands,
+    optional,
+  };
+}
+
+const NONE: readonly [] = [];
+const NO_RESTS: Rests = {};
+
+type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (one: infer I) => void
+  ? I
+  : never;
+
+/** The ports that some features hand over, by the name that wires them. */
+export type PortsOf<F extends readonly AnyFeature[]> = Intersection<
+  ReturnType<F[number]['open']>['ports']
+>;
+
+type Makes<F extends readonly AnyFeature[]> =
+  | F[number]['routes'][number]['make']
+  | F[number]['pages'][number]['make'];
+type Given<F extends readonly AnyFeature[]> =
+  Makes<F> extends (given: infer G, ...more: never) => unknown ? G : never;
+
+/** Holds a list together: every handler and page finds its ports in it. */
+export function featureList<const F extends readonly AnyFeature[]>(
+  features: PortsOf<F> & { readonly service: Service } extends Given<F> ? F : Given<F>,
+): F {
+  return features as F;
+}

@@ -1,0 +1,96 @@
+// Answers one question: how old is each source that this process serves from.
+// It asks the ports for nothing in particular and looks at what their readings rest on.
+
+import { formatIsoDate } from '../chain/time.ts';
+import type { Config } from '../config.ts';
+import { basis, map, Part, type Partly, seen, Unread, unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
+import type { SourceFreshness } from '../features/health/health.route.ts';
+import { nowS } from './clock.ts';
+import type { PortFacts } from './feature.ts';
+import type { Outside } from './outside.ts';
+
+/** A port under the name that wires it. Its feature's declaration checked its facts. */
+export type Handed = {
+  readonly key: string;
+  readonly facts: PortFacts<object>;
+  readonly port: object;
+};
+
+/** A port of a deployment, with what is said of it to those who look at all ports. */
+export type DatedSource = {
+  readonly facts: Omit<PortFacts<object>, 'freshness'>;
+  readonly age: () => Promise<SourceFreshness>;
+};
+
+/** Nobody waits longer for a source's age than this. */
+const ASK_MS_MAX = 1_000;
+
+/** The sources of a deployment: every port but those that are as old as another. */
+export function datedSources(
+  handed: readonly Handed[],
+  config: Config,
+  outside: Outside,
+): DatedSource[] {
+  return handed.flatMap(({ facts, port }) => {
+    const { freshness, ...shown } = facts;
+    if (freshness.kind === 'shown_with') return [];
+    if (freshness.kind === 'per_answer') {
+      return { facts: shown, age: async () => perAnswer(freshness.absence(outside)) };
+    }
+    const age = async () => {
+      const reading = await inTime(freshness.ask(port), facts.title);
+      return ageOf(reading, freshness.maxAgeS(config));
+    };
+    return { facts: shown, age };
+  });
+}
+
+/** The age of each source by its tag. */
+export async function freshnessOf(
+  sources: readonly DatedSource[],
+): Promise<{ readonly [tag: string]: SourceFreshness }> {
+  const ages = sources.map(async ({ facts, age }) => [facts.tag, await age()] as const);
+  return Object.fromEntries(await Promise.all(ages));
+}
+
+async function inTime(
+  asked: Promise<Partly<string | null, never>>,
+  title: string,
+): Promise<Partly<string | null, never>> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Unread<never>>((resolve) => {
+    const silence = why('timed_out', { what: title, limit: '1 second' });
+    timer = setTimeout(() => resolve(unread('source', silence)), ASK_MS_MAX);
+  });
+  const first = await Promise.race([asked, late]);
+  clearTimeout(timer);
+  return first;
+}
+
+function perAnswer(absence: string | null): SourceFreshness {
+  const state = absence === null ? 'per_answer' : 'never_loaded';
+  const reason = absence === null ? 'Each answer has a date of its own.' : absence;
+  return { state, as_of: null, published: null, age_s: null, max_age_s: null, reason };
+}
+
+function ageOf(reading: Partly<string | null, never>, max_age_s: number | null): SourceFreshness {
+  if (reading instanceof Unread) {
+    const { code, reason } = reading.why;
+    const silent = code === 'store_unreadable' || code === 'timed_out';
+    const state = silent ? 'unreadable' : 'never_loaded';
+    return { state, as_of: null, published: null, age_s: null, max_age_s, reason };
+  }
+  const [source] = basis(reading).sources;
+  const as_of = source === undefined ? null : source.as_of;
+  const said = seen(map(reading, (day) => (day === null ? [] : [day])));
+  const [day = null] = said === null ? [] : said;
+  return {
+    state: reading instanceof Part ? 'stale' : 'fresh',
+    as_of,
+    published: day === null && as_of !== null ? formatIsoDate(as_of) : day,
+    age_s: as_of === null ? null : Math.max(nowS() - as_of, 0),
+    max_age_s,
+    reason: reading instanceof Part ? reading.why.reason : null,
+  };
+}

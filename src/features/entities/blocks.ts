@@ -3,11 +3,10 @@
 
 import { type Partly, Read, Unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { BlockRange, ClusterStore } from '../../ports/entities/cluster-store.ts';
-import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
+import type { BlockRange, ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
 
 type Asked = { readonly now: () => number; readonly tipMaxAgeS: number };
-type Ran = Partly<unknown, EntityClustersPort>;
+type Ran = Partly<unknown, HeldTiesPort>;
 type BlockRun = { readonly heuristic: 'multi_input' | 'change'; readonly ran: Ran };
 
 /** How far each heuristic of Bitcoin came for an address. `now` is Unix seconds. */
@@ -41,7 +40,11 @@ export async function blocksRead(
   address: string,
   asked: Asked,
 ): Promise<Ran> {
-  const runs = await blockRuns(store, address, asked);
+  return leastIn(await blockRuns(store, address, asked));
+}
+
+/** The first of them that was cut; where none was, any. */
+export function leastIn(runs: readonly BlockRun[]): Ran {
   const [first] = runs;
   const cut = runs.find(({ ran }) => !(ran instanceof Read));
   if (first === undefined) throw new Error('blocks: no heuristic reads them');

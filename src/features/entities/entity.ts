@@ -13,12 +13,12 @@ import {
   seen,
   Unread,
   unread,
-  weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   ClusterStore,
   GivenWay,
+  HeldTiesPort,
   Heuristic,
   Tie,
   Tied,
@@ -26,7 +26,7 @@ import type {
 import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
 import type { ExchangeLabel, ExchangeLabelsPort } from '../../ports/labels/exchange-labels.ts';
 import { namedIn } from '../tables/service-wallets.ts';
-import { blockRuns } from './blocks.ts';
+import { blockRuns, leastIn } from './blocks.ts';
 import { type Bars, confidenceOf, type EvidenceItem, evidenceOf } from './evidence.ts';
 import {
   type ExaminationAsked,
@@ -41,7 +41,7 @@ import { TIED_LIMITS } from './ties.ts';
 
 /** What an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
-export type EntityPort = EntityClustersPort | ExchangeLabelsPort;
+type HeldPort = HeldTiesPort | ExchangeLabelsPort;
 
 /** What was found of one address. */
 export type Entity = {
@@ -59,11 +59,15 @@ export type Entity = {
 
 /** An answer: what was found, and beside it which heuristic came how far. */
 export type EntityAnswer = {
-  readonly entity: Partly<Entity, EntityPort>;
-  readonly runs: readonly HeuristicRun[];
+  readonly entity: Partly<Entity, EntityClustersPort>;
+  readonly runs: readonly CoveredRun[];
   readonly live: Partly<Examined, ExaminationPort>;
-  /** What is held alone, whatever was read live. */
-  readonly store: Partly<unknown, EntityClustersPort>;
+};
+
+/** How far one heuristic came, what is held beside it included: `ran` is whole where both are. */
+type CoveredRun = {
+  readonly heuristic: Heuristic;
+  readonly ran: Partly<unknown, EntityClustersPort>;
 };
 
 /** The entity of an address: what is held of it, and on chains with accounts what is read now. */
@@ -76,12 +80,12 @@ export async function entityOf(
   const { signal } = asked;
   const bounded = await inTime(() => lookedAt(ports, chain, address, asked), signal);
   if (bounded !== OUT_OF_TIME) return bounded;
-  const silent = unread<EntityPort>('entity_clusters', STOPPED_BY_TIME);
+  const silent = unread('entity_clusters' as const, STOPPED_BY_TIME);
   const runs = heuristicsOn(chain).map((heuristic) => {
     return { heuristic, ran: silent };
   });
   const live = unread<ExaminationPort>('transfer_history', STOPPED_BY_TIME);
-  return { entity: silent, runs, live, store: silent };
+  return { entity: silent, runs, live };
 }
 
 /** The heuristics of each kind of chain. */
@@ -110,7 +114,11 @@ async function lookedAt(
   const fresh = told === null ? NOTHING_SEEN : told;
   const held = await heldOf(ports, chain, address, fresh, asked.now());
   const runs = told === null || told.runs.length === 0 ? notRun(chain, live) : told.runs;
-  return { entity: joined(held, live), runs, live, store: held };
+  return {
+    entity: ports.store.covered(held, live),
+    runs: coveredRuns(ports.store, held, runs),
+    live,
+  };
 }
 
 /** What an examination that was not made has seen. */
@@ -120,14 +128,17 @@ function notRun(chain: ChainName, live: Partly<unknown, never>): HeuristicRun[] 
   return heuristicsOn(chain).map((heuristic) => ({ heuristic, ran: live }));
 }
 
-/** What is held, as whole as what was read live beside it. */
-function joined(
-  held: Partly<Entity, EntityPort>,
-  live: Partly<Examined, ExaminationPort>,
-): Partly<Entity, EntityPort> {
-  if (held instanceof Unread) return held;
-  if (live instanceof Unread) return weaken(held, live.why);
-  return map(both({ held, live }), (one) => one.held);
+// A heuristic came to its end where what it reads was whole; that nothing more is held rests on the
+// store of ties beside it.
+function coveredRuns(
+  store: ClusterStore,
+  held: Partly<unknown, HeldPort>,
+  runs: readonly HeuristicRun[],
+): CoveredRun[] {
+  return runs.map(({ heuristic, ran }) => ({
+    heuristic,
+    ran: both({ ran, held: store.covered(held, ran) }),
+  }));
 }
 
 async function kept(
@@ -151,16 +162,16 @@ export async function heldOf(
   address: string,
   fresh: Pick<Examined, 'ties' | 'services'>,
   noteAt: number | null,
-): Promise<Partly<Entity, EntityPort>> {
+): Promise<Partly<Entity, HeldPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
   const ties = valueIn(tied);
-  if (ties === null || tied instanceof Unread) return silentAs('entity_clusters', tied);
+  if (ties === null || tied instanceof Unread) return silentAs('held_ties', tied);
   const all = [...ties.ties, ...fresh.ties.filter((one) => !isAmong(one, ties.ties))];
   const everyone = [...new Set([address, ...everyoneIn(all)])];
   const names = await labels.lookUp(everyone);
   const marks = await store.servicesAmong(chain, everyone);
   if (names instanceof Unread) return silentAs('exchange_labels', names);
-  if (marks instanceof Unread) return silentAs('entity_clusters', marks);
+  if (marks instanceof Unread) return silentAs('held_ties', marks);
   const named = namedIn(names.value);
   const bars = barsOf(marks.value, ties.reused, fresh, named);
   const cluster = clusterIn(all, bars, address);
@@ -179,7 +190,7 @@ async function settled(
   store: ClusterStore,
   chain: ChainName,
   cluster: Cluster,
-  tied: Partly<Tied, EntityClustersPort>,
+  tied: Partly<Tied, HeldTiesPort>,
   noteAt: number | null,
 ) {
   const isCut = tied instanceof Part && tied.why.code === 'cluster_cut';
@@ -235,17 +246,18 @@ async function onBitcoin(
     heldOf(ports, 'bitcoin', address, NOTHING_SEEN, asked.now()),
     blockRuns(ports.store, address, asked),
   ]);
-  const cut = runs.find(({ ran }) => !(ran instanceof Read));
-  const missing = cut === undefined || cut.ran instanceof Read ? null : cut.ran.why;
   const silence = why('not_walked_kind', { kind: 'bitcoin' });
   const live = unread<ExaminationPort>('transfer_history', silence);
-  const entity = missing === null ? held : weaken(held, missing);
-  return { entity, runs, live, store: held };
+  return {
+    entity: ports.store.covered(held, leastIn(runs)),
+    runs: coveredRuns(ports.store, held, runs),
+    live,
+  };
 }
 
-function silentAs(port: EntityPort, reading: Partly<unknown, never>): Unread<EntityPort> {
+function silentAs(port: HeldPort, reading: Partly<unknown, never>): Unread<HeldPort> {
   if (reading instanceof Read) throw new Error('entity: a reading has no value');
-  return unread<EntityPort>(port, reading.why);
+  return unread<HeldPort>(port, reading.why);
 }
 
 function valueIn<T>(reading: Partly<T, never>): T | null {

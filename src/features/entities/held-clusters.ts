@@ -4,12 +4,8 @@
 import type { ChainName } from '../../chain/chain.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Examination } from '../../ports/entities/cluster-store.ts';
-import type {
-  EntityCluster,
-  EntityClusters,
-  EntityClustersPort,
-} from '../../ports/entities/entity-clusters.ts';
+import type { Examination, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
+import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
 import { blocksRead } from './blocks.ts';
 import { type Entity, type EntityPorts, heldOf, NOTHING_SEEN } from './entity.ts';
 import type { ExaminationAsked } from './examination.ts';
@@ -27,10 +23,10 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
         chain === 'bitcoin'
           ? await blocksRead(ports.store, address, asked)
           : await examinedLately(ports, chain, address, asked);
-      const told = map(held, clusterFrom);
+      const told = ports.store.covered(map(held, clusterFrom), missing);
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = seen(map(told, (one) => (one === null ? [] : [one]))) !== null;
-      return isSomething ? weaken(told, missing.why) : unread('entity_clusters', missing.why);
+      return isSomething ? told : unread('entity_clusters', missing.why);
     },
   };
 }
@@ -47,7 +43,7 @@ async function examinedLately(
   chain: ChainName,
   address: string,
   { now, tipMaxAgeS }: Asked,
-): Promise<Partly<unknown, EntityClustersPort>> {
+): Promise<Partly<unknown, HeldTiesPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
   const told = seen(map(tied, ({ examinations }) => [...examinations.values()]));
   const isWhole = told?.some((one: Examination) => one.whole && now() - one.read_at < tipMaxAgeS);

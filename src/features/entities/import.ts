@@ -99,7 +99,7 @@ async function paidBefore(
   store: ClusterStore,
   basket: Basket,
   block: BitcoinBlock,
-): Promise<Set<string> | Unread<'entity_clusters'>> {
+): Promise<Set<string> | Unread<'held_ties'>> {
   const payees = new Set(block.transactions.flatMap(payeesOf));
   const stored = await store.paidBefore([...payees].filter((one) => !basket.paid.has(one)));
   if (stored instanceof Unread) return stored;

@@ -8,31 +8,19 @@ import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
-import {
-  basis,
-  both,
-  decided,
-  map,
-  type Partly,
-  Read,
-  seen,
-  Unread,
-  unread,
-} from '../../evidence/reading.ts';
+import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, type Source } from '../../evidence/source.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import {
   type Entity,
   type EntityAnswer,
-  type EntityPort,
   type EntityPorts,
   entityOf,
   evidenceFor,
   heuristicsOn,
 } from './entity.ts';
 import type { EvidenceItem } from './evidence.ts';
-import type { HeuristicRun } from './examination.ts';
 import { type Step, shortestChain } from './forest.ts';
 import {
   type ENTITY_CHAINS,
@@ -124,10 +112,10 @@ function defaultChain(kind: string | undefined): EntityChain | null {
 
 function nobody(chain: ChainName): EntityAnswer {
   const silence = why('entity_nobody');
-  const entity = unread<EntityPort>('entity_clusters', silence);
+  const entity = unread('entity_clusters' as const, silence);
   const live = unread<'transfer_history' | 'exchange_labels'>('transfer_history', silence);
   const runs = heuristicsOn(chain).map((heuristic) => ({ heuristic, ran: entity }));
-  return { entity, live, runs, store: entity };
+  return { entity, live, runs };
 }
 
 function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBody {
@@ -151,7 +139,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     related_wallets_total: members.length,
     checked: claim(entity, isWhole, isNot),
     reason: entity instanceof Read ? null : entity.why.reason,
-    coverage: runs.map((run) => coverageOf(run, answer)),
+    coverage: runs.map(coverageOf),
     edges_left_out: leftOutOf(live),
     merge_history: mergesOf(found),
     explain: question.to === null ? null : explained(question.to, address, entity, items),
@@ -175,14 +163,11 @@ function membersFor(address: string, members: readonly string[]): string[] {
   return [address, ...members.filter((one) => one !== address)];
 }
 
-// A heuristic came to its end where what it reads was whole; that nothing more is held rests on the
-// store of ties beside it.
-function coverageOf({ heuristic, ran }: HeuristicRun, { store }: EntityAnswer) {
-  const whole = both({ ran, store });
+function coverageOf({ heuristic, ran }: EntityAnswer['runs'][number]) {
   return {
     heuristic,
-    checked: claim(whole, isWhole, isNot),
-    reason: whole instanceof Read ? null : whole.why.reason,
+    checked: claim(ran, isWhole, isNot),
+    reason: ran instanceof Read ? null : ran.why.reason,
   };
 }
 
@@ -218,7 +203,7 @@ function mergesOf(found: Entity | null): EntityBody['merge_history'] {
 function explained(
   to: string,
   address: string,
-  entity: Partly<Entity, EntityPort>,
+  entity: EntityAnswer['entity'],
   items: readonly EvidenceItem[],
 ): EntityBody['explain'] {
   const way = shortestChain(items, address, to);

@@ -1,7 +1,18 @@
 // What every store of ties promises, whatever holds it. Run against each in its test.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import {
+  basis,
+  map,
+  Part,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import type {
   ClusterStore,
   Examination,
@@ -111,6 +122,20 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       await made.store.keep('ethereum', { ...nothing, examinations: [cut] });
       expect(valueIn(await tied('a')).examinations.get('a')).toEqual(cut);
       expect(valueIn(await tied('b')).examinations.size).toBe(0);
+    });
+
+    test('denies no link beyond what was read of what could tie the address', async () => {
+      const reading = await made.store.tiedTo('ethereum', ['nobody'], LIMITS);
+      const cut = why('time_budget');
+      const whole = made.store.covered(reading, reading);
+      expect(whole).toBeInstanceOf(Read);
+      expect(whole instanceof Read && [...basis(whole).ports]).toEqual(['entity_clusters']);
+      for (const looked of [weaken(reading, cut), unread('transfer_history', cut)]) {
+        const told = made.store.covered(reading, looked);
+        expect(told instanceof Part && told.why).toEqual(cut);
+      }
+      const silent = made.store.covered(unread('held_ties', cut), reading);
+      expect(silent instanceof Unread && [...silent.ports]).toEqual(['entity_clusters']);
     });
 
     test('notes which ids gave way to which, and finds a cluster by either', async () => {

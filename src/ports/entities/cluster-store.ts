@@ -102,18 +102,21 @@ type BlockHarvest = {
   readonly ranges: readonly BlockRange[];
 };
 
-/** The store of ties. */
+/** The name of this store in readings; no contract rests on it. */
+export type HeldTiesPort = 'held_ties';
+
+/** The store of ties. What it holds is what was seen; who was looked at it does not know. */
 export type ClusterStore = {
   readonly tiedTo: (
     chain: ChainName,
     addresses: readonly string[],
     limits: TiedLimits,
-  ) => Promise<Partly<Tied, EntityClustersPort>>;
+  ) => Promise<Partly<Tied, HeldTiesPort>>;
   /** Those of these addresses that were ever marked as services. */
   readonly servicesAmong: (
     chain: ChainName,
     addresses: readonly string[],
-  ) => Promise<Reading<ReadonlySet<string>, EntityClustersPort>>;
+  ) => Promise<Reading<ReadonlySet<string>, HeldTiesPort>>;
   /** Keeps what an examination saw. What is held already stays as it is. */
   readonly keep: (
     chain: ChainName,
@@ -122,27 +125,35 @@ export type ClusterStore = {
       readonly services: readonly ServiceMark[];
       readonly examinations: readonly Examination[];
     },
-  ) => Promise<Reading<null, EntityClustersPort>>;
+  ) => Promise<Reading<null, HeldTiesPort>>;
   /** Notes clusters as they are shown now, and the ids that gave way since. */
   readonly settle: (
     chain: ChainName,
     clusters: readonly SettledCluster[],
     now: number,
-  ) => Promise<Reading<null, EntityClustersPort>>;
+  ) => Promise<Reading<null, HeldTiesPort>>;
   /** The ids that gave way to this one, the newest first. */
   readonly givenWay: (
     chain: ChainName,
     clusterId: string,
-  ) => Promise<Reading<readonly GivenWay[], EntityClustersPort>>;
+  ) => Promise<Reading<readonly GivenWay[], HeldTiesPort>>;
   /** One member of a cluster that was shown under this id, or under one that gave way to it. */
   readonly memberOf: (
     clusterId: string,
-  ) => Promise<Reading<{ chain: ChainName; address: string } | null, EntityClustersPort>>;
+  ) => Promise<Reading<{ chain: ChainName; address: string } | null, HeldTiesPort>>;
   /** The blocks of Bitcoin held, lowest first, joined where they adjoin. */
-  readonly blocksHeld: () => Promise<Reading<readonly BlockRange[], EntityClustersPort>>;
+  readonly blocksHeld: () => Promise<Reading<readonly BlockRange[], HeldTiesPort>>;
   /** Those of these Bitcoin addresses that were paid in the blocks held. */
   readonly paidBefore: (
     addresses: readonly string[],
-  ) => Promise<Reading<ReadonlySet<string>, EntityClustersPort>>;
-  readonly keepBlocks: (harvest: BlockHarvest) => Promise<Reading<null, EntityClustersPort>>;
+  ) => Promise<Reading<ReadonlySet<string>, HeldTiesPort>>;
+  /**
+   * What is held as what answers are made from: as whole as `looked`, which is what could have tied
+   * the address (an examination of its history, blocks of Bitcoin) as far as it was read.
+   */
+  readonly covered: <T>(
+    held: Partly<T, HeldTiesPort>,
+    looked: Partly<unknown, never>,
+  ) => Partly<T, EntityClustersPort>;
+  readonly keepBlocks: (harvest: BlockHarvest) => Promise<Reading<null, HeldTiesPort>>;
 };

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
 import { part, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ClusterStore, Tie } from '../../ports/entities/cluster-store.ts';
-import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
+import type { ClusterStore, HeldTiesPort, Tie } from '../../ports/entities/cluster-store.ts';
 import { BlocksTaken, joinedRanges } from './cluster-block-ranges.ts';
 import { followed, servicesIn } from './cluster-followed-ties.ts';
+import { coveredTies } from './covered-ties.ts';
 import {
   type ControlContext,
   type ControlReadings,
@@ -17,7 +17,7 @@ import {
 } from './engine/control-readings.ts';
 import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
 
-const PORT = 'entity_clusters';
+const PORT = 'held_ties';
 const WHAT = 'The table of clusters';
 /** Rows of one insert. */
 const INSERT_ROWS_MAX = 2_000;
@@ -38,13 +38,13 @@ const rangeRow = z.object({
 type Tools = {
   readonly database: Database;
   readonly context: ControlContext;
-  readonly readings: ControlReadings<EntityClustersPort>;
+  readonly readings: ControlReadings<HeldTiesPort>;
 };
 
 /** The ties over the control database. */
 export function clusterStore(database: Database, context: ControlContext): ClusterStore {
   const tools = { database, context, readings: controlReadings(PORT, WHAT, context) };
-  return { ...tiesIn(tools), ...clustersIn(tools), ...blocksIn(tools) };
+  return { ...tiesIn(tools), ...clustersIn(tools), ...blocksIn(tools), covered: coveredTies };
 }
 
 type TiesIn = Pick<ClusterStore, 'tiedTo' | 'servicesAmong' | 'keep'>;

@@ -10,13 +10,14 @@ import type {
   ClusterStore,
   Examination,
   GivenWay,
+  HeldTiesPort,
   Tie,
   TiedLimits,
 } from '../../ports/entities/cluster-store.ts';
-import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
 import { BlocksTaken, joinedRanges } from '../../stores/control/cluster-block-ranges.ts';
+import { coveredTies } from '../../stores/control/covered-ties.ts';
 
-const PORT = 'entity_clusters';
+const PORT = 'held_ties';
 
 /** A memory of ties, and the means to make it silent. */
 type MemoryClusterStore = {
@@ -24,7 +25,7 @@ type MemoryClusterStore = {
   readonly fallSilent: (why: Why | null) => void;
 };
 
-type Said = <T>(value: () => T) => Reading<T, EntityClustersPort>;
+type Said = <T>(value: () => T) => Reading<T, HeldTiesPort>;
 type Held = {
   readonly ties: Map<string, Tie>;
   readonly services: Set<string>;
@@ -51,6 +52,7 @@ export function memoryClusterStore(simulated: boolean, now: () => number): Memor
   };
   return {
     store: {
+      covered: coveredTies,
       tiedTo: async (chain, addresses, limits) => {
         if (silence !== null) return unread(PORT, silence);
         const { tied, cut } = tiedIn(held, chain, addresses, limits);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { openapiDocument } from '../contract/openapi.ts';
-import { defOf } from '../contract/plan.ts';
 import { REFUSALS } from '../contract/refusals.ts';
+import { defOf } from '../contract/schema.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import { CONTRACTS, EVIDENCE_ROUTES } from './list.ts';
 

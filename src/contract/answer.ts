@@ -10,7 +10,6 @@ import {
   type Source,
   shown,
 } from '../evidence/source.ts';
-import { isAscii } from './writer.ts';
 
 /** The states of the envelope that carry no data. */
 export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed'] as const;
@@ -19,19 +18,16 @@ export type Absence = (typeof ABSENCES)[number];
 /** What an absence says; `null` for an answer that carries data. */
 export type Absent = { readonly state: Absence; readonly why: Why } | null;
 
-/** Data that is JSON already, and whether every sign of it is ASCII. */
-export type WrittenData = { readonly text: string; readonly ascii: boolean };
-
-/** Makes an answer. For `route.ts` only (`tidy.test.ts` holds that). */
+/** Makes an answer of data that is JSON. For `route.ts` only (`tidy.test.ts` holds that). */
 export let makeAnswer: <N extends string>(
   subject: string,
   sources: readonly Source[],
-  data: WrittenData,
+  data: string,
   absent: Absent,
 ) => Answer<N>;
 
-/** Makes a reply. For `route.ts` only. */
-export let makeReply: <N extends string>(status: number, body: unknown) => Reply<N>;
+/** Makes a reply of a body that is JSON. For `route.ts` only. */
+export let makeReply: <N extends string>(status: number, text: string) => Reply<N>;
 
 /** The common envelope as the client sees it. */
 export type Envelope<D = unknown> = {
@@ -50,13 +46,8 @@ export class Answer<in out Name extends string> {
   readonly why: Why | null;
   readonly #subject: string;
   readonly #sources: readonly Source[];
-  readonly #data: WrittenData;
-  private constructor(
-    subject: string,
-    sources: readonly Source[],
-    data: WrittenData,
-    absent: Absent,
-  ) {
+  readonly #data: string;
+  private constructor(subject: string, sources: readonly Source[], data: string, absent: Absent) {
     this.#subject = subject;
     this.#sources = sources;
     this.#data = data;
@@ -65,21 +56,14 @@ export class Answer<in out Name extends string> {
   }
   /** The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation. */
   bytes(now: number): Buffer {
-    const { before, after } = this.#around(now);
-    const text = `${before}${this.#data.text}${after}`;
-    // Most answers are ASCII: those need not be read through to know their bytes.
-    const narrow = this.#data.ascii && isAscii(before) && isAscii(after);
-    return Buffer.from(text, narrow ? 'latin1' : 'utf8');
-  }
-  #around(now: number): { readonly before: string; readonly after: string } {
     const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));
     const observed = oldestObservation(this.#sources);
     const as_of = observed === null ? now : observed;
     const reason = this.why === null ? '' : `,"reason":${JSON.stringify(this.why.reason)}`;
-    const before =
+    return Buffer.from(
       `{"state":"${this.state}","subject":${JSON.stringify(this.#subject)},` +
-      `"sources":[${sources.join()}],"as_of":${as_of},"data":`;
-    return { before, after: `${reason}}` };
+        `"sources":[${sources.join()}],"as_of":${as_of},"data":${this.#data}${reason}}`,
+    );
   }
   /** The body as its reader takes it apart. */
   envelope(now: number): Envelope {
@@ -95,12 +79,20 @@ export class Answer<in out Name extends string> {
 export class Reply<in out Name extends string> {
   declare protected readonly of: Name;
   readonly status: number;
-  readonly body: unknown;
-  private constructor(status: number, body: unknown) {
+  readonly #text: string;
+  private constructor(status: number, text: string) {
     this.status = status;
-    this.body = body;
+    this.#text = text;
+  }
+  /** The body as it leaves. */
+  bytes(): Buffer {
+    return Buffer.from(this.#text);
+  }
+  /** The body as its reader takes it apart. */
+  get body(): unknown {
+    return JSON.parse(this.#text);
   }
   static {
-    makeReply = (status, body) => new Reply(status, body);
+    makeReply = (status, text) => new Reply(status, text);
   }
 }

@@ -206,7 +206,7 @@ test('a declaration with an unknown kind of schema stops the start, not a reques
   const declare = (): void => {
     evidenceRoute({ ...facts, name: 'x', data, absences: [], tool: null });
   };
-  expect(declare).toThrow('which no plan knows');
+  expect(declare).toThrow('contract: x.names: no writer knows the schema kind "default"');
 });
 
 test('a refusal is a row of the table and takes its status from it', () => {

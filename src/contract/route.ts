@@ -7,18 +7,10 @@ import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
-import {
-  type Absence,
-  type Answer,
-  makeAnswer,
-  makeReply,
-  type Reply,
-  type WrittenData,
-} from './answer.ts';
-import { type Plan, planOf, unwrap } from './plan.ts';
+import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
-import { dataWriterOf, type Writing } from './writer.ts';
+import { dataWriterOf, type Write, writerOf } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -104,7 +96,6 @@ export type EvidenceRoute<
     readonly data: D;
     readonly absences: readonly A[];
     readonly tool: Tool;
-    readonly plan: Plan;
     /**
      * The answer that the data makes; its sources come from the claims inside, and from `rests`.
      */
@@ -142,15 +133,14 @@ export function evidenceRoute<
   Q extends Fields = Nothing,
   B extends z.ZodType = z.ZodNever,
 >(spec: EvidenceSpec<N, P, Q, B, D, A>): EvidenceRoute<N, P, Q, B, D, A> {
-  const plan = planOf(spec.data);
-  const write = dataWriterOf(spec.data, spec.name, labelled);
+  const write = dataWriterOf(spec.data, spec.name, caveatLabel);
   const absent: AbsentMakers<N> = {
     insufficient_evidence: ({ subject, why, consulted }) =>
-      makeAnswer(subject, sourcesOf(consulted), NO_DATA, { state: 'insufficient_evidence', why }),
+      makeAnswer(subject, sourcesOf(consulted), 'null', { state: 'insufficient_evidence', why }),
     not_supported: ({ subject, why }) =>
-      makeAnswer(subject, [], NO_DATA, { state: 'not_supported', why }),
+      makeAnswer(subject, [], 'null', { state: 'not_supported', why }),
     not_deployed: ({ subject, silent, why, consulted }) =>
-      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), NO_DATA, {
+      makeAnswer(subject, consulted === undefined ? [] : sourcesOf(consulted), 'null', {
         state: 'not_deployed',
         why: why === undefined ? silent.why : why,
       }),
@@ -159,18 +149,12 @@ export function evidenceRoute<
     ...spec,
     ...inputsOf<P, Q, B>(spec),
     kind: 'evidence',
-    plan,
     absent: onlyDeclared(absent, spec.absences),
     ok: ({ subject, data, rests }) => {
       const sources = new Set(rests === undefined ? [] : sourcesOf(rests));
-      const writing = { sources, ascii: true };
-      const quick = write(data, writing);
-      const text =
-        quick === null
-          ? asDeclared(spec.data, unwrap(plan, data, sources, spec.name), sources)
-          : quick;
+      const text = write(data, sources);
       if (sources.size === 0) throw new Error(`${spec.name}: ok rests on nothing`);
-      return makeAnswer(subject, [...sources], writtenData(text, quick, writing), null);
+      return makeAnswer(subject, [...sources], text, null);
     },
   };
 }
@@ -203,31 +187,10 @@ function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
 /** What every simulated caveat begins with. */
 export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
-const NO_DATA: WrittenData = { text: 'null', ascii: true };
-
-// What was written the long way is not known to be ASCII.
-function writtenData(text: string, quick: string | null, { ascii }: Writing): WrittenData {
-  return { text, ascii: ascii && quick !== null };
-}
-
-// An answer is checked against its declaration last, so that what leaves is what the contract says.
-// This is the long way: the schema says what is wrong, or takes what the writer could not tell.
-function asDeclared(schema: z.ZodObject, plain: unknown, sources: ReadonlySet<Source>): string {
-  const parsed = schema.safeParse(plain);
-  if (parsed.success) {
-    const caveat: unknown = parsed.data['caveat'];
-    if (typeof caveat !== 'string') return JSON.stringify(parsed.data);
-    return JSON.stringify({ ...parsed.data, caveat: labelled(caveat, sources) });
-  }
-  const [first] = parsed.error.issues;
-  const where = first === undefined ? '' : `${first.path.join('.')}: ${first.message}`;
-  throw new Error(`answer: not as the contract declares it: ${where}`);
-}
-
 // An answer that rests on anything simulated says so in its caveat.
-function labelled(caveat: string, sources: ReadonlySet<Source>): string {
-  for (const { simulated } of sources) if (simulated) return SIMULATED_CAVEAT + caveat;
-  return caveat;
+function caveatLabel(sources: ReadonlySet<Source>): string {
+  for (const { simulated } of sources) if (simulated) return SIMULATED_CAVEAT;
+  return '';
 }
 
 /** What a handler is told beside its input. `now` is Unix seconds. */
@@ -254,7 +217,6 @@ export type AnyEvidenceRoute = RouteFacts & {
   readonly data: z.ZodObject;
   readonly absences: readonly Absence[];
   readonly tool: Tool;
-  readonly plan: Plan;
 };
 
 type Responses = { readonly [status: number]: z.ZodType };
@@ -290,19 +252,18 @@ export function plainRoute<
     readonly responses: R;
   },
 ): PlainRoute<N, P, Q, B, R> {
-  const plans = new Map<number, Plan>();
+  const writers = new Map<number, Write>();
   for (const [status, schema] of Object.entries<z.ZodType>(spec.responses)) {
-    plans.set(Number(status), planOf(schema));
+    writers.set(Number(status), writerOf(schema, `${spec.name} ${status}`));
   }
   return {
     ...spec,
     ...inputsOf<P, Q, B>(spec),
     kind: 'plain',
     reply: (status, body) => {
-      const plan = plans.get(status);
-      const schema = spec.responses[status];
-      if (plan === undefined || schema === undefined) throw new Error(`${spec.name}: ${status}?`);
-      return makeReply(status, schema.parse(unwrap(plan, body, new Set(), spec.name)));
+      const write = writers.get(status);
+      if (write === undefined) throw new Error(`${spec.name}: ${status}?`);
+      return makeReply(status, write(body, new Set()));
     },
   };
 }

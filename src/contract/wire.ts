@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Claim } from '../evidence/claim.ts';
 
 /**
- * How a claimed field is marked in a schema's metadata (read by `plan.ts` and `silence.test.ts`).
+ * How a claimed field is marked in a schema's metadata (read by `claims.ts` and `silence.test.ts`).
  */
 export type ClaimMeta = {
   readonly rests_on: readonly string[];
@@ -77,7 +77,7 @@ export function claimedWords<
 }
 
 // The one cast that gives a plain schema the input type of its claim. The value is unwrapped and
-// checked against this very metadata before the plain schema sees it (`plan.ts`).
+// checked against this very metadata before the plain schema sees it (`claims.ts`).
 function mark<Out>(schema: z.ZodType, meta: ClaimMeta): Out {
   return schema.meta({ [CLAIM_META]: meta }) as unknown as Out;
 }

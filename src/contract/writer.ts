@@ -1,315 +1,246 @@
-// Answers one question: how does an answer's data become JSON, checked, as quickly as can be.
-// Made once for each schema: one pass takes each claim, tests each value and writes it. It refuses
-// to judge: what it cannot write is `null`, and whoever gets that asks the schema itself, which
-// also says why. A text is what the schema would have taken, unchanged.
+// Answers one question: how does data become JSON.
+// The only way, made once for each schema: one pass takes each claim, tests each value and writes
+// it. A schema that it cannot write stops the declaration, a value that is not fit the answer.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Source } from '../evidence/source.ts';
-import { claimMeta, claimTaker } from './plan.ts';
+import { claimMeta, claimTaker } from './claims.ts';
+import { type Check, defOf } from './schema.ts';
 
-/** What writing learns beside the text: whence it is, and whether every sign of it is ASCII. */
-export type Writing = { readonly sources: Set<Source>; ascii: boolean };
+/**
+ * The JSON of a value; the sources of its claims are added to a set of the answer's own. It throws
+ * where the value is not what the schema takes.
+ */
+export type Write = (value: unknown, sources: Set<Source>) => string;
 
-/** The JSON of a value whose claims' sources are added; `null` where the schema must be asked. */
-export type Write = (value: unknown, writing: Writing) => string | null;
+/** What a caveat begins with under the sources that an answer rests on: plain words, or none. */
+export type Label = (sources: ReadonlySet<Source>) => string;
 
-/** What a caveat becomes under the sources that an answer rests on. */
-export type Amend = (caveat: string, sources: ReadonlySet<Source>) => string;
+/** A place in a contract. No claim may stand `within` what would hide it. */
+type Place = { readonly at: string; readonly depth: number; readonly within: string | null };
 
-type Check = {
-  readonly check: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly length?: number;
-  readonly value?: unknown;
-  readonly inclusive?: boolean;
-  readonly format?: string;
-  readonly pattern?: RegExp;
-};
-type Def = {
-  readonly type: string;
-  readonly check?: string;
-  readonly format?: string;
-  readonly coerce?: boolean;
-  readonly checks?: readonly { readonly _zod: { readonly def: Check } }[];
-  readonly shape?: { readonly [field: string]: z.ZodType };
-  readonly catchall?: z.ZodType;
-  readonly element?: z.ZodType;
-  readonly innerType?: z.ZodType;
-  readonly options?: readonly z.ZodType[];
-  readonly values?: readonly unknown[];
-  readonly entries?: { readonly [name: string]: string | number };
-};
-type Fits = (value: unknown) => boolean;
+/** Schemas nest no deeper than this; a cycle is a mistake in a declaration. */
+const DEPTH_MAX = 12;
 
-// Which writing is under way. An object is written once in each: items of a list share parts.
-let pass = 0;
-
-/** Makes the writer of a schema. `at` is its place, for the words of a claim's refusal. */
+/** Makes the writer of a schema. `at` is its place, for the words of a fault. */
 export function writerOf(schema: z.ZodType, at: string): Write {
-  return counted(made(schema, at));
-}
-
-function counted(write: Write): Write {
-  return (value, writing) => {
-    pass += 1;
-    return write(value, writing);
-  };
+  return made(schema, { at, depth: 0, within: null });
 }
 
 /** Makes the writer of an answer's data: its caveat is written last, when all sources are known. */
-export function dataWriterOf(schema: z.ZodObject, at: string, amend: Amend): Write {
-  const def = schema._zod.def as unknown as Def;
-  const fields = fieldsOf(def, at);
-  const checks = checksOf(def);
-  if (fields === null || checks === null || checks.length > 0) return () => null;
-  const isCaveat = ({ name }: Field) => name === 'caveat';
-  const last = fields.filter(isCaveat).map((field) => ({ ...field, write: amended(field, amend) }));
-  return counted(objectWriter([...fields.filter((field) => !isCaveat(field)), ...last]));
+export function dataWriterOf(schema: z.ZodObject, at: string, label: Label): Write {
+  const place = { at, depth: 0, within: null };
+  const fields = fieldsOf(schema, place);
+  const others = fields.filter(({ name }) => name !== 'caveat');
+  const caveats = fields.filter(({ name }) => name === 'caveat');
+  const last = caveats.map((field) => ({ ...field, write: labelled(field, label) }));
+  return checked(schema, place, objectWriter([...others, ...last], at));
 }
 
-function amended({ write }: Field, amend: Amend): Write {
-  return (value, writing) => {
-    const text = write(value, writing);
-    if (text === null || typeof value !== 'string') return null;
-    const caveat = amend(value, writing.sources);
-    if (caveat === value) return text;
-    noteSigns(caveat, writing);
-    return JSON.stringify(caveat);
+function labelled({ write }: Field, label: Label): Write {
+  return (value, sources) => {
+    const text = write(value, sources);
+    return text.startsWith('"') ? `"${label(sources)}${text.slice(1)}` : text;
   };
 }
 
-function made(schema: z.ZodType, at: string): Write {
-  const write = plainWriter(schema, at);
+function made(schema: z.ZodType, place: Place): Write {
+  if (place.depth > DEPTH_MAX) throw mistake(place, 'the schema nests too deep');
   const meta = claimMeta(schema);
-  if (meta === null) return write;
-  const take = claimTaker(meta, at);
-  return (value, writing) => write(take(value, writing.sources), writing);
+  if (meta === null) return checked(schema, place, kindOf(schema, place));
+  if (place.within !== null) throw mistake(place, `a claim stands inside ${place.within}`);
+  const within = { ...place, within: 'a claim' };
+  const write = checked(schema, within, kindOf(schema, within));
+  const take = claimTaker(meta, place.at);
+  return (value, sources) => write(take(value, sources), sources);
 }
 
-function plainWriter(schema: z.ZodType, at: string): Write {
-  const def = schema._zod.def as unknown as Def;
-  const known = def.coerce === true ? null : kindOf(def, at);
-  const checks = checksOf(def);
-  if (known === null || checks === null) return writtenBySchema(schema);
-  return checks.reduce<Write>(
-    // A check runs on what the kind let through, so that a length is one of a text or a list.
-    (write, check) => (value, writing) => {
-      const text = write(value, writing);
-      return text !== null && check(value) ? text : null;
-    },
-    known,
-  );
-}
-
-function writtenBySchema(schema: z.ZodType): Write {
-  return (value, writing) => {
-    if (!schema.safeParse(value).success) return null;
-    const text: string | undefined = JSON.stringify(value);
-    if (text === undefined) return null;
-    noteSigns(text, writing);
-    return text;
-  };
-}
-
-function kindOf(def: Def, at: string): Write | null {
-  switch (def.type) {
-    case 'string':
-      return def.check === undefined ? quoted() : null;
-    case 'number':
-      if (def.check === undefined) return digits(Number.isFinite);
-      return def.format === 'safeint' ? digits(Number.isSafeInteger) : null;
-    case 'boolean':
-      return (value) => (value === true ? 'true' : value === false ? 'false' : null);
-    case 'null':
-      return (value) => (value === null ? 'null' : null);
-    case 'literal':
-      return def.values === undefined ? null : oneOf(def.values);
-    case 'enum':
-      return def.entries === undefined ? null : oneOf(Object.values(def.entries));
-    case 'nullable':
-      return inside(def.innerType, at, (write) => (value, writing) => {
-        return value === null ? 'null' : write(value, writing);
-      });
-    // Left out where it is undefined, which its object sees to.
-    case 'optional':
-    case 'readonly':
-      return inside(def.innerType, at, (write) => write);
-    case 'array':
-      return inside(def.element, `${at}[]`, listWriter);
-    case 'union':
-      return def.options === undefined ? null : firstOf(def.options.map((one) => made(one, at)));
-    case 'object': {
-      const fields = fieldsOf(def, at);
-      return fields === null ? null : objectWriter(fields);
-    }
-    default:
-      return null;
+function kindOf(schema: z.ZodType, place: Place): Write {
+  const { type, coerce, values, entries, innerType, element, options, valueType } = defOf(schema);
+  const inner = (one: z.ZodType, more: Partial<Place> = {}) =>
+    made(one, { ...place, depth: place.depth + 1, ...more });
+  if (coerce === true) throw mistake(place, `the schema kind "${type}" changes what it is given`);
+  if (type === 'string') return quoted(place.at);
+  if (type === 'number') return digits(place.at);
+  if (type === 'boolean') return oneOf([true, false], place.at);
+  if (type === 'null') return oneOf([null], place.at);
+  if (type === 'literal' && values !== undefined) return oneOf(values, place.at);
+  if (type === 'enum' && entries !== undefined) return oneOf(Object.values(entries), place.at);
+  if (type === 'object') return objectWriter(fieldsOf(schema, place), place.at);
+  if (type === 'readonly' && innerType !== undefined) return inner(innerType);
+  if (type === 'nullable' && innerType !== undefined) return orNull(inner(innerType));
+  if (type === 'array' && element !== undefined) {
+    return listWriter(inner(element, { at: `${place.at}[]` }), place.at);
   }
+  if (type === 'union' && options !== undefined) {
+    const writes = options.map((one) => [one, inner(one, { within: 'a union' })] as const);
+    return firstOf(writes, place.at);
+  }
+  if (type === 'record' && valueType !== undefined) {
+    return recordWriter(schema, inner(valueType, { within: 'a record' }), place.at);
+  }
+  throw mistake(place, `no writer knows the schema kind "${type}"`);
+}
+
+function orNull(write: Write): Write {
+  return (value, sources) => (value === null ? 'null' : write(value, sources));
 }
 
 /** Printable ASCII without what JSON writes as an escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
-const ASCII = /^\p{ASCII}*$/u;
 
-/** Whether every sign of a text is ASCII, so that it is as many bytes as signs. */
-export function isAscii(text: string): boolean {
-  return ASCII.test(text);
-}
-
-function noteSigns(text: string, writing: Writing): void {
-  if (!isAscii(text)) writing.ascii = false;
-}
-
-// Many values of a place are the same text, or the one before: that is written already.
-function quoted(): Write {
-  let last = '';
-  let lastText = '""';
-  let lastPlain = true;
-  return (value, writing) => {
-    if (typeof value !== 'string') return null;
-    if (value !== last) {
-      lastPlain = PLAIN.test(value);
-      lastText = lastPlain ? `"${value}"` : JSON.stringify(value);
-      last = value;
-    }
-    if (!lastPlain) noteSigns(value, writing);
-    return lastText;
+function quoted(at: string): Write {
+  return (value) => {
+    if (typeof value !== 'string') throw misfit(at, 'expected string');
+    return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
   };
 }
 
-function digits(is: (value: unknown) => boolean): Write {
-  return (value) => (is(value) ? String(value) : null);
+function digits(at: string): Write {
+  return (value) => {
+    if (!Number.isFinite(value)) throw misfit(at, 'expected number');
+    return String(value);
+  };
 }
 
-function oneOf(values: readonly unknown[]): Write {
+function oneOf(values: readonly unknown[], at: string): Write {
   const texts = new Map(values.map((value) => [value, JSON.stringify(value)]));
-  const plain = [...texts.values()].every(isAscii);
-  return (value, writing) => {
+  return (value) => {
     const text = texts.get(value);
-    if (text === undefined) return null;
-    if (!plain) noteSigns(text, writing);
+    if (text === undefined) throw misfit(at, `expected ${[...texts.values()].join(' or ')}`);
     return text;
   };
 }
 
-function inside(
-  inner: z.ZodType | undefined,
-  at: string,
-  make: (write: Write) => Write,
-): Write | null {
-  return inner === undefined ? null : make(made(inner, at));
-}
-
-function firstOf(options: readonly Write[]): Write {
-  return (value, writing) => {
-    for (const write of options) {
-      const text = write(value, writing);
-      if (text !== null) return text;
+// Nothing in a union or a record is a claim, so zod itself can say which it is.
+function firstOf(options: readonly (readonly [z.ZodType, Write])[], at: string): Write {
+  return (value, sources) => {
+    for (const [schema, write] of options) {
+      if (schema.safeParse(value).success) return write(value, sources);
     }
-    return null;
+    throw misfit(at, 'expected one of its forms');
   };
 }
 
-function listWriter(write: Write): Write {
-  return (value, writing) => {
-    if (!Array.isArray(value)) return null;
-    let text = '[';
+function recordWriter(schema: z.ZodType, write: Write, at: string): Write {
+  return (value, sources) => {
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) throw misfit(at, z.prettifyError(parsed.error));
+    const fields = Object.entries(Object(parsed.data));
+    const texts = fields.map(([name, one]) => `${JSON.stringify(name)}:${write(one, sources)}`);
+    return `{${texts.join()}}`;
+  };
+}
+
+function listWriter(write: Write, at: string): Write {
+  return (value, sources) => {
+    if (!Array.isArray(value)) throw misfit(at, 'expected a list');
+    let text = '';
     for (let i = 0; i < value.length; i++) {
-      const item = write(value[i], writing);
-      if (item === null) return null;
+      const item = write(value[i], sources);
       text += i === 0 ? item : `,${item}`;
     }
-    return `${text}]`;
+    return `[${text}]`;
   };
 }
 
 type Field = { readonly name: string; readonly optional: boolean; readonly write: Write };
 
-// The fields of an object that takes none but those it declares.
-function fieldsOf({ shape, catchall }: Def, at: string): Field[] | null {
-  if (shape === undefined || catchall?._zod.def.type !== 'never') return null;
-  return Object.entries(shape).map(([name, schema]) => ({
-    name,
-    optional: schema._zod.def.type === 'optional',
-    write: made(schema, `${at}.${name}`),
-  }));
+function fieldsOf(schema: z.ZodType, place: Place): Field[] {
+  const { shape, catchall } = defOf(schema);
+  if (shape === undefined || catchall === undefined || defOf(catchall).type !== 'never') {
+    throw mistake(place, 'an object of a contract takes fields that it does not declare');
+  }
+  return Object.entries(shape).map(([name, field]) => {
+    const { type, innerType } = defOf(field);
+    const optional = type === 'optional' && innerType !== undefined && claimMeta(field) === null;
+    const within = { ...place, at: `${place.at}.${name}`, depth: place.depth + 1 };
+    return { name, optional, write: made(optional ? innerType : field, within) };
+  });
 }
 
-function objectWriter(fields: readonly Field[]): Write {
+function objectWriter(fields: readonly Field[], at: string): Write {
   const named = fields.map((field) => ({
     ...field,
     first: `{${JSON.stringify(field.name)}:`,
     next: `,${JSON.stringify(field.name)}:`,
   }));
-  let known: Shared | null = null;
-  return (value, writing) => {
-    if (typeof value !== 'object' || value === null) return null;
-    if (known !== null && known.value === value && known.pass === pass) return again(known);
+  // Items of a list share parts: an object is written once in each answer.
+  let known: { value: object; sources: Set<Source>; text: string } | null = null;
+  return (value, sources) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw misfit(at, 'expected an object');
+    }
+    if (known !== null && known.value === value && known.sources === sources) return known.text;
     const given = value as { readonly [field: string]: unknown };
     let text = '';
     let met = 0;
     for (let i = 0; i < named.length; i++) {
       const field = named[i];
-      if (field === undefined) return null;
+      if (field === undefined) break;
       const part = given[field.name];
-      if (part === undefined && field.optional) continue;
-      const written = field.write(part, writing);
-      if (written === null) return null;
-      text += met === 0 ? field.first : field.next;
+      if (part === undefined && field.optional) {
+        if (field.name in value) met += 1;
+        continue;
+      }
+      const written = field.write(part, sources);
+      text += text === '' ? field.first : field.next;
       text += written;
       met += 1;
     }
-    // A field that is not declared, or there but undefined, leaves the count short.
     for (const _name in given) met -= 1;
-    if (met !== 0) return null;
-    known = { value, pass, text: text === '' ? '{}' : `${text}}`, whole: false };
+    if (met !== 0) throw misfit(at, 'expected no field that is not declared');
+    known = { value, sources, text: text === '' ? '{}' : `${text}}` };
     return known.text;
   };
 }
 
-type Shared = { readonly value: object; readonly pass: number; text: string; whole: boolean };
+// Zod's own checks, which only look: of these the value is already known to be of their kind.
+const CHECKS: ReadonlySet<string> = new Set([
+  'min_length',
+  'max_length',
+  'length_equals',
+  'greater_than',
+  'less_than',
+  'number_format',
+  'string_format',
+]);
 
-// A text that was put together of pieces stays a tree of them, which is walked wherever it stands:
-// one that stands in many places is made whole first.
-function again(shared: Shared): string {
-  if (!shared.whole) {
-    shared.text = [shared.text, ''].join('');
-    shared.whole = true;
+function checked(schema: z.ZodType, place: Place, write: Write): Write {
+  const checks = checksOf(schema);
+  for (const { _zod } of checks) {
+    const { check } = _zod.def;
+    if (!CHECKS.has(check)) throw mistake(place, `no writer knows the check "${check}"`);
   }
-  return shared.text;
+  if (checks.length === 0) return write;
+  const payload: z.core.ParsePayload = { value: undefined, issues: [] };
+  return (value, sources) => {
+    const text = write(value, sources);
+    payload.value = value;
+    for (let i = 0; i < checks.length; i++) checks[i]?._zod.check(payload);
+    if (payload.issues.length === 0 && payload.value === value) return text;
+    const [issue] = payload.issues;
+    payload.issues = [];
+    throw misfit(place.at, issueText(issue));
+  };
 }
 
-function checksOf({ checks }: Def): Fits[] | null {
-  const all: Fits[] = [];
-  for (const { _zod } of checks === undefined ? NONE : checks) {
-    const check = checkOf(_zod.def);
-    if (check === null) return null;
-    all.push(check);
-  }
-  return all;
+// A whole number and a text of a form are checks themselves.
+function checksOf(schema: z.ZodType): readonly Check[] {
+  const { checks } = defOf(schema);
+  const own = schema._zod.traits.has('$ZodCheck') ? [schema as unknown as Check] : [];
+  return checks === undefined ? own : [...own, ...checks];
 }
 
-const NONE: NonNullable<Def['checks']> = [];
-
-function checkOf({ check, minimum, maximum, length, value: bound, ...more }: Check): Fits | null {
-  if (check === 'min_length' && minimum !== undefined) return (value) => sizeOf(value) >= minimum;
-  if (check === 'max_length' && maximum !== undefined) return (value) => sizeOf(value) <= maximum;
-  if (check === 'length_equals' && length !== undefined) return (value) => sizeOf(value) === length;
-  const { inclusive, format, pattern } = more;
-  if (check === 'greater_than' && typeof bound === 'number') {
-    return (value) => Number(value) > bound || (inclusive === true && value === bound);
-  }
-  if (check === 'less_than' && typeof bound === 'number') {
-    return (value) => Number(value) < bound || (inclusive === true && value === bound);
-  }
-  // A pattern that remembers where it stood would answer differently each time.
-  if (format === 'regex' && pattern !== undefined && !pattern.global && !pattern.sticky) {
-    return (value) => pattern.test(String(value));
-  }
-  return null;
+function issueText(issue: z.core.$ZodRawIssue | undefined): string {
+  if (issue === undefined) return 'expected what its checks leave unchanged';
+  return z.core.util.finalizeIssue(issue, undefined, z.core.config()).message;
 }
 
-function sizeOf(value: unknown): number {
-  return typeof value === 'string' || Array.isArray(value) ? value.length : Number.NaN;
+function mistake({ at }: Place, what: string): Error {
+  return new Error(`contract: ${at}: ${what}`);
+}
+
+function misfit(at: string, what: string): Error {
+  return new Error(`answer: not as the contract declares it: ${at}: ${what}`);
 }

@@ -2,7 +2,8 @@
 // It walks schema and value together; a kind of schema that it does not know is an error.
 
 import type { z } from 'zod';
-import { claimMeta, defOf, denies } from '../contract/plan.ts';
+import { claimMeta, denies } from '../contract/claims.ts';
+import { defOf } from '../contract/schema.ts';
 import type { ClaimMeta } from '../contract/wire.ts';
 
 /** A leaf: where it is, what stands there, and the claim that it was declared as, if it was. */

@@ -1,8 +1,8 @@
 // Answers one question: what can a declared route be asked in a world.
 // By the names of its fields: a field that it cannot fill is an error, so that no route slips by.
 
-import { defOf } from '../contract/plan.ts';
 import type { AnyEvidenceRoute } from '../contract/route.ts';
+import { defOf } from '../contract/schema.ts';
 import { isRecord } from './silence-answer.ts';
 import type { World } from './worlds.ts';
 

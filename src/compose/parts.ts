@@ -6,7 +6,7 @@ import type { Secrets } from '../access/secret.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
-import type { Tokens } from '../transport/bearer.ts';
+import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
 import { doctorServices } from './checks.ts';
 import { bound } from './commands.ts';

@@ -121,7 +121,7 @@ function operation(route: AnyRoute): Operation {
     ...('params' in route ? fields(route.params, 'path') : []),
     ...fields(route.query, 'query'),
   ];
-  const hosted = route.surface === 'hosted';
+  const charged = route.access !== 'open' && route.access !== 'bearer';
   return {
     operationId: route.name,
     summary: route.summary,
@@ -129,7 +129,7 @@ function operation(route: AnyRoute): Operation {
     ...securityOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...bodyOf(route),
-    responses: { ...answers(route, hosted), ...refusals(route, hosted) },
+    responses: { ...answers(route, charged), ...refusals(route, charged) },
   };
 }
 
@@ -154,8 +154,8 @@ function fields(object: z.ZodObject, where: 'path' | 'query') {
   }));
 }
 
-function answers(route: AnyRoute, hosted: boolean): Operation['responses'] {
-  const headers = hosted ? QUOTA_HEADERS : PLAIN_HEADERS;
+function answers(route: AnyRoute, charged: boolean): Operation['responses'] {
+  const headers = charged ? QUOTA_HEADERS : PLAIN_HEADERS;
   if (route.kind === 'evidence') {
     const schema = jsonSchema(envelopeSchema(route), 'output');
     const { anyOf = [], ...rest } = schema;
@@ -180,9 +180,9 @@ function statesSentence(absences: readonly string[]): string {
   return `The envelope: \`ok\`, or an absence (${named}), which is never a negative.`;
 }
 
-function refusals(route: AnyRoute, hosted: boolean): Operation['responses'] {
+function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
   const codes = new Set<RefusalCode>(['bad_input', 'wrong_method', 'fault']);
-  if (hosted) {
+  if (charged) {
     codes.add('credential');
     codes.add('quota');
   }
@@ -198,7 +198,7 @@ function refusals(route: AnyRoute, hosted: boolean): Operation['responses'] {
       row.status,
       {
         description: row.means,
-        headers: hosted ? QUOTA_HEADERS : PLAIN_HEADERS,
+        headers: charged ? QUOTA_HEADERS : PLAIN_HEADERS,
         content: { 'application/json': { schema: jsonSchema(row.body, 'output') } },
       },
     ];

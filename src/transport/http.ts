@@ -1,26 +1,25 @@
 // Answers one question: how does a declared route become an HTTP answer.
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Admitted, Gate } from '../access/gate.ts';
-import { Reply } from '../contract/answer.ts';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { TurnedAway } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import type { Method } from '../contract/route.ts';
-import { bearerGate, type Tokens } from './bearer.ts';
-import { answerDirectly } from './direct.ts';
-import { admit, answerHosted, ask } from './hosted.ts';
-import type { Meters } from './metrics.ts';
-import type { Log, Mounted } from './mounted.ts';
 import {
-  BAD_PATH,
-  BrokenJson,
-  describe,
-  faultRefusal,
-  headersOf,
-  reasonOf,
-  refusalOf,
-  sendRefusal,
-} from './refusing.ts';
+  type Answering,
+  answerer,
+  type Caller,
+  figuresOf,
+  refusalSaid,
+  refused,
+  type Said,
+} from './answering.ts';
+import { askedOf } from './ending.ts';
+import { type Guarding, guardOf } from './guard.ts';
+import { parseInput } from './input.ts';
+import type { Mounted } from './mounted.ts';
+import { BAD_PATH, BrokenJson, describe, faultRefusal, refusalOf } from './refusing.ts';
+import { API_HEADERS } from './security-headers.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -28,8 +27,6 @@ const BODY_BYTES_MAX = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than any load balancer keeps an idle connection, so that it is never the one to close. */
 const KEEP_ALIVE_MS = 72_000;
-/** Requests of open routes that run at once; more are shed. */
-const OPEN_REQUESTS_MAX = 256;
 
 /** What a document says when it is asked for. */
 export type DocumentSays = { readonly status: 200 | 401 | 503; readonly text: string };
@@ -43,34 +40,29 @@ export type Document = {
   readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
 };
 
-export type HttpOptions = {
-  readonly mounted: readonly Mounted[];
-  readonly documents: readonly Document[];
-  readonly gate: Gate | null;
-  /** Who opens routes that take a bearer token; without it none of them can be mounted. */
-  readonly tokens?: Tokens;
-  readonly meters: Meters;
-  readonly log: Log;
-  /** Unix seconds. */
-  readonly now: () => number;
-  /** Time for reading history inside one request. */
-  readonly budgetMs: number;
-  /** Whether `X-Forwarded-*` are believed. */
-  readonly trustProxy: boolean;
-};
-
-type Pass = { admitted: Admitted | null; readonly startedMs: number };
+export type HttpOptions = Answering &
+  Guarding & {
+    readonly mounted: readonly Mounted[];
+    readonly documents: readonly Document[];
+    /** Unix seconds. */
+    readonly now: () => number;
+    /** Time for reading history inside one request. */
+    readonly budgetMs: number;
+    /** Whether `X-Forwarded-*` are believed. */
+    readonly trustProxy: boolean;
+  };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What is known of the caller; `null` before the first hook. */
-    pass: Pass | null;
+    /** When it came (`performance.now`). */
+    startedMs: number;
+    /** Who asks, once the guard of its route has let them in. */
+    caller: Caller | null;
   }
 }
 
 /** Builds the server. It listens when the composition says so. */
 export function createHttp(options: HttpOptions): FastifyInstance {
-  const requestId = requestIds();
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -80,29 +72,40 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    genReqId: requestId,
+    genReqId: requestIds(),
     frameworkErrors: (error, _request, reply) => {
       const refusal = refusalOf(error);
-      void sendRefusal(reply, refusal === null ? badInput([BAD_PATH]) : refusal, null);
+      send(reply, refusalSaid(refusal === null ? badInput([BAD_PATH]) : refusal, null));
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
   acceptJsonOnly(app);
-  app.decorateRequest('pass', null);
+  const together = answerTogether();
+  app.decorateRequest('startedMs', 0);
+  app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, _reply, done) => {
-    request.pass = { admitted: null, startedMs: performance.now() };
-    done();
+    request.startedMs = performance.now();
+    together(done);
   });
   for (const one of options.mounted) mount(app, one, options);
   for (const one of options.documents) serveDocument(app, one, options);
   refuseTheRest(app, options);
-  let open = true;
-  app.addHook('preClose', (done) => {
-    open = false;
-    done();
-  });
-  answerDirectly(app.server, options.mounted, { ...options, requestId, open: () => open });
   return app;
+}
+
+// The requests of one event-loop tick are all read first and then answered: what each step needs is
+// still in the processor's caches for the next request.
+function answerTogether(): (goOn: () => void) => void {
+  let waiting: (() => void)[] = [];
+  const answerAll = () => {
+    const those = waiting;
+    waiting = [];
+    for (const goOn of those) goOn();
+  };
+  return (goOn) => {
+    waiting.push(goOn);
+    if (waiting.length === 1) setImmediate(answerAll);
+  };
 }
 
 function requestIds(): () => string {
@@ -128,40 +131,39 @@ function acceptJsonOnly(app: FastifyInstance): void {
 
 function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): void {
   const { route } = mounted;
-  const hosted = route.surface === 'hosted';
-  const answer = hosted ? answerThrough : answerOpen();
+  const { meters, now, budgetMs } = options;
+  const guard = guardOf(route, options);
+  const ask = answerer(mounted, options);
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
-    ...(hosted
-      ? { onRequest: (request, reply) => admitThrough(request, reply, mounted, options) }
-      : tokenHook(mounted, options)),
-    handler: (request, reply) => answer(request, reply, mounted, options),
+    onRequest: (request, reply, done) => {
+      const enter = (said: Caller | TurnedAway): void => {
+        if (said.kind === 'refused') send(reply, refused(route.name, said.refusal, null, meters));
+        else {
+          request.caller = said;
+          done();
+        }
+      };
+      const said = guard(request.headers, searchOf(request.url));
+      if (said instanceof Promise) said.then(enter, done);
+      else enter(said);
+    },
+    handler: async (request, reply) => {
+      const { id, startedMs, caller } = request;
+      if (caller === null) throw new Error(`${route.name}: nobody was let in`);
+      const input = parseInput(route, request);
+      if (input instanceof Refusal) {
+        send(reply, refused(route.name, input, figuresOf(caller), meters));
+        return;
+      }
+      const { asked, done } = askedOf(reply.raw, now, budgetMs);
+      const said = await ask(input, caller, { id, startedMs, asked });
+      done();
+      send(reply, said);
+    },
   });
-}
-
-function tokenHook({ route }: Mounted, { tokens, meters }: HttpOptions) {
-  if (route.access !== 'bearer') return {};
-  if (tokens === undefined) throw new Error(`${route.name} needs a door`);
-  return { onRequest: bearerGate(tokens, route.name, meters) };
-}
-
-async function admitThrough(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  mounted: Mounted,
-  options: HttpOptions,
-): Promise<unknown> {
-  const { pass } = request;
-  if (pass === null) throw new Error('no pass');
-  const said = await admit(request.headers, searchOf(request.url), mounted, options);
-  if (said.kind === 'admitted') {
-    pass.admitted = said;
-    return undefined;
-  }
-  options.meters.refused(mounted.route.name, reasonOf(said.refusal));
-  return sendRefusal(reply, said.refusal, null);
 }
 
 function searchOf(url: string): string {
@@ -169,88 +171,57 @@ function searchOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-// From here on the answer is written past the framework: what it adds to each answer costs more
-// than the answer. Nothing is hooked between here and the socket.
-async function answerThrough(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  mounted: Mounted,
-  options: HttpOptions,
-): Promise<unknown> {
-  const { pass } = request;
-  if (pass === null || pass.admitted === null) throw new Error('no gate');
+// Written past the framework, whose own sending costs more than most answers. Of what the framework
+// would add, only the closing of a connection is kept.
+function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
+  reply.raw.writeHead(status, {
+    ...API_HEADERS,
+    'x-request-id': reply.request.id,
+    ...headers,
+    ...(reply.hasHeader('connection') ? { connection: 'close' } : {}),
+    'content-length': bytes.length,
+  });
   reply.hijack();
-  const exchange = { id: request.id, startedMs: pass.startedMs, response: reply.raw };
-  await answerHosted(exchange, pass.admitted, request, mounted, options);
-  return reply;
-}
-
-/** Open routes have no quota, so they are bounded by how many run at once. */
-function answerOpen(): typeof answerThrough {
-  let running = 0;
-  return async (request, reply, mounted, options) => {
-    const { route } = mounted;
-    if (running >= OPEN_REQUESTS_MAX) {
-      options.meters.refused(route.name, 'overloaded');
-      const busy = { error: 'Too many requests at once; try again in a second.' };
-      return sendRefusal(reply, new Refusal('overloaded', busy, { 'retry-after': '1' }), null);
-    }
-    running += 1;
-    try {
-      const said = await ask(reply.raw, request, mounted, options);
-      if (said instanceof Refusal) {
-        options.meters.refused(route.name, reasonOf(said));
-        return sendRefusal(reply, said, null);
-      }
-      if (!(said instanceof Reply)) throw new Error(`${route.name}: not a reply`);
-      const { pass } = request;
-      const elapsedMs = pass === null ? 0 : performance.now() - pass.startedMs;
-      options.meters.answered(route.name, String(said.status), elapsedMs / 1000);
-      return reply.code(said.status).headers(headersOf(reply)).send(said.body);
-    } finally {
-      running -= 1;
-    }
-  };
+  reply.raw.end(bytes);
 }
 
 function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
   app.get(document.path, async (request, reply) => {
     if (searchOf(request.url) !== '') {
-      return sendRefusal(reply, badInput(['query: expected none here']), null);
+      send(reply, refusalSaid(badInput(['query: expected none here']), null));
+      return;
     }
     const { status, text } = await document.say(request.headers.authorization);
     options.meters.answered(document.path, String(status), 0);
-    return reply
-      .code(status)
-      .headers({ ...headersOf(reply), ...document.headers })
-      .header('content-type', document.contentType)
-      .send(text);
+    const headers = { ...document.headers, 'content-type': document.contentType };
+    send(reply, { status, headers, bytes: Buffer.from(text) });
   });
 }
 
 function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
-  app.setNotFoundHandler(async (request, reply) => {
+  app.setNotFoundHandler((request, reply) => {
     const allowed = methodsAt(options, pathOf(request.url));
     if (allowed.length === 0) {
       const body = { error: 'No such route. The routes stand in /openapi.json and /docs.' };
-      return sendRefusal(reply, new Refusal('not_found', body), null);
+      send(reply, refusalSaid(new Refusal('not_found', body), null));
+      return;
     }
     const allow = allowed.join(', ');
     const body = { error: `Method not allowed here; expected ${allow}.` };
-    return sendRefusal(reply, new Refusal('wrong_method', body, { allow }), null);
+    send(reply, refusalSaid(new Refusal('wrong_method', body, { allow }), null));
   });
-  app.setErrorHandler(async (error, request, reply) => {
-    const { pass } = request;
-    const figures = pass === null || pass.admitted === null ? null : pass.admitted.figures;
+  app.setErrorHandler((error, request, reply) => {
+    const figures = figuresOf(request.caller);
+    const { url } = request.routeOptions;
     const refusal = refusalOf(error);
     if (refusal !== null) {
-      const url = request.routeOptions.url;
       options.meters.refused(url === undefined ? 'unknown' : url, refusal.code);
-      return sendRefusal(reply, refusal, figures);
+      send(reply, refusalSaid(refusal, figures));
+      return;
     }
-    const route = request.routeOptions.url;
-    options.log.error({ request_id: request.id, route, fault: describe(error) }, 'fault');
-    return sendRefusal(reply, faultRefusal(request.id), figures);
+    const fault = describe(error);
+    options.log.error({ request_id: request.id, route: url, fault }, 'fault');
+    send(reply, refusalSaid(faultRefusal(request.id), figures));
   });
 }
 

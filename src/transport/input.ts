@@ -11,10 +11,11 @@ type Declared = {
 };
 /** What a request says, before anything is known of it. */
 export type Sent = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
-type Parsed = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+/** What a request says, as its route declares it. */
+export type Input = Sent;
 
 /** The declared input, or the refusal that names every field that was wrong. */
-export function parseInput(route: Declared, sent: Sent): Parsed | Refusal {
+export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   const problems: string[] = [];
   const params = take(route.params, sent.params, '', problems);
   const query = take(route.query, sent.query, '', problems);

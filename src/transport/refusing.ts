@@ -1,27 +1,13 @@
-// Answers one question: how does a refusal leave the server.
+// Answers one question: which refusal does a fault stand for.
 // Each fault of the web framework that is the request's becomes a row of the refusals' table.
 
-import type { FastifyReply } from 'fastify';
-import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { API_HEADERS } from './security-headers.ts';
-
-/** What is about one caller is kept by nobody on the way. */
-export const HOSTED_HEADERS = {
-  'cache-control': 'no-store',
-  vary: 'Authorization, x-service-membership',
-};
 
 /** The words about a path that cannot be read. */
 export const BAD_PATH = 'path: expected a decodable path of at most 256 characters a field';
 
 /** A body that is announced as JSON and is none. */
 export class BrokenJson extends Error {}
-
-/** The headers of every answer that goes through the framework. */
-export function headersOf(reply: FastifyReply): { readonly [name: string]: string } {
-  return { ...API_HEADERS, 'x-request-id': reply.request.id };
-}
 
 /** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
 export function refusalOf(error: unknown): Refusal | null {
@@ -52,20 +38,6 @@ export function reasonOf(refusal: Refusal): string {
   const { body } = refusal;
   if (typeof body === 'object' && body !== null && 'reason' in body) return String(body.reason);
   return refusal.code;
-}
-
-/** Sends a refusal, with the caller's allowance where it is known. */
-export function sendRefusal(
-  reply: FastifyReply,
-  refusal: Refusal,
-  figures: QuotaFigures | null,
-): FastifyReply {
-  if (figures !== null) reply.headers(quotaHeaders(figures));
-  return reply
-    .code(refusal.status)
-    .headers({ ...headersOf(reply), ...HOSTED_HEADERS, ...refusal.headers })
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(refusal.body));
 }
 
 /** The refusal of a request that met a fault of ours: the id that the log has, and nothing else. */

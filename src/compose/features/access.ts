@@ -13,7 +13,7 @@ import { keyTable } from '../../stores/control/keys.ts';
 import { membershipTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
 import { tokenTable } from '../../stores/control/tokens.ts';
-import type { Tokens } from '../../transport/bearer.ts';
+import type { Tokens } from '../../transport/guard.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature } from '../feature.ts';
 

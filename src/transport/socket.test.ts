@@ -1,6 +1,8 @@
-// Which requests go past the framework, and is what they get what the framework gives?
+// Is what a client on a socket gets what an injected request gets, however odd its path is?
 
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
@@ -31,6 +33,19 @@ const probe = evidenceRoute({
   tool: null,
 });
 
+const take = evidenceRoute({
+  name: 'take',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/probe/take',
+  summary: 'A route of the tests that takes a body.',
+  access: 'analyst',
+  body: z.strictObject({ items: z.array(z.string()) }),
+  data: z.strictObject({ caveat: z.string() }),
+  absences: ['not_deployed'],
+  tool: null,
+});
+
 const apps: { close: () => Promise<unknown> }[] = [];
 afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
@@ -52,7 +67,10 @@ async function served(handle?: AnyHandler) {
       silent: unread('list', why('not_configured', { what: 'The list' })),
     });
   const app = createHttp({
-    mounted: [{ route: probe, handle: handle === undefined ? says : handle }],
+    mounted: [
+      { route: probe, handle: handle === undefined ? says : handle },
+      { route: take, handle: says },
+    ],
     documents: [],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW),
     meters: createMeters([]),
@@ -76,7 +94,6 @@ function told(status: number, body: string, headers: object): Told {
   return { status, body, headers: Object.fromEntries(kept) };
 }
 
-// Over a socket the straight way is open; an injected request has only the framework's.
 function overSocket({ base }: Served, path: string, headers: object, method = 'GET') {
   return new Promise<Told>((resolve, reject) => {
     const asked = request(`${base}${path}`, { method, headers: { ...headers } }, (answer) => {
@@ -92,15 +109,16 @@ function overSocket({ base }: Served, path: string, headers: object, method = 'G
 }
 
 async function injected({ app }: Served, path: string, headers: object, method = 'GET') {
+  const known = ['POST', 'HEAD', 'GET'] as const;
   const reply = await app.inject({
-    method: method === 'POST' ? 'POST' : 'GET',
+    method: known.find((one) => one === method) ?? 'GET',
     url: path,
     headers: { ...headers },
   });
   return told(reply.statusCode, reply.body, reply.headers);
 }
 
-describe('over a socket and through the framework', () => {
+describe('over a socket and injected', () => {
   const PATHS: readonly (readonly [string, number, string])[] = [
     ['/api/v1/probe/0xAbC/look', 200, '{\\"address\\":\\"0xAbC\\"},{}'],
     ['/api/v1/probe/0xabc/look?on=today', 200, '{\\"on\\":\\"today\\"}'],
@@ -120,10 +138,10 @@ describe('over a socket and through the framework', () => {
   test.each(PATHS)('%s is answered alike', async (path, status, says) => {
     const by = await served();
     const headers = { authorization: by.authorization };
-    const direct = await overSocket(by, path, headers);
-    expect(direct.status).toBe(status);
-    expect(direct.body).toContain(says);
-    expect(direct).toEqual(await injected(by, path, headers));
+    const got = await overSocket(by, path, headers);
+    expect(got.status).toBe(status);
+    expect(got.body).toContain(says);
+    expect(got).toEqual(await injected(by, path, headers));
   });
 
   test('a caller without a key, with an unknown or a spent one is refused alike', async () => {
@@ -134,24 +152,26 @@ describe('over a socket and through the framework', () => {
       [{}, 402],
       [strange, 402],
     ] as const) {
-      const direct = await overSocket(by, path, headers);
-      expect(direct.status).toBe(status);
-      expect(direct).toEqual(await injected(by, path, headers));
+      const got = await overSocket(by, path, headers);
+      expect(got.status).toBe(status);
+      expect(got).toEqual(await injected(by, path, headers));
     }
     const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: 10_000 };
     for (let i = 0; i < budget.limit; i += 1) await by.stores.quota.charge(budget);
     const headers = { authorization: by.authorization };
-    const direct = await overSocket(by, path, headers);
-    expect(direct.status).toBe(429);
-    expect(direct).toEqual(await injected(by, path, headers));
+    const got = await overSocket(by, path, headers);
+    expect(got.status).toBe(429);
+    expect(got).toEqual(await injected(by, path, headers));
   });
 
-  test('another method is refused alike', async () => {
+  test.each(['POST', 'HEAD'])('the method %s is refused alike', async (method) => {
     const by = await served();
     const path = '/api/v1/probe/0xabc/look';
-    const direct = await overSocket(by, path, {}, 'POST');
-    expect([direct.status, direct.headers['allow']]).toEqual([405, 'GET']);
-    expect(direct).toEqual(await injected(by, path, {}, 'POST'));
+    const got = await overSocket(by, path, {}, method);
+    expect([got.status, got.headers['allow']]).toEqual([405, 'GET']);
+    expect(got.body === '').toBe(method === 'HEAD');
+    const alike = await injected(by, path, {}, method);
+    expect(got).toEqual(method === 'HEAD' ? { ...alike, body: '' } : alike);
   });
 
   test('a fault is a 500 with the id of its log line, and is not charged', async () => {
@@ -159,10 +179,10 @@ describe('over a socket and through the framework', () => {
       throw new Error('the inside');
     });
     const headers = { authorization: by.authorization };
-    const direct = await overSocket(by, '/api/v1/probe/0xabc/look', headers);
-    expect(direct.status).toBe(500);
-    expect(direct.body).not.toContain('the inside');
-    const id = /"request_id":"([^"]+)"/.exec(direct.body)?.[1];
+    const got = await overSocket(by, '/api/v1/probe/0xabc/look', headers);
+    expect(got.status).toBe(500);
+    expect(got.body).not.toContain('the inside');
+    const id = /"request_id":"([^"]+)"/.exec(got.body)?.[1];
     expect(by.logged.join()).toContain(`"request_id":"${id}"`);
     const used = await by.stores.quota.usage('membership:mem_1', '2026-05-28');
     expect(used.checked && used.value).toBe(0);
@@ -216,4 +236,44 @@ test('a request in flight is answered when the server closes', async () => {
   release();
   expect((await answer).status).toBe(200);
   await closed;
+});
+
+test('requests of one connection are answered in their order, each by its own', async () => {
+  const by = await served(async ({ params }) => {
+    const subject = JSON.stringify(params);
+    if (subject.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 20));
+    return probe.absent.not_deployed({
+      subject,
+      silent: unread('list', why('not_configured', { what: 'The list' })),
+    });
+  });
+  const socket = connect(Number(new URL(by.base).port), '127.0.0.1');
+  const head = `Host: tests\r\nAuthorization: ${by.authorization}\r\n`;
+  const ask = (name: string, end = '') =>
+    `GET /api/v1/probe/${name}/look HTTP/1.1\r\n${head}${end}\r\n`;
+  socket.write(ask('slow') + ask('%') + ask('quick') + ask('last', 'Connection: close\r\n'));
+  let said = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  await once(socket, 'close');
+  const order = /HTTP\/1\.1 (\d+)|\{\\"address\\":\\"(\w+)/g;
+  const met = [...said.matchAll(order)].map(([, status, name]) => status ?? name);
+  expect(met).toEqual(['200', 'slow', '400', '200', 'quick', '200', 'last']);
+});
+
+test('a body that is larger than the route reads ends its connection', async () => {
+  const by = await served();
+  const socket = connect(Number(new URL(by.base).port), '127.0.0.1');
+  socket.write(
+    'POST /api/v1/probe/take HTTP/1.1\r\nHost: tests\r\ncontent-type: application/json\r\n' +
+      `Authorization: ${by.authorization}\r\ncontent-length: 999999\r\n\r\n{`,
+  );
+  let said = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  await once(socket, 'close');
+  expect(said).toMatch(/^HTTP\/1\.1 413 /);
+  expect(said).toMatch(/^connection: close\r$/im);
 });

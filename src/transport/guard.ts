@@ -1,0 +1,66 @@
+// Answers one question: who may ask a route, by the rule of access that it declares.
+// A rule that nothing on this server can hold stops the mounting: no route is served without it.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HostedRule } from '../access/credential.ts';
+import type { Gate, TurnedAway } from '../access/gate.ts';
+import type { AuthenticateToken } from '../access/tokens.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { RouteFacts } from '../contract/route.ts';
+import type { Soon } from '../evidence/soon.ts';
+import type { Caller } from './answering.ts';
+
+/** Who opens routes that take a bearer token; `anonymous` where all may come in. */
+export type Tokens = AuthenticateToken | 'anonymous';
+
+/** Lets a caller in or turns it away, before anything else is read. Nothing is charged yet. */
+export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Caller | TurnedAway>;
+
+/** What the guards rest on; what is missing guards no route. */
+export type Guarding = { readonly gate: Gate | null; readonly tokens?: Tokens };
+
+const UNCHARGED: Caller = { kind: 'uncharged' };
+
+/** The guard of a route. Throws where this server has none for its rule. */
+export function guardOf({ name, access }: RouteFacts, { gate, tokens }: Guarding): Guard {
+  switch (access) {
+    case 'open':
+      return () => UNCHARGED;
+    case 'bearer':
+      if (tokens === undefined) throw new Error(`${name} needs tokens`);
+      return tokens === 'anonymous' ? () => UNCHARGED : tokenGuard(tokens);
+    case 'analyst':
+    case 'desk':
+    case 'enterprise':
+    case 'partner':
+      if (gate === null) throw new Error(`${name} needs a gate`);
+      return keyGuard(gate, access);
+    default:
+      throw new Error(`${name}: no guard knows the rule ${String(access satisfies never)}`);
+  }
+}
+
+function keyGuard(gate: Gate, rule: HostedRule): Guard {
+  return ({ authorization, 'x-service-membership': membership }, search) => {
+    const serviceMembership = typeof membership === 'string' ? membership : undefined;
+    return gate.admit({ authorization, serviceMembership, search }, rule);
+  };
+}
+
+// A header alone: a token in a query is for streams. Who may not come in learns nothing else.
+function tokenGuard(authenticate: AuthenticateToken): Guard {
+  return async ({ authorization }) => {
+    const said = await authenticate({ authorization, queryToken: null });
+    if (said.outcome === 'opens') return UNCHARGED;
+    const { outcome, reason } = said;
+    const refusal =
+      outcome === 'unreachable'
+        ? new Refusal('overloaded', { error: reason }, { 'retry-after': '1' })
+        : new Refusal(
+            'unauthorized',
+            { error: 'unauthorized', reason },
+            { 'www-authenticate': 'Bearer' },
+          );
+    return { kind: 'refused', refusal };
+  };
+}

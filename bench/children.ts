@@ -14,7 +14,7 @@ export function child(name: string): ChildProcess {
 }
 
 /** Sends one message and waits for the one that comes back. */
-export async function asked(to: ChildProcess, message: object | string): Promise<unknown> {
+export async function askChild(to: ChildProcess, message: object | string): Promise<unknown> {
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);
   const answer = once(to, 'message', { signal });
   const gone = once(to, 'exit', { signal }).then(([code]) => {
@@ -26,7 +26,7 @@ export async function asked(to: ChildProcess, message: object | string): Promise
 }
 
 /** Ends a child and waits for its end. */
-export async function ended(one: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function endChild(one: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (one.exitCode !== null || one.signalCode !== null) return;
   const gone = once(one, 'exit');
   one.kill(signal);

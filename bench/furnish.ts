@@ -21,7 +21,7 @@ import { sdnXml } from '../src/world/sdn-publication.ts';
 
 export const KEYS = 100;
 
-/** What was prepared: the environment of a service on it, its keys, and some listed addresses. */
+/** The prepared parts: the environment of a service on it, its keys, and some listed addresses. */
 export type Furnished = {
   readonly env: { readonly [name: string]: string };
   readonly keys: readonly string[];
@@ -90,7 +90,7 @@ async function hundredKeys(parts: Parts, at: number): Promise<string[]> {
   return keys;
 }
 
-/** What is stored as used by the hundred memberships together. */
+/** The use that is stored for the hundred memberships together. */
 export async function storedUse(env: Furnished['env']): Promise<number> {
   const parsed = parseConfig(env, { cwd: process.cwd() });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));

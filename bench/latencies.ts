@@ -12,7 +12,7 @@ type Latencies = {
 };
 
 /** Calls each item once, some at a time. */
-export async function timed<T>(
+export async function timeEach<T>(
   items: readonly T[],
   callers: number,
   call: (item: T) => Promise<unknown>,

@@ -3,7 +3,7 @@
 
 import { connect, type Socket } from 'node:net';
 
-/** What to send. Each connection walks the requests from a start of its own, round and round. */
+/** The requests to send. Each connection walks them from a start of its own, round and round. */
 export type Load = {
   readonly port: number;
   readonly connections: number;
@@ -11,7 +11,7 @@ export type Load = {
   readonly requests: readonly string[];
 };
 
-/** What came back. Latencies are in milliseconds, of whole answers. */
+/** The answers. Latencies are in milliseconds, of whole answers. */
 export type LoadResult = {
   readonly answers: number;
   readonly byStatus: { readonly [status: string]: number };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SameBytes } from './bare-server.ts';
-import { asked, child, ended, treePssMib } from './children.ts';
+import { askChild, child, endChild, treePssMib } from './children.ts';
 import { type Furnished, furnish, KEYS, storedUse } from './furnish.ts';
 import type { Load, LoadResult } from './load.ts';
 
@@ -67,15 +67,15 @@ function bulkRequests(furnished: Furnished): string[] {
 async function load(order: Load): Promise<LoadResult> {
   const generator = child('load');
   try {
-    return (await asked(generator, order)) as LoadResult;
+    return (await askChild(generator, order)) as LoadResult;
   } finally {
-    await ended(generator, 'SIGKILL');
+    await endChild(generator, 'SIGKILL');
   }
 }
 
 async function service(env: Furnished['env'], charging: boolean) {
   const process_ = child('service');
-  const said = (await asked(process_, { env, charging })) as { port: number };
+  const said = (await askChild(process_, { env, charging })) as { port: number };
   return { process_, port: said.port };
 }
 
@@ -124,13 +124,13 @@ async function screens(furnished: Furnished) {
       const result = await load({ port: one.port, connections: CONNECTIONS, durationMs, requests });
       if (charging) received += twoHundreds(result);
       results[charging ? 'charged' : 'uncharged'].push(result);
-      await ended(one.process_, 'SIGTERM');
+      await endChild(one.process_, 'SIGTERM');
     }
     const bare = child('bare-server');
-    const port = Number(await asked(bare, same));
+    const port = Number(await askChild(bare, same));
     await load({ port, connections: CONNECTIONS, durationMs: warmMs, requests });
     results.bare.push(await load({ port, connections: CONNECTIONS, durationMs, requests }));
-    await ended(bare, 'SIGKILL');
+    await endChild(bare, 'SIGKILL');
   }
   return { results, received };
 }
@@ -138,7 +138,7 @@ async function screens(furnished: Furnished) {
 async function sameBytes(furnished: Furnished): Promise<SameBytes> {
   const one = await service(furnished.env, true);
   const same = await sampleAnswer(one.port, furnished);
-  await ended(one.process_, 'SIGTERM');
+  await endChild(one.process_, 'SIGTERM');
   return same;
 }
 
@@ -148,7 +148,7 @@ function twoHundreds(result: LoadResult): number {
   return count === undefined ? 0 : count;
 }
 
-async function killed(
+async function killUnderLoad(
   furnished: Furnished,
   before: number,
 ): Promise<{ received: number; stored: number }> {
@@ -156,7 +156,7 @@ async function killed(
   const requests = screenRequests(furnished);
   const loading = load({ port: one.port, connections: CONNECTIONS, durationMs: 4_000, requests });
   await sleep(2_000);
-  await ended(one.process_, 'SIGKILL');
+  await endChild(one.process_, 'SIGKILL');
   const result = await loading;
   const count = result.byStatus['200'];
   const stored = (await storedUse(furnished.env)) - before;
@@ -174,7 +174,7 @@ async function bulk(furnished: Furnished): Promise<{ service: number; loop: numb
   await load({ ...order, durationMs: warmMs });
   const results: LoadResult[] = [];
   for (let round = 0; round < (quick ? 1 : ROUNDS); round += 1) results.push(await load(order));
-  await ended(one.process_, 'SIGTERM');
+  await endChild(one.process_, 'SIGTERM');
   const row = rowOf('bulk of 500', results);
   return { service: row.answers_s * BULK_SIZE, loop: mapLoop(furnished), row };
 }
@@ -216,7 +216,7 @@ async function memory(): Promise<{ rest_mib: number; load_mib: number }> {
     await sleep(4_000);
     const underLoad = treePssMib(pid);
     await loading;
-    await ended(one.process_, 'SIGTERM');
+    await endChild(one.process_, 'SIGTERM');
     return { rest_mib: rest, load_mib: underLoad };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -253,7 +253,7 @@ async function screenSection(furnished: Furnished): Promise<boolean> {
   fact('ratio to charging switched off', (charged.answers_s / free.answers_s).toFixed(2), '');
   const stored = await storedUse(furnished.env);
   fact('stored charges / answers of 2xx', `${stored}/${received}`, 'equal');
-  const crash = await killed(furnished, stored);
+  const crash = await killUnderLoad(furnished, stored);
   fact('the same after kill -9', `${crash.stored}/${crash.received}`, 'none lost');
   return stored === received && crash.stored >= crash.received;
 }

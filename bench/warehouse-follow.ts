@@ -45,7 +45,7 @@ function block(made: Made, number: number): TipBlock {
 }
 
 /** Follows for some seconds; answers the lines to print. */
-export async function followed(
+export async function timeFollowing(
   warehouse: Warehouse,
   listed: readonly string[],
   made: Made,

@@ -17,7 +17,7 @@ import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
 import { compactSides } from '../src/stores/warehouse/transfers/compaction.ts';
 import { degreeCount } from '../src/stores/warehouse/transfers/degrees.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
-import { HEAD, line, timed } from './latencies.ts';
+import { HEAD, line, timeEach } from './latencies.ts';
 import {
   lastBlock,
   listedAddresses,
@@ -32,7 +32,7 @@ import {
   ourEdges,
   postgresEdges,
 } from './warehouse-edges.ts';
-import { followed } from './warehouse-follow.ts';
+import { timeFollowing } from './warehouse-follow.ts';
 import { fullWalk, singleRead, walker } from './warehouse-walks.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations/warehouse', import.meta.url));
@@ -84,7 +84,7 @@ async function saySizes(warehouse: EmbeddedWarehouse): Promise<void> {
 const one = z.tuple([z.coerce.number()]);
 
 /** Waits until the engine has nothing to merge any more. */
-async function settled(warehouse: EmbeddedWarehouse): Promise<number> {
+async function waitForMerges(warehouse: EmbeddedWarehouse): Promise<number> {
   const begun = performance.now();
   let quiet = 0;
   while (quiet < 4 && performance.now() - begun < MERGES_WAIT_MS) {
@@ -119,7 +119,7 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
   const counting = performance.now();
   await degreeCount(warehouse).count();
   say(`  counted degrees in ${((performance.now() - counting) / 1_000).toFixed(1)} s`);
-  say(`  merged for ${(await settled(warehouse)).toFixed(1)} s more`);
+  say(`  merged for ${(await waitForMerges(warehouse)).toFixed(1)} s more`);
   const compacting = performance.now();
   await compactSides(warehouse);
   say(`  compacted in ${((performance.now() - compacting) / 1_000).toFixed(1)} s`);
@@ -143,7 +143,7 @@ async function sayMembership(engine: Engine, starts: ReadonlyMap<string, readonl
   for (const [of, addresses] of starts) {
     for (const pass of ['cold', 'warm']) {
       const walks: { nodes: number; hits: number }[] = [];
-      const taken = await timed(addresses, 1, async (start) => {
+      const taken = await timeEach(addresses, 1, async (start) => {
         walks.push(await engine.walk(start));
       });
       const nodes = walks.reduce((sum, walk) => sum + walk.nodes, 0) / walks.length;
@@ -164,14 +164,14 @@ async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]):
       say(
         line(
           `  read ${of} ${pass}, alone`,
-          await timed(starts.slice(0, 300), 1, (s) => singleRead(ports, s)),
+          await timeEach(starts.slice(0, 300), 1, (s) => singleRead(ports, s)),
         ),
       );
     }
     say(
       line(
         `  read ${of}, ${CALLERS} callers`,
-        await timed(starts, CALLERS, (s) => singleRead(ports, s)),
+        await timeEach(starts, CALLERS, (s) => singleRead(ports, s)),
       ),
     );
   }
@@ -180,14 +180,14 @@ async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]):
     const ports = history();
     for (const pass of ['cold', 'warm']) {
       const nodes: number[] = [];
-      const taken = await timed(starts.slice(0, WALK_STARTS), 1, async (start) => {
+      const taken = await timeEach(starts.slice(0, WALK_STARTS), 1, async (start) => {
         nodes.push(await fullWalk(ports, start));
       });
       const mean = nodes.reduce((sum, n) => sum + n, 0) / nodes.length;
       say(`${line(`  walk, full rules, ${of} ${pass}, alone`, taken)}  ${mean.toFixed(1)} nodes`);
     }
     const nodes: number[] = [];
-    const taken = await timed(starts, CALLERS, async (start) => {
+    const taken = await timeEach(starts, CALLERS, async (start) => {
       nodes.push(await fullWalk(ports, start));
     });
     const all = nodes.reduce((sum, n) => sum + n, 0);
@@ -222,7 +222,8 @@ async function main(): Promise<void> {
     ? await exportEdges(warehouse, folder)
     : null;
   if (Number(options.follow) > 0) {
-    for (const text of await followed(warehouse, listed, made, Number(options.follow))) say(text);
+    for (const text of await timeFollowing(warehouse, listed, made, Number(options.follow)))
+      say(text);
   }
   say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
   await warehouse.close();

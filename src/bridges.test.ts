@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Read } from './evidence/reading.ts';
-import { decodeReceipt, LAYOUTS } from './features/bridges/protocols/decode.ts';
+import { decodeReceipt, EVENT_LAYOUTS } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
 import {
   BRIDGE_PROTOCOLS,
@@ -114,7 +114,7 @@ describe.skipIf(NO_ANVIL !== null)(`events on a real node ${NO_ANVIL ?? ''}`, ()
 
   test('no layout is left untried, in each direction a protocol has', () => {
     const tried = new Set(CASES.map((one) => `${one.protocol} ${one.version} ${one.event}`));
-    const wanted = LAYOUTS.filter(({ kind }) => kind !== 'liquidity').map(
+    const wanted = EVENT_LAYOUTS.filter(({ kind }) => kind !== 'liquidity').map(
       ({ protocol, version, signature }) =>
         `${protocol} ${version} ${signature.slice(0, signature.indexOf('('))}`,
     );

@@ -28,7 +28,7 @@ import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
-import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
@@ -101,7 +101,7 @@ describe.skipIf(absent)(title, () => {
   });
 
   async function happen(contracts: Awaited<ReturnType<typeof compileContracts>>): Promise<void> {
-    const mined = async (name: string, one: Sent) => {
+    const mined = async (name: string, one: SentTransaction) => {
       sent.set(name, String((await anvil.mine(one))[0]));
     };
     await mined('began alice', { from: funder(), to: ALICE, value: 50n * ETHER });
@@ -179,7 +179,7 @@ describe.skipIf(absent)(title, () => {
     expect(told.get('lockstep')?.transactions).toEqual(by('to her alias', 'and back'));
     const made = told.get('same_deployer');
     expect(made?.through).toBe(ALICE);
-    // What the factory made when she called it is hers too: she signed for it.
+    // A contract that the factory made when she called it is hers too: she signed for it.
     expect(made?.addresses).toHaveLength(3);
     expect(made?.addresses).toEqual(expect.arrayContaining([ALICE, String(created[0])]));
     expect(made?.transactions).toContain(sent.get('a factory runs'));

@@ -22,7 +22,7 @@ import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/en
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
-import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
@@ -58,7 +58,7 @@ describe.skipIf(absent)(title, () => {
     const call = (from: string, method: string, ...words: (string | bigint)[]) => ({
       ...{ from, to: token, data: encoded(contracts('Token').selector(method), ...words) },
     });
-    const mined = async (name: string, one: Sent) => {
+    const mined = async (name: string, one: SentTransaction) => {
       sent.set(name, String((await anvil.mine(one))[0]));
     };
     await mined('paid the hot wallet', { from: user(), to: hot(), value: 3n });

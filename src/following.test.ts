@@ -74,7 +74,7 @@ describe.skipIf(absent)(title, () => {
     expect(held.doubles()).toBe(0);
     expect(states.at(-1)).toMatchObject({ lag_blocks: 0, fault: null });
     expect(states.at(-1)?.reorgs).toBeGreaterThanOrEqual(REORGS);
-    // What it is made of stands in what was compared.
+    // Its parts stand in the rows that were compared.
     const kinds = new Set(succeeded.map((one) => one.kind));
     expect([...kinds].sort()).toEqual(['internal', 'native', 'token']);
     expect(made.length).toBeGreaterThan(5);

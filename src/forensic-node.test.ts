@@ -19,7 +19,7 @@ import {
   flaggedRow,
   forensicPorts,
   mixerRow,
-  type Planted,
+  type PlantedFacts,
 } from './testing/forensic-ports.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
@@ -120,7 +120,10 @@ describe.skipIf(anvilPath() === null)(
         .filter(({ from, to }) => from !== to);
     }
 
-    async function evidenceOf(address: string, planted: Planted = {}): Promise<ForensicEvidence> {
+    async function evidenceOf(
+      address: string,
+      planted: PlantedFacts = {},
+    ): Promise<ForensicEvidence> {
       const chainFacts = nodeFacts({
         nodes: [{ chain: 'ethereum', rpc }],
         simulated: false,

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Anvil, anvilPath, type Sent, startAnvil } from './testing/anvil.ts';
+import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -104,7 +104,7 @@ describe.skipIf(absent)(title, () => {
       ...[string, string, string, string],
     ];
     const [contracts, pool] = await Promise.all([compileContracts(), compileContracts(POOL)]);
-    const mined = async (name: string, one: Sent) => {
+    const mined = async (name: string, one: SentTransaction) => {
       sent.set(name, String((await anvil.mine(one))[0]));
     };
     const made = await anvil.created(

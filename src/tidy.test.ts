@@ -171,7 +171,7 @@ const EXCEPTIONS: Exceptions = {
   environment: ['src/config.ts', 'src/testing/', 'examples/'],
   browser: ['examples/'],
   noFallbacks: [FEATURES, SOURCES, STORES],
-  // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's weather,
+  // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
   // `unreadable` a refused document of a fault;
   // `reject` tells the caller who waits, `onBug` whoever keeps the process.
   saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'reject', 'onBug'],

@@ -15,7 +15,7 @@ import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
 import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
-import { isNodeFault } from '../world/json-rpc.ts';
+import { isRpcFault } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
 import { worldLabelsCsv } from '../world/labels.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
@@ -64,7 +64,7 @@ export async function startSimulated(config: Config): Promise<SimulatedWorld> {
   });
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
-    if (provider === 'rpc' && isNodeFault(fault)) nodes.fault(fault);
+    if (provider === 'rpc' && isRpcFault(fault)) nodes.fault(fault);
     if (provider === 'explorer' && isExplorerFault(fault)) explorer.fault(() => fault);
     if (provider === 'prices' && isPriceFault(fault)) prices.fault(fault);
   }

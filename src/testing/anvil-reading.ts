@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Anvil } from './anvil.ts';
 
 /** Rows of text, in no particular order. */
-type Reading = { readonly transfers: string[]; readonly creations: string[] };
+type AnvilReading = { readonly transfers: string[]; readonly creations: string[] };
 
 const BLOCK = z.object({
   hash: z.string(),
@@ -60,8 +60,8 @@ export function transferRow(row: {
 }
 
 /** Reads the whole chain from block 0. */
-export async function readItself({ ask }: Anvil): Promise<Reading> {
-  const told: Reading = { transfers: [], creations: [] };
+export async function readItself({ ask }: Anvil): Promise<AnvilReading> {
+  const told: AnvilReading = { transfers: [], creations: [] };
   const head = Number(await ask('eth_blockNumber'));
   for (let number = 0; number <= head; number += 1) {
     const asked = await ask('eth_getBlockByNumber', `0x${number.toString(16)}`, true);
@@ -98,7 +98,7 @@ function inner({ calls }: Frame): Frame[] {
 }
 
 function addInner(
-  told: Reading,
+  told: AnvilReading,
   at: { readonly block_hash: string; readonly tx_hash: string },
   { type, from, to, value }: Frame,
 ): void {

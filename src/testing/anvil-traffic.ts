@@ -2,21 +2,26 @@
 // Tokens, look-alikes, things that are no tokens, contracts made and ended, coins sent by
 // contracts, and failures at each depth.
 
-import type { Anvil, Sent } from './anvil.ts';
+import type { Anvil, SentTransaction } from './anvil.ts';
 import { type Contracts, encoded } from './contracts.ts';
 
 /** Deploys the contracts, and gives what is sent in each round, block by block. */
 export async function deployed(
   anvil: Anvil,
   contracts: Contracts,
-): Promise<(round: number) => Sent[][]> {
+): Promise<(round: number) => SentTransaction[][]> {
   const [own = '', friend = '', victim = '', heir = ''] = anvil.accounts;
   const names = ['Token', 'Nft', 'Old', 'Factory', 'Splitter', 'Mortal'] as const;
   const code = names.map((name) => encoded(contracts(name).code, 1_000n));
   const hashes = await anvil.mine(...code.map((data) => ({ from: own, data })));
   const at = new Map<string, string>();
   for (const [i, name] of names.entries()) at.set(name, await anvil.created(hashes[i]));
-  const call = (name: string, method: string, words: (string | bigint)[], value = 0n): Sent => ({
+  const call = (
+    name: string,
+    method: string,
+    words: (string | bigint)[],
+    value = 0n,
+  ): SentTransaction => ({
     from: own,
     to: String(at.get(name)),
     value,

@@ -17,14 +17,14 @@ export type Anvil = {
   /** The result of a call; throws the node's error. */
   readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>;
   /** Sends transactions and mines them into one block; their hashes. */
-  readonly mine: (...transactions: readonly Sent[]) => Promise<string[]>;
+  readonly mine: (...transactions: readonly SentTransaction[]) => Promise<string[]>;
   /** Where a transaction made a contract. */
   readonly created: (hash: string | undefined) => Promise<string>;
   readonly stop: () => Promise<void>;
 };
 
 /** A transaction. `to` is absent where it makes a contract. */
-export type Sent = {
+export type SentTransaction = {
   readonly from: string;
   readonly to?: string;
   readonly value?: bigint;
@@ -58,7 +58,7 @@ export async function startAnvil(chainId: number): Promise<Anvil> {
   const rpc = jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep });
   const ask = asker(rpc);
   const accounts = ACCOUNTS.parse(await ask('eth_accounts')).map((one) => one.toLowerCase());
-  const send = async ({ value, ...sent }: Sent): Promise<string> => {
+  const send = async ({ value, ...sent }: SentTransaction): Promise<string> => {
     const amount = value === undefined ? {} : { value: `0x${value.toString(16)}` };
     return z.string().parse(await ask('eth_sendTransaction', { ...sent, ...amount, gas: GAS }));
   };

@@ -7,12 +7,12 @@ import {
   type ForensicPorts,
   forensicEvidence,
 } from '../features/forensics/evidence.ts';
-import { forensicPorts, type Planted } from './forensic-ports.ts';
+import { forensicPorts, type PlantedFacts } from './forensic-ports.ts';
 
 /** The evidence of an address in a planted world. */
 export async function scored(
   address: string,
-  planted: Planted,
+  planted: PlantedFacts,
   ports: ForensicPorts = forensicPorts(planted),
 ): Promise<ForensicEvidence> {
   const subject = parseAddress(address);

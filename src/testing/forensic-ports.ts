@@ -13,7 +13,7 @@ import { type MemoryPorts, type MemoryWorld, memoryPorts } from './memory/ports.
 import { heldInFull } from './memory/transfers.ts';
 
 /** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
-export type Planted = {
+export type PlantedFacts = {
   readonly transfers?: readonly HistoryTransfer[];
   readonly listed?: readonly ListEntry[];
   readonly labels?: readonly ExchangeLabel[];
@@ -29,7 +29,7 @@ const MINUTE_S = 60;
 const WEEK_S = 604_800;
 
 /** The ports over a planted world, bridges included. */
-export function forensicPorts(planted: Planted): MemoryPorts {
+export function forensicPorts(planted: PlantedFacts): MemoryPorts {
   const simulated = planted.simulated === true;
   const dated = { as_of: STILL_NOW - MINUTE_S, simulated };
   const { transfers = [], listed = [], labels = [], flagged = [], mixers = [] } = planted;

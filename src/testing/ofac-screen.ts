@@ -27,7 +27,7 @@ type ScreenWorld = Partial<WalkedWorld> & {
 };
 
 /** The data of a screen, as the client sees it. */
-type Screen = z.output<typeof walletOfac.data>;
+type OfacScreen = z.output<typeof walletOfac.data>;
 
 function portsOf(world: ScreenWorld): OfacPorts {
   const older = [
@@ -76,7 +76,7 @@ export async function screenData(
   world: ScreenWorld,
   address: string,
   on?: string,
-): Promise<Screen> {
+): Promise<OfacScreen> {
   const envelope = await screen(world, address, on);
   if (envelope instanceof Refusal || envelope.state !== 'ok') throw new Error('test: no data');
   return walletOfac.data.parse(envelope.data);

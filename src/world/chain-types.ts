@@ -23,12 +23,12 @@ export type ExplorerRow = {
 export type ExplorerChains = {
   readonly headOf: (chainId: number) => number;
   readonly timeOf: (chainId: number, block: number) => number;
-  /** What an address sent and received, oldest first. */
+  /** The transfers of an address, oldest first. */
   readonly rowsOf: (chainId: number, address: string) => readonly ExplorerRow[];
 };
 
 /** The simulated chains, as an explorer and as a node hold them. */
 export type WorldChains = ExplorerChains & {
-  /** What happened in blocks from one number to another, oldest first. */
+  /** The transfers of the blocks from one number to another, oldest first. */
   readonly rowsIn: (chainId: number, from: number, to: number) => readonly ExplorerRow[];
 };

@@ -6,9 +6,9 @@
 import type { ServerResponse } from 'node:http';
 import { contractAnswer } from './account-state.ts';
 import type { ExplorerChains, ExplorerRow } from './chain-types.ts';
-import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, started } from './stand-in.ts';
+import { BAD_GATEWAY_PAGE, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
-/** What an explorer can be made to do wrong. */
+/** The faults that an explorer can be given. */
 export const EXPLORER_FAULTS = [
   'rate-limited',
   'notok',
@@ -41,7 +41,7 @@ type ExplorerCall = {
   readonly action: string;
 };
 
-/** What the stand-in is made from. */
+/** The parts of the stand-in. */
 type ExplorerOptions = {
   readonly chains: ExplorerChains;
   readonly fault: (call: ExplorerCall) => ExplorerFault | null;
@@ -307,7 +307,7 @@ export async function startExplorer(chains: ExplorerChains): Promise<StartedExpl
       return faultOf(call);
     },
   });
-  const { origin, close } = await started(part);
+  const { origin, close } = await startStandIn(part);
   return {
     etherscan: new URL('/v2/api', origin),
     blockscout: (chainId) => new URL(`/blockscout/${chainId}`, origin),

@@ -4,13 +4,13 @@
 
 import type { ServerResponse } from 'node:http';
 import type { WorldChains } from './chain-types.ts';
-import { type NodeFault, nodeAnswer, REORG_DEPTH_MAX } from './json-rpc.ts';
-import { answerPage, bodyOf, drip, type StandIn, started } from './stand-in.ts';
+import { nodeAnswer, REORG_DEPTH_MAX, type RpcFault } from './json-rpc.ts';
+import { answerPage, bodyOf, drip, type StandIn, startStandIn } from './stand-in.ts';
 
-/** What the nodes are made from. */
+/** The parts of the nodes. */
 type NodesOptions = {
   readonly chains: WorldChains;
-  readonly fault: (chainId: number) => NodeFault | null;
+  readonly fault: (chainId: number) => RpcFault | null;
   readonly reorgs: (chainId: number) => readonly number[];
 };
 
@@ -55,7 +55,7 @@ function answer(
   else response.end(bytes);
 }
 
-/** What is no JSON is a question without a method, which a node refuses. */
+/** A body that is no JSON is a question without a method, which a node refuses. */
 function questionIn(body: string): unknown {
   try {
     const asked: unknown = JSON.parse(body);
@@ -68,7 +68,7 @@ function questionIn(body: string): unknown {
 /** The nodes on a port of 127.0.0.1. */
 export type StartedNodes = {
   readonly url: (chainId: number) => URL;
-  readonly fault: (fault: NodeFault | null) => void;
+  readonly fault: (fault: RpcFault | null) => void;
   /** Replaces the newest blocks of a chain, 1 to 64 of them, by others. */
   readonly reorg: (chainId: number, depth: number) => void;
   readonly close: () => Promise<void>;
@@ -76,7 +76,7 @@ export type StartedNodes = {
 
 /** Starts the nodes of the simulated chains on a free port of 127.0.0.1. */
 export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
-  let fault: NodeFault | null = null;
+  let fault: RpcFault | null = null;
   const reorgs = new Map<number, number[]>();
   const of = (chainId: number): number[] => {
     const known = reorgs.get(chainId);
@@ -86,7 +86,7 @@ export async function startNodes(chains: WorldChains): Promise<StartedNodes> {
     return made;
   };
   const part = nodesPart({ chains, fault: () => fault, reorgs: of });
-  const { origin, close } = await started(part);
+  const { origin, close } = await startStandIn(part);
   return {
     url: (chainId) => new URL(`${origin}/rpc/${chainId}`),
     fault: (next) => {

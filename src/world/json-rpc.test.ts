@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { worldChains } from './chain-data.ts';
-import { NODE_FAULTS, nodeAnswer } from './json-rpc.ts';
+import { nodeAnswer, RPC_FAULTS } from './json-rpc.ts';
 import { type StartedNodes, startNodes } from './json-rpc-server.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 
@@ -112,7 +112,7 @@ describe('on the wire', () => {
     expect(() => nodes.reorg(ETHEREUM, 65)).toThrow(RangeError);
   });
 
-  test.each(NODE_FAULTS)('%s is served', async (fault) => {
+  test.each(RPC_FAULTS)('%s is served', async (fault) => {
     const nodes = await startNodes(CHAINS);
     open.push(nodes);
     const logs = { fromBlock: hex(FROM), toBlock: hex(HEAD) };

@@ -8,8 +8,8 @@ import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 
-/** What a node can be made to do wrong, beside going through a re-org. */
-export const NODE_FAULTS = [
+/** The faults that a node can be given, beside going through a re-org. */
+export const RPC_FAULTS = [
   'range-too-large',
   'rate-limited',
   'pruned',
@@ -19,18 +19,18 @@ export const NODE_FAULTS = [
   'timeout',
   'error500',
 ] as const;
-export type NodeFault = (typeof NODE_FAULTS)[number];
+export type RpcFault = (typeof RPC_FAULTS)[number];
 
 /** Whether a word of the configuration names a fault of a node. */
-export function isNodeFault(text: string): text is NodeFault {
-  return NODE_FAULTS.some((fault) => fault === text);
+export function isRpcFault(text: string): text is RpcFault {
+  return RPC_FAULTS.some((fault) => fault === text);
 }
 
 /** A node of one chain. `reorgs` are the blocks above which each re-org replaced what was. */
 type NodeOptions = {
   readonly chains: WorldChains;
   readonly chainId: number;
-  readonly fault: () => NodeFault | null;
+  readonly fault: () => RpcFault | null;
   readonly reorgs: readonly number[];
 };
 
@@ -190,7 +190,7 @@ function transactionsIn(options: NodeOptions, block: number): WorldTransaction[]
     const token = first?.token;
     const tx = {
       ...{ hash, block, blockHash: hashOf(options, block), index, firstLog, rows },
-      // What no party signed was sent by one who poisons address books.
+      // A transfer that no party signed was sent by a poisoner of address books.
       from: own === undefined ? madeUpAddress(WORLD_SEED, 'evm', 'world poisoner') : own.from,
       to: own === undefined ? String(token?.address) : own.to,
       value: own === undefined ? 0n : own.value,

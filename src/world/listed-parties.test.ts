@@ -4,7 +4,7 @@ import { SANDBOX_SCORED } from './account-state.ts';
 import { SANDBOX_WALLETS } from './chain-data.ts';
 import { SANDBOX_LAUNCHERS } from './corpus.ts';
 import { EXPLORER_FAULTS } from './explorer-api.ts';
-import { NODE_FAULTS } from './json-rpc.ts';
+import { RPC_FAULTS } from './json-rpc.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY } from './listed-parties.ts';
 import { PRICE_FAULTS } from './price-api.ts';
@@ -24,6 +24,6 @@ test('the guide names every sandbox address and every fault of a provider', () =
     ...Object.values(SANDBOX_SCORED),
   ];
   expect(addresses.length).toBeGreaterThan(10);
-  const faults = [...PUBLISHER_FAULTS, ...EXPLORER_FAULTS, ...PRICE_FAULTS, ...NODE_FAULTS];
+  const faults = [...PUBLISHER_FAULTS, ...EXPLORER_FAULTS, ...PRICE_FAULTS, ...RPC_FAULTS];
   for (const named of [...addresses, ...faults]) expect(guide).toContain(named);
 });

@@ -3,9 +3,9 @@
 // with HTTP 200; its faults come on demand.
 
 import { createHash } from 'node:crypto';
-import { answerPage, type StandIn, started } from './stand-in.ts';
+import { answerPage, type StandIn, startStandIn } from './stand-in.ts';
 
-/** What a price source can be made to do wrong. */
+/** The faults that a price source can be given. */
 export const PRICE_FAULTS = [
   'rate-limited',
   'html',
@@ -29,7 +29,7 @@ export type PricePoint = {
   readonly confidence?: number;
 };
 
-/** What the stand-in is made from. `priceOf` is `null` for a coin that has no market. */
+/** The parts of the stand-in. `priceOf` is `null` for a coin that has no market. */
 type PriceApiOptions = {
   readonly now: () => number;
   readonly priceOf: (id: string, at: number) => PricePoint | null;
@@ -124,7 +124,7 @@ export async function startPriceApi(
   let fault: PriceFault | null = null;
   const asked: string[] = [];
   const part = priceApiPart({ ...options, fault: () => fault });
-  const { origin, close } = await started((request, response) => {
+  const { origin, close } = await startStandIn((request, response) => {
     if (asked.length < ASKED_KEPT_MAX) asked.push(String(request.url));
     return part(request, response);
   });

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
 import { sdnAdvancedXml, sdnXml, type WorldPublication, zipped } from './sdn-publication.ts';
-import { drip, type StandIn, started } from './stand-in.ts';
+import { drip, type StandIn, startStandIn } from './stand-in.ts';
 
-/** What the publisher can be made to do wrong. */
+/** The faults that the publisher can be given. */
 export const PUBLISHER_FAULTS = [
   'truncated',
   'cut-connection',
@@ -39,12 +39,12 @@ export function isPublisherFault(text: string): text is PublisherFault {
   return PUBLISHER_FAULTS.some((fault) => fault === text);
 }
 
-/** What the stand-in is made from. */
+/** The parts of the stand-in. */
 type PublisherOptions = {
   /** Unix seconds. */
   readonly now: () => number;
   readonly fault: () => PublisherFault | null;
-  /** What it publishes; the simulated list of the time unless named. */
+  /** The list to publish; the simulated list of the time unless named. */
   readonly publication?: () => WorldPublication;
 };
 
@@ -66,10 +66,10 @@ function publisherPart(options: PublisherOptions): StandIn {
     const url = new URL(String(request.url), 'http://publisher.invalid');
     const name = exportNamed(url.pathname);
     if (name === null) return false;
-    if (request.headers['user-agent'] === undefined) return denied(response, 403, 'AccessDenied');
+    if (request.headers['user-agent'] === undefined) return deny(response, 403, 'AccessDenied');
     if (url.pathname.startsWith(LINK_PATH))
-      return linked(request, response, url, name, options, documents);
-    return published(response, name, options);
+      return sendFile(request, response, url, name, options, documents);
+    return redirectToLink(response, name, options);
   };
 }
 
@@ -81,12 +81,16 @@ function exportNamed(path: string): ExportName | null {
 }
 
 /** The stable address: it only ever redirects, to a link that expires. */
-function published(response: ServerResponse, name: ExportName, options: PublisherOptions): true {
+function redirectToLink(
+  response: ServerResponse,
+  name: ExportName,
+  options: PublisherOptions,
+): true {
   const fault = options.fault();
   if (fault === 'hang') return true;
-  if (fault === 'error500') return denied(response, 500, 'InternalError');
-  if (fault === 'not-found') return denied(response, 404, 'NoSuchKey');
-  if (fault === 'forbidden') return denied(response, 403, 'AccessDenied');
+  if (fault === 'error500') return deny(response, 500, 'InternalError');
+  if (fault === 'not-found') return deny(response, 404, 'NoSuchKey');
+  if (fault === 'forbidden') return deny(response, 403, 'AccessDenied');
   const signed = fault === 'expired-link' ? options.now() - 2 * LINK_TTL_S : options.now();
   const expiry = `X-Amz-Date=${signed}&X-Amz-Expires=${LINK_TTL_S}`;
   const query = `${expiry}&X-Amz-Signature=${signature(name, signed)}`;
@@ -102,7 +106,7 @@ function signature(name: string, signed: number): string {
 type Document = { readonly bytes: Buffer; readonly etag: string; readonly modified: string };
 
 /** The link: the file while it is valid, as an object store serves it. */
-function linked(
+function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -112,7 +116,7 @@ function linked(
 ): true {
   const signed = Number(url.searchParams.get('X-Amz-Date'));
   const valid = url.searchParams.get('X-Amz-Signature') === signature(name, signed);
-  if (!valid || options.now() > signed + LINK_TTL_S) return denied(response, 403, 'AccessDenied');
+  if (!valid || options.now() > signed + LINK_TTL_S) return deny(response, 403, 'AccessDenied');
   const { bytes, etag, modified } = documents(name);
   const headers = { etag, 'last-modified': modified };
   if (unchanged(request, etag, modified)) {
@@ -136,7 +140,7 @@ function unchanged(request: IncomingMessage, etag: string, modified: string): bo
   return request.headers['if-modified-since'] === modified;
 }
 
-function denied(response: ServerResponse, status: number, code: string): true {
+function deny(response: ServerResponse, status: number, code: string): true {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
   response.writeHead(status, { 'content-type': 'application/xml' }).end(body);
   return true;
@@ -191,7 +195,10 @@ function lessened(publication: WorldPublication, fault: PublisherFault): WorldPu
   if (fault === 'older') return { published: '2026-09-24', parties };
   if (fault === 'future') return { published: '2099-12-31', parties };
   if (fault === 'no-addresses') {
-    return { published, parties: parties.map((party) => ({ ...party, addresses: [] })) };
+    return {
+      published,
+      parties: parties.map((party) => ({ ...party, addresses: [] })),
+    };
   }
   if (fault === 'below-floor')
     return { published, parties: fewest(parties, ADDRESSES_BELOW_FLOOR) };
@@ -286,7 +293,7 @@ export async function startPublisher(options: {
     publication: () =>
       publication === undefined ? worldPublicationAt(options.now(), WORLD_SEED) : publication,
   });
-  const { origin, close } = await started((request, response) => {
+  const { origin, close } = await startStandIn((request, response) => {
     response.once('close', () => {
       const bytes = Number(response.getHeader('content-length'));
       const { statusCode: status } = response;

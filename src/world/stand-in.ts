@@ -9,7 +9,7 @@ export type StandIn = (request: IncomingMessage, response: ServerResponse) => bo
 type Started = { readonly origin: string; readonly close: () => Promise<void> };
 
 /** Starts a server of one stand-in on a free port of 127.0.0.1. */
-export async function started(part: StandIn): Promise<Started> {
+export async function startStandIn(part: StandIn): Promise<Started> {
   const server = createServer((request, response) => {
     if (!part(request, response)) response.writeHead(404).end();
   });
@@ -26,7 +26,7 @@ export async function started(part: StandIn): Promise<Started> {
   };
 }
 
-/** What a web server says that has lost what it stands before. */
+/** The page of a web server that cannot reach its upstream. */
 export const BAD_GATEWAY_PAGE =
   '<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>';
 

@@ -7,7 +7,7 @@ import { type BridgesServices, bridgesExplain } from '../../features/bridges/bri
 import { explainReceipt } from '../../features/bridges/explain.ts';
 import { type RegistryServices, registryCheck } from '../../features/bridges/registry.command.ts';
 import { registryBridgesPage } from '../../features/bridges/registry.page.tsx';
-import { judgeRegistry } from '../../features/bridges/registry.ts';
+import { validateRegistry } from '../../features/bridges/registry.ts';
 import { registryBridges } from '../../features/bridges/registry-bridges.contract.ts';
 import {
   published,
@@ -107,7 +107,7 @@ export const bridges = feature({
 
 /** The table that comes with the product. */
 export function bridgeRegistryOf(): BridgeRegistry {
-  return fileBridgeRegistry(TABLE, judgeRegistry);
+  return fileBridgeRegistry(TABLE, validateRegistry);
 }
 
 /** What the commands need that check a table and explain a receipt. They open no store. */
@@ -158,7 +158,7 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
 async function judgedOrFault(path: string | URL) {
   try {
     const { sha256, lines } = await csvTable(path);
-    return { read: true, judged: judgeRegistry(lines), sha256 } as const;
+    return { read: true, judged: validateRegistry(lines), sha256 } as const;
   } catch (fault) {
     if (!(fault instanceof RangeError || fault instanceof FileFault)) return UNREADABLE;
     return { read: false, reason: `The file is no table of bridges: ${fault.message}.` } as const;

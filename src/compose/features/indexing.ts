@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  FOLLOW_POLL_MS,
   followable,
   followChains,
-  POLL_MS,
   TIP_BLOCKS_MAX,
 } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
@@ -42,7 +42,7 @@ export const indexing = feature({
         origin: originOf(config),
         now: nowS,
         sleep: pause,
-        pollMs: POLL_MS,
+        pollMs: FOLLOW_POLL_MS,
         tipBlocksMax: TIP_BLOCKS_MAX,
       };
       return followable(world, { leases, sleep: pause });

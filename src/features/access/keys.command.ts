@@ -24,7 +24,7 @@ import type {
 } from '../../ports/access/key-store.ts';
 import type { MembershipStore } from '../../ports/access/membership-store.ts';
 
-/** What the key commands need. A minted key's `text` is the key itself. `now` is Unix seconds. */
+/** The services of the key commands. A minted key's `text` is the key. `now` is Unix seconds. */
 export type KeyServices = {
   readonly keys: KeyStore;
   readonly memberships: MembershipStore;

@@ -20,7 +20,7 @@ import {
   PLAN_NAMES,
 } from '../../ports/access/membership-store.ts';
 
-/** What the membership commands need. `now` is Unix seconds. */
+/** The services of the membership commands. `now` is Unix seconds. */
 export type MemberServices = {
   readonly memberships: MembershipStore;
   readonly now: () => number;

@@ -21,7 +21,7 @@ import {
 } from '../../ports/access/key-store.ts';
 import { revocationShown } from './keys.command.ts';
 
-/** What the token commands need. A minted token's `text` is the token. `now` is Unix seconds. */
+/** The services of the token commands. A minted token's `text` is it. `now` is Unix seconds. */
 export type TokenServices = {
   readonly tokens: TokenStore;
   readonly mintToken: (tier: TokenTier) => { readonly text: string; readonly stored: NewToken };

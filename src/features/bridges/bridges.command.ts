@@ -13,7 +13,7 @@ import { factLines, print, printJson } from '../../command/output.ts';
 import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
 import type { Explained, ExplainedReceipt } from '../../ports/bridges/explained-receipt.ts';
 
-/** What the command needs. Compose fills it. */
+/** The command's services; compose fills them. */
 export type BridgesServices = {
   readonly explainReceipt: (path: string, chain: string | null) => Promise<ExplainedReceipt>;
 };

@@ -8,15 +8,15 @@ import type {
   BridgeChain,
   ContractFacts,
   ContractProbe,
-  RefusedRow,
+  RefusedRegistryRow,
   RegistryRow,
   RowRefusal,
 } from '../../ports/bridges/bridge-registry.ts';
-import { LAYOUTS } from './protocols/decode.ts';
+import { EVENT_LAYOUTS } from './protocols/decode.ts';
 import { topicOf } from './protocols/layout.ts';
-import { ROW_REFUSALS } from './registry.ts';
+import { REGISTRY_REFUSALS } from './registry.ts';
 
-/** What the node of one chain came to. */
+/** The outcome of asking the node of one chain. */
 type NodeCheck = {
   readonly chain: BridgeChain;
   readonly rows: number;
@@ -25,7 +25,7 @@ type NodeCheck = {
   readonly events_seen: number;
   /** Why some rows were not checked; `null` where all were. */
   readonly silent: string | null;
-  readonly refused: readonly RefusedRow[];
+  readonly refused: readonly RefusedRegistryRow[];
 };
 
 /** The most rows of one chain that are asked about, one after the other. */
@@ -50,7 +50,7 @@ async function checkChain(
   probe: ContractProbe,
   signal: AbortSignal,
 ): Promise<NodeCheck> {
-  const refused: RefusedRow[] = [];
+  const refused: RefusedRegistryRow[] = [];
   let silent: string | null = null;
   let checked = 0;
   let seen = 0;
@@ -68,10 +68,10 @@ async function checkChain(
   return { chain: probe.chain, rows: rows.length, checked, events_seen: seen, silent, refused };
 }
 
-function refusal({ chain, address }: RegistryRow, code: RowRefusal): RefusedRow {
+function refusal({ chain, address }: RegistryRow, code: RowRefusal): RefusedRegistryRow {
   const parsed = parseEvmAddress(address);
   const shown = parsed === null ? address : checksumAddress(parsed);
-  return { line: NO_LINE, chain, address: shown, code, reason: ROW_REFUSALS[code] };
+  return { line: NO_LINE, chain, address: shown, code, reason: REGISTRY_REFUSALS[code] };
 }
 
 const NO_LINE = 0;
@@ -83,7 +83,7 @@ function refusalOf({ code, token, pool }: ContractFacts): RowRefusal | null {
 }
 
 const TOPICS = new Map<string, string[]>();
-for (const layout of LAYOUTS) collect(TOPICS, layout.protocol, topicOf(layout));
+for (const layout of EVENT_LAYOUTS) collect(TOPICS, layout.protocol, topicOf(layout));
 
 /** The events that a contract of a protocol is expected to log. */
 function topicsOf({ protocol }: RegistryRow): readonly string[] {

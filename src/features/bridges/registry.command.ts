@@ -10,19 +10,19 @@ import {
   readArgs,
 } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-import type { RefusedRow } from '../../ports/bridges/bridge-registry.ts';
+import type { RefusedRegistryRow } from '../../ports/bridges/bridge-registry.ts';
 
-/** What the node of a chain came to. */
+/** The outcome of asking the node of a chain. */
 type NodeLine = {
   readonly chain: string;
   readonly rows: number;
   readonly checked: number;
   readonly events_seen: number;
   readonly silent: string | null;
-  readonly refused: readonly RefusedRow[];
+  readonly refused: readonly RefusedRegistryRow[];
 };
 
-/** What a check came to, or why the file could not be read. */
+/** The outcome of a check, or why the file could not be read. */
 type RegistryCheck =
   | { readonly read: false; readonly reason: string }
   | {
@@ -31,13 +31,13 @@ type RegistryCheck =
       readonly sha256: string;
       readonly rows: number;
       readonly accepted: number;
-      readonly refused: readonly RefusedRow[];
+      readonly refused: readonly RefusedRegistryRow[];
       readonly nodes: readonly NodeLine[];
       /** Chains with rows and without a node. */
       readonly without_node: readonly string[];
     };
 
-/** What the command needs. Compose fills it; without a path it takes the table that is served. */
+/** The command's services. Compose fills them; without a path it takes the table that is served. */
 export type RegistryServices = {
   readonly checkRegistry: (path: string | null, signal: AbortSignal) => Promise<RegistryCheck>;
 };
@@ -75,7 +75,7 @@ export const registryCheck: Command<RegistryServices> = {
 
 type Checked = Extract<RegistryCheck, { read: true }>;
 
-function refusedIn({ refused, nodes }: Checked): RefusedRow[] {
+function refusedIn({ refused, nodes }: Checked): RefusedRegistryRow[] {
   return [...refused, ...nodes.flatMap((node) => node.refused)];
 }
 

@@ -10,10 +10,10 @@ import { SHARED_DATA } from '../../testing/shared-data.ts';
 import {
   familyOf,
   isProvidersOnly,
-  judgeRegistry,
   movesAssets,
   REGISTRY_COLUMNS,
   registryIndex,
+  validateRegistry,
 } from './registry.ts';
 
 const TABLE = new URL('../../../registry/bridge-contracts.csv', import.meta.url);
@@ -66,7 +66,7 @@ describe('a row is refused', () => {
     ['token_contract', { name: 'USDC.e:l2HopBridgeToken' }],
     ['token_contract', { name: 'USDC.e:l2CanonicalBridge' }],
   ] as const)('as %s: %o', (code, change) => {
-    const { rows, refused } = judgeRegistry(table(change));
+    const { rows, refused } = validateRegistry(table(change));
     expect(rows).toEqual([]);
     expect(refused).toEqual([expect.objectContaining({ line: 2, code })]);
   });
@@ -80,22 +80,22 @@ describe('a row is refused', () => {
   ] as const)('as %s although it bears a good name and two sources: %s', (code, address) => {
     const sources = 'https://example.org/a; https://example.com/b';
     const change = { chain: 'polygon', address: checksummed(address), name: 'Bridge', sources };
-    expect(judgeRegistry(table(change)).refused).toEqual([expect.objectContaining({ code })]);
+    expect(validateRegistry(table(change)).refused).toEqual([expect.objectContaining({ code })]);
   });
 
   test('as a duplicate where chain, address and role are met again, and not for another role', () => {
-    const { rows, refused } = judgeRegistry(table({}, { name: 'Again' }, { role: 'router' }));
+    const { rows, refused } = validateRegistry(table({}, { name: 'Again' }, { role: 'router' }));
     expect(rows).toHaveLength(2);
     expect(refused).toEqual([expect.objectContaining({ line: 3, code: 'duplicate' })]);
   });
 
   test('and a file without these columns is no table', () => {
-    expect(() => judgeRegistry(numbered([['address', 'chain']]))).toThrow(RangeError);
+    expect(() => validateRegistry(numbered([['address', 'chain']]))).toThrow(RangeError);
   });
 });
 
 describe.skipIf(!existsSync(CANDIDATES))('candidates (or skipped: no shared data)', () => {
-  // What is skipped is still looked through for its tests.
+  // A skipped part is still looked through for its tests.
   const held = existsSync(CANDIDATES) ? linesOf(CANDIDATES) : numbered([['']]);
   const [heading, ...lines] = held.map(({ cells }) => cells);
   const column = (row: readonly string[], name: string) =>
@@ -106,7 +106,7 @@ describe.skipIf(!existsSync(CANDIDATES))('candidates (or skipped: no shared data
   }));
 
   test('of which every poisoned row is refused, whatever sources repeat it', () => {
-    const { refused } = judgeRegistry(table(...asked));
+    const { refused } = validateRegistry(table(...asked));
     const codes = new Map(refused.map(({ line, code }) => [asked[line - 2], code]));
     const codeOf = (test: (row: (typeof asked)[number]) => boolean) =>
       new Set(asked.filter(test).map((row) => codes.get(row)));
@@ -124,7 +124,7 @@ describe.skipIf(!existsSync(CANDIDATES))('candidates (or skipped: no shared data
 });
 
 describe('the table that is published', () => {
-  const { rows, refused } = judgeRegistry(linesOf(TABLE));
+  const { rows, refused } = validateRegistry(linesOf(TABLE));
 
   test('has no row that is refused', () => {
     expect(refused).toEqual([]);
@@ -143,7 +143,7 @@ describe('the table that is published', () => {
 });
 
 describe('the index', () => {
-  const { rows } = judgeRegistry(table({ valid_from_block: '100' }));
+  const { rows } = validateRegistry(table({ valid_from_block: '100' }));
   const index = registryIndex(rows);
   const address = evm('bridge');
 

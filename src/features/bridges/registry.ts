@@ -10,10 +10,10 @@ import {
   BRIDGE_CHAINS,
   BRIDGE_PROTOCOLS,
   BRIDGE_ROLES,
-  type JudgedRows,
-  type RefusedRow,
+  type RefusedRegistryRow,
   type RegistryRow,
   type RowRefusal,
+  type ValidatedRows,
 } from '../../ports/bridges/bridge-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { knownForeign } from './foreign.ts';
@@ -35,8 +35,8 @@ const TEXT_CHARS_MAX = 200;
 const SOURCE_CHARS_MAX = 300;
 const SOURCES_MAX = 8;
 
-/** What each refusal says. */
-export const ROW_REFUSALS: Readonly<Record<RowRefusal, string>> = {
+/** The sentence of each refusal. */
+export const REGISTRY_REFUSALS: Readonly<Record<RowRefusal, string>> = {
   unreadable_row: 'the row has not the columns of the table',
   bad_checksum: 'the address is none, or not in EIP-55 letter case',
   unknown_chain: `the chain is none of ${BRIDGE_CHAINS.join(', ')}`,
@@ -53,34 +53,34 @@ export const ROW_REFUSALS: Readonly<Record<RowRefusal, string>> = {
   no_code: 'no contract stands at the address',
 };
 
-/** Judges the lines of a file. Throws `RangeError` where the file is no table of this kind. */
-export function judgeRegistry([heading, ...lines]: readonly TableLine[]): JudgedRows {
+/** Validates the lines of a file. Throws `RangeError` where the file is no table of this kind. */
+export function validateRegistry([heading, ...lines]: readonly TableLine[]): ValidatedRows {
   if (heading === undefined || heading.cells.join() !== REGISTRY_COLUMNS.join()) {
     throw new RangeError(`the columns are ${REGISTRY_COLUMNS.join(', ')}`);
   }
   const rows: RegistryRow[] = [];
-  const refused: RefusedRow[] = [];
+  const refused: RefusedRegistryRow[] = [];
   const met = new Set<string>();
   for (const { line, cells } of lines) {
-    const judged = judgeRow(cells, met);
-    if (typeof judged !== 'string') rows.push(judged);
-    else refused.push(refusal(judged, line, cells));
+    const validated = validateRow(cells, met);
+    if (typeof validated !== 'string') rows.push(validated);
+    else refused.push(refusal(validated, line, cells));
   }
   return { rows, refused };
 }
 
-function refusal(code: RowRefusal, line: number, cells: readonly string[]): RefusedRow {
+function refusal(code: RowRefusal, line: number, cells: readonly string[]): RefusedRegistryRow {
   const [chain, address] = cells;
   return {
     line,
     chain: chain === undefined ? '?' : chain,
     address: address === undefined ? '?' : address,
     code,
-    reason: ROW_REFUSALS[code],
+    reason: REGISTRY_REFUSALS[code],
   };
 }
 
-function judgeRow(cells: readonly string[], met: Set<string>): RegistryRow | RowRefusal {
+function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | RowRefusal {
   if (cells.length !== REGISTRY_COLUMNS.length) return 'unreadable_row';
   const [chainText, addressText, protocolText, name, roleText, blockText, ...last] = cells;
   const [sourcesText, reviewed, noteText] = last;

@@ -1,6 +1,6 @@
 // Which bridges did an address deal with on a chain, and which transactions show it?
 // It refuses to say that none was touched unless the registry and the whole history of the address
-// on that chain were read. What is not on the registry is not looked for.
+// on that chain were read. A contract that is not on the registry is not looked for.
 
 import { addDecimals } from '../../chain/amount.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
@@ -81,7 +81,7 @@ export type BridgeDealings = {
   readonly messaging_only: boolean;
 };
 
-/** What a trace came to. */
+/** The outcome of a trace. */
 export type Trace = {
   readonly contacts: Contacts;
   readonly bridges: readonly BridgeDealings[];
@@ -92,7 +92,7 @@ export type Trace = {
   readonly table: Pick<RegistryTable, 'id' | 'reviewed'> & { readonly rows: number };
 };
 
-/** What became of the receipts of the contacts. */
+/** How far the receipts of the contacts were read. */
 export type ReceiptsTold = {
   /** Transactions whose receipts are wanted, and those of them whose receipts were read. */
   readonly wanted: number;
@@ -131,7 +131,7 @@ export async function bridgeTrace(ports: BridgePorts, asked: TraceAsked): Promis
   for (const [tx, reading] of readings) if (reading instanceof Read) facts.set(tx, reading.value);
   return {
     trace: map(joined, (one) => traceOf(one, asked, facts)),
-    receipts: told(held, contacts, readings),
+    receipts: receiptsTold(held, contacts, readings),
   };
 }
 
@@ -256,8 +256,8 @@ function joinedRange(ranges: readonly CoverageRange[]): { from: number; to: numb
   return { from: first.from_block, to };
 }
 
-/** What became of the receipts of the contacts; of what was asked, where there is no contact. */
-function told(held: Held, contacts: Contacts, readings: ReceiptReadings): ReceiptsTold {
+/** How far the receipts were read; of the whole question, where there is no contact. */
+function receiptsTold(held: Held, contacts: Contacts, readings: ReceiptReadings): ReceiptsTold {
   const own = new Set(contacts.bridging.map(({ transfer }) => transfer.tx));
   const wanted = own.size === 0 ? [...readings.keys()] : [...own];
   const asked = wanted.flatMap((hash) => {

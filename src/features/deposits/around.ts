@@ -113,7 +113,7 @@ export async function depositsAround(
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What was read of a history, whether or not it came to its end. */
+/** The part of a history that was read, whether or not it came to its end. */
 export function seenIn<T>(reading: Exclude<Partly<T, never>, Unread<never>>): readonly [T, ...T[]] {
   const known = seen(map(reading, (one) => [one]));
   if (known === null) throw new Error('exchanges: a history that was read has a value');

@@ -79,7 +79,7 @@ type NotInferred =
   | 'share_too_small'
   | 'no_match_in_time';
 
-/** What is known of exchanges. */
+/** The labelled wallets of exchanges. */
 export type KnownExchanges = {
   /** The wallets that deposits are passed on to: the exchange that each belongs to. */
   readonly hotWallets: ReadonlyMap<string, string>;
@@ -136,13 +136,13 @@ export function inferDeposits(
       incoming: heldUnder(incoming, address),
       outgoing: heldUnder(outgoing, address),
     };
-    const one = judged(address, sides, known, rule);
+    const one = inferenceOf(address, sides, known, rule);
     if (typeof one !== 'string') inferred.push(one);
   }
   return inferred;
 }
 
-/** What the movements of one address show of it, or why it is not taken for a deposit address. */
+/** The deposit address that one address's movements show, or why it is not taken for one. */
 export function inferDeposit(
   address: string,
   movements: readonly Movement[],
@@ -153,10 +153,10 @@ export function inferDeposit(
   const placed = moved.map((movement, n) => ({ ...movement, n }));
   const incoming = placed.filter(({ to }) => to === address);
   const outgoing = placed.filter(({ from }) => from === address);
-  return judged(address, { incoming, outgoing }, known, rule);
+  return inferenceOf(address, { incoming, outgoing }, known, rule);
 }
 
-function judged(
+function inferenceOf(
   address: string,
   sides: Sides,
   known: KnownExchanges,
@@ -181,7 +181,7 @@ function judged(
   if (rule.otherReceiversMax !== null && others.size > rule.otherReceiversMax) {
     return 'other_receivers';
   }
-  // What an exchange sends is a withdrawal or a fee: it is nobody's deposit.
+  // A transfer from an exchange is a withdrawal or a fee: it is nobody's deposit.
   const received = sides.incoming.filter(({ from }) => !known.labelled.has(from)).sort(inTime);
   const moved = new Set(sides.outgoing.map(({ asset }) => asset));
   const passed = sides.outgoing.filter(({ to }) => targets.has(to)).sort(inTime);
@@ -202,7 +202,7 @@ function inTime(a: Placed, b: Placed): number {
 
 type Matched = Pick<InferredDeposit, 'forwards' | 'flows'>;
 
-/** Every asset that left is judged, also one of which nothing went to the exchange. */
+/** Every asset that left is compared, also one of which nothing went to the exchange. */
 function matchedBy(
   { matching, windowMax }: DepositRule,
   received: readonly Placed[],
@@ -219,7 +219,7 @@ function matchedBy(
     const pairs =
       matching.by === 'pair'
         ? pairsOf(got, sent, windowMax, matching.toleranceOf(asset))
-        : consumed(got, sent, windowMax);
+        : oldestFirstPairs(got, sent, windowMax);
     const flow = { asset, received: total(got), forwarded: total(pairs) };
     if (matching.by === 'share' && !isMost(flow, matching.percentMin)) return 'share_too_small';
     forwards.push(...pairs);
@@ -271,7 +271,7 @@ function pairsOf(
 }
 
 /** Each forward taken from the oldest receipts that are still within the window and not used up. */
-function consumed(
+function oldestFirstPairs(
   received: readonly Placed[],
   passed: readonly Placed[],
   windowMax: number,
@@ -286,7 +286,7 @@ function consumed(
       const rest = left[i];
       if (got === undefined || rest === undefined || got.when > sent.when) break;
       const over = rest === 0n || sent.when - got.when > windowMax;
-      // What is used up or too old for this forward is so for every later one.
+      // A receipt that is used up or too old for this forward is so for every later one.
       if (over && i === oldest) oldest += 1;
       if (over) continue;
       const taken = lesser(rest, wanting);

@@ -35,7 +35,7 @@ export async function blockRuns(
 }
 
 /** Both heuristics as one reading. */
-export async function blocksRead(
+export async function blocksReading(
   store: Pick<ClusterStore, 'blocksHeld'>,
   address: string,
   asked: Asked,

@@ -1,14 +1,14 @@
 // Which addresses paid into the same deposit address of an exchange? (heuristic a)
 // Victor, "Address Clustering Heuristics for Ethereum", Financial Cryptography 2020, section 3:
 // an exchange gives each customer a deposit address, so those who pay into one are one customer.
-// It refuses to judge what a deposit address is: that was inferred, with its own evidence.
+// It does not infer deposit addresses: that was done, with evidence of its own.
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import type { Tie } from '../../ports/entities/cluster-store.ts';
 import { earliest, type TiedBy } from './ties.ts';
 
-/** Who sent to which inferred deposit address, which forwards to a labelled wallet. */
+/** A sender to an inferred deposit address, which forwards to a labelled wallet. */
 export type DepositUse = {
   readonly chain: ChainName;
   readonly user: string;

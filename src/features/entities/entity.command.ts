@@ -1,5 +1,5 @@
 // What an operator types about entities: to see one, to have a link explained, to take in Bitcoin.
-// What was not looked at is said beside what was found; it is never shown as "linked to nobody".
+// Anything not looked at is named beside the findings; it is never shown as "linked to nobody".
 
 import {
   type Command,
@@ -50,7 +50,7 @@ export type ShownEntity = {
   readonly caveat: string;
 };
 
-/** What is asked about. `subject`: an address, or the id of a cluster. */
+/** The question. `subject`: an address, or the id of a cluster. */
 export type EntityQuestion = {
   readonly subject: string;
   readonly chain: string | null;
@@ -58,7 +58,7 @@ export type EntityQuestion = {
   readonly signal: AbortSignal;
 };
 
-/** What the commands need. Compose fills it. */
+/** The services of the commands; compose fills them. */
 export type EntityServices = {
   readonly entity: {
     /** The answer, or what is wrong with the question. */
@@ -93,7 +93,7 @@ const entityShow: Command<EntityServices> = {
     });
     const chain = values.chain === undefined ? null : values.chain;
     const subject = String(positionals[0]);
-    return told(await entity.ask({ subject, chain, explain: null, signal: io.signal }), io, show);
+    return tell(await entity.ask({ subject, chain, explain: null, signal: io.signal }), io, show);
   },
 };
 
@@ -115,7 +115,7 @@ const entityExplain: Command<EntityServices> = {
     const chain = values.chain === undefined ? null : values.chain;
     const [subject, explain] = positionals.map(String);
     if (subject === undefined || explain === undefined) throw new UsageError('B is missing.');
-    return told(await entity.ask({ subject, chain, explain, signal: io.signal }), io, explained);
+    return tell(await entity.ask({ subject, chain, explain, signal: io.signal }), io, tellChain);
   },
 };
 
@@ -150,12 +150,12 @@ const entityImport: Command<EntityServices> = {
     if (values.node === true) {
       if (positionals.length > 0) throw new UsageError('Either PATH or --node, not both.');
       if (entity.importNode === null) throw new UsageError('EXHIBIT_RPC_BITCOIN is not set.');
-      return ended(await entity.importNode(from, to, watch), io);
+      return tellEnd(await entity.importNode(from, to, watch), io);
     }
     if (positionals.length === 0) throw new UsageError('PATH is missing, or --node.');
     if (from !== null || to !== null) throw new UsageError('--from-block goes with --node.');
     const paths = positionals.map((path) => fileArgument(path, io));
-    return ended(await entity.importFiles(paths, watch), io);
+    return tellEnd(await entity.importFiles(paths, watch), io);
   },
 };
 
@@ -166,7 +166,7 @@ function blockOf(text: string | undefined, option: string): number | null {
   return text === undefined ? null : wholeNumber(text, option, { min: 0, max: BLOCK_MAX });
 }
 
-function told(
+function tell(
   answer: Awaited<ReturnType<EntityServices['entity']['ask']>>,
   io: Io,
   show: (entity: ShownEntity, io: Io) => ExitStatus,
@@ -198,7 +198,7 @@ function show(entity: ShownEntity, io: Io): ExitStatus {
   return checkedOr(entity, io, EXIT.done);
 }
 
-function explained(entity: ShownEntity, io: Io): ExitStatus {
+function tellChain(entity: ShownEntity, io: Io): ExitStatus {
   const { explain } = entity;
   if (io.json) printJson(io, { ...explain, from: entity.address, checked: entity.checked });
   if (explain !== null && explain.linked === true) {
@@ -235,7 +235,7 @@ function progress(done: BlocksImported, io: Io): void {
   io.err(`${blocks.toLocaleString('en')} blocks, ${done.ties.toLocaleString('en')} ties`);
 }
 
-function ended(outcome: BlocksOutcome, io: Io): ExitStatus {
+function tellEnd(outcome: BlocksOutcome, io: Io): ExitStatus {
   const { imported } = outcome;
   const { refused, ...counts } = imported;
   if (io.json) {
@@ -249,7 +249,7 @@ function ended(outcome: BlocksOutcome, io: Io): ExitStatus {
   }
   switch (outcome.outcome) {
     case 'completed':
-      return imported.transactions + imported.blocks_held > 0 ? EXIT.done : nothing(io);
+      return imported.transactions + imported.blocks_held > 0 ? EXIT.done : tellNothing(io);
     case 'stopped':
       io.err('Stopped; what came before is kept.');
       return EXIT.failed;
@@ -262,7 +262,7 @@ function ended(outcome: BlocksOutcome, io: Io): ExitStatus {
   }
 }
 
-function nothing(io: Io): ExitStatus {
+function tellNothing(io: Io): ExitStatus {
   io.err('No transaction was taken in.');
   return EXIT.failed;
 }

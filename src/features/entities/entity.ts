@@ -1,5 +1,5 @@
 // With which addresses does this one form an entity, by which evidence, and what was looked at?
-// What is seen live is kept, so that clusters grow; what stands is decided anew on each answer.
+// Ties that are seen live are kept, so that clusters grow; which stand is decided on each answer.
 // It refuses to call an address linked to nobody unless everything that could link it was read.
 
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
@@ -33,17 +33,17 @@ import {
   type ExaminationPort,
   type ExaminationPorts,
   type Examined,
-  examined,
+  examine,
   type HeuristicRun,
 } from './examination.ts';
 import { type Cluster, clusterForest, type Merge, mergesOf } from './forest.ts';
 import { TIED_LIMITS } from './ties.ts';
 
-/** What an entity rests on. */
+/** The ports that an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
 type HeldPort = HeldTiesPort | ExchangeLabelsPort;
 
-/** What was found of one address. */
+/** The answer about one address. */
 export type Entity = {
   readonly chain: ChainName;
   readonly address: string;
@@ -78,7 +78,7 @@ export async function entityOf(
   asked: ExaminationAsked,
 ): Promise<EntityAnswer> {
   const { signal } = asked;
-  const bounded = await inTime(() => lookedAt(ports, chain, address, asked), signal);
+  const bounded = await inTime(() => lookAt(ports, chain, address, asked), signal);
   if (bounded !== OUT_OF_TIME) return bounded;
   const silent = unread('entity_clusters' as const, STOPPED_BY_TIME);
   const runs = heuristicsOn(chain).map((heuristic) => {
@@ -101,16 +101,16 @@ export function heuristicsOn(chain: ChainName): readonly Heuristic[] {
   return HEURISTICS_OF[CHAINS[chain].kind];
 }
 
-async function lookedAt(
+async function lookAt(
   ports: EntityPorts,
   chain: ChainName,
   address: string,
   asked: ExaminationAsked,
 ): Promise<EntityAnswer> {
   if (chain === 'bitcoin') return onBitcoin(ports, address, asked);
-  const live = await examined(ports, chain, address, asked);
+  const live = await examine(ports, chain, address, asked);
   const told = valueIn(live);
-  if (told !== null) await kept(ports.store, chain, address, live, told, asked.now());
+  if (told !== null) await keepSeen(ports.store, chain, address, live, told, asked.now());
   const fresh = told === null ? NOTHING_SEEN : told;
   const held = await heldOf(ports, chain, address, fresh, asked.now());
   const runs = told === null || told.runs.length === 0 ? notRun(chain, live) : told.runs;
@@ -121,7 +121,7 @@ async function lookedAt(
   };
 }
 
-/** What an examination that was not made has seen. */
+/** The findings of an examination that was not made. */
 export const NOTHING_SEEN: Pick<Examined, 'ties' | 'services'> = { ties: [], services: [] };
 
 function notRun(chain: ChainName, live: Partly<unknown, never>): HeuristicRun[] {
@@ -141,7 +141,7 @@ function coveredRuns(
   }));
 }
 
-async function kept(
+async function keepSeen(
   store: ClusterStore,
   chain: ChainName,
   address: string,
@@ -155,7 +155,7 @@ async function kept(
   await store.keep(chain, { ties, services, examinations });
 }
 
-/** What the store holds of an address, with what was just seen; noted at `noteAt`, if at all. */
+/** The entity that the store holds, with the ties just seen; noted at `noteAt`, if at all. */
 export async function heldOf(
   { store, labels }: Pick<EntityPorts, 'store' | 'labels'>,
   chain: ChainName,
@@ -175,7 +175,7 @@ export async function heldOf(
   const named = namedIn(names.value);
   const bars = barsOf(marks.value, ties.reused, fresh, named);
   const cluster = clusterIn(all, bars, address);
-  const way = cluster === null ? null : await settled(store, chain, cluster, tied, noteAt);
+  const way = cluster === null ? null : await settleCluster(store, chain, cluster, tied, noteAt);
   return map(both({ tied, names, marks }), () => ({
     ...{ chain, address, cluster },
     confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
@@ -186,7 +186,7 @@ export async function heldOf(
 }
 
 /** Notes the cluster as it is shown; not one that was cut, since its id may be a part's. */
-async function settled(
+async function settleCluster(
   store: ClusterStore,
   chain: ChainName,
   cluster: Cluster,

@@ -1,6 +1,6 @@
 // Which ties stand, and what does each say as an item of evidence?
 // Services, addresses over a cap, spent change and links that rest on a label that is gone do not
-// stand. What is decided here is decided again on every answer, so a new label takes a link back.
+// stand. It is decided again on every answer, so a new label takes a link back.
 
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
@@ -27,9 +27,9 @@ export type EvidenceItem = {
   readonly statement: string;
 };
 
-/** What keeps ties from standing. */
+/** The reasons that keep ties from standing. */
 export type Bars = {
-  /** Who links nobody: labelled hot and cold wallets, hubs, whoever was once known as such. */
+  /** The addresses that link nobody: labelled hot and cold wallets, hubs, former ones. */
   readonly services: ReadonlySet<string>;
   /** The wallets that an exchange's label names now, with the exchange's name. */
   readonly exchanges: ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 // What ties an address to others, by its own history and that of a bounded number of neighbours?
 // Every heuristic says for itself whether it came to its end, and why not. A service is named and
-// left alone: it links nobody. What poisoning and spam are is the walk's rule, and never ties.
+// left alone: it links nobody. Poisoning and spam, by the walk's rule, never tie.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { collect, heldUnder } from '../../evidence/measure.ts';
@@ -58,7 +58,7 @@ const ROWS_MAX = 2_000;
 /** How far one heuristic came: what it read is whole, a part, or unread with the reason. */
 export type HeuristicRun = { readonly heuristic: Heuristic; readonly ran: Partly<unknown, never> };
 
-/** What an examination saw. */
+/** The findings of an examination. */
 export type Examined = {
   readonly ties: readonly Tie[];
   readonly services: readonly ServiceMark[];
@@ -67,7 +67,7 @@ export type Examined = {
   readonly leftOut: { readonly zero_value: number; readonly no_market_token: number };
 };
 
-/** What is asked of. `creations`: `null` where this deployment holds none. */
+/** The ports of an examination. `creations`: `null` where this deployment holds none. */
 export type ExaminationPorts = {
   readonly labels: ExchangeLabels;
   readonly history: TransferHistory;
@@ -92,7 +92,7 @@ type Scene = {
 };
 
 /** Examines an address of a chain that has accounts. Whole where every heuristic was. */
-export async function examined(
+export async function examine(
   ports: ExaminationPorts,
   chain: ChainName,
   address: string,
@@ -117,7 +117,7 @@ export async function examined(
     );
   }
   const scene = { chain, own, kept, named, histories: new Map([[address, reading]]) };
-  const near = await withNeighbours(scene, ports, limits);
+  const near = await readNeighbours(scene, ports, limits);
   const made = await createdAround(ports, chain, address, asked.signal);
   return concluded(near, both({ reading, labels }), made, leftOut);
 }
@@ -155,7 +155,7 @@ function concluded(
 }
 
 /** The neighbours that the heuristics need, read in two batches, and how far each of them came. */
-async function withNeighbours(
+async function readNeighbours(
   scene: Scene,
   ports: ExaminationPorts,
   limits: Parameters<typeof addressHistories>[2],
@@ -204,7 +204,7 @@ function valueIn(reading: History | undefined): AddressHistory | null {
   return value === null ? null : value[0];
 }
 
-/** What says that a history shows its newest rows only, or not all of them. */
+/** The reason that a history shows its newest rows only, or not all of them. */
 const CUT_CODES: readonly string[] = ['row_cap', 'time_budget', 'call_budget', 'provider_failed'];
 
 /** Whether the oldest rows of a history are surely among those read. */

@@ -6,7 +6,7 @@ import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evid
 import { why } from '../../evidence/reasons.ts';
 import type { Examination, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
-import { blocksRead } from './blocks.ts';
+import { blocksReading } from './blocks.ts';
 import { type Entity, type EntityPorts, heldOf, NOTHING_SEEN } from './entity.ts';
 import type { ExaminationAsked } from './examination.ts';
 import { TIED_LIMITS } from './ties.ts';
@@ -21,7 +21,7 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
       const held = await heldOf(ports, chain, address, NOTHING_SEEN, null);
       const missing =
         chain === 'bitcoin'
-          ? await blocksRead(ports.store, address, asked)
+          ? await blocksReading(ports.store, address, asked)
           : await examinedLately(ports, chain, address, asked);
       const told = ports.store.covered(map(held, clusterFrom), missing);
       if (missing instanceof Read || held instanceof Unread) return told;

@@ -40,7 +40,7 @@ export function lockstepTies(a: AddressHistory, b: AddressHistory, chain: ChainN
   );
 }
 
-/** What one sent to the other by its own hand and with something in it. */
+/** The transfers that one sent to the other by its own hand and with something in them. */
 function between(
   { address, transfers }: AddressHistory,
   other: string,
@@ -59,7 +59,7 @@ function isOwnAct(address: string, transfer: HistoryTransfer): boolean {
 
 type Act = TiedBy & { readonly target: string };
 
-/** What an address sent to others by its own hand, each transaction once. */
+/** The transfers that an address sent by its own hand, each transaction once. */
 function actsOf(history: AddressHistory, partner: string, chain: ChainName): Act[] {
   const { address } = history;
   const byTx = new Map<string, Act>();

@@ -3,7 +3,7 @@
 
 import type { Heuristic, Tie, TiedLimits } from '../../ports/entities/cluster-store.ts';
 
-/** What is told of a heuristic: its weight, and the paper that it follows. */
+/** The facts of a heuristic: its weight, and the paper that it follows. */
 type HeuristicFacts = { readonly weight: number; readonly paper: string };
 
 /**
@@ -41,7 +41,7 @@ export const WEIGHTS: { readonly [H in Heuristic]: HeuristicFacts } = {
 export const SERVICE_DEGREE = 1_000;
 /** More users than this share a deposit address that is nobody's own (a memo, a merchant). */
 export const DEPOSIT_USERS_MAX = 8;
-/** Whoever pays into more deposit addresses than this is a service itself. */
+/** A payer into more deposit addresses than this is a service itself. */
 export const USER_DEPOSITS_MAX = 10;
 /** More addresses than this that one funder began are a service's customers. */
 export const FUNDED_MAX = 25;

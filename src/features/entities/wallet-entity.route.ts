@@ -46,7 +46,7 @@ const LABELS_SHOWN_MAX = 200;
 const MERGES_SHOWN_MAX = 100;
 const MS_PER_S = 1_000;
 
-/** What a deployment sets beside the ports. */
+/** The limits that a deployment sets beside the ports. */
 type EntityLimits = { readonly tipMaxAgeS: number };
 
 /** The handler of the entity of one address. */

@@ -57,7 +57,7 @@ type ActivityPort = ExchangeLabelsPort | TransferHistoryPort;
 /** A labelled address of the same cluster, and the cluster that holds both. */
 export type LinkedLabel = { readonly label: ExchangeLabel; readonly cluster_id: string };
 
-/** What was exchanged with exchanges, and which deposit addresses it shows. */
+/** The dealings with exchanges, and which deposit addresses it shows. */
 export type Activity = ExchangeActivity &
   Deposits & { readonly provenance: AddressHistory['provenance'] };
 

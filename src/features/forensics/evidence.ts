@@ -36,7 +36,7 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { type AddressHistory, addressHistory } from '../history/address-history.ts';
-import { type Finding, type FindingInputs, type FindingKind, named } from './finding.ts';
+import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
 import { otherSide } from './finding-evidence.ts';
 import { FINDING_KINDS } from './finding-registry.ts';
 
@@ -55,7 +55,7 @@ export type ForensicPorts = {
 /** What is asked: the signal ends the reading's time. */
 type ForensicAsked = { readonly signal: AbortSignal };
 
-/** What one kind came to. A part shows what it found and is not checked. */
+/** The outcome of one kind. A part shows what it found and is not checked. */
 export type KindResult = {
   readonly kind: FindingKind;
   readonly found: Partly<readonly Finding[], never>;
@@ -93,7 +93,12 @@ export async function forensicEvidence(
     factsOf(ports.chainFacts, subject, asked.signal),
     entityOf(ports.entityClusters, subject, asked.signal),
   ]);
-  const inputs = { subject, history, facts, ...(await lookedUp(ports, subject, history, asked)) };
+  const inputs = {
+    subject,
+    history,
+    facts,
+    ...(await lookUpEveryone(ports, subject, history, asked)),
+  };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind) => ({ kind, found: foundBy(kind, inputs) }),
   );
@@ -104,7 +109,7 @@ export async function forensicEvidence(
 
 function foundBy(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {
   const { address } = inputs.subject;
-  return map(kind.find(inputs), (drafts) => drafts.map((one) => named(kind, address, one)));
+  return map(kind.find(inputs), (drafts) => drafts.map((one) => nameFinding(kind, address, one)));
 }
 
 // It rests on the common ports by type and on all others by what the kinds were read from.
@@ -219,7 +224,7 @@ const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
 type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
 
 /** Asks every table of the address and of everyone whom its history shows. */
-async function lookedUp(
+async function lookUpEveryone(
   ports: ForensicPorts,
   { address, kind }: ParsedAddress,
   history: Partly<AddressHistory, 'transfer_history'>,

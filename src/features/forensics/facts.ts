@@ -8,7 +8,7 @@ import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { accountKind, factual, MAIN_FACTS_CHAIN, unreadFacts } from './evidence.ts';
 import type { FindingInputs } from './finding.ts';
-import { firstFunding, sinceFirst } from './finding-evidence.ts';
+import { firstFundingTransfer, sinceFirst } from './finding-evidence.ts';
 
 /** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */
 type Measured<P extends string> = {
@@ -21,7 +21,7 @@ type Measured<P extends string> = {
 const MS_PER_S = 1_000;
 const unmeasured = (): null => null;
 
-/** What a history that was read from its first block says of an address. */
+/** The facts of an address by a history that was read from its first block. */
 type Span = {
   readonly first: HistoryTransfer | null;
   readonly last: HistoryTransfer | null;
@@ -39,13 +39,13 @@ function spanOf({ history }: FindingInputs): Partly<Span | null, 'transfer_histo
       first: first === undefined ? null : first,
       last: last === undefined ? null : last,
       transactions: new Set(live.map(({ chain, tx }) => `${chain} ${tx}`)).size,
-      funding: firstFunding(known),
+      funding: firstFundingTransfer(known),
     };
   });
 }
 
 /** The facts of the main chain, and what history says. */
-export function factsOf(inputs: FindingInputs, main: FactReadings | null) {
+export function factsShown(inputs: FindingInputs, main: FactReadings | null) {
   const facts = main === null ? NO_FACTS : main;
   const span = spanOf(inputs);
   const code = seenOf(facts.code);
@@ -91,7 +91,7 @@ function isPositive(count: number): boolean {
   return count > 0;
 }
 
-/** What is there of a reading, whole or in part. */
+/** The value of a reading, whole or in part. */
 function seenOf<T>(reading: Partly<T, never>): T | null {
   const shown = seen(map(reading, (one) => [one]));
   return shown === null ? null : shown[0];

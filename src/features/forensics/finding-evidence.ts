@@ -1,5 +1,5 @@
 // Which transfers of an address carry a finding, and what do they say of who wanted them?
-// What poisoning and spam are is the walk's rule (`proximity-edges.ts`): those transfers are kept
+// Poisoning and spam are told by the walk's rule (`edge-rule.ts`): those transfers are kept
 // apart here, shown as what they are, and never taken for a contact.
 
 import { isSystemAddress } from '../../chain/address.ts';
@@ -86,7 +86,7 @@ function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidenc
   };
 }
 
-/** What a finding says of the transfers that carry it, newest first. */
+/** The transfers that carry a finding as it shows them, newest first. */
 export function carriedBy(
   subject: string,
   transfers: readonly HistoryTransfer[],
@@ -107,7 +107,7 @@ export function countText(subject: string, transfers: readonly HistoryTransfer[]
   return `${transfers.length} ${noun} (${parts.filter((one) => one !== null).join(', ')})`;
 }
 
-/** Who signed, in words that end a statement. */
+/** The signer, in words that end a statement. */
 export function wishText(subject: string, transfers: readonly HistoryTransfer[]): string {
   const own = anyOwn(subject, transfers);
   if (own === true) return 'the address itself signed at least one of them';
@@ -128,7 +128,11 @@ export function sinceFirst(
 }
 
 /** The first transfer that paid coins to the address, poisoning and spam left out. */
-export function firstFunding({ address, transfers, gaps }: AddressHistory): HistoryTransfer | null {
+export function firstFundingTransfer({
+  address,
+  transfers,
+  gaps,
+}: AddressHistory): HistoryTransfer | null {
   if (gaps.length > 0) return null;
   const { kept } = sidesOf(address, transfers);
   const paid = kept.filter(
@@ -143,5 +147,5 @@ export function firstFunding({ address, transfers, gaps }: AddressHistory): Hist
 export function fundingOf(
   history: Partly<AddressHistory, TransferHistoryPort>,
 ): Partly<HistoryTransfer | null, TransferHistoryPort> {
-  return map(sinceFirst(history), firstFunding);
+  return map(sinceFirst(history), firstFundingTransfer);
 }

@@ -61,7 +61,7 @@ export type RecordEvidence = {
 };
 type Evidence = TransferEvidence | RecordEvidence;
 
-/** What a kind found, before it has its name. */
+/** A finding before it has its name. */
 export type FindingDraft = {
   readonly statement: string;
   readonly evidence: readonly Evidence[];
@@ -98,7 +98,7 @@ export const EVERY_KIND: readonly AddressKind[] = ['evm', 'solana', 'bitcoin', '
 const ID_HEX_CHARS = 32;
 
 /** Names a finding after a hash of what it says, without the edition of its source. */
-export function named(kind: FindingKind, subject: string, draft: FindingDraft): Finding {
+export function nameFinding(kind: FindingKind, subject: string, draft: FindingDraft): Finding {
   const { as_of: _, source: __, ...content } = draft;
   const said = JSON.stringify([kind.kind, subject, sortedFields(content)]);
   const hash = createHash('sha256').update(said).digest('hex');
@@ -114,7 +114,9 @@ function sortedFields(value: unknown): unknown {
 }
 
 /** The source of a reading by name and date; of several, the first with the oldest date. */
-export function sourceOf(reading: Partly<unknown, never>): Pick<FindingDraft, 'source' | 'as_of'> {
+export function draftSource(
+  reading: Partly<unknown, never>,
+): Pick<FindingDraft, 'source' | 'as_of'> {
   const [first, ...more] = basis(reading).sources;
   if (first === undefined) throw new Error('finding: found in a reading without a source');
   const as_of = more.reduce((oldest, one) => Math.min(oldest, one.as_of), first.as_of);

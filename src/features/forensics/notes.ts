@@ -24,7 +24,7 @@ type KindCoverage = {
 };
 
 /** The coverage of one kind of finding. */
-export function coverageOf({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
+export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
   const blocks = kind.ofHistory ? blocksOf(inputs) : null;
   const main = blocks?.find(({ chain }) => chain === MAIN_CHAINS[inputs.subject.kind]);
   return {
@@ -76,7 +76,7 @@ function longestOf(ranges: readonly CoverageRange[]): Span | null {
   return best;
 }
 
-/** What else a reader has to know, at least one sentence. */
+/** The notes that a reader needs, at least one sentence. */
 export function notesOf(evidence: ForensicEvidence): string[] {
   const { subject, inputs, kinds, mainFacts } = evidence;
   const silent = kinds.filter(({ found }) => !(found instanceof Read));

@@ -19,9 +19,9 @@ import {
   forensicEvidence,
   readsBehind,
 } from './evidence.ts';
-import { elsewhereOf, factsOf, provenanceOf } from './facts.ts';
+import { elsewhereOf, factsShown, provenanceOf } from './facts.ts';
 import type { Finding } from './finding.ts';
-import { coverageOf, notesOf } from './notes.ts';
+import { coverageOfKind, notesOf } from './notes.ts';
 import { walletScore } from './wallet-score.contract.ts';
 
 type Data = z.input<typeof walletScore.data>;
@@ -57,7 +57,7 @@ function answered(evidence: ForensicEvidence) {
     checksum: subject.kind === 'evm' ? checksumAddress(subject.address) : address,
     label: labelOf(evidence),
     label_checked: claim(inputs.labels, isWhole, isNot),
-    facts: factsOf(inputs, mainFacts),
+    facts: factsShown(inputs, mainFacts),
     facts_provenance: provenanceOf(inputs, mainFacts),
     facts_elsewhere: elsewhereOf(inputs),
     entity: cluster,
@@ -68,7 +68,7 @@ function answered(evidence: ForensicEvidence) {
       (found) => found.length > 0,
       () => (findings.length > 0 ? true : null),
     ),
-    findings_coverage: kinds.map((one) => coverageOf(one, inputs)),
+    findings_coverage: kinds.map((one) => coverageOfKind(one, inputs)),
     findings: findings.map(findingOf),
     notes: notesOf(evidence),
     caveat: checked instanceof Read ? CAVEAT : CAVEAT + CAVEAT_UNCHECKED,

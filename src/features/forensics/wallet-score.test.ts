@@ -5,7 +5,12 @@ import { type Asked, envelopeSchema } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
-import { flaggedRow, forensicPorts, mixerRow, type Planted } from '../../testing/forensic-ports.ts';
+import {
+  flaggedRow,
+  forensicPorts,
+  mixerRow,
+  type PlantedFacts,
+} from '../../testing/forensic-ports.ts';
 import type { MemoryFact } from '../../testing/memory/chain-facts.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
@@ -61,7 +66,7 @@ async function answered(address: string, ports: Ports): Promise<Envelope | Refus
 }
 
 async function scoredEnvelope(
-  planted: Planted,
+  planted: PlantedFacts,
   address = SUBJECT,
   over: Partial<Ports> = {},
 ): Promise<Envelope> {
@@ -71,7 +76,7 @@ async function scoredEnvelope(
 }
 
 async function scoredData(
-  planted: Planted,
+  planted: PlantedFacts,
   address = SUBJECT,
   over: Partial<Ports> = {},
 ): Promise<Data> {

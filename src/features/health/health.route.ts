@@ -7,7 +7,7 @@ import { health, type sourceFreshness } from './health.contract.ts';
 /** The age of one source as `/health` shows it. */
 export type SourceFreshness = z.output<typeof sourceFreshness>;
 
-/** What the composition knows and `/health` shows. */
+/** The facts of the composition that `/health` shows. */
 export type HealthFacts = {
   readonly version: string;
   readonly simulated: boolean;

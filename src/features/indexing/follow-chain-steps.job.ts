@@ -1,6 +1,6 @@
 // Answers one question: what is the next step towards a node's head, and where does it lead.
 // Before anything is added, the last block held is looked for on the node's chain; where it is not,
-// the tip is undone down to the last block that is. What was final is never undone.
+// the tip is undone down to the last block that is. A final block is never undone.
 
 import type { TransferKind } from '../../chain/transfer.ts';
 import type { ImportOrigin } from '../../evidence/origin.ts';
@@ -21,7 +21,7 @@ import type {
   TransferStore,
 } from '../../ports/indexing/transfer-store.ts';
 
-/** What following works with. `now` gives Unix seconds. */
+/** The outside of following. `now` gives Unix seconds. */
 export type FollowWorld = {
   readonly node: ChainNode;
   readonly store: TransferStore;
@@ -34,7 +34,7 @@ export type FollowWorld = {
   readonly tipBlocksMax: number;
 };
 
-/** What a step led to. `ahead`: at once the next; `waits`: nothing to do until the head moves. */
+/** The outcome of a step. `ahead`: the next at once; `waits`: nothing to do until a new head. */
 type Step =
   | { readonly step: 'ahead' | 'waits' | 'moved' }
   | { readonly step: 'silent' | 'broken'; readonly why: Why };
@@ -219,7 +219,7 @@ export class FollowSteps {
     this.#leftOut.misshapen += left_out.misshapen;
   }
 
-  /** What the store made of it. A refusal is met by looking at node and store again. */
+  /** The store's answer. A refusal is met by looking at node and store again. */
   #moved(reading: Awaited<ReturnType<TransferStore['rollBack']>>): Step {
     if (!reading.checked) return silent(reading);
     const moved: Moved = reading.value;

@@ -13,7 +13,7 @@ import { FollowSteps, type FollowWorld } from './follow-chain-steps.job.ts';
 import { followUnderLease, type LeaseWorld } from './follow-lease.job.ts';
 
 /** How often a node is asked for a newer head. */
-export const POLL_MS = 2_000;
+export const FOLLOW_POLL_MS = 2_000;
 /** Over an hour of a chain of four blocks a second; a chain that stays so long undecided waits. */
 export const TIP_BLOCKS_MAX = 16_384;
 const RETRY_MS = 1_000;
@@ -100,8 +100,8 @@ export function followChains(
 
 /**
  * A chain that is followed once at a time, since it has one writer: in this process, and by lease
- * among all that share a control store. Who asks for it while it is followed here already is told
- * of that, and leaves without ending it.
+ * among all that share a control store. A second caller, while it is
+ * followed here already, is told of that and leaves without ending it.
  */
 export function followable(world: FollowWorld, lease: Omit<LeaseWorld, 'chain'>): Followable {
   const { chain } = world.node;

@@ -14,7 +14,7 @@ export const LEASE_RENEW_MS = 10_000;
 /** Renewals that may fail in a row; the one after would come when the lease has nearly ended. */
 const FAILED_MAX = 3;
 
-/** What a leased following needs. `sleep` ends at once when its signal does. */
+/** The outside of a leased following. `sleep` ends at once when its signal does. */
 export type LeaseWorld = {
   readonly chain: string;
   readonly leases: Leases;

@@ -14,7 +14,7 @@ import {
 import { coloured, printJson } from '../../command/output.ts';
 import type { Followable, FollowState } from '../../ports/indexing/chain-following.ts';
 
-/** What the command needs: the chains whose node is configured. Compose fills it. */
+/** The command's services: the chains whose node is configured. Compose fills them. */
 export type WarehouseFollowServices = {
   readonly following: {
     readonly chains: readonly Followable[];

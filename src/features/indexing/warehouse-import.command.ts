@@ -24,7 +24,7 @@ import {
   type BulkImportRecord,
 } from '../../ports/indexing/bulk-import.ts';
 
-/** What the command needs. Compose fills it. */
+/** The command's services; compose fills them. */
 export type WarehouseImportServices = {
   readonly warehouseImport: {
     /** Whether this deployment serves the simulated world: what it imports is made up then. */
@@ -78,7 +78,7 @@ export const warehouseImport: Command<WarehouseImportServices> = {
       declared: declaredBlocks(values['from-block'], values['to-block']),
       failed_excluded: values['failed-excluded'] === true,
     };
-    return runImport(services.importFiles, order, io);
+    return runBulkImport(services.importFiles, order, io);
   },
 };
 
@@ -92,7 +92,7 @@ function declaredBlocks(from: string | undefined, to: string | undefined) {
   return { from_block, to_block };
 }
 
-async function runImport(
+async function runBulkImport(
   importFiles: BulkImport,
   order: BulkImportOrder,
   io: Io,

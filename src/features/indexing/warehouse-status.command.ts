@@ -5,7 +5,7 @@ import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts'
 import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
-/** What the command needs. Compose fills it. */
+/** The command's services; compose fills them. */
 export type WarehouseStatusServices = {
   readonly warehouseStatus: Pick<TransferStore, 'status'>;
 };

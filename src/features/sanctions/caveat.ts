@@ -30,7 +30,7 @@ const OFAC_CAVEATS = {
 /** The code of a caveat's sentence. */
 type OfacCaveat = keyof typeof OFAC_CAVEATS;
 
-/** What the caveat of one screen is made from. */
+/** The facts that the caveat of one screen is made from. */
 type Screened = {
   readonly subject: ListSubject;
   readonly list: ListFacts;

@@ -22,7 +22,7 @@ import type {
 
 type List = SanctionsListPort;
 
-/** What is asked about: an address of a known form, or a text that only the list can know. */
+/** The subject of a question: an address of a known form, or a text that only the list can know. */
 export type ListSubject = {
   /** As the answer names it: EVM and bech32 addresses in lower case, all else as it was sent. */
   readonly address: string;
@@ -33,7 +33,7 @@ export type ListSubject = {
 };
 
 const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
-/** What can stand literally on the list: printable ASCII without spaces, of at most 128 signs. */
+/** The texts that can stand literally on the list: at most 128 characters, printable ASCII. */
 const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
 
 /** The subject that a text names, or `null` where it is none and cannot stand on a list. */

@@ -360,13 +360,13 @@ describe('two processes at once', () => {
     expect(said(await store.held())).toHaveLength(1);
   });
 
-  test('a list is judged again by the one that came into force meanwhile', async () => {
+  test('a list is validated again by the one that came into force meanwhile', async () => {
     const store = memoryPublicationStore();
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     a.serve(OLD);
     b.serve(NEW);
     let raced = false;
-    // Once the older list has been judged, the newer one comes into force.
+    // Once the older list has been validated, the newer one comes into force.
     const racing: PublicationStore = {
       ...store,
       accept: async (next) => {

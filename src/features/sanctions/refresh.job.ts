@@ -25,7 +25,7 @@ import {
   UNREADABLE,
 } from '../../ports/sanctions/publisher.ts';
 
-/** What a refresh works with. `now` gives Unix seconds. */
+/** The outside of a refresh. `now` gives Unix seconds. */
 type RefreshWorld = {
   readonly publisher: Publisher;
   readonly reader: PublicationReader;
@@ -40,7 +40,7 @@ const MS_PER_S = 1_000;
 
 type Refused = Extract<RefreshOutcome, { kind: 'refused' }>;
 
-/** What one mirror led to; `moved` is another process's success, after which it is asked again. */
+/** The outcome of one mirror; `moved`: another process succeeded, and it is asked again. */
 type Step =
   | { readonly kind: 'served'; readonly outcome: RefreshOutcome }
   | { readonly kind: 'refused'; readonly refused: Refused }
@@ -129,7 +129,7 @@ type Case = {
   readonly signal: AbortSignal;
 };
 
-/** Judges a delivered file against the list in force and puts it in its place if it passes. */
+/** Validates a delivered file against the list in force and puts it in its place if it passes. */
 async function weigh(world: RefreshWorld, weighed: Case): Promise<Step> {
   const { mirror, delivery, before, acceptance } = weighed;
   const { file } = delivery;

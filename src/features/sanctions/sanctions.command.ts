@@ -1,5 +1,5 @@
 // What an operator types about the list in force: refresh, look at it, check addresses against it.
-// A check is of the list alone. What could not be checked exits 3 and is never printed as unlisted.
+// A check is of the list alone. One that could not be made exits 3 and never prints unlisted.
 
 import {
   type Command,
@@ -31,7 +31,7 @@ import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/
 
 type Rows = { readonly addresses: readonly ListEntry[] };
 
-/** What the commands of this group need. Compose fills it. */
+/** The services of the commands of this group; compose fills them. */
 export type SanctionsServices = {
   readonly sanctions: {
     readonly store: PublicationStore;
@@ -196,7 +196,7 @@ export function couldNot(reason: string, io: Io): ExitStatus {
   return EXIT.couldNotCheck;
 }
 
-/** What a check of one address came to. `listed` is `null` where it could not be checked. */
+/** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
 type Checked = {
   readonly address: string;
   readonly listed: boolean | null;

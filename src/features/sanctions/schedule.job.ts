@@ -1,6 +1,6 @@
 // Answers one question: when is the publisher asked for a newer list.
 // One refresh at a time in a process, at once after the start and then at a jittered interval; a
-// source that cannot be reached is asked again sooner. It judges nothing (refresh-sanctions.ts).
+// source that cannot be reached is asked again sooner. Validation is in refresh.job.ts.
 
 import type { Acceptance, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 
@@ -30,7 +30,7 @@ const RETRY_S = 60;
 const DOUBLINGS_MAX = 20;
 const MS_PER_S = 1_000;
 
-/** What a schedule works with. */
+/** The parts and times of a schedule. */
 type ScheduleOptions = {
   readonly refresh: Refresher;
   readonly intervalS: number;

@@ -94,7 +94,7 @@ describe('says', () => {
     const world = { transfers: PAID, history: { coverage: [] } };
     const { proximity, caveat } = await screenData(world, SUBJECT);
     expect(proximity).toMatchObject({ checked: true, found: true, hops_examined: 0 });
-    // What was met is told; that nothing else was met rests on the whole walk.
+    // A party that was met is told; that nothing else was met rests on the whole walk.
     expect(proximity).toMatchObject({
       left_out_contacts: null,
       edges_left_out: null,

@@ -15,7 +15,7 @@ const HEADINGS = ['address', 'wallet', 'wallet_address'];
 
 /** Reads the addresses line by line, in bounded memory. Blank lines are no rows. */
 export async function* fileAddresses(path: string): AsyncGenerator<FileAddress, void> {
-  const file = await opened(path);
+  const file = await openFile(path);
   let line = 0;
   let column: number | null = null;
   for await (const text of file.readLines({ encoding: 'utf8' })) {
@@ -34,7 +34,7 @@ export async function* fileAddresses(path: string): AsyncGenerator<FileAddress, 
   }
 }
 
-async function opened(path: string): Promise<FileHandle> {
+async function openFile(path: string): Promise<FileHandle> {
   const file = await open(path).catch((fault: unknown) => {
     throw new FileUnreadable(fault instanceof Error && 'code' in fault ? String(fault.code) : 'no');
   });

@@ -85,7 +85,7 @@ function ports(more: { checked_at?: number; silent?: readonly (keyof ScreenPorts
   return { ...held, ...silenced };
 }
 
-/** What the client would see of a result: claims as their plain values. */
+/** A result as the client sees it: claims as their plain values. */
 function plain(value: unknown): unknown {
   if (value instanceof Claim) return plain(value.shown);
   if (Array.isArray(value)) return value.map(plain);

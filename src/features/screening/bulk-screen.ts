@@ -39,7 +39,7 @@ type MisformCode = 'form_not_recognised' | 'solana_letter_case';
 /** An address that cannot be screened: where it stood in the request, and why. */
 export type Misformed = { readonly index: number; readonly code: MisformCode };
 
-/** What the tables that were read hold of one address. */
+/** The entries of one address in the tables that were read. */
 export type ScreenResult = {
   address: string;
   kind: ScreenKind;
@@ -81,7 +81,7 @@ export type Screen =
       readonly outcome: 'screened';
       readonly results: ScreenResult[];
       readonly counts: ScreenCounts;
-      /** What a reader must be told of the list's age; `null` where no list was read. */
+      /** The sentence about the list's age; `null` where no list was read. */
       readonly ageNotes: readonly string[] | null;
       readonly rests: readonly [AnyRead, ...AnyRead[]];
     };
@@ -121,7 +121,7 @@ export async function bulkScreen(
     else if (subject !== null) known.push(subject);
   }
   if (misformed.length > 0) return { outcome: 'misformed', misformed };
-  return screened(known, { list, labels, corpus });
+  return screenOf(known, { list, labels, corpus });
 }
 
 /** The longest text that may stand on a list without being an address of a known form. */
@@ -157,7 +157,7 @@ function misformOf(
   return misform === null ? 'form_not_recognised' : misform;
 }
 
-function screened(subjects: readonly Subject[], readings: Readings): Screen {
+function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
   const launchers = applying(subjects.filter(isLauncher), readings, readings.corpus);
   const others = applying(subjects.filter(isNoLauncher), readings, null);
   const results: ScreenResult[] = [];
@@ -200,9 +200,9 @@ type Applying = {
   readonly corpus: Readings['corpus'];
   readonly whole: Partly<Tables, ListPort | LabelsPort>;
   readonly checked: ScreenResult['checked'];
-  /** What is said of those that no table was found to hold. */
+  /** The state of those that no table was found to hold. */
   readonly absent: ScreenResult['state'];
-  /** What is said of those that a list read to its end does not hold. */
+  /** The state of those that a list read to its end does not hold. */
   readonly unlisted: ScreenResult['sanctions'];
   /** Why nothing is said of an address that no table was found to hold. */
   readonly reason: string;

@@ -9,7 +9,7 @@ import { bulkWalletScreen } from './bulk-wallet-screen.contract.ts';
 
 const SUBJECT = 'bulk';
 
-/** What a reader of any screen must know of it. */
+/** The caveat of every screen. */
 const SCREEN_CAVEAT =
   'A screen of the tables held here: the published sanctions list, the exchange-wallet table and ' +
   'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +

@@ -63,7 +63,7 @@ export const screenCommand: Command<ConnectionServices> = {
     const counts = { rows: 0, listed: 0, misformed: 0, unchecked: 0 };
     try {
       for await (const batch of batches(fileAddresses(file))) {
-        const rows = await screened(to, batch, io);
+        const rows = await screenBatch(to, batch, io);
         show(rows, io, counts.rows === 0);
         for (const row of rows) count(row, counts);
         if (counts.rows > ADDRESSES_MAX) {
@@ -112,7 +112,7 @@ async function* batches(rows: AsyncIterable<FileAddress>): AsyncGenerator<FileAd
   if (batch.length > 0) yield batch;
 }
 
-async function screened(to: Connection, batch: readonly FileAddress[], io: Io): Promise<Row[]> {
+async function screenBatch(to: Connection, batch: readonly FileAddress[], io: Io): Promise<Row[]> {
   const misformed = new Map<FileAddress, string>();
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const asked = batch.filter((row) => !misformed.has(row));
@@ -130,12 +130,12 @@ async function screened(to: Connection, batch: readonly FileAddress[], io: Io): 
       continue;
     }
     if (said.status !== 200) return inOrder(batch, misformed, refusalText(said.status, said.body));
-    return answered(batch, asked, misformed, said.body);
+    return answeredRows(batch, asked, misformed, said.body);
   }
   return inOrder(batch, misformed, 'the service refused every part of the batch');
 }
 
-function answered(
+function answeredRows(
   batch: readonly FileAddress[],
   asked: readonly FileAddress[],
   misformed: ReadonlyMap<FileAddress, string>,

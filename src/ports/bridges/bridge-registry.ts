@@ -64,13 +64,13 @@ export type BridgeRegistry = {
 };
 
 /** What a file of rows comes to: those that the rules take, and each one that they refuse. */
-export type JudgedRows = {
+export type ValidatedRows = {
   readonly rows: readonly RegistryRow[];
-  readonly refused: readonly RefusedRow[];
+  readonly refused: readonly RefusedRegistryRow[];
 };
 
 /** A row that the rules refuse. `line` counts from 1, the heading included. */
-export type RefusedRow = {
+export type RefusedRegistryRow = {
   readonly line: number;
   readonly chain: string;
   readonly address: string;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHAINS, EVM_CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { worldChains } from '../../world/chain-data.ts';
 import type { WorldChains } from '../../world/chain-types.ts';
-import type { NodeFault } from '../../world/json-rpc.ts';
+import type { RpcFault } from '../../world/json-rpc.ts';
 import { nodesPart } from '../../world/json-rpc-server.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { evmNode } from './node.ts';
@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 describe('the simulated chains', () => {
   let chains: WorldChains;
   let host: string;
-  let fault: NodeFault | null = null;
+  let fault: RpcFault | null = null;
   let close: () => void;
   beforeAll(async () => {
     chains = worldChains(() => NOW, SEED);
@@ -72,7 +72,7 @@ describe('the simulated chains', () => {
     expect(read.sort()).toEqual(made.sort());
   });
 
-  test.each<[NodeFault, RegExp]>([
+  test.each<[RpcFault, RegExp]>([
     ['rate-limited', /limits the rate of requests/],
     ['html', /answered something other than JSON-RPC/],
     ['error500', /answered 500/],

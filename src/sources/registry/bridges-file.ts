@@ -7,9 +7,9 @@ import { why } from '../../evidence/reasons.ts';
 import type {
   BridgeRegistry,
   BridgeRegistryPort,
-  JudgedRows,
   RegistryRow,
   RegistryTable,
+  ValidatedRows,
 } from '../../ports/bridges/bridge-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { csvTable } from '../files/csv.ts';
@@ -22,7 +22,7 @@ export const REGISTRY_TITLE = 'Registry of bridge contracts';
 export const REGISTRY_PAGE = '/registry/bridges';
 
 /** The rules by which rows are taken or refused. Throws RangeError for what is no such table. */
-export type JudgeRows = (lines: readonly TableLine[]) => JudgedRows;
+export type JudgeRows = (lines: readonly TableLine[]) => ValidatedRows;
 
 /** The table of a file. It is read once, at the first question, and kept. */
 export function fileBridgeRegistry(path: URL | string, judge: JudgeRows): BridgeRegistry {

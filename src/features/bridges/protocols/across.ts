@@ -1,12 +1,12 @@
 // What do the events of Across say: deposits and fills of its spoke pools, in each layout so far.
 // A fill is paid out of the relayer's wallet, so that its receipt alone shows whom it was for.
-// What the hub pool logs is what liquidity providers add and take out, never bridging.
+// The hub pool logs the deposits and withdrawals of liquidity providers, never bridging.
 
 import {
   account,
   type Bridged,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   topic,
   uint,
@@ -106,7 +106,7 @@ function infoAt({ log }: LogContext, index: number): number {
 }
 
 /** The layouts of Across. */
-export const ACROSS: readonly Layout[] = [
+export const ACROSS: readonly EventLayout[] = [
   {
     ...{ protocol: PROTOCOL, version: 'v2 (2022)', topics: 4, kind: 'bridge', unique: true },
     signature:
@@ -124,7 +124,7 @@ export const ACROSS: readonly Layout[] = [
   },
   // The id of the deposit was indexed from some release on.
   ...([3, 4] as const).map(
-    (topics): Layout => ({
+    (topics): EventLayout => ({
       ...{ protocol: PROTOCOL, version: 'v2 (2022)', topics, kind: 'bridge', unique: true },
       signature:
         'FilledRelay(uint256,uint256,uint256,uint256,uint256,uint256,uint64,uint64,uint64,uint32,' +
@@ -208,7 +208,7 @@ export const ACROSS: readonly Layout[] = [
     read: (context) => filledV3(context, V4_INFO),
   },
   ...(['LiquidityAdded', 'LiquidityRemoved'] as const).map(
-    (event): Layout => ({
+    (event): EventLayout => ({
       ...{ protocol: PROTOCOL, version: 'hub pool', topics: 3, kind: 'liquidity', unique: false },
       signature: `${event}(address,uint256,uint256,address)`,
       read: ({ log, chainId }) => ({

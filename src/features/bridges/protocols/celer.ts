@@ -4,8 +4,8 @@
 import {
   account,
   type Bridged,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   paidIn,
   uint,
@@ -48,8 +48,8 @@ function layout(
   signature: string,
   direction: 'out' | 'in',
   at: Places,
-  kind: Layout['kind'] = 'bridge',
-): Layout {
+  kind: EventLayout['kind'] = 'bridge',
+): EventLayout {
   return {
     ...{ protocol: PROTOCOL, version, signature, topics: 1, kind, unique: kind === 'bridge' },
     read: (context) => told(context, direction, at),
@@ -57,7 +57,7 @@ function layout(
 }
 
 /** A proxy of Circle's transfers tells neither its token nor an id of its own. */
-function proxied(version: string, last: string): Layout {
+function proxied(version: string, last: string): EventLayout {
   return {
     ...{ protocol: PROTOCOL, version, topics: 1, kind: 'bridge', unique: true },
     signature: `Deposited(address,bytes32,uint64,uint256,uint256,${last})`,
@@ -80,7 +80,7 @@ const PEG = { user: 2, asset: 1, amount: 3 };
 const VAULT = { user: 1, asset: 2, amount: 3 };
 
 /** The layouts of Celer's cBridge. */
-export const CELER: readonly Layout[] = [
+export const CELER: readonly EventLayout[] = [
   layout('pool v2', 'Send(bytes32,address,address,address,uint256,uint64,uint64,uint32)', 'out', {
     user: 1,
     asset: 3,

@@ -11,19 +11,19 @@ import { ACROSS } from './across.ts';
 import { CELER } from './celer.ts';
 import { HOP } from './hop.ts';
 import { LAYERZERO } from './layerzero.ts';
-import { type Bridged, type Layout, topicOf } from './layout.ts';
+import { type Bridged, type EventLayout, topicOf } from './layout.ts';
 import { STARGATE } from './stargate.ts';
 import { SYNAPSE } from './synapse.ts';
 import { WORMHOLE } from './wormhole.ts';
 
 /** Every layout that is known. */
-export const LAYOUTS: readonly Layout[] = [
+export const EVENT_LAYOUTS: readonly EventLayout[] = [
   ...[...ACROSS, ...STARGATE, ...HOP, ...SYNAPSE],
   ...[...CELER, ...WORMHOLE, ...LAYERZERO],
 ];
 
-const BY_TOPIC = new Map<string, Layout[]>();
-for (const layout of LAYOUTS) {
+const BY_TOPIC = new Map<string, EventLayout[]>();
+for (const layout of EVENT_LAYOUTS) {
   const hash = topicOf(layout);
   const list = BY_TOPIC.get(hash);
   if (list === undefined) BY_TOPIC.set(hash, [layout]);
@@ -37,7 +37,7 @@ export type DecodedEvent = Bridged & {
   readonly name: string;
   readonly event: string;
   readonly version: string;
-  readonly kind: Layout['kind'];
+  readonly kind: EventLayout['kind'];
   readonly log_index: number;
 };
 
@@ -55,7 +55,7 @@ type OffRegistry = {
   readonly event: string;
 };
 
-/** What a receipt comes to. A failed transaction has no logs, and so nothing here. */
+/** The events of a receipt. A failed transaction has no logs, and so nothing here. */
 export type DecodedReceipt = {
   readonly events: readonly DecodedEvent[];
   readonly unknown: readonly UnknownEvent[];
@@ -82,7 +82,7 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
   return { events, unknown, off_registry };
 }
 
-function layoutsOf({ topics }: ReceiptLog): readonly Layout[] {
+function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
   const [hash] = topics;
   if (hash === undefined) return heldUnder(BY_TOPIC, NO_TOPIC);
   return heldUnder(BY_TOPIC, hash).filter((layout) => layout.topics === topics.length);
@@ -94,7 +94,7 @@ function firstRead(
   receipt: ReceiptFacts,
   log: ReceiptLog,
   rows: readonly RegistryRow[],
-  layouts: readonly Layout[],
+  layouts: readonly EventLayout[],
   registry: RegistryIndex,
 ): DecodedEvent | null {
   for (const row of rows) {
@@ -109,7 +109,7 @@ function firstRead(
 function readAs(
   receipt: ReceiptFacts,
   log: ReceiptLog,
-  layout: Layout,
+  layout: EventLayout,
   registry: RegistryIndex,
 ): Bridged | null {
   const chainId = CHAINS[receipt.chain].chain_id;
@@ -127,7 +127,12 @@ function readAs(
 }
 
 /** A message of a core contract that its token bridge sent is the bridge's own doing. */
-function finished(said: Bridged, log: ReceiptLog, row: RegistryRow, layout: Layout): DecodedEvent {
+function finished(
+  said: Bridged,
+  log: ReceiptLog,
+  row: RegistryRow,
+  layout: EventLayout,
+): DecodedEvent {
   const passed = layout.kind === 'message' && said.contract !== log.address;
   return {
     ...said,
@@ -140,7 +145,7 @@ function finished(said: Bridged, log: ReceiptLog, row: RegistryRow, layout: Layo
   };
 }
 
-function eventName({ signature }: Layout): string {
+function eventName({ signature }: EventLayout): string {
   return signature.slice(0, signature.indexOf('('));
 }
 
@@ -154,6 +159,6 @@ function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent
   };
 }
 
-function named(log: ReceiptLog, layout: Layout): OffRegistry {
+function named(log: ReceiptLog, layout: EventLayout): OffRegistry {
   return { contract: log.address, protocol: layout.protocol, event: eventName(layout) };
 }

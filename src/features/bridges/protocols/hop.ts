@@ -4,8 +4,8 @@
 import {
   account,
   assetIn,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   movements,
   paidOut,
@@ -16,7 +16,7 @@ import {
 
 const PROTOCOL = 'hop';
 
-/** Who paid: the sender of what was paid in or burnt, else who signed. */
+/** The payer: the sender of what was paid in or burnt, else who signed. */
 function payerOf({ receipt }: LogContext): string {
   const own = movements(receipt).find(({ from }) => from === receipt.from);
   return own === undefined ? receipt.from : own.from;
@@ -45,8 +45,8 @@ function arrived(context: LogContext, user: string | null, amount: bigint, id: s
   };
 }
 
-/** The layouts of Hop. What left Ethereum bears no id in its event. */
-export const HOP: readonly Layout[] = [
+/** The layouts of Hop. An event of leaving Ethereum bears no id. */
+export const HOP: readonly EventLayout[] = [
   {
     ...{ protocol: PROTOCOL, version: 'v1 L1 bridge', topics: 4, kind: 'bridge', unique: true },
     signature: 'TransferSentToL2(uint256,address,uint256,uint256,uint256,address,uint256)',

@@ -1,12 +1,12 @@
 // What do the events of LayerZero say: packets sent and delivered, in each version?
-// It passes messages only. What a message moves is its application's doing and is not told here.
+// It passes messages only: value that a message moves is its application's and is not told here.
 
 import {
   account,
   type Bridged,
   bytesAt,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   topic,
   uint,
@@ -57,7 +57,7 @@ function packetV2(context: LogContext): Bridged {
 }
 
 /** The layouts of LayerZero. */
-export const LAYERZERO: readonly Layout[] = [
+export const LAYERZERO: readonly EventLayout[] = [
   {
     ...{ protocol: PROTOCOL, version: 'v1, first library', topics: 1 },
     ...{ kind: 'message', unique: false },

@@ -34,7 +34,7 @@ export type LogContext = {
 };
 
 /** A layout that is known. */
-export type Layout = {
+export type EventLayout = {
   readonly protocol: BridgeProtocol;
   readonly version: string;
   readonly signature: string;
@@ -49,7 +49,7 @@ export type Layout = {
 };
 
 /** The first topic of a layout. */
-export function topicOf({ signature }: Pick<Layout, 'signature'>): string {
+export function topicOf({ signature }: Pick<EventLayout, 'signature'>): string {
   return eventTopic(signature);
 }
 
@@ -107,7 +107,7 @@ export function evmChain(id: number | bigint): string {
 }
 
 /** A chain by a protocol's own number for it. */
-export function chainOf(
+export function protocolChain(
   known: ReadonlyMap<number, string>,
   protocol: string,
   id: number | bigint,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eventTopic } from '../../../chain/event-topic.ts';
-import { LAYOUTS } from './decode.ts';
+import { EVENT_LAYOUTS } from './decode.ts';
 import { topicOf } from './layout.ts';
 
 /** The hashes as the protocols' contracts, packages and explorers show them. */
@@ -79,7 +79,7 @@ describe('topic hashes', () => {
   const published = new Set(PUBLISHED.map(([, hash]) => `0x${hash}`));
 
   test('of every layout are those that are published', () => {
-    const others = LAYOUTS.filter((layout) => !published.has(topicOf(layout)));
+    const others = EVENT_LAYOUTS.filter((layout) => !published.has(topicOf(layout)));
     const unshown = others.filter(
       ({ signature }) => !BY_SOURCE_ALONE.some((start) => signature.startsWith(start)),
     );
@@ -87,7 +87,7 @@ describe('topic hashes', () => {
   });
 
   test('that are published are all known', () => {
-    const known = new Set(LAYOUTS.map(topicOf));
+    const known = new Set(EVENT_LAYOUTS.map(topicOf));
     expect(PUBLISHED.filter(([, hash]) => !known.has(`0x${hash}`))).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('topic hashes', () => {
   });
 
   test('and shapes of one protocol are distinct, so that a log has one reading', () => {
-    const keys = LAYOUTS.map((one) => `${one.protocol} ${topicOf(one)} ${one.topics}`);
+    const keys = EVENT_LAYOUTS.map((one) => `${one.protocol} ${topicOf(one)} ${one.topics}`);
     expect(new Set(keys).size).toBe(keys.length);
   });
 });

@@ -4,14 +4,14 @@
 import {
   account,
   type Bridged,
-  chainOf,
+  type EventLayout,
   evmChain,
   hash,
-  type Layout,
   type LogContext,
   NATIVE,
   paidIn,
   paidOut,
+  protocolChain,
   topic,
   uint,
   word,
@@ -47,8 +47,8 @@ const EIDS: ReadonlyMap<number, string> = new Map(
 /** The chain of a LayerZero number, of either version. */
 export function layerZeroChain(id: number | bigint): string {
   return Number(id) >= EID_FROM
-    ? chainOf(EIDS, 'layerzero', id)
-    : chainOf(V1_CHAINS, 'layerzero', id);
+    ? protocolChain(EIDS, 'layerzero', id)
+    : protocolChain(V1_CHAINS, 'layerzero', id);
 }
 
 function sent(context: LogContext, user: string, to: bigint, amount: bigint | null): Bridged {
@@ -75,7 +75,7 @@ function received(context: LogContext, user: string, amount: bigint | null): Bri
   };
 }
 
-function provided(direction: 'out' | 'in', user: number): Layout['read'] {
+function provided(direction: 'out' | 'in', user: number): EventLayout['read'] {
   return (context) => {
     const { log, chainId } = context;
     const amount = uint(word(log, 0));
@@ -89,7 +89,7 @@ function provided(direction: 'out' | 'in', user: number): Layout['read'] {
 }
 
 /** The layouts of Stargate. Amounts of the first version are in shared decimals, so not told. */
-export const STARGATE: readonly Layout[] = [
+export const STARGATE: readonly EventLayout[] = [
   {
     ...{ protocol: PROTOCOL, version: 'v1', topics: 1, kind: 'bridge', unique: true },
     signature: 'Swap(uint16,uint256,address,uint256,uint256,uint256,uint256,uint256)',

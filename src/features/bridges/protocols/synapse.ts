@@ -4,8 +4,8 @@
 import {
   account,
   type Bridged,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   movements,
   tokenOrNative,
@@ -60,15 +60,15 @@ const IN = [
 ];
 
 /** The layouts of Synapse. */
-export const SYNAPSE: readonly Layout[] = [
+export const SYNAPSE: readonly EventLayout[] = [
   ...OUT.map(
-    (signature): Layout => ({
+    (signature): EventLayout => ({
       ...{ protocol: PROTOCOL, version: 'bridge', signature, topics: 2 },
       ...{ kind: 'bridge', unique: true, read: sent },
     }),
   ),
   ...IN.map(
-    (signature): Layout => ({
+    (signature): EventLayout => ({
       ...{ protocol: PROTOCOL, version: 'bridge', signature, topics: 3 },
       ...{ kind: 'bridge', unique: true, read: arrived },
     }),

@@ -5,14 +5,14 @@ import {
   account,
   type Bridged,
   bytesAt,
-  chainOf,
+  type EventLayout,
   evmChain,
-  type Layout,
   type LogContext,
   movements,
   NATIVE,
   paidIn,
   paidOut,
+  protocolChain,
   topic,
   uint,
   word,
@@ -66,7 +66,7 @@ function published(context: LogContext): Bridged {
     ...said,
     ...paid(context, sender),
     contract: sender,
-    destination: chainOf(CHAINS, PROTOCOL, to),
+    destination: protocolChain(CHAINS, PROTOCOL, to),
   };
 }
 
@@ -91,13 +91,13 @@ function redeemed(context: LogContext): Bridged {
     asset: moved === null ? null : moved.token,
     amount: moved === null ? null : moved.amount,
     message_id: `${emitter}/${topic(log, 2)}/${uint(topic(log, 3))}`,
-    origin: chainOf(CHAINS, PROTOCOL, emitter),
+    origin: protocolChain(CHAINS, PROTOCOL, emitter),
     destination: evmChain(chainId),
   };
 }
 
 /** The layouts of Wormhole. */
-export const WORMHOLE: readonly Layout[] = [
+export const WORMHOLE: readonly EventLayout[] = [
   {
     ...{ protocol: PROTOCOL, version: 'core v1', topics: 2, kind: 'message', unique: true },
     signature: 'LogMessagePublished(address,uint64,uint32,bytes,uint8)',

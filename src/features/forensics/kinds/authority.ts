@@ -9,7 +9,12 @@ import type {
   CodeFact,
   FactReadings,
 } from '../../../ports/accounts/chain-facts.ts';
-import { type FindingDraft, type FindingInputs, type FindingKind, sourceOf } from '../finding.ts';
+import {
+  draftSource,
+  type FindingDraft,
+  type FindingInputs,
+  type FindingKind,
+} from '../finding.ts';
 
 /** A contract whose code or funds somebody may change. */
 export const proxyAuthority: FindingKind = {
@@ -96,5 +101,5 @@ function draftOf(
   reading: Partly<unknown, never>,
 ): FindingDraft {
   const count = { evidence_count: evidence.length, initiated_by_subject: null };
-  return { statement, evidence, ...count, ...sourceOf(reading) };
+  return { statement, evidence, ...count, ...draftSource(reading) };
 }

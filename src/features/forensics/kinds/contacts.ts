@@ -6,7 +6,7 @@ import { heldUnder } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import { leadingLabel } from '../../tables/labels.ts';
-import { type FindingDraft, type FindingKind, sourceOf } from '../finding.ts';
+import { draftSource, type FindingDraft, type FindingKind } from '../finding.ts';
 import { byOther, carriedBy, countText, sidesOf, wishText } from '../finding-evidence.ts';
 
 /** Transfers to or from the contracts of a mixer. */
@@ -25,7 +25,7 @@ export const mixerContact: FindingKind = {
           const statement =
             `${countText(address, transfers)} with ${row.name} (${row.protocol}) on ` +
             `${row.chain}, ${other}; ${wishText(address, transfers)}.`;
-          const { as_of } = sourceOf(mixers);
+          const { as_of } = draftSource(mixers);
           return [{ statement, ...carriedBy(address, transfers), source: sourcesText(row), as_of }];
         }),
       );
@@ -49,7 +49,7 @@ export const bridgeContact: FindingKind = {
         const statement =
           `${countText(address, transfers)} with ${row.name} of ${row.protocol} (${row.role}) on ` +
           `${row.chain}, ${row.address}${messaging}; ${wishText(address, transfers)}.`;
-        const { as_of } = sourceOf(bridges);
+        const { as_of } = draftSource(bridges);
         const source = row.sources.join('; ');
         return [{ statement, ...carriedBy(address, transfers), source, as_of }];
       });
@@ -103,7 +103,7 @@ function exchangeKind(
           const statement =
             `${times} ${verb} ${other}, which ${label.source} labels “${label.label}” of ` +
             `${label.entity} (${label.role}).`;
-          const { as_of } = sourceOf(labels);
+          const { as_of } = draftSource(labels);
           return [{ statement, ...carriedBy(address, transfers), source: label.source, as_of }];
         });
       }),

@@ -1,16 +1,16 @@
 // What has the address to do with what imported tables flag (phishing, exploits), by their words?
-// A tag is the source's claim and is shown as such, with the source; this refuses to judge it.
+// A tag is the source's claim and is shown as such, with the source; no judgement is added.
 
 import { isSystemAddress, matchKey } from '../../../chain/address.ts';
 import { heldUnder } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { FlaggedLookUp, FlaggedRow } from '../../../ports/flags/flagged-addresses.ts';
 import {
+  draftSource,
   EVERY_KIND,
   type FindingDraft,
   type FindingKind,
   type RecordEvidence,
-  sourceOf,
 } from '../finding.ts';
 import {
   byOther,
@@ -104,7 +104,7 @@ export const createdFlaggedContract: FindingKind = {
           statement: `${first.source} names this address as the maker of ${noun} that it flags.`,
           evidence: made.slice(0, EVIDENCE_SHOWN_MAX).map(recordOf),
           evidence_count: made.length,
-          // Who made a contract is who signed the transaction that did.
+          // The maker of a contract is the signer of the transaction that made it.
           initiated_by_subject: true,
           ...whose(first, flagged),
         },
@@ -129,9 +129,9 @@ function tagText({ tag, category }: FlaggedRow): string {
 /** The row's own source, at the date of the table that holds it. */
 function whose(
   { source }: FlaggedRow,
-  table: Parameters<typeof sourceOf>[0],
+  table: Parameters<typeof draftSource>[0],
 ): Pick<FindingDraft, 'source' | 'as_of'> {
-  return { source, as_of: sourceOf(table).as_of };
+  return { source, as_of: draftSource(table).as_of };
 }
 
 function recordOf({ chain, creation_tx, tag, category, address }: FlaggedRow): RecordEvidence {

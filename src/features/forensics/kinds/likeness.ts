@@ -1,6 +1,6 @@
 // Which addresses and token symbols are made to be taken for others?
-// Wallets show the ends of an address and the letters of a symbol, so likeness is judged by those;
-// it refuses to say why two are alike, which may be chance.
+// Wallets show the ends of an address and the letters of a symbol, so likeness is of those; it
+// refuses to say why two are alike, which may be chance.
 
 /** How many characters at each end wallets show, and poisoners therefore copy. */
 const SHOWN_CHARS = 4;

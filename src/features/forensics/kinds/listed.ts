@@ -6,7 +6,7 @@ import { both, map } from '../../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
-import { EVERY_KIND, type FindingDraft, type FindingKind, sourceOf } from '../finding.ts';
+import { draftSource, EVERY_KIND, type FindingDraft, type FindingKind } from '../finding.ts';
 import {
   byOther,
   carriedBy,
@@ -34,7 +34,7 @@ export const listedItself: FindingKind = {
         evidence: [recordOf(entry)],
         evidence_count: 1,
         initiated_by_subject: null,
-        ...sourceOf(listed),
+        ...draftSource(listed),
       })),
     ),
 };
@@ -53,7 +53,7 @@ export const listedCounterparty: FindingKind = {
           `${countText(address, transfers)} with ${other}, which the list names under ` +
           `${partyText(entry)}; ${wishText(address, transfers)}.`,
         ...carriedBy(address, transfers),
-        ...sourceOf(listed),
+        ...draftSource(listed),
       }));
     }),
 };
@@ -73,7 +73,7 @@ export const fundedByListed: FindingKind = {
           `The first coins of this address came from ${other}, which the list names under ` +
           `${partyText(entry)}.`,
         ...carriedBy(address, [funding]),
-        ...sourceOf(listed),
+        ...draftSource(listed),
       }));
     }),
 };
@@ -96,7 +96,7 @@ export const dustFromListed: FindingKind = {
           `${other}, which the list names under ${partyText(entry)}, sent this address ` +
           `${timesText(transfers.length)}; the address itself signed none of it.`,
         ...carriedBy(address, transfers),
-        ...sourceOf(listed),
+        ...draftSource(listed),
       }));
     }),
 };

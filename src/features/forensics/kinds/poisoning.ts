@@ -8,11 +8,11 @@ import { map, seen } from '../../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../../history/address-history.ts';
 import {
+  draftSource,
   type FindingDraft,
   type FindingInputs,
   type FindingKind,
   type RecordEvidence,
-  sourceOf,
 } from '../finding.ts';
 import { carriedBy, isOwn, otherSide, sidesOf } from '../finding-evidence.ts';
 import { foldedSymbol, shownEnds } from './likeness.ts';
@@ -33,7 +33,7 @@ export const poisoningReceived: FindingKind = {
       return drafts.map(({ statement, transfers, records }) => ({
         statement,
         ...withRecords(records, carriedBy(address, transfers)),
-        ...sourceOf(history),
+        ...draftSource(history),
       }));
     }),
 };

@@ -9,55 +9,86 @@ import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
 import { freshFolder, imported, recordOf } from './bulk-import.suite.ts';
 
-describe.skipIf(!existsSync(SHARED_DATA))(
-  'an import into the warehouse (or skipped: no shared data)',
-  () => {
-    let folder: string;
-    let warehouse: EmbeddedWarehouse;
-    let store: TransferStore;
+type Files = {
+  readonly what: string;
+  /** Transactions without status, and how many transfers they hold. */
+  readonly plain: string;
+  readonly held: number;
+  /** The same transactions without status and with it; the latter with token transfers. */
+  readonly untold: string;
+  readonly told: string;
+  readonly tokens: number;
+};
 
-    beforeAll(async () => {
-      folder = await freshFolder();
-      warehouse = await embeddedWarehouse(join(folder, 'store'));
-      await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
-      store = transferStore(warehouse, () => 1_800_000_000);
-    });
-    afterAll(() => warehouse.close());
+const own = (name: string) => join(import.meta.dirname, 'recordings', name);
+const ETL = join(SHARED_DATA, 'ethereum-etl');
+const REAL: Files = {
+  what: 'real files (or skipped: no shared data)',
+  plain: join(SHARED_DATA, 'raphtory/transactions_03300000_03399999_small.csv.gz'),
+  held: 19_968,
+  untold: join(ETL, 'test_export_blocks_job/blocks_with_transactions_and_withdrawals/*.csv'),
+  told: join(ETL, 'test_stream/blocks_17173049_17173050'),
+  tokens: 291,
+};
+const OWN: Files = {
+  what: 'our own recordings',
+  plain: own('token-transactions.csv'),
+  held: 2,
+  untold: own('withdrawals-*.csv'),
+  told: own('stream'),
+  tokens: 2,
+};
 
-    async function status() {
-      const held = await store.status();
-      if (!held.checked) throw new Error(held.why.reason);
-      return held.value;
-    }
+describe.each([OWN, REAL])('an import into the warehouse of $what', (files) => {
+  const { plain, held, untold, told, tokens } = files;
+  const absent = !existsSync(plain);
+  let folder: string;
+  let warehouse: EmbeddedWarehouse | undefined;
+  let store: TransferStore;
 
-    test('is held once after it was made twice, and proves nothing without status', async () => {
-      const path = join(SHARED_DATA, 'raphtory/transactions_03300000_03399999_small.csv.gz');
-      recordOf(await imported(store, [path], { folder }));
+  beforeAll(async () => {
+    if (absent) return;
+    folder = await freshFolder();
+    warehouse = await embeddedWarehouse(join(folder, 'store'));
+    await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+    store = transferStore(warehouse, () => 1_800_000_000);
+  });
+  afterAll(() => warehouse?.close());
+
+  async function status() {
+    const reading = await store.status();
+    if (!reading.checked) throw new Error(reading.why.reason);
+    return reading.value;
+  }
+
+  test.skipIf(absent)(
+    'is held once after it was made twice, and proves nothing without status',
+    async () => {
+      recordOf(await imported(store, [plain], { folder }));
       const once = await status();
       expect(once).toMatchObject([
-        { chain: 'ethereum', transfers: 19_968, origin: 'observed', coverage: [], following: null },
+        { chain: 'ethereum', transfers: held, origin: 'observed', coverage: [], following: null },
       ]);
-      recordOf(await imported(store, [path], { folder, chunkRows: 7_000 }));
+      recordOf(await imported(store, [plain], { folder, chunkRows: 7_000 }));
       expect(await status()).toEqual(once);
-    });
+    },
+  );
 
-    test('of a transaction without status, and later with it, is one transfer and no second', async () => {
+  test.skipIf(absent)(
+    'of a transaction without status, and later with it, is one transfer and no second',
+    async () => {
       const count = async () => Number((await status())[0]?.transfers);
       const before = await count();
-      const untold = 'ethereum-etl/test_export_blocks_job/blocks_with_transactions_and_withdrawals';
-      const told = 'ethereum-etl/test_stream/blocks_17173049_17173050';
-      const first = recordOf(
-        await imported(store, [join(SHARED_DATA, untold, '*.csv')], { folder }),
-      );
+      const first = recordOf(await imported(store, [untold], { folder }));
       expect(await count()).toBe(before + first.transfers);
-      const second = recordOf(await imported(store, [join(SHARED_DATA, told)], { folder }));
+      const second = recordOf(await imported(store, [told], { folder }));
       // Its token transfers are new, and the creation whose address only the second file tells.
-      const fresh = await count();
+      const fresh = before + first.transfers + tokens + 1;
       const failed = Number(second.left_out.get('failed'));
       expect(failed).toBeGreaterThan(0);
-      expect(fresh).toBeLessThanOrEqual(before + first.transfers + 291 + 1);
-      expect(fresh).toBeGreaterThanOrEqual(before + first.transfers + 291 + 1 - failed);
-      expect(second.transfers).toBe(first.transfers + 291 + 1 - failed);
-    });
-  },
-);
+      expect(await count()).toBeLessThanOrEqual(fresh);
+      expect(await count()).toBeGreaterThanOrEqual(fresh - failed);
+      expect(second.transfers).toBe(first.transfers + tokens + 1 - failed);
+    },
+  );
+});

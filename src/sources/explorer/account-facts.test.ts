@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { FACT_NAMES, type FactName } from '../../ports/accounts/chain-facts.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
@@ -184,6 +185,16 @@ describe('a fault of an explorer is silence of every fact', () => {
     expect(codes.sort()).toEqual(['call_budget', 'read']);
   });
 });
+
+test('of our own recordings, both providers’ words for no creation are told from one', () => {
+  const file = new URL('./recordings/contract-creation.json', import.meta.url);
+  const held: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const recorded = CREATIONS.parse(held);
+  expect(recorded.map(({ made }) => made === null)).toEqual([false, true, true]);
+  for (const { made, answer } of recorded) expect(saysNoCreation(answer)).toBe(made === null);
+});
+
+const CREATIONS = z.array(z.strictObject({ made: z.string().nullable(), answer: z.unknown() }));
 
 const FOLDER = `${SHARED_DATA}/provider-recordings/unit/test_indexers`;
 const RECORDED = [0, 1, 2]

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
+import { madeUpAddress } from '../../world/made-up-address.ts';
 import { ProviderFault } from '../http/provider-guard.ts';
 import { EMPTIES, type ListAction } from './empties.ts';
 import { ChainRefused, nodeResultIn, pageIn, WindowEnded } from './envelope.ts';
@@ -31,6 +33,81 @@ function recordedIn(name: string): Recorded[] {
     return [{ action: action as ListAction, address, said: said.replaceAll("''", "'") }];
   });
 }
+
+/** Answers of our own making, in the exact form; a file for each situation. */
+function ownIn(situation: string): readonly z.output<typeof OWN>[number][] {
+  const file = new URL(`./recordings/${situation}.json`, import.meta.url);
+  const held: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return OWN.parse(held);
+}
+
+const OWN = z
+  .array(
+    z.strictObject({
+      action: z.enum(['txlist', 'txlistinternal', 'tokentx']),
+      address: z.string(),
+      answer: z.unknown(),
+    }),
+  )
+  .min(1);
+
+describe('recordings of our own making', () => {
+  const transfersIn = (situation: string) =>
+    ownIn(situation).flatMap(({ action, address, answer }) => {
+      const { rows, pending } = pageIn(action, answer);
+      expect(pending).toBe(false);
+      const asked = { chain: 'ethereum', address, fromBlock: 0, toBlock: 1_000_000_000 } as const;
+      return rows.map((row) => rowIn(action, row, asked));
+    });
+  const [alice, bob] = ['alice', 'bob'].map((name) => madeUpAddress('recordings', 'evm', name));
+  const made = madeUpAddress('recordings', 'evm', 'made');
+
+  test('transactions: what failed moved nothing, a creation paid what it made', () => {
+    expect(transfersIn('etherscan-transactions')).toMatchObject([
+      { block: 101, transfer: { from: alice, to: bob, raw_amount: 58_111_783_231_682_072n } },
+      { block: 102, transfer: null },
+      { block: 103, transfer: { to: made, raw_amount: 7n } },
+    ]);
+  });
+
+  test('an allocation of the genesis block was sent by nobody', () => {
+    expect(transfersIn('etherscan-genesis')).toEqual([{ block: 0, transfer: null }]);
+  });
+
+  test('internal calls: a delegated one moves nothing', () => {
+    const [call, create, delegated] = transfersIn('etherscan-internal');
+    expect(call?.transfer).toMatchObject({ to: alice, raw_amount: 1_000n, kind: 'internal' });
+    expect(create?.transfer).toMatchObject({ to: made, raw_amount: 0n });
+    expect(delegated?.transfer).toBeNull();
+  });
+
+  test('token transfers: decimals that are not told are unknown, not zero', () => {
+    expect(transfersIn('etherscan-token-transfers').map(({ transfer }) => transfer)).toMatchObject([
+      { to: alice, raw_amount: 422_866_751n, decimals: 6 },
+      { to: alice, raw_amount: 422_866_751n, decimals: null },
+    ]);
+  });
+
+  test('each of the words for nothing is an empty page', () => {
+    expect(ownIn('nothing-there')).toHaveLength(6);
+    expect(transfersIn('nothing-there')).toEqual([]);
+  });
+
+  test('pending traces are no empty page', () => {
+    const [first] = ownIn('pending-internal');
+    expect(pageIn('txlistinternal', first?.answer)).toEqual({ rows: [], pending: true });
+  });
+
+  test.each([
+    ['rate-limited', ProviderFault],
+    ['window-ended', WindowEnded],
+    ['chain-refused', ChainRefused],
+  ])('%s is a failure of its own kind', (situation, kind) => {
+    for (const { action, answer } of ownIn(situation)) {
+      expect(() => pageIn(action, answer)).toThrow(kind);
+    }
+  });
+});
 
 describe.skipIf(FILES.length === 0)('recorded answers (or skipped: no shared data)', () => {
   test.each(FILES)('%s is read as what it says', (name) => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { bridgesExplain } from '../../features/bridges/bridges.command.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
+import { madeUpAddress } from '../../world/made-up-address.ts';
 import { bridgeServices } from './bridges.ts';
 
 const FOLDER = join(SHARED_DATA, 'provider-recordings/unit/decoders/test_across');
@@ -42,6 +43,71 @@ async function explain(document: unknown, more = '') {
   const said = lines.map((one): unknown => JSON.parse(one));
   return { status, said, errors };
 }
+
+describe('transactions of Across of our own making', () => {
+  const [user, asset] = ['alice', 'token'].map((name) => madeUpAddress('recordings', 'evm', name));
+  const own = (situation: string) => {
+    const file = new URL(`./recordings/across-${situation}.json`, import.meta.url);
+    return readFileSync(file, 'utf8');
+  };
+
+  test.each([
+    {
+      situation: 'deposit-on-ethereum',
+      said: {
+        ...{ direction: 'out', amount: '422000001', message_id: '1/4000001', chain: 'ethereum' },
+        ...{ contract: '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5' },
+        ...{ origin: 'ethereum', destination: 'arbitrum' },
+      },
+    },
+    {
+      situation: 'fill-on-base',
+      said: {
+        ...{ direction: 'in', amount: '9804000000000001', message_id: '42161/1100001' },
+        ...{ contract: '0x09aea4b2242abc8bb4bb78d537a67a245a7bec64', chain: 'base' },
+        ...{ origin: 'arbitrum', destination: 'base' },
+      },
+    },
+    {
+      situation: 'fill-with-wide-addresses-on-ethereum',
+      said: {
+        ...{ direction: 'in', amount: '41982000000000001', chain: 'ethereum' },
+        ...{ origin: 'arbitrum', destination: 'ethereum' },
+      },
+    },
+    {
+      situation: 'fill-from-an-uncovered-chain-on-arbitrum',
+      said: {
+        ...{ direction: 'in', amount: '365000001', chain: 'arbitrum' },
+        ...{ origin: 'eip155:534352', destination: 'arbitrum' },
+      },
+    },
+  ])(
+    '$situation is told with protocol, direction, user, and the amount that its tokens moved',
+    async ({ situation, said }) => {
+      const explained = await explain(own(situation));
+      const told = { protocol: 'across', user, asset, ...said };
+      expect(explained).toMatchObject({ status: 0, said: [told] });
+      const word = BigInt(said.amount).toString(16).padStart(64, '0');
+      expect(own(situation)).toContain(`"data": "0x${word}"`);
+    },
+  );
+
+  test.each([
+    ['liquidity-added', 'LiquidityAdded of across HubPool'],
+    ['liquidity-removed', 'LiquidityRemoved of across HubPool'],
+    ['stake', 'No contract on the registry'],
+  ])('%s is not taken for bridging', async (situation, why) => {
+    const { said, status } = await explain(own(situation));
+    const why_not = expect.stringContaining(why);
+    expect({ said, status }).toMatchObject({ status: 0, said: [{ bridged: false, why_not }] });
+  });
+
+  test('a chain that the file does not name is told by the contracts, where one alone fits', async () => {
+    const { said } = await explain(own('fill-on-base').replace(/ *"chainId": "0x2105",\n/, ''));
+    expect(said).toMatchObject([{ chain: 'base', direction: 'in' }]);
+  });
+});
 
 const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 

@@ -18,6 +18,7 @@ import { memoryFlaggedTable } from './testing/memory/flag-table.ts';
 import { memoryTransfer } from './testing/memory/transfers.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry } from './testing/walked-world.ts';
+import { SANDBOX_PARTY } from './world/listed-parties.ts';
 
 const SUBJECT = evm('subject');
 const REGISTRY = join(import.meta.dirname, '../registry/mixers.csv');
@@ -51,26 +52,59 @@ describe('the registry of mixers', () => {
 
 const LIST = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
 
-describe.skipIf(!existsSync(LIST))('a published list (or skipped: no shared data)', () => {
-  test('every EVM address of one party is found as listed, under that party', async () => {
+async function findsEach(published: readonly string[], entity: string): Promise<void> {
+  const entry = { ...listedEntry(''), entity };
+  const listed = published.map((address) => ({ ...entry, address }));
+  for (const address of published) {
+    const found = foundOf(await scored(address, { listed }), 'listed_itself');
+    expect(found?.[0].statement).toContain(entity);
+  }
+}
+
+describe('every EVM address of one party is found as listed, under that party', () => {
+  test('of a made-up list', async () => {
+    const published = SANDBOX_PARTY.addresses
+      .map(({ address }) => address.toLowerCase())
+      .filter((address) => address.startsWith('0x'));
+    expect(published.length).toBeGreaterThan(0);
+    await findsEach(published, SANDBOX_PARTY.name.last);
+  });
+
+  test.skipIf(!existsSync(LIST))('of a published list (or skipped: no shared data)', async () => {
     const rows = readFileSync(LIST, 'utf8').split(/\r?\n/);
     const published = rows.flatMap((row) => {
       const [, address] = /^39796,TORNADO CASH,.*,(0x[0-9a-fA-F]{40})$/.exec(row) ?? [];
       return address === undefined ? [] : [address.toLowerCase()];
     });
     expect(published.length).toBeGreaterThan(80);
-    const entry = { ...listedEntry(''), entity: 'TORNADO CASH' };
-    const listed = published.map((address) => ({ ...entry, address }));
-    for (const address of published) {
-      const found = foundOf(await scored(address, { listed }), 'listed_itself');
-      expect(found?.[0].statement).toContain('TORNADO CASH');
-    }
+    await findsEach(published, 'TORNADO CASH');
   });
 });
 
 const DATA = join(SHARED_DATA, 'findings/forta-ethereum');
+const DATA_SETS = [
+  {
+    ...{
+      what: 'recordings of our own making',
+      data: join(import.meta.dirname, 'recordings/forta'),
+    },
+    ...{ contract: '0xa5f57c9fb35e15c20e81ab4c8de192ce35026145', tag: 'Made-Up Exploiter 1' },
+    maker: '0xa55fa28f1af59d65ae1e6e505fc8a10dba1ac906',
+    made: '0x60dc2dca1de79997cb13db6944495024285fd8944b05b0f73dfa4895441d7e93',
+    phisher: '0x3e34fb85e9e94227a7c5e7e7e819fddb5b3b5a44',
+  },
+  {
+    ...{ what: 'the Forta data sets (or skipped: no shared data)', data: DATA },
+    ...{ contract: '0x04ae3226c80e8c04d35e6e56089345bdd06da6de', tag: 'Multichain Exploiter 10' },
+    maker: '0x98f5b0a99f258a09403d965647ee9d53677914af',
+    made: '0xe962b06db95db1dedb8b1664bf93bb8816c0cfbd187693d2b1ccd295313c94e3',
+    phisher: '0x80d7bb18521acbef32d7906502ebe94928690e93',
+  },
+];
 
-describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no shared data)', () => {
+describe.each(DATA_SETS)('$what', ({ data, contract, tag, maker, made, phisher }) => {
+  const absent = !existsSync(data);
+
   async function imported(...names: readonly string[]): Promise<FlaggedAddresses> {
     const { table } = memoryFlaggedTable();
     const run = flaggedImporter(
@@ -79,7 +113,7 @@ describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no shared d
     );
     for (const name of names) {
       const order = {
-        path: join(DATA, name),
+        path: join(data, name),
         source: name,
         source_url: null,
         origin: 'observed',
@@ -99,32 +133,36 @@ describe.skipIf(!existsSync(DATA))('the Forta data sets (or skipped: no shared d
     return snapshot.flagged;
   }
 
-  test('a contract is found as flagged, and its recorded maker as who created it', async () => {
-    const flaggedAddresses = await imported('malicious_smart_contracts.csv');
-    const contract = '0x04ae3226c80e8c04d35e6e56089345bdd06da6de';
-    const maker = '0x98f5b0a99f258a09403d965647ee9d53677914af';
-    const transfers = [memoryTransfer(1, SUBJECT, contract), memoryTransfer(2, maker, SUBJECT)];
-    const ports = { ...forensicPorts({ transfers }), flaggedAddresses };
-    const evidence = await scored(SUBJECT, {}, ports);
-    expect(foundOf(evidence, 'flagged_counterparty')?.[0].statement).toContain(
-      '“Multichain Exploiter 10” (exploit)',
-    );
-    expect(foundOf(evidence, 'funded_by_flagged')?.[0].statement).toContain(contract);
-    const own = foundOf(await scored(maker, {}, ports), 'created_flagged_contract');
-    expect(own?.[0].evidence).toMatchObject([
-      { tx: '0xe962b06db95db1dedb8b1664bf93bb8816c0cfbd187693d2b1ccd295313c94e3' },
-    ]);
-    const itself = foundOf(await scored(contract, {}, ports), 'flagged_itself');
-    expect(itself).toHaveLength(1);
-  });
+  test.skipIf(absent)(
+    'a contract is found as flagged, and its recorded maker as who created it',
+    async () => {
+      const flaggedAddresses = await imported('malicious_smart_contracts.csv');
+      const transfers = [memoryTransfer(1, SUBJECT, contract), memoryTransfer(2, maker, SUBJECT)];
+      const ports = { ...forensicPorts({ transfers }), flaggedAddresses };
+      const evidence = await scored(SUBJECT, {}, ports);
+      expect(foundOf(evidence, 'flagged_counterparty')?.[0].statement).toContain(
+        `“${tag}” (exploit)`,
+      );
+      expect(foundOf(evidence, 'funded_by_flagged')?.[0].statement).toContain(contract);
+      const own = foundOf(await scored(maker, {}, ports), 'created_flagged_contract');
+      expect(own?.[0].evidence).toMatchObject([{ tx: made }]);
+      const itself = foundOf(await scored(contract, {}, ports), 'flagged_itself');
+      expect(itself).toHaveLength(1);
+    },
+  );
 
-  test('phishing addresses and malicious labels are found side by side, source by source', async () => {
-    const flaggedAddresses = await imported('phishing_scams.csv', 'etherscan_malicious_labels.csv');
-    const phisher = '0x80d7bb18521acbef32d7906502ebe94928690e93';
-    const ports = { ...forensicPorts({}), flaggedAddresses };
-    const found = foundOf(await scored(phisher, {}, ports), 'flagged_itself');
-    expect(found?.some(({ source }) => source === 'etherscan_malicious_labels.csv')).toBe(true);
-    const other = foundOf(await scored(SUBJECT, {}, ports), 'flagged_itself');
-    expect(other).toBeNull();
-  });
+  test.skipIf(absent)(
+    'phishing addresses and malicious labels are found side by side, source by source',
+    async () => {
+      const flaggedAddresses = await imported(
+        'phishing_scams.csv',
+        'etherscan_malicious_labels.csv',
+      );
+      const ports = { ...forensicPorts({}), flaggedAddresses };
+      const found = foundOf(await scored(phisher, {}, ports), 'flagged_itself');
+      expect(found?.some(({ source }) => source === 'etherscan_malicious_labels.csv')).toBe(true);
+      const other = foundOf(await scored(SUBJECT, {}, ports), 'flagged_itself');
+      expect(other).toBeNull();
+    },
+  );
 });

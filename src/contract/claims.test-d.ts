@@ -9,7 +9,6 @@ import {
   all,
   both,
   decided,
-  gather,
   map,
   Part,
   type Partly,
@@ -162,7 +161,6 @@ export function truths(): unknown[] {
     map(listRead, isListed) satisfies Read<boolean, 'list'>,
     seen(listPartly)?.[0].length,
     unread('list', because) satisfies Unread<'list'>,
-    gather('list', ['a'], async () => listReading, { lookUpsMax: 1, whenCut: because }),
   ];
 }
 
@@ -332,8 +330,6 @@ export function wrongPorts(): unknown[] {
     listRead satisfies Read<readonly string[], 'list' | 'labels'>,
     // @ts-expect-error readings of two ports are no list of one port's
     all([listReading, labelsReading]),
-    // @ts-expect-error a walk names the port that it walks
-    gather('labels', ['a'], async () => listReading, { lookUpsMax: 1, whenCut: because }),
     // @ts-expect-error an adapter answers for its own port
     read([], origin) satisfies Read<never[], 'labels'>,
     // @ts-expect-error and for no port more than its own

@@ -8,7 +8,6 @@ import {
   basis,
   both,
   decided,
-  gather,
   map,
   Part,
   type Partly,
@@ -26,7 +25,6 @@ import type { Source } from './source.ts';
 
 const PORT = 'list';
 const CUT: Why = why('timed_out', { what: 'The list', limit: '1 s' });
-const BUDGET: Why = why('not_configured', { what: 'More than this' });
 
 function sourceOf(name: string): Source {
   return { name, url: 'https://example.org', as_of: 1, kind: 'table', simulated: false };
@@ -203,63 +201,10 @@ describe('one reading', () => {
     expect(JSON.stringify(part(['secret'], origin, CUT))).not.toContain('secret');
     expect(JSON.stringify(read(['secret'], origin))).not.toContain('secret');
   });
-});
 
-describe('gather', () => {
-  const keys = (outcomes: readonly Outcome[]) => outcomes.map((_, n) => n);
-  const limits = { lookUpsMax: 100, whenCut: BUDGET };
-
-  function looker(outcomes: readonly Outcome[]) {
-    return async (key: number) => {
-      const found = outcomes[key];
-      if (found === undefined) throw new Error('asked for a key that was not given');
-      return reading(found, key);
-    };
-  }
-
-  test('it is read where every look-up was, and unread where none gave anything', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(outcome), async (outcomes) => {
-        const gathered = await gather(PORT, keys(outcomes), looker(outcomes), limits);
-        const had = outcomes.flatMap((one, n) =>
-          one.kind === 'unread' ? [] : [[n, one.value] as const],
-        );
-        const whole = outcomes.every((one) => one.kind === 'read');
-        expect(kindOf(gathered)).toBe(whole ? 'read' : had.length > 0 ? 'part' : 'unread');
-        if (!(gathered instanceof Unread)) expect(held(gathered)).toEqual(new Map(had));
-      }),
-    );
-  });
-
-  test('past its budget it is a part with that reason, and asks no further', async () => {
-    const asked: number[] = [];
-    const lookUp = async (key: number) => {
-      asked.push(key);
-      return reading({ kind: 'read', value: key }, key);
-    };
-    const gathered = await gather(PORT, [0, 1, 2], lookUp, { lookUpsMax: 2, whenCut: BUDGET });
-    expect(asked).toEqual([0, 1]);
-    expect(gathered).toBeInstanceOf(Part);
-    if (gathered instanceof Part) expect(gathered.why).toBe(BUDGET);
-  });
-
-  test('a budget of nothing, or an ended signal, reads nothing and says so', async () => {
-    const never = async () => reading({ kind: 'read', value: 0 }, 0);
-    const none = await gather(PORT, [0], never, { lookUpsMax: 0, whenCut: BUDGET });
-    expect(none).toEqual(unread(PORT, BUDGET));
-    const signal = AbortSignal.abort();
-    const ended = await gather(PORT, [0], never, { ...limits, signal });
-    expect(ended).toEqual(unread(PORT, BUDGET));
-  });
-
-  test('a budget that the keys just fill cuts nothing', async () => {
-    const lookUp = async (key: number) => reading({ kind: 'read', value: key }, key);
-    const gathered = await gather(PORT, [0, 1], lookUp, { lookUpsMax: 2, whenCut: BUDGET });
-    expect(gathered).toBeInstanceOf(Read);
-  });
-
-  test('a walk over no keys has no source, so that it carries no claim alone', async () => {
-    const gathered = await gather(PORT, [], async () => unread(PORT, CUT), limits);
-    expect(basis(gathered)).toEqual({ ports: new Set([PORT]), sources: [] });
+  test('a whole of no readings rests on no port and no source: it carries no claim', () => {
+    for (const whole of [all([]), some([]), both({})]) {
+      expect(basis(whole)).toEqual({ ports: new Set(), sources: [] });
+    }
   });
 });

@@ -96,7 +96,7 @@ const ARROWS: readonly Arrows[] = [
   },
   {
     of: 'src/pages/',
-    may: [CONTRACT, CHAIN, `types:${ACCESS}`],
+    may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', `types:${ACCESS}`],
     outside: ['preact', 'preact-render-to-string'],
   },
   {
@@ -156,10 +156,25 @@ const DRIVERS: House['drivers'] = {
   'csv-parse': ['src/sources/files/'],
 };
 
+/** Where built-ins that do IO may be imported, beside tests. */
+const IO = [
+  ...[SOURCES, STORES, COMMAND, 'src/features/*.command.ts', 'src/transport/', 'src/operator/'],
+  ...[
+    'src/compose/',
+    'src/world/',
+    'src/testing/',
+    'src/main.ts',
+    'bench/',
+    'examples/',
+    ...CONFIG,
+  ],
+];
+
 const HOUSE: House = {
   arrows: ARROWS,
   features: FEATURES_REST_ON,
   tests: TESTS,
+  io: IO,
   drivers: DRIVERS,
 };
 
@@ -167,14 +182,15 @@ const EXCEPTIONS: Exceptions = {
   doubleCasts: [CONTRACT],
   evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
   mints: [EVIDENCE, SOURCES, STORES, 'src/ports/accounts/readings.ts', 'src/testing/'],
+  liars: ['src/testing/'],
   answerMakers: ['src/contract/route.ts'],
   environment: ['src/config.ts', 'src/testing/', 'examples/'],
   browser: ['examples/'],
-  noFallbacks: [FEATURES, SOURCES, STORES],
+  noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
   // `unreadable` a refused document of a fault;
   // `reject` tells the caller who waits, `onBug` whoever keeps the process.
-  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'reject', 'onBug'],
+  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'silent', 'reject', 'onBug'],
   failureMessages: ['src/operator/owner-protocol.ts', 'src/stores/control/engine/pglite-worker.ts'],
 };
 

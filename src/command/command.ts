@@ -4,6 +4,7 @@
 
 import { resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { given } from '../evidence/measure.ts';
 
 /** The exit statuses of commands. `couldNotCheck` is never to be read as "nothing found". */
 export const EXIT = { done: 0, failed: 1, badUsage: 2, couldNotCheck: 3 } as const;
@@ -60,7 +61,7 @@ export function readArgs<const O extends Options>(
   argv: readonly string[],
   asked: Asked<O>,
 ): Parsed<O> {
-  const names = asked.positionals === undefined ? [] : asked.positionals;
+  const names = given(asked.positionals);
   const parsed = strictly(argv, asked.options);
   const missing = names[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);

@@ -85,9 +85,10 @@ async function textOf(file: string): Promise<string> {
 async function demoOf(started: Configured): Promise<z.output<typeof demoCredentials> | null> {
   if (!started.ok || !started.config.simulate) return null;
   const file = join(started.config.dataDir, 'demo-credentials.json');
-  const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null) return null;
-  const parsed = demoCredentials.safeParse(jsonOf(text));
+  const held = await readFile(file, 'utf8')
+    .then((text): unknown => JSON.parse(text))
+    .catch(() => null);
+  const parsed = demoCredentials.safeParse(held);
   return parsed.success ? parsed.data : null;
 }
 
@@ -97,16 +98,6 @@ function configuredBase(started: Configured): string {
   if (publicUrl !== null) return publicUrl;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return `http://${host}:${listen.port}`;
-}
-
-/** A text as JSON; `undefined` where it is none. */
-function jsonOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Asks the service once. Redirects are not followed: the key goes where it was meant to. */
@@ -124,12 +115,22 @@ export async function askService(
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: what.body === undefined ? null : JSON.stringify(what.body),
     });
-    const text = await cappedText(response.body);
-    const body = text === null ? undefined : jsonOf(text);
-    if (body !== undefined) return { kind: 'said', status: response.statusCode, body };
-    return silent(baseUrl, `HTTP ${response.statusCode} with a body that is not JSON`);
+    const body = jsonOf(await cappedText(response.body), response.statusCode);
+    return { kind: 'said', status: response.statusCode, body };
   } catch (fault) {
     return silent(baseUrl, faultText(fault));
+  }
+}
+
+class NotJson extends Error {}
+
+function jsonOf(text: string | null, status: number): unknown {
+  try {
+    if (text === null) throw new RangeError('too long');
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    throw new NotJson(`HTTP ${status} with a body that is not JSON`);
   }
 }
 
@@ -150,6 +151,7 @@ async function cappedText(body: AsyncIterable<Uint8Array>): Promise<string | nul
 
 function faultText(fault: unknown): string {
   if (!(fault instanceof Error)) return 'it failed';
+  if (fault instanceof NotJson) return fault.message;
   if (fault.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   return 'code' in fault && typeof fault.code === 'string' ? fault.code : fault.name;
 }

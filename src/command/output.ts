@@ -1,6 +1,7 @@
 // Answers one question: how do a command's findings look, to people and to pipes.
 // It formats what it is given; it decides nothing and hides nothing.
 
+import { written } from '../evidence/measure.ts';
 import type { Io } from './command.ts';
 
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
@@ -20,11 +21,11 @@ export function tableLines(
 ): string[] {
   const cells = rows.map((row) => columns.map((_, i) => cellText(row[i])));
   const widths = columns.map((column, i) =>
-    cells.reduce((widest, row) => Math.max(widest, width(row[i])), width(column.title)),
+    cells.reduce((widest, row) => Math.max(widest, width(written(row[i]))), width(column.title)),
   );
-  const line = (row: readonly (string | undefined)[]) =>
+  const line = (row: readonly string[]) =>
     columns
-      .map((column, i) => padded(row[i], widths[i], column.right === true))
+      .map((column, i) => padded(written(row[i]), Number(widths[i]), column.right === true))
       .join(GAP)
       .trimEnd();
   const head = line(columns.map((column) => column.title));
@@ -42,13 +43,12 @@ export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '�');
 }
 
-function width(text: string | undefined): number {
-  return text === undefined ? 0 : [...text].length;
+function width(text: string): number {
+  return [...text].length;
 }
 
-function padded(text: string | undefined, to: number | undefined, right: boolean): string {
-  const cell = text === undefined ? '' : text;
-  const spaces = ' '.repeat(Math.max(0, (to === undefined ? 0 : to) - width(cell)));
+function padded(cell: string, to: number, right: boolean): string {
+  const spaces = ' '.repeat(Math.max(0, to - width(cell)));
   return right ? spaces + cell : cell + spaces;
 }
 

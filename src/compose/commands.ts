@@ -1,6 +1,7 @@
 // Answers one question: which commands are there, under which headings, and what runs each?
 
 import type { Command } from '../command/command.ts';
+import { present } from '../evidence/measure.ts';
 import { configCommand } from '../operator/config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { HelpGroup } from '../operator/help.ts';
@@ -24,8 +25,7 @@ export function bound(command: Command<never>, services: unknown): Command<null>
 
 /** The commands that open no store, with what they need. */
 export function localCommands(configurations: Configurations): Command<null>[] {
-  const own = ALL.flatMap(({ local }) => {
-    if (local === null) return [];
+  const own = present(ALL.map(({ local }) => local)).flatMap((local) => {
     const services = local.services(configurations);
     return local.commands.map((command) => bound(command, services));
   });

@@ -6,6 +6,7 @@ import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import type { AnyRoute } from '../contract/route.ts';
+import { written } from '../evidence/measure.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import { overviewPage, type SourceLine } from '../pages/overview.tsx';
 
@@ -187,6 +188,5 @@ async function checked({ name, ping }: StoreCheck) {
 // Both sides are hashed, so that the comparison takes the same time whatever was sent.
 function isToken(authorization: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  const sent = authorization === undefined ? '' : authorization;
-  return timingSafeEqual(digest(sent), digest(`Bearer ${token}`));
+  return timingSafeEqual(digest(written(authorization)), digest(`Bearer ${token}`));
 }

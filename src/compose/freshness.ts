@@ -3,6 +3,7 @@
 
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
+import { given } from '../evidence/measure.ts';
 import { basis, map, Part, type Partly, seen, Unread, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
@@ -84,7 +85,7 @@ function ageOf(reading: Partly<string | null, never>, max_age_s: number | null):
   const [source] = basis(reading).sources;
   const as_of = source === undefined ? null : source.as_of;
   const said = seen(map(reading, (day) => (day === null ? [] : [day])));
-  const [day = null] = said === null ? [] : said;
+  const [day = null] = given(said);
   return {
     state: reading instanceof Part ? 'stale' : 'fresh',
     as_of,

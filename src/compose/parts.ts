@@ -5,6 +5,7 @@ import type { Gate } from '../access/gate.ts';
 import type { Secrets } from '../access/secret.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
+import { given } from '../evidence/measure.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
@@ -51,7 +52,7 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
   const of = openedIn(opened);
   const all = [...opened.values()];
   const handed = [...opened].flatMap(([feature, { ports }]) => handedBy(feature, ports));
-  const meters = createMeters(all.flatMap(({ gauges = [] }) => gauges));
+  const meters = createMeters(all.flatMap(({ gauges }) => given(gauges)));
   const sources = datedSources(handed, config, outside);
   const checks: StoreCheck[] = [
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
@@ -71,7 +72,7 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
     checks,
     sources,
     commands: [bound(doctorCommand, doctor), ...commands],
-    jobs: all.flatMap(({ jobs = [] }) => jobs),
+    jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,
     start: async () => {
       await Promise.all(all.map((one) => one.start?.()));

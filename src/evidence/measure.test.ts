@@ -37,3 +37,13 @@ test('a rate of nothing measured is null, never zero', () => {
   expect(measure.rate(0, 4)).toBe(0);
   expect(measure.rate(1, 4)).toBe(0.25);
 });
+
+test('what is not there gives no member, no list and no text, and is kept apart from what is empty', () => {
+  expect(measure.present([0, null, '', undefined, false])).toEqual([0, '', false]);
+  expect(measure.listFrom(null, () => ['a'])).toEqual([]);
+  expect(measure.listFrom(0, (n) => [n])).toEqual([0]);
+  expect(measure.given(undefined)).toEqual([]);
+  expect(measure.given(['a'])).toEqual(['a']);
+  expect(measure.written(null)).toBe('');
+  expect(measure.written('a')).toBe('a');
+});

@@ -22,6 +22,29 @@ export function heldUnder<K, V>(table: ReadonlyMap<K, readonly V[]>, key: K): re
 
 const NONE_HELD: readonly never[] = Object.freeze([]);
 
+/** Those of a list that are there: what came to nothing has no place in it. */
+export function present<T>(list: readonly (T | null | undefined)[]): T[] {
+  return list.filter((one) => one !== null && one !== undefined);
+}
+
+/** The list that a value gives; a value that is not there gives none. */
+export function listFrom<T, U>(
+  value: T | null | undefined,
+  list: (value: T) => readonly U[],
+): readonly U[] {
+  return value === null || value === undefined ? NONE_HELD : list(value);
+}
+
+/** A list that its giver may leave out: one that was left out has no member. */
+export function given<T>(list: readonly T[] | null | undefined): readonly T[] {
+  return list === null || list === undefined ? NONE_HELD : list;
+}
+
+/** How a text is written in a cell, a header or a column: as nothing where there is none. */
+export function written(text: string | null | undefined): string {
+  return text === null || text === undefined ? '' : text;
+}
+
 /** A rate with its denominator; `null` where nothing was measured. */
 export function rate(hits: number, of: number): number | null {
   return of === 0 ? null : hits / of;

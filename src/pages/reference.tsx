@@ -2,6 +2,7 @@
 // cannot say anything that the declarations do not.
 
 import type { JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
+import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 
 /** The API reference page, from the OpenAPI document as it is served. */
@@ -66,7 +67,7 @@ function RouteEntry({ path, method, one, server }: EntryProps) {
           }))}
         />
       )}
-      {body !== undefined && <Fields caption="Body" rows={rowsOf(body, '')} />}
+      {body !== undefined && <Fields caption="Body" rows={rowsOf(body, '', 0)} />}
       {Object.entries(one.responses).map(([status, response]) => (
         <Response key={status} status={status} response={response} />
       ))}
@@ -79,7 +80,7 @@ type ResponseProps = { status: string; response: Operation['responses'][string] 
 function Response({ status, response }: ResponseProps) {
   const found = response.content['application/json'].schema;
   const [first] = found.oneOf === undefined ? [found] : found.oneOf;
-  const rows = first === undefined ? [] : rowsOf(first, '');
+  const rows = first === undefined ? [] : rowsOf(first, '', 0);
   return (
     <details open={status === '200'}>
       <summary>
@@ -99,7 +100,7 @@ function withCode(text: string) {
 
 type Row = { name: string; kind: string; needed: boolean; claim: string | null };
 
-function Fields({ caption, rows }: { caption: string; rows: Row[] }) {
+function Fields({ caption, rows }: { caption: string; rows: readonly Row[] }) {
   const claims = rows.some((row) => row.claim !== null);
   return (
     <div class="scroll">
@@ -132,9 +133,9 @@ function Fields({ caption, rows }: { caption: string; rows: Row[] }) {
 
 const DEPTH_MAX = 6;
 
-function rowsOf(of: JsonSchema, prefix: string, depth = 0): Row[] {
-  if (depth > DEPTH_MAX || of.properties === undefined) return [];
-  return Object.entries(of.properties).flatMap(([name, field]) => {
+function rowsOf(of: JsonSchema, prefix: string, depth: number): readonly Row[] {
+  if (depth > DEPTH_MAX) return [];
+  return listFrom(of.properties, Object.entries<JsonSchema>).flatMap(([name, field]) => {
     const full = prefix === '' ? name : `${prefix}.${name}`;
     const inner = innerOf(field);
     const claim = field['x-exhibit-claim'];
@@ -164,11 +165,14 @@ function typeWords(field: JsonSchema): string {
   return type === undefined ? 'any' : `${type}${bounds(field)}`;
 }
 
+function textOf(bound: number | undefined): string {
+  return bound === undefined ? '' : String(bound);
+}
+
 function bounds(field: JsonSchema): string {
   const low = [field.minItems, field.minLength].find((one) => one !== undefined);
   const high = [field.maxItems, field.maxLength].find((one) => one !== undefined);
-  if (low === undefined && high === undefined) return '';
-  return ` (${low === undefined ? '' : low}–${high === undefined ? '' : high})`;
+  return low === undefined && high === undefined ? '' : ` (${textOf(low)}–${textOf(high)})`;
 }
 
 function accessSentence(one: Operation): string {

@@ -27,6 +27,8 @@ export type House = {
   readonly features: { readonly [feature: string]: readonly string[] };
   /** What a test may import beside what its own file may. */
   readonly tests: { readonly may: readonly string[]; readonly outside: readonly string[] };
+  /** Where built-ins that do IO may be imported; the others are open to all that is not sealed. */
+  readonly io: readonly string[];
   /** One driver for each technology: the packages, and the files that may hold them. */
   readonly drivers: { readonly [name: string]: readonly string[] };
 };
@@ -67,13 +69,21 @@ function allowed(path: string, one: Import, row: Arrows, house: House): boolean 
       [...row.may, ...more].some((may) => meets(may, target, one))
     );
   }
-  if (one.from.startsWith('node:')) return row.sealed !== true || test;
+  if (one.from.startsWith('node:')) return test || mayTake(path, one.from, row, house);
   if (isBuiltin(one.from)) return false;
   const name = packageOf(one.from);
   const drivers = house.drivers[name];
   if (drivers?.some((driver) => isWithin(path, driver)) === true) return true;
   if (one.typeOnly && row.outside.includes(`types:${name}`)) return true;
   return row.outside.includes(name) || (test && house.tests.outside.includes(name));
+}
+
+const DOES_IO =
+  /^node:(fs|net|tls|dgram|http|https|http2|dns|child_process|worker_threads|cluster)(\/|$)/;
+
+function mayTake(path: string, builtin: string, row: Arrows, house: House): boolean {
+  if (row.sealed === true) return false;
+  return !DOES_IO.test(builtin) || house.io.some((may) => isOf(path, may));
 }
 
 /** A file's own folder is open to it; inside a feature its role says what of it. */

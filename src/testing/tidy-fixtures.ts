@@ -14,16 +14,30 @@ export type Fixture = {
 const ENGINE = 'src/features/sanctions/walk.ts';
 const ADAPTER = 'src/stores/control/labels.ts';
 const ROUTE = 'src/features/screening/screen.route.ts';
+const CONTRACT = 'src/features/sanctions/wallet-ofac.contract.ts';
 const HEAD = '// What is this?\n';
 
 function form(rule: string, path: string, wrong: string, right: string): Fixture {
   return { rule, path, wrong: HEAD + wrong, right: HEAD + right };
 }
 
-function fallbacks(pairs: readonly (readonly [wrong: string, right: string])[]): Fixture[] {
-  const paths = [ENGINE, ADAPTER, ROUTE];
+type Pair = readonly [wrong: string, right: string];
+
+/** Everywhere between a source and an answer, and where an answer is shown. */
+const EVERYWHERE = [
+  ENGINE,
+  ADAPTER,
+  ROUTE,
+  'src/sources/evm/node.ts',
+  'src/command/output.ts',
+  'src/compose/features/bridges.ts',
+  'src/pages/reference.tsx',
+  'src/access/quota.ts',
+];
+
+function everywhere(rule: string, pairs: readonly Pair[]): Fixture[] {
   return pairs.flatMap(([wrong, right]) =>
-    paths.map((path) => form('literal fallback', path, wrong, right)),
+    EVERYWHERE.map((path) => form(rule, path, wrong, right)),
   );
 }
 
@@ -97,7 +111,7 @@ export const RULE_FIXTURES: readonly Fixture[] = [
   ),
   form('untyped container', ENGINE, 'const m = new Map();', 'const m = new Map<string, number>();'),
   form('untyped container', ENGINE, 'class A { m = new Map(); }', 'class A { m: M = new Map(); }'),
-  ...fallbacks([
+  ...everywhere('literal fallback', [
     ['f(x ?? 0);', 'f(x ?? null);'],
     ['f(x ?? []);', 'f(x ?? [first]);'],
     ["f(x ?? '');", "f(x ?? 'unknown');"],
@@ -120,17 +134,72 @@ export const RULE_FIXTURES: readonly Fixture[] = [
     ['p.catch(() => { log(); return false; });', 'p.catch(() => { log(); throw fault; });'],
     ['p.then(f, () => 0);', 'p.then(() => 0);'],
   ]),
-  form(
-    'swallowed failure',
-    ADAPTER,
-    'try { f(); } catch {}',
-    'try { f(); } catch (e) { throw e; }',
+  ...everywhere('empty for silence', [
+    ['f(r instanceof Read ? r.value : []);', 'f(r instanceof Read ? r.value : null);'],
+    ['f(r instanceof Unread ? 0 : r.value);', 'f(r instanceof Unread ? r.why : 0);'],
+    ['f(r instanceof Part ? {} : g(r));', 'f(r instanceof Error ? {} : g(r));'],
+    ["f(r.checked ? r.value : '');", "f(r.checked ? '' : r.why);"],
+    ['f(!r.checked ? false : r.value);', 'f(!r.checked ? null : r.value);'],
+    ['f(r.checked === false ? 0n : r.value);', 'f(r.checked === true ? 0n : r.why);'],
+    ['f(r !== null && r.checked ? r.value : new Map());', 'f(r !== null && a ? b : new Map());'],
+    ['f(x === undefined ? [] : x);', 'f(x === undefined ? [] : [x]);'],
+    ['f(x !== null ? x : 0);', 'f(x !== null ? 0 : x);'],
+    [
+      'function g() { if (!(r instanceof Read)) return []; }',
+      'function g() { if (!(r instanceof Read)) return r; }',
+    ],
+    [
+      'function g() { if (r.checked === false) return 0; }',
+      'function g() { if (r.checked === true) return 0; }',
+    ],
+    [
+      'function g() { if (r instanceof Unread) { log(); return new Set(); } }',
+      'function g() { if (r instanceof Unread) return r; }',
+    ],
+    [
+      'function g() { if (r.checked) f(r); else return false; }',
+      'function g() { if (r.checked) return false; else f(r); }',
+    ],
+    [
+      'function g() { if (x === undefined) return []; }',
+      'function g() { if (x === undefined) return null; }',
+    ],
+    [
+      "function g() { if (x == null || y > 1) return ''; }",
+      "function g() { if (y > 1) return ''; }",
+    ],
+  ]),
+  ...everywhere('blind decision', [
+    ['f(decided(r, () => true));', 'f(decided(r, (rows) => rows.length > 0));'],
+    ['f(decided(r, () => false));', 'f(decided(r, isSomething));'],
+    ['f(decided(r, (rows) => known));', 'f(decided(r, ({ found }) => found.has(known)));'],
+    ['f(decided(r, ({ found }) => known));', 'f(decided(r, ({ found: [first] }) => g(first)));'],
+    ['f(all([]));', 'f(all([r]));'],
+    ['f(some([]));', 'f(rows.some([]));'],
+    ['f(both({}));', 'f(both({ r }));'],
+  ]),
+  ...everywhere('swallowed failure', [
+    ['try { f(); } catch {}', 'try { f(); } catch (e) { throw e; }'],
+    [
+      'async function g() { try { return await f(); } catch { return new Rows(0); } }',
+      "async function g() { try { return await f(); } catch (e) { return unread('a', why(e)); } }",
+    ],
+  ]),
+  ...['any()', 'unknown()', 'custom(f)', 'transform(f)', 'preprocess(f, z.string())'].map((loose) =>
+    form(
+      'loose schema',
+      CONTRACT,
+      `const a = { data: z.${loose} };`,
+      'const a = { data: z.string() };',
+    ),
   ),
-  form(
-    'swallowed failure',
-    ADAPTER,
-    'async function g() { try { return await f(); } catch { return new Rows(0); } }',
-    "async function g() { try { return await f(); } catch (e) { return unread('a', why(e)); } }",
+  ...['transform(f)', 'catch(0)', 'default(0)', 'prefault(0)'].map((loose) =>
+    form(
+      'loose schema',
+      CONTRACT,
+      `const rows = z.number().${loose};`,
+      `const a = { query: z.strictObject({ limit: z.int().${loose} }) };`,
+    ),
   ),
   form('environment', ENGINE, 'f(process.env);', 'f(config.env);'),
   form('environment', ADAPTER, "f(process.env['HOME']);", 'f(process.argv);'),
@@ -263,6 +332,15 @@ export const ARROWS_REFUSED: readonly Arrow[] = [
   ['src/command/a.ts', '../stores/control/labels.ts'],
   ['src/features/sanctions/a.test.ts', '../../compose/stores.ts'],
   ['src/features/sanctions/a.ts', 'fs'],
+  ['src/features/sanctions/a.ts', 'node:fs'],
+  ['src/features/sanctions/a.route.ts', 'node:fs/promises'],
+  ['src/features/indexing/a.job.ts', 'node:worker_threads'],
+  ['src/ports/labels/a.ts', 'node:http'],
+  ['src/access/a.ts', 'node:net'],
+  ['src/pages/a.tsx', 'node:child_process'],
+  ['src/client/a.ts', 'node:https'],
+  ['src/chain/a.ts', 'node:crypto'],
+  ['src/contract/a.ts', 'node:util'],
   ['src/nowhere/a.ts', './b.ts'],
 ];
 
@@ -275,6 +353,11 @@ export const ARROWS_ALLOWED: readonly Arrow[] = [
   ['src/features/sanctions/a.route.ts', './walk.ts'],
   ['src/features/sanctions/a.route.ts', '../history/limits.ts'],
   ['src/features/sanctions/a.test.ts', './wallet-ofac.route.ts'],
+  ['src/features/sanctions/a.ts', 'node:crypto'],
+  ['src/features/screening/a.command.ts', 'node:fs/promises'],
+  ['src/sources/http/a.ts', 'node:net'],
+  ['src/transport/a.ts', 'node:http'],
+  ['src/features/sanctions/a.test.ts', 'node:fs'],
   ['src/stores/control/engine/postgres.ts', 'pg'],
   ['src/stores/control/labels.ts', './engine/database.ts'],
   ['src/stores/snapshots/labels.ts', '../../sources/files/csv.ts'],

@@ -2,7 +2,16 @@
 // Each rule looks at one form; `tidy-fixtures.ts` has the form and its right twin.
 
 import {
+  choosesNothing,
+  decidesBlindly,
+  isFallback,
+  joinsNothing,
+  returnsNothing,
+} from './tidy-readings.ts';
+import {
+  calledName,
   holds,
+  isCast,
   isFunction,
   isMember,
   isTest,
@@ -25,6 +34,8 @@ export type Exceptions = {
   readonly evidenceCasts: readonly string[];
   /** May mint readings. */
   readonly mints: readonly string[];
+  /** Lie on purpose, so that what looks for lies can be seen to find them. */
+  readonly liars: readonly string[];
   /** May make answers. */
   readonly answerMakers: readonly string[];
   /** May read the environment. */
@@ -59,10 +70,6 @@ export function ruleViolations(source: Source, but: Exceptions): Violation[] {
 
 function textOf(source: Source, node: Node): string {
   return source.text.slice(node.start, node.end).split('\n').join(' ').slice(0, 80);
-}
-
-function isCast(node: Node): boolean {
-  return node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion';
 }
 
 /** The types that only their makers may make, by the file that exports them. */
@@ -102,59 +109,6 @@ function namesIn(source: Source): ReadonlySet<string> {
   const names = evidenceNames(source);
   knownNames.set(source, names);
   return names;
-}
-
-/** The literals that are nothing: `0`, `''`, `[]`, `{}`, `false`, an empty map or set. */
-function isEmptyLiteral(node: Node | null): boolean {
-  if (node === null) return false;
-  if (isCast(node) || node.type === 'TSSatisfiesExpression') {
-    return isEmptyLiteral(nodeAt(node, 'expression'));
-  }
-  if (node.type === 'UnaryExpression') return isEmptyLiteral(nodeAt(node, 'argument'));
-  if (node.type === 'ArrayExpression') return nodesAt(node, 'elements').length === 0;
-  if (node.type === 'ObjectExpression') return nodesAt(node, 'properties').length === 0;
-  if (node.type === 'TemplateLiteral')
-    return nodesAt(node, 'expressions').length === 0 && isBlank(node);
-  if (node.type === 'NewExpression' || isMember(nodeAt(node, 'callee'), 'Object', 'freeze')) {
-    return nodesAt(node, 'arguments').every(isEmptyLiteral);
-  }
-  if (node.type !== 'Literal') return false;
-  const { value } = node;
-  return value === 0 || value === '' || value === false || value === 0n || value === '0';
-}
-
-function isBlank(template: Node): boolean {
-  return nodesAt(template, 'quasis').every((part) => {
-    const value = part['value'];
-    return typeof value === 'object' && value !== null && 'raw' in value && value.raw === '';
-  });
-}
-
-/** What a function answers at once: its expression, or the only thing that it returns. */
-function answersEmpty(node: Node | null): boolean {
-  if (node === null || !isFunction(node)) return false;
-  const body = nodeAt(node, 'body');
-  if (body === null || body.type !== 'BlockStatement') return isEmptyLiteral(body);
-  return holds(
-    body,
-    (one) => one.type === 'ReturnStatement' && isEmptyLiteral(nodeAt(one, 'argument')),
-  );
-}
-
-function fallback(node: Node): boolean {
-  const operator = node['operator'];
-  if (node.type === 'LogicalExpression') {
-    return (operator === '??' || operator === '||') && isEmptyLiteral(nodeAt(node, 'right'));
-  }
-  if (node.type === 'AssignmentExpression') {
-    return (operator === '??=' || operator === '||=') && isEmptyLiteral(nodeAt(node, 'right'));
-  }
-  if (node.type === 'AssignmentPattern') return isEmptyLiteral(nodeAt(node, 'right'));
-  if (node.type !== 'CallExpression') return false;
-  const method = nameOf(nodeAt(nodeAt(node, 'callee') ?? node, 'property'));
-  const [first, second] = nodesAt(node, 'arguments');
-  if (method === 'catch') return answersEmpty(first ?? null);
-  return method === 'then' && answersEmpty(second ?? null);
 }
 
 /** Whether the value of `JSON.parse` at once becomes `unknown`, or goes through a schema. */
@@ -201,13 +155,6 @@ function saysFailure(block: Node, says: readonly string[]): boolean {
   });
 }
 
-/** The name of what a call calls: the last one, for a method. */
-function calledName(call: Node): string {
-  const callee = nodeAt(call, 'callee');
-  if (callee === null) return '';
-  return nameOf(callee.type === 'MemberExpression' ? nodeAt(callee, 'property') : callee);
-}
-
 const UNTYPED: ReadonlySet<string> = new Set(['Map', 'WeakMap', 'Array', 'Promise']);
 
 function isUntyped(node: Node, parent: Node | undefined): boolean {
@@ -217,6 +164,23 @@ function isUntyped(node: Node, parent: Node | undefined): boolean {
     return nodeAt(nodeAt(parent, 'id') ?? parent, 'typeAnnotation') === null;
   }
   return parent?.type === 'PropertyDefinition' && nodeAt(parent, 'typeAnnotation') === null;
+}
+
+/** Schemas that take anything, or make of what is wrong something else. */
+const TAKES_ANYTHING = ['any', 'unknown', 'custom'];
+const MAKES_ANOTHER = ['transform', 'preprocess', 'catch', 'default', 'prefault'];
+
+function isLoose(node: Node): boolean {
+  const callee = node.type === 'CallExpression' ? nodeAt(node, 'callee') : null;
+  if (callee === null || callee.type !== 'MemberExpression') return false;
+  return isMember(callee, 'z', ...TAKES_ANYTHING) || MAKES_ANOTHER.includes(calledName(node));
+}
+
+/** Whether a node is what a request may say, which nobody takes for evidence. */
+function isAsked(node: Node): boolean {
+  return (
+    node.type === 'Property' && ['query', 'params', 'body'].includes(nameOf(nodeAt(node, 'key')))
+  );
 }
 
 const RULES: { readonly [rule: string]: Rule } = {
@@ -264,7 +228,26 @@ const RULES: { readonly [rule: string]: Rule } = {
     isUntyped(node, above.at(-1)) ? textOf(source, above.at(-1) ?? node) : null,
 
   'literal fallback': (node, _, source, but) =>
-    within(source.path, but.noFallbacks) && !isTest(source.path) && fallback(node)
+    within(source.path, but.noFallbacks) && !isTest(source.path) && isFallback(node)
+      ? textOf(source, node)
+      : null,
+
+  'empty for silence': (node, _, source, but) =>
+    within(source.path, but.noFallbacks) &&
+    !isTest(source.path) &&
+    (choosesNothing(node, source.text) || returnsNothing(node))
+      ? textOf(source, node)
+      : null,
+
+  'blind decision': (node, _, source, but) =>
+    !isTest(source.path) &&
+    !within(source.path, but.liars) &&
+    (decidesBlindly(node) || joinsNothing(node))
+      ? textOf(source, node)
+      : null,
+
+  'loose schema': (node, above, source) =>
+    source.path.endsWith('.contract.ts') && isLoose(node) && !above.some(isAsked)
       ? textOf(source, node)
       : null,
 

@@ -177,6 +177,18 @@ export function isMember(node: Node | null, object: string, ...properties: strin
   );
 }
 
+/** Whether a node is a cast of either form. */
+export function isCast(node: Node): boolean {
+  return node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion';
+}
+
+/** The name of what a call calls: the last one, for a method. */
+export function calledName(call: Node): string {
+  const callee = nodeAt(call, 'callee');
+  if (callee === null) return '';
+  return nameOf(callee.type === 'MemberExpression' ? nodeAt(callee, 'property') : callee);
+}
+
 /** Whether a file is a test, a type test or a port's suite. */
 export function isTest(path: string): boolean {
   return /\.(test|test-d|suite)\.tsx?$/.test(path);

@@ -118,13 +118,17 @@ export function bridgeServices(config: Config | null): RegistryServices & Bridge
   };
 }
 
-const UNREADABLE = { read: false, reason: 'The file cannot be opened.' } as const;
+const CANNOT_OPEN = 'The file cannot be opened.';
 
-async function textOf(path: string | URL): Promise<string | null> {
+function unreadable(reason: string) {
+  return { read: false, reason } as const;
+}
+
+async function textOf(path: string) {
   try {
-    return await readFile(path, 'utf8');
+    return { read: true, text: await readFile(path, 'utf8') } as const;
   } catch {
-    return null;
+    return unreadable(CANNOT_OPEN);
   }
 }
 
@@ -160,18 +164,19 @@ async function judgedOrFault(path: string | URL) {
     const { sha256, lines } = await csvTable(path);
     return { read: true, judged: validateRegistry(lines), sha256 } as const;
   } catch (fault) {
-    if (!(fault instanceof RangeError || fault instanceof FileFault)) return UNREADABLE;
-    return { read: false, reason: `The file is no table of bridges: ${fault.message}.` } as const;
+    if (!(fault instanceof RangeError || fault instanceof FileFault))
+      return unreadable(CANNOT_OPEN);
+    return unreadable(`The file is no table of bridges: ${fault.message}.`);
   }
 }
 
 async function explained(path: string, chain: string | null) {
-  const text = await textOf(path);
-  if (text === null) return UNREADABLE;
+  const file = await textOf(path);
+  if (!file.read) return file;
   const table = await bridgeRegistryOf().table();
-  if (!(table instanceof Read)) return { read: false, reason: table.why.reason } as const;
-  const filed = filedOrFault(text);
-  if (typeof filed === 'string') return { read: false, reason: filed } as const;
+  if (!(table instanceof Read)) return unreadable(table.why.reason);
+  const filed = filedOrFault(file.text);
+  if (typeof filed === 'string') return unreadable(filed);
   const facts = factsOf(filed.transaction, filed.receipt);
   const place = chain === null ? filed.chain : chain;
   return { read: true, ...explainReceipt(facts, place, table.value.rows) } as const;

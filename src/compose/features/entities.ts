@@ -11,7 +11,7 @@ import {
 } from '../../features/entities/entity.command.ts';
 import type { EntityPorts } from '../../features/entities/entity.ts';
 import { heldClusters } from '../../features/entities/held-clusters.ts';
-import { importBlocks } from '../../features/entities/import.ts';
+import { importBlocks, NO_BLOCKS } from '../../features/entities/import.ts';
 import {
   ENTITY_CHAINS,
   walletEntity,
@@ -75,6 +75,9 @@ export const entities = feature({
               ? null
               : async (from: number | null, to: number | null, watch: BlocksWatch) => {
                   const first = from === null ? await nextBlock(asked) : from;
+                  if (first instanceof Unread) {
+                    return { outcome: 'unread', imported: NO_BLOCKS, why: first.why } as const;
+                  }
                   return importBlocks(entityTies, node(first, to), watch);
                 },
         },
@@ -126,10 +129,10 @@ function nodeOf({ rpc }: Config): JsonRpc | null {
   return jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep: pause });
 }
 
-/** The block behind those held from the first on; a silent store says so when it is asked. */
-async function nextBlock({ store }: EntityPorts): Promise<number> {
+/** The block behind those held from the first on. */
+async function nextBlock({ store }: EntityPorts) {
   const held = await store.blocksHeld();
-  if (held instanceof Unread || !held.checked) return 0;
+  if (held instanceof Unread) return held;
   const [lowest] = held.value;
   return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
 }

@@ -3,6 +3,7 @@
 
 import { EVM_CHAINS } from '../../chain/chain.ts';
 import type { Config } from '../../config.ts';
+import { present } from '../../evidence/measure.ts';
 import { map } from '../../evidence/reading.ts';
 import type { Prices } from '../../ports/history/prices.ts';
 import type { RawHistory } from '../../ports/history/transfer-history.ts';
@@ -111,14 +112,15 @@ function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S
 function explorersOf(outside: Outside): ExplorerChain[] {
   const { explorer, blockscout } = outside;
   const etherscan = explorer === null ? null : guardOf(outside, 'etherscan');
-  return EVM_CHAINS.flatMap((chain) => {
+  const chains = EVM_CHAINS.map((chain) => {
     const own = blockscout[chain];
     if (own !== null) {
       return blockscoutChain(chain, { url: new URL(own), guard: guardOf(outside, 'blockscout') });
     }
-    if (explorer === null || etherscan === null) return [];
+    if (explorer === null || etherscan === null) return null;
     return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
   });
+  return present(chains);
 }
 
 function liveParts(

@@ -130,11 +130,11 @@ function Sources({ row }: { row: Row }) {
     <>
       {row.sources.map((source) => {
         const link = LINK.exec(source);
-        const [, url, rest] = link === null ? [] : link;
+        const url = link?.[1];
         return (
           <div key={source}>
             {url === undefined ? source : <a href={url}>{hostOf(url)}</a>}
-            {rest}
+            {link?.[2]}
           </div>
         );
       })}

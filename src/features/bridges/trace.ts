@@ -4,7 +4,7 @@
 
 import { addDecimals } from '../../chain/amount.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
-import { collect } from '../../evidence/measure.ts';
+import { collect, present } from '../../evidence/measure.ts';
 import {
   both,
   map,
@@ -219,7 +219,7 @@ type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced
 
 /** Adds up contacts. The USD of none, or of unpriced ones alone, is `null`. */
 export function sumOf(contacts: readonly Contact[]): Sum {
-  const priced = contacts.flatMap(({ transfer }) => (transfer.usd === null ? [] : transfer.usd));
+  const priced = present(contacts.map(({ transfer }) => transfer.usd));
   const [first, ...rest] = priced;
   return {
     transfers: contacts.length,
@@ -260,12 +260,9 @@ function joinedRange(ranges: readonly CoverageRange[]): { from: number; to: numb
 function receiptsTold(held: Held, contacts: Contacts, readings: ReceiptReadings): ReceiptsTold {
   const own = new Set(contacts.bridging.map(({ transfer }) => transfer.tx));
   const wanted = own.size === 0 ? [...readings.keys()] : [...own];
-  const asked = wanted.flatMap((hash) => {
-    const reading = readings.get(hash);
-    return reading === undefined ? [] : reading;
-  });
+  const asked = present(wanted.map((hash) => readings.get(hash)));
   const index = registryIndex(held.table.rows);
-  const facts = asked.flatMap((one) => (one instanceof Read ? one.value : []));
+  const facts = asked.filter((one) => one instanceof Read).map((one) => one.value);
   const silent = asked.find((one) => one instanceof Unread);
   const cut =
     wanted.length > asked.length ? why('receipts_capped', { limit: String(readings.size) }) : null;

@@ -4,7 +4,7 @@
 
 import { isSystemAddress } from '../../chain/address.ts';
 import { isEvmChain } from '../../chain/chain.ts';
-import { collect } from '../../evidence/measure.ts';
+import { collect, present } from '../../evidence/measure.ts';
 import {
   all,
   both,
@@ -99,8 +99,8 @@ export async function depositsAround(
   const causes = causesOf(histories, candidates.length);
   const met = map(both({ labels, history }), (read) => {
     const exchanges = namedIn(read.labels);
-    return [...histories].flatMap(([address, reading]) =>
-      seenAs(address, subject, reading, exchanges),
+    return present(
+      [...histories].map(([address, reading]) => seenAs(address, subject, reading, exchanges)),
     );
   });
   const owned = await withoutContracts(met, ports.facts, asked.signal);
@@ -186,21 +186,21 @@ function seenAs(
   subject: string,
   reading: History,
   exchanges: Named,
-): SeenDeposit[] {
+): SeenDeposit | null {
   const known = seen(map(reading, (one) => [one]));
-  if (known === null || exchanges.labelled.has(address)) return [];
+  if (known === null || exchanges.labelled.has(address)) return null;
   const { kept } = keptTransfers(address, known[0].transfers);
   const externallyOwned = ownedIn(address, kept);
-  if (externallyOwned === false) return [];
+  if (externallyOwned === false) return null;
   const inferred = inferDeposit(address, kept.map(movementOf), exchanges, OWN_RULE);
-  if (typeof inferred === 'string') return [];
+  if (typeof inferred === 'string') return null;
   const isSubject = address === subject;
-  if (!isSubject && !inferred.forwards.some(({ user }) => user === subject)) return [];
+  if (!isSubject && !inferred.forwards.some(({ user }) => user === subject)) return null;
   const entity = exchanges.hotNames.get(inferred.exchange);
   const [first] = kept;
   if (entity === undefined || first === undefined) throw new Error('deposits: of no exchange');
   const whole = reading instanceof Read;
-  return [{ inferred, entity, isSubject, externallyOwned, whole, first }];
+  return { inferred, entity, isSubject, externallyOwned, whole, first };
 }
 
 /**

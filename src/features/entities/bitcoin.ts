@@ -3,6 +3,7 @@
 // Fistful of Bitcoins" (heuristic 1), both 2013. Change: heuristic 2 of the latter, strictly.
 // It refuses what several people may have signed together, and change that it cannot be sure of.
 
+import { listFrom } from '../../evidence/measure.ts';
 import type { BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
 import type { Tie } from '../../ports/entities/cluster-store.ts';
 import { coinJoin } from './coinjoin.ts';
@@ -23,13 +24,14 @@ export function inputTies(transaction: BitcoinTransaction): Tie[] {
 export function changeTies(
   transaction: BitcoinTransaction,
   isNew: (address: string) => boolean,
-): Tie[] {
+): readonly Tie[] {
   const owners = ownersOf(transaction);
   if (owners.length === 0 || owners.length > INPUT_ADDRESSES_MAX) return [];
   if (coinJoin(transaction) !== null) return [];
   const change = oneTimeChange(transaction, owners, isNew);
-  if (change === null) return [];
-  return [...owners, change].map((address) => tieOf(transaction, 'change', address, change));
+  return listFrom(change, (own) =>
+    [...owners, own].map((address) => tieOf(transaction, 'change', address, own)),
+  );
 }
 
 // One output that nobody was paid at before; all others known; none of them an input's own.

@@ -175,12 +175,17 @@ export async function heldOf(
   const named = namedIn(names.value);
   const bars = barsOf(marks.value, ties.reused, fresh, named);
   const cluster = clusterIn(all, bars, address);
-  const way = cluster === null ? null : await settleCluster(store, chain, cluster, tied, noteAt);
-  return map(both({ tied, names, marks }), () => ({
-    ...{ chain, address, cluster },
+  const way =
+    cluster === null
+      ? map(marks, () => [])
+      : await settleCluster(store, chain, cluster, tied, noteAt);
+  return map(both({ tied, names, marks, way }), (read) => ({
+    chain,
+    address,
+    cluster,
     confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
     merges: cluster === null ? [] : mergesOf(cluster),
-    givenWay: way instanceof Read ? way.value : [],
+    givenWay: read.way,
     labels: (cluster === null ? [address] : cluster.members).flatMap((one) => named.labelsOf(one)),
   }));
 }

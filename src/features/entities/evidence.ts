@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { collect } from '../../evidence/measure.ts';
+import { collect, listFrom, present } from '../../evidence/measure.ts';
 import type { Heuristic, Tie } from '../../ports/entities/cluster-store.ts';
 import { earlier, FUNDING_WINDOW_S, TIED_LIMITS, USER_DEPOSITS_MAX, WEIGHTS } from './ties.ts';
 
@@ -51,10 +51,8 @@ export function evidenceOf(ties: readonly Tie[], bars: Bars): EvidenceItem[] {
     }
   }
   const fundings = firstOfEach(ties);
-  return [...groups.values()]
-    .flatMap((group) => partsOf(group, fundings))
-    .flatMap((group) => itemOf(group, bars))
-    .sort(byAge);
+  const parts = [...groups.values()].flatMap((group) => partsOf(group, fundings));
+  return present(parts.map((group) => itemOf(group, bars))).sort(byAge);
 }
 
 /** Puts the older item first. */
@@ -114,14 +112,14 @@ function firstOfEach(ties: readonly Tie[]): ReadonlyMap<string, Tie> {
 }
 
 /** The groups that one key makes: several where a window parts them. */
-function partsOf(group: readonly Tie[], fundings: ReadonlyMap<string, Tie>): (readonly Tie[])[] {
-  const [tie] = group;
-  if (tie === undefined) return [];
-  if (tie.heuristic === 'shared_funder') return windows(group, fundings);
-  // A deposit address that is itself barred takes those who paid into it with it.
-  const whole =
-    tie.heuristic !== 'deposit_reuse' || group.some(({ address }) => address === tie.key);
-  return whole ? [group] : [];
+function partsOf(group: readonly Tie[], fundings: ReadonlyMap<string, Tie>) {
+  return listFrom(group[0], (tie): readonly (readonly Tie[])[] => {
+    if (tie.heuristic === 'shared_funder') return windows(group, fundings);
+    // A deposit address that is itself barred takes those who paid into it with it.
+    const whole =
+      tie.heuristic !== 'deposit_reuse' || group.some(({ address }) => address === tie.key);
+    return whole ? [group] : [];
+  });
 }
 
 /** One funder's first fundings, parted where more than the window lies between two. */
@@ -138,12 +136,12 @@ function windows(group: readonly Tie[], first: ReadonlyMap<string, Tie>): Tie[][
   return runs;
 }
 
-function itemOf(group: readonly Tie[], bars: Bars): EvidenceItem[] {
+function itemOf(group: readonly Tie[], bars: Bars): EvidenceItem | null {
   const sorted = [...group].sort(earlier);
   const [first] = sorted;
   const addresses = [...new Set(sorted.map(({ address }) => address))];
   const [, second] = addresses;
-  if (first === undefined || second === undefined) return [];
+  if (first === undefined || second === undefined) return null;
   const { chain, heuristic, key } = first;
   const joined = sorted.find(({ address }) => address === second);
   const named = JSON.stringify([
@@ -153,16 +151,17 @@ function itemOf(group: readonly Tie[], bars: Bars): EvidenceItem[] {
     heuristic === 'shared_funder' ? first.tx : '',
   ]);
   const transactions = [...new Set(sorted.map(({ tx }) => tx))].slice(0, TRANSACTIONS_SHOWN_MAX);
-  return [
-    {
-      id: createHash('sha256').update(named).digest('hex').slice(0, ID_CHARS),
-      ...{ chain, heuristic, through: key, transactions },
-      addresses: addresses.sort(),
-      at: joined === undefined ? first.at : joined.at,
-      weight: WEIGHTS[heuristic].weight,
-      statement: statementOf(first, addresses.length, bars),
-    },
-  ];
+  return {
+    id: createHash('sha256').update(named).digest('hex').slice(0, ID_CHARS),
+    chain,
+    heuristic,
+    through: key,
+    transactions,
+    addresses: addresses.sort(),
+    at: joined === undefined ? first.at : joined.at,
+    weight: WEIGHTS[heuristic].weight,
+    statement: statementOf(first, addresses.length, bars),
+  };
 }
 
 function statementOf({ heuristic, key, rests_on }: Tie, count: number, bars: Bars): string {

@@ -3,7 +3,7 @@
 // left alone: it links nobody. Poisoning and spam, by the walk's rule, never tie.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, heldUnder, listFrom, present } from '../../evidence/measure.ts';
 import {
   all,
   both,
@@ -81,7 +81,6 @@ export type ExaminationAsked = {
 };
 
 type History = Partly<AddressHistory, TransferHistoryPort>;
-type Labels = Read<LabelLookUp, ExchangeLabelsPort>;
 type Scene = {
   readonly chain: ChainName;
   readonly own: AddressHistory;
@@ -175,7 +174,9 @@ async function readNeighbours(
   const far = more.length === 0 ? NOBODY : await addressHistories(ports.history, more, limits);
   const histories = new Map([...scene.histories, ...near, ...far]);
   const receivers = await ports.labels.lookUp(everyoneIn(histories));
-  const uses = receivers instanceof Read ? usesIn(chain, histories, receivers) : [];
+  const uses = listFrom(seen(map(receivers, (one) => [one])), ([labels]) =>
+    usesIn(chain, histories, labels),
+  );
   const ranOn = (asked: readonly string[], isCut: boolean) =>
     ranIn(histories, [address, ...asked], isCut);
   const runs: HeuristicRun[] = [
@@ -241,30 +242,33 @@ function fundedWith(
   first: FirstFunding | null,
   funder: AddressHistory | null,
   named: Named,
-): string[] {
-  if (first === null || funder === null || funder.degree > SERVICE_DEGREE) return [];
-  const near = funder.transfers.filter(
-    ({ from, kind, raw_amount, at }) =>
-      from === funder.address &&
-      kind !== 'token' &&
-      raw_amount > 0n &&
-      Math.abs(at - first.at) <= FUNDING_WINDOW_S,
+): readonly string[] {
+  return listFrom(first, ({ at: then }) =>
+    listFrom(funder, ({ address, degree, transfers }) => {
+      if (degree > SERVICE_DEGREE) return [];
+      const near = transfers.filter(
+        ({ from, kind, raw_amount, at }) =>
+          from === address &&
+          kind !== 'token' &&
+          raw_amount > 0n &&
+          Math.abs(at - then) <= FUNDING_WINDOW_S,
+      );
+      const funded = [...new Set(near.map(({ to }) => to))];
+      return funded.filter((one) => !named.isService(one)).slice(0, FUNDED_MAX + 1);
+    }),
   );
-  const funded = [...new Set(near.map(({ to }) => to))];
-  return funded.filter((one) => !named.isService(one)).slice(0, FUNDED_MAX + 1);
 }
 
 /** The uses of those neighbours, and of the subject, that pass coins on as deposit addresses do. */
 function usesIn(
   chain: ChainName,
   histories: ReadonlyMap<string, History>,
-  labels: Labels,
+  labels: LabelLookUp,
 ): DepositUse[] {
-  const { hotWallets, labelled } = namedIn(labels.value);
+  const { hotWallets, labelled } = namedIn(labels);
   const known: KnownExchanges = { hotWallets, labelled };
-  return [...histories.values()].flatMap((reading) => {
-    const value = valueIn(reading);
-    if (value === null || value.degree > SERVICE_DEGREE) return [];
+  return present([...histories.values()].map(valueIn)).flatMap((value) => {
+    if (value.degree > SERVICE_DEGREE) return [];
     const { kept } = keptTransfers(value.address, value.transfers);
     const inferred = inferDeposit(value.address, kept.map(movementOf), known, OWN_RULE);
     if (typeof inferred === 'string') return [];

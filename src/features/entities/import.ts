@@ -30,16 +30,24 @@ type Basket = {
   transactions: number;
 };
 
+/** What an import that has not begun has done. */
+export const NO_BLOCKS: BlocksImported = {
+  blocks: 0,
+  blocks_in_part: 0,
+  blocks_held: 0,
+  transactions: 0,
+  joint: 0,
+  ties: 0,
+  refused: new Map<string, number>(),
+};
+
 /** Takes in the blocks of a source. */
 export async function importBlocks(
   store: ClusterStore,
   source: BitcoinBlocks,
   watch: BlocksWatch,
 ): Promise<BlocksOutcome> {
-  const counts: Counts = {
-    ...{ blocks: 0, blocks_in_part: 0, blocks_held: 0 },
-    ...{ transactions: 0, joint: 0, ties: 0 },
-  };
+  const counts: Counts = { ...NO_BLOCKS };
   const imported = (): BlocksImported => ({ ...counts, refused: source.refused() });
   const held = await store.blocksHeld();
   if (held instanceof Unread) return { outcome: 'unread', imported: imported(), why: held.why };

@@ -76,12 +76,14 @@ function momentsOf(first: readonly Act[], second: readonly Act[]): Act[] {
   const byTarget = new Map<string, Act[]>();
   for (const act of second) collect(byTarget, act.target, act);
   const used = new Set<string>();
-  return first.filter((act) => {
+  const moments: Act[] = [];
+  for (const act of first) {
     const match = heldUnder(byTarget, act.target).find(
       ({ tx, at }) => !used.has(tx) && tx !== act.tx && Math.abs(at - act.at) <= MOMENT_S,
     );
-    if (match === undefined) return false;
+    if (match === undefined) continue;
     used.add(match.tx);
-    return true;
-  });
+    moments.push(act);
+  }
+  return moments;
 }

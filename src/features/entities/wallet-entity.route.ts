@@ -8,6 +8,7 @@ import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
+import { listFrom } from '../../evidence/measure.ts';
 import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, type Source } from '../../evidence/source.ts';
@@ -141,7 +142,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     reason: entity instanceof Read ? null : entity.why.reason,
     coverage: runs.map(coverageOf),
     edges_left_out: leftOutOf(live),
-    merge_history: mergesOf(found),
+    merge_history: [...listFrom(found, mergesOf)],
     explain: question.to === null ? null : explained(question.to, address, entity, items),
     simulated,
     as_of: asOf(sources, now),
@@ -185,8 +186,7 @@ function leftOutOf(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   return { zero_value: of('zero_value'), no_market_token: of('no_market_token') };
 }
 
-function mergesOf(found: Entity | null): EntityBody['merge_history'] {
-  if (found === null) return [];
+function mergesOf(found: Entity): EntityBody['merge_history'] {
   const known = new Set(found.merges.map(({ former_id }) => former_id));
   return [
     ...found.merges.map(({ former_id, into_id, at, by }) => {

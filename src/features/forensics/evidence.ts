@@ -132,10 +132,9 @@ export function findingsSeen(kinds: readonly KindResult[]): Finding[] {
 
 /** The readings behind what is shown: a finding that was seen is a fact, whatever went unread. */
 export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[] {
-  return kinds.flatMap(({ found }) => {
-    const shown = decided(found, (findings) => findings.length > 0);
-    return shown instanceof Read ? [shown] : [];
-  });
+  return kinds
+    .map(({ found }) => decided(found, (findings) => findings.length > 0))
+    .filter((shown) => shown instanceof Read);
 }
 
 async function historyOf(

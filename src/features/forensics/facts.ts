@@ -2,6 +2,7 @@
 // A fact that was not read is null, and its provenance says why; zero is a measurement.
 
 import { type Claim, claim } from '../../evidence/claim.ts';
+import { present } from '../../evidence/measure.ts';
 import { basis, both, map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
@@ -116,12 +117,13 @@ function authorityOf({ code, authority }: FactReadings) {
 /** The state of the address on the other chains whose node is asked; `null` where none was read. */
 export function elsewhereOf({ facts }: FindingInputs) {
   const [, ...others] = facts;
-  const read = others.flatMap((one) => {
+  const states = others.map((one) => {
     const state = both({ code: one.facts.code, nonce: one.facts.nonce });
     const code = seenOf(one.facts.code);
-    if (seenOf(state) === null || code === null) return [];
-    return [{ chain: one.chain, ...stateOf(one.facts), delegates_to: code.delegates_to }];
+    if (seenOf(state) === null || code === null) return null;
+    return { chain: one.chain, ...stateOf(one.facts), delegates_to: code.delegates_to };
   });
+  const read = present(states);
   return read.length === 0 ? null : read;
 }
 

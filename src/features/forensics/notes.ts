@@ -2,6 +2,7 @@
 // Which kinds ran, on which blocks, and why others did not; it refuses to leave a gap unnamed.
 
 import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
+import { given, present } from '../../evidence/measure.ts';
 import { map, Read, seen } from '../../evidence/reading.ts';
 import type { CoverageRange } from '../../ports/history/transfer-history.ts';
 import { type ForensicEvidence, type KindResult, MAIN_CHAINS } from './evidence.ts';
@@ -40,24 +41,24 @@ export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInput
 function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
   const ranges = seen(map(history, ({ coverage }) => coverage));
   if (ranges === null) return null;
-  const covered = CHAIN_NAMES.flatMap((chain) => commonRange(chain, ranges));
+  const covered = present(CHAIN_NAMES.map((chain) => commonRange(chain, ranges)));
   return covered.length === 0 ? null : covered;
 }
 
 const KINDS = ['native', 'token', 'internal'] as const;
 
-/** The blocks of which all three kinds were read, as one range; none where a kind is missing. */
-function commonRange(chain: ChainName, ranges: readonly CoverageRange[]): CoveredBlocks[] {
+/** The blocks of which all three kinds were read, as one range; `null` where a kind is missing. */
+function commonRange(chain: ChainName, ranges: readonly CoverageRange[]): CoveredBlocks | null {
   const own = ranges.filter((one) => one.chain === chain);
   const longest = KINDS.map((kind) => longestOf(own.filter((one) => one.kind === kind)));
   let from = 0;
   let to = Number.MAX_SAFE_INTEGER;
   for (const range of longest) {
-    if (range === null) return [];
+    if (range === null) return null;
     from = Math.max(from, range.from);
     to = Math.min(to, range.to);
   }
-  return from > to ? [] : [{ chain, from, to }];
+  return from > to ? null : { chain, from, to };
 }
 
 type Span = { readonly from: number; readonly to: number };
@@ -100,8 +101,7 @@ function silentText(silent: readonly KindResult[], of: number): string {
 /** How many transfers are no contact of anybody: they are counted, and never denied. */
 function leftOutNote({ history, subject }: FindingInputs): string[] {
   const shown = seen(map(history, ({ transfers }) => transfers));
-  if (shown === null) return [];
-  const { leftOut } = sidesOf(subject.address, shown);
+  const { leftOut } = sidesOf(subject.address, given(shown));
   if (leftOut.length === 0) return [];
   const zero = leftOut.filter(({ why }) => why === 'zero_value').length;
   const unsold = leftOut.length - zero;

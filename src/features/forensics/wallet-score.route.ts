@@ -136,7 +136,7 @@ function absence(evidence: ForensicEvidence) {
   const asked: readonly Partly<unknown, never>[] = [...tables, history, entity, ...ofFacts];
   const silent = asked.flatMap((one) => (one instanceof Read ? [] : [one]));
   const fault = silent.find((one) => !NEVER_HERE.includes(one.why.code));
-  const [first, ...consulted] = tables.flatMap((one) => (one instanceof Read ? [one] : []));
+  const [first, ...consulted] = tables.filter((one) => one instanceof Read);
   const about = { subject: subject.address };
   if (fault !== undefined) {
     const read = first === undefined ? consulted : [first, ...consulted];

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
-import { tally } from '../../evidence/measure.ts';
+import { tally, written } from '../../evidence/measure.ts';
 import {
   type BitcoinBlock,
   type BitcoinFiles,
@@ -158,8 +158,7 @@ async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<strin
     for await (const chunk of unpacked) {
       if (signal.aborted) return;
       const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-      const last = lines.pop();
-      rest = last === undefined ? '' : last;
+      rest = written(lines.pop());
       if (rest.length > LINE_CHARS_MAX) throw new BlocksFault('a line of a file is too long');
       yield* lines.filter((line) => line.trim() !== '');
     }

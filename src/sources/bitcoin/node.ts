@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
+import { given } from '../../evidence/measure.ts';
 import {
   type BitcoinBlock,
   type BitcoinCoin,
@@ -149,7 +150,7 @@ async function spentBy(
 /** Core writes whole coins with eight digits, which a double holds exactly enough to give back. */
 function coinOf({ value, scriptPubKey }: WireOutput): BitcoinCoin {
   const { address, addresses } = scriptPubKey;
-  const [only, ...more] = addresses === undefined ? [] : addresses;
+  const [only, ...more] = given(addresses);
   const text = address === undefined && more.length === 0 ? only : address;
   const parsed = text === undefined ? null : parseAddress(text);
   const satoshis = BigInt(value.toFixed(SATOSHI_DIGITS).replace('.', ''));

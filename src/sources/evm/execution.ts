@@ -151,7 +151,7 @@ async function lacks(
   signal: AbortSignal,
 ): Promise<boolean> {
   const [hash] = hashesOf(block);
-  if (way === 'tx_receipts' && hash === undefined) return false;
+  if (way === 'tx_receipts' && hashesOf(block).length === 0) return false;
   const probes: Readonly<Record<Way, RpcCall>> = {
     trace_block: asked('trace_block', [quantity(block.number)]),
     call_tracer: asked('debug_traceBlockByHash', [block.hash, CALL_TRACER]),

@@ -96,7 +96,7 @@ export function filedReceipt(text: string): FiledReceipt {
 
 /** The objects of a document, those inside them too, down to a few levels. */
 function objectsIn(value: unknown, depth: number): object[] {
-  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return [];
+  if (!(value instanceof Object) || depth > DEPTH_MAX) return [];
   const inside = Object.values(value).slice(0, PARTS_MAX);
   const own = Array.isArray(value) ? [] : [value];
   return [...own, ...inside.flatMap((one) => objectsIn(one, depth + 1))];

@@ -78,8 +78,7 @@ export async function isToken(ask: StateAsk, address: string): Promise<boolean> 
     answeredWord(ask, address, SELECTORS.decimals),
   ]);
   const [supply, decimals] = words;
-  if (supply == null || decimals == null) return false;
-  return BigInt(decimals) <= DECIMALS_MAX;
+  return supply != null && decimals != null && BigInt(decimals) <= DECIMALS_MAX;
 }
 
 /** Who may change what a contract does: its slots, and its own word for an owner. */

@@ -3,6 +3,7 @@
 // named and the rest is read on; a line without end is a fault of the file.
 
 import { StringDecoder } from 'node:string_decoder';
+import { written } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
 import { jsonIn } from '../http/json-text.ts';
 import { FileFault } from './file-fault.ts';
@@ -27,8 +28,7 @@ async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   let rest = '';
   for await (const chunk of chunks) {
     const whole = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    const last = whole.pop();
-    rest = last === undefined ? '' : last;
+    rest = written(whole.pop());
     if (rest.length > LINE_CHARS_MAX) throw new FileFault('a line is too long');
     yield* whole;
   }

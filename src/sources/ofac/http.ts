@@ -1,6 +1,7 @@
 // Answers one question: what does a web server that publishes the list serve now.
 // It follows the publisher's redirect to an expiring link and never keeps where it led.
 
+import { present } from '../../evidence/measure.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Mirror, Validators } from '../../ports/sanctions/publisher.ts';
@@ -82,11 +83,13 @@ function faultOf(error: unknown): string | null {
 }
 
 function conditions(known: Validators | null): Record<string, string> {
-  if (known === null) return {};
-  return {
-    ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
-    ...(known.last_modified === null ? {} : { 'if-modified-since': known.last_modified }),
-  };
+  const sent = [
+    ['if-none-match', known?.etag],
+    ['if-modified-since', known?.last_modified],
+  ] as const;
+  return Object.fromEntries(
+    present(sent.map(([name, value]) => (value == null ? null : ([name, value] as const)))),
+  );
 }
 
 function validatorsOf(answer: Fetched): Validators {

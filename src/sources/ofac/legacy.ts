@@ -2,6 +2,7 @@
 // A crypto address is an `id` whose type begins with the address label. A file whose declared
 // record count differs from its entries is refused: that count is how this format shows its end.
 
+import { given } from '../../evidence/measure.ts';
 import {
   currencyOf,
   type Document,
@@ -144,7 +145,7 @@ function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
 
 function usDay(text: string): string | null {
   const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
-  const [, month, day, year] = parts === null ? [] : parts;
+  const [, month, day, year] = given(parts);
   if (month === undefined || day === undefined || year === undefined) return null;
   return isoDay(year, month, day);
 }

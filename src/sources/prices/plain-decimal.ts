@@ -1,5 +1,7 @@
 // Answers one question: which decimal text is a number of JSON, digit for digit, without exponent?
 
+import { written } from '../../evidence/measure.ts';
+
 const WRITTEN = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/;
 
 /** The shortest decimal text of a number that is not negative; `null` for any other. */
@@ -8,7 +10,7 @@ export function plainDecimal(value: number): string | null {
   if (match === null) return null;
   const [, whole, fraction, exponent] = match;
   if (whole === undefined) return null;
-  const behind = fraction === undefined ? '' : fraction;
+  const behind = written(fraction);
   const shift = exponent === undefined ? 0 : Number(exponent);
   const digits = `${whole}${behind}`;
   const point = whole.length + shift;

@@ -15,6 +15,8 @@ const balance = z.object({
   uiTokenAmount: z.object({ decimals: z.number().int().min(0).max(255) }),
 });
 
+const accountKey = z.object({ pubkey: z.string() });
+
 /** A transaction as `getTransaction` gives it with `jsonParsed`, as far as it is read. */
 export const parsedTransaction = z.object({
   slot: z.number().int().nonnegative(),
@@ -26,9 +28,9 @@ export const parsedTransaction = z.object({
     innerInstructions: z.array(z.object({ instructions: z.array(instruction) })).nullish(),
   }),
   transaction: z.object({
-    signatures: z.array(z.string()).min(1),
+    signatures: z.tuple([z.string()], z.string()),
     message: z.object({
-      accountKeys: z.array(z.object({ pubkey: z.string() })).min(1),
+      accountKeys: z.tuple([accountKey], accountKey),
       instructions: z.array(instruction),
     }),
   }),
@@ -65,7 +67,6 @@ export function transfersIn(tx: ParsedTransaction, address: string): HistoryTran
   if (meta.err !== null && meta.err !== undefined) return [];
   const [signature] = transaction.signatures;
   const [payer] = transaction.message.accountKeys;
-  if (signature === undefined || payer === undefined) return [];
   const common = {
     chain: 'solana',
     tx: signature,

@@ -192,10 +192,9 @@ function byKey(rows: readonly KeyedEntry[]): ReadonlyMap<string, readonly ListEn
 
 /** The addresses that stand in both neighbours, as the earlier one prints them. */
 function inBoth({ before, after }: AroundDay, rows: readonly KeyedEntry[]): readonly string[] {
-  if (before === null || after === null) return [];
   const later = new Set(
-    rows.filter((row) => row.publication_id === after.id).map((row) => row.match_key),
+    rows.filter((row) => row.publication_id === after?.id).map((row) => row.match_key),
   );
-  const both = rows.filter((row) => row.publication_id === before.id && later.has(row.match_key));
+  const both = rows.filter((row) => row.publication_id === before?.id && later.has(row.match_key));
   return [...new Set(both.map((row) => row.entry.address))].slice(0, NAMED_IN_BOTH_MAX);
 }

@@ -2,7 +2,7 @@
 // A contact is a transfer to or from a named contract or wallet; poisoning and spam never make one.
 
 import { matchKey } from '../../../chain/address.ts';
-import { heldUnder } from '../../../evidence/measure.ts';
+import { heldUnder, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import { leadingLabel } from '../../tables/labels.ts';
@@ -96,16 +96,17 @@ function exchangeKind(
       map(both({ history, labels }), (seen): readonly FindingDraft[] => {
         const { kept } = sidesOf(address, seen.history.transfers);
         const meant = kept.filter((one) => isMeant(address, one) && one.raw_amount > 0n);
-        return [...byOther(address, meant)].flatMap(([other, transfers]) => {
+        const drafts = [...byOther(address, meant)].map(([other, transfers]) => {
           const label = leadingLabel(heldUnder(seen.labels.found, matchKey(other)));
-          if (label === null) return [];
+          if (label === null) return null;
           const times = transfers.length === 1 ? '1 transfer' : `${transfers.length} transfers`;
           const statement =
             `${times} ${verb} ${other}, which ${label.source} labels “${label.label}” of ` +
             `${label.entity} (${label.role}).`;
           const { as_of } = draftSource(labels);
-          return [{ statement, ...carriedBy(address, transfers), source: label.source, as_of }];
+          return { statement, ...carriedBy(address, transfers), source: label.source, as_of };
         });
+        return present(drafts);
       }),
   };
 }

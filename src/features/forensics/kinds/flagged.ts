@@ -2,7 +2,7 @@
 // A tag is the source's claim and is shown as such, with the source; no judgement is added.
 
 import { isSystemAddress, matchKey } from '../../../chain/address.ts';
-import { heldUnder } from '../../../evidence/measure.ts';
+import { heldUnder, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { FlaggedLookUp, FlaggedRow } from '../../../ports/flags/flagged-addresses.ts';
 import {
@@ -50,14 +50,15 @@ export const flaggedCounterparty: FindingKind = {
   find: ({ subject: { address }, history, flagged }) =>
     map(both({ history, flagged }), (seen) => {
       const { kept } = sidesOf(address, seen.history.transfers);
-      return [...byOther(address, kept)].flatMap(([other, transfers]) => {
+      const drafts = [...byOther(address, kept)].map(([other, transfers]) => {
         const [row] = rowsOf(seen.flagged, other);
-        if (row === undefined) return [];
+        if (row === undefined) return null;
         const statement =
           `${countText(address, transfers)} with ${other}, which ${row.source} flags as ` +
           `${tagText(row)}; ${wishText(address, transfers)}.`;
-        return [{ statement, ...carriedBy(address, transfers), ...whose(row, flagged) }];
+        return { statement, ...carriedBy(address, transfers), ...whose(row, flagged) };
       });
+      return present(drafts);
     }),
 };
 

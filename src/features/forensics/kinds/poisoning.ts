@@ -3,7 +3,7 @@
 // what is left out of every contact is shown here and nowhere denied.
 
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
-import { collect, heldUnder } from '../../../evidence/measure.ts';
+import { collect, heldUnder, present } from '../../../evidence/measure.ts';
 import { map, seen } from '../../../evidence/reading.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../../history/address-history.ts';
@@ -134,10 +134,10 @@ function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTra
   for (const one of others) {
     if (copiedBy(one, bySymbol) !== null) collect(copies, `${one.chain} ${one.token}`, one);
   }
-  return [...copies.values()].slice(0, PAIRS_SHOWN_MAX).flatMap((transfers) => {
+  const tricks = [...copies.values()].slice(0, PAIRS_SHOWN_MAX).map((transfers): Trick | null => {
     const [first] = transfers;
     const copied = first === undefined ? null : copiedBy(first, bySymbol);
-    if (first === undefined || copied === null) return [];
+    if (first === undefined || copied === null) return null;
     const what = copied === COIN ? 'the coin of its chain' : `the token ${copied}`;
     return {
       statement:
@@ -147,6 +147,7 @@ function likeTokens(own: readonly HistoryTransfer[], others: readonly HistoryTra
       records: [recordOf('copied_symbol_of', copied)],
     };
   });
+  return present(tricks);
 }
 
 const COIN = 'coin';

@@ -2,6 +2,8 @@
 // As bytes where its chain writes bytes in hexadecimal (EVM), else as its text: nothing is decoded
 // that could be told apart only by its letters' case.
 
+import { written } from '../../../evidence/measure.ts';
+
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const HEX_PREFIX = '0x';
@@ -10,14 +12,14 @@ const HASH_DIGITS = 64;
 
 /** The stored bytes of an address or a token in hexadecimal; empty for `null`. */
 export function addressHex(address: string | null): string {
-  if (address === null) return '';
-  return EVM_ADDRESS.test(address) ? address.slice(HEX_PREFIX.length) : textHex(address);
+  const text = written(address);
+  return EVM_ADDRESS.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
 }
 
 /** The stored bytes of a hash in hexadecimal; empty for `null`. */
 export function hashHex(hash: string | null): string {
-  if (hash === null) return '';
-  return HASH.test(hash) ? hash.slice(HEX_PREFIX.length) : textHex(hash);
+  const text = written(hash);
+  return HASH.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
 }
 
 /** The bytes of a text in hexadecimal. */

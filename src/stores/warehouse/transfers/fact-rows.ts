@@ -2,6 +2,7 @@
 // Refuses a transfer without a place, and an address or amount that no row could hold.
 
 import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
+import { written } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/origin.ts';
 import type {
   BlockFact,
@@ -133,8 +134,7 @@ export function successOf(code: number): boolean | null {
 
 /** The basis, a line end and the value; empty where there is no value. */
 function priced({ usd, price_basis }: TransferFact): string {
-  if (usd === null) return '';
-  return `${price_basis === null ? '' : price_basis.replaceAll('\n', ' ')}\n${usd}`;
+  return usd === null ? '' : `${written(price_basis).replaceAll('\n', ' ')}\n${usd}`;
 }
 
 /** How an origin is stored: the better one of two is the greater. */

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
+import { present } from '../../../evidence/measure.ts';
 import type { HeldChain } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
@@ -23,13 +24,15 @@ const COUNT = `SELECT chain, min(block), max(block), count(), min(observed)`;
 /** What is held, chain by chain. */
 export async function heldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
-  const inTip = held.followed.flatMap(({ chain, final_block, tip_block }) => {
-    if (tip_block === null) return [];
+  const inTip = held.followed.map(({ chain, final_block, tip_block }) => {
+    if (tip_block === null) return null;
     const above = final_block === null ? '' : `AND block > ${final_block}`;
     const blocks = `chain = '${chain}' ${above} AND block <= ${tip_block}`;
-    return [`${COUNT} FROM tip_transfers FINAL WHERE ${blocks} GROUP BY chain`];
+    return `${COUNT} FROM tip_transfers FINAL WHERE ${blocks} GROUP BY chain`;
   });
-  const sql = [`${COUNT} FROM transfers FINAL GROUP BY chain`, ...inTip].join(' UNION ALL ');
+  const sql = [`${COUNT} FROM transfers FINAL GROUP BY chain`, ...present(inTip)].join(
+    ' UNION ALL ',
+  );
   const rows = await warehouse.query(sql, { ...WRITE, row: countedRow, tuples: true });
   return CHAIN_NAMES.flatMap((chain) => {
     const counted = rows.filter(([of]) => of === chain);

@@ -12,8 +12,9 @@ import { outsideOf } from '../src/compose/outside.ts';
 import { composeParts } from '../src/compose/parts.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
-import { labelsImport } from '../src/features/tables/labels.command.ts';
-import { corpusImport } from '../src/features/tables/launches.command.ts';
+import { importCommand } from '../src/features/tables/imports.command.ts';
+import { exchangeLabels } from '../src/features/tables/labels.ts';
+import { launchCorpus } from '../src/features/tables/launches.ts';
 import { worldCorpusLines } from '../src/world/corpus.ts';
 import { worldLabelsCsv } from '../src/world/labels.ts';
 import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
@@ -73,8 +74,9 @@ async function importTables(directory: string, parts: Parts, now: number): Promi
   const signal = AbortSignal.timeout(60_000);
   const quiet = () => undefined;
   const io = { out: quiet, err: quiet, json: false, colour: false, cwd: directory, signal };
-  await labelsImport.run([labels, '--source', 'bench'], io, parts.of(tables).services);
-  await corpusImport.run([corpus, '--source', 'bench'], io, parts.of(tables).services);
+  const { services } = parts.of(tables);
+  await importCommand(exchangeLabels).run([labels, '--source', 'bench'], io, services);
+  await importCommand(launchCorpus).run([corpus, '--source', 'bench'], io, services);
 }
 
 async function hundredKeys(parts: Parts, at: number): Promise<string[]> {

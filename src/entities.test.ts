@@ -31,7 +31,7 @@ import { evm } from './testing/addresses.ts';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
-import { memoryExchangeLabels } from './testing/memory/exchange-labels.ts';
+import { memoryExchangeLabels } from './testing/memory/imported-tables.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 
 const absent = anvilPath() === null;

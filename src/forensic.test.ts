@@ -5,16 +5,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Read } from './evidence/reading.ts';
-import { flaggedImporter } from './features/tables/flagged-rows.ts';
+import { flaggedAddresses as flaggedTable } from './features/tables/flagged-rows.ts';
 import type { FlaggedAddresses } from './ports/flags/flagged-addresses.ts';
-import { localTableFiles } from './sources/files/files.ts';
 import { mixerRegistryFile, mixerRows } from './sources/registry/mixers-file.ts';
-import { flaggedSnapshot } from './stores/snapshots/flags.ts';
 import { evm } from './testing/addresses.ts';
-import { STILL_NOW } from './testing/clock.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';
-import { memoryFlaggedTable } from './testing/memory/flag-table.ts';
+import { importInto, keptTables, servedFrom } from './testing/imported-tables.ts';
 import { memoryTransfer } from './testing/memory/transfers.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry } from './testing/walked-world.ts';
@@ -82,6 +79,7 @@ describe('every EVM address of one party is found as listed, under that party', 
 });
 
 const DATA = join(SHARED_DATA, 'findings/forta-ethereum');
+const { empty } = keptTables();
 const DATA_SETS = [
   {
     ...{
@@ -106,31 +104,17 @@ describe.each(DATA_SETS)('$what', ({ data, contract, tag, maker, made, phisher }
   const absent = !existsSync(data);
 
   async function imported(...names: readonly string[]): Promise<FlaggedAddresses> {
-    const { table } = memoryFlaggedTable();
-    const run = flaggedImporter(
-      { files: localTableFiles(() => STILL_NOW), table },
-      () => STILL_NOW,
-    );
-    for (const name of names) {
-      const order = {
-        path: join(data, name),
-        source: name,
-        source_url: null,
-        origin: 'observed',
-      } as const;
-      const watch = {
-        onRefused: () => undefined,
-        onProgress: () => undefined,
-        signal: new AbortController().signal,
-      };
-      const outcome = await run(order, watch);
+    const store = await empty(flaggedTable);
+    for (const source of names) {
+      const { outcome } = await importInto(flaggedTable, store, {
+        path: join(data, source),
+        source,
+      });
       expect(outcome.outcome).toBe('completed');
     }
-    const snapshot = flaggedSnapshot({
-      ...{ table, pollMs: 60_000, rowsInMemoryMax: 100_000, onFault: () => undefined },
-    });
-    await snapshot.poll();
-    return snapshot.flagged;
+    const table = servedFrom(flaggedTable, store);
+    await table.poll();
+    return table;
   }
 
   test.skipIf(absent)(

@@ -5,24 +5,17 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
 import { Read } from './evidence/reading.ts';
 import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen.route.ts';
-import { labelImporter } from './features/tables/labels.ts';
-import { corpusImporter, launchAnswer } from './features/tables/launches.ts';
-import type { ImportOutcome, RefusedRow } from './ports/tables/table-import.ts';
-import { localTableFiles } from './sources/files/files.ts';
+import { exchangeLabels } from './features/tables/labels.ts';
+import { launchAnswer, launchCorpus } from './features/tables/launches.ts';
+import type { ImportOutcome } from './ports/tables/table-import.ts';
 import type { Database } from './stores/control/engine/database.ts';
-import { migrate } from './stores/control/engine/migrate.ts';
-import { openPglite } from './stores/control/engine/pglite.ts';
-import { labelStore } from './stores/control/labels.ts';
-import { corpusStore } from './stores/control/launches.ts';
-import { LABELS_IN_MEMORY_MAX, labelSnapshot } from './stores/snapshots/labels.ts';
-import { corpusSnapshot, WALLETS_IN_MEMORY_MAX } from './stores/snapshots/launches.ts';
+import { importInto, keptTables, servedFrom, storeOf } from './testing/imported-tables.ts';
 import { memorySanctionsList } from './testing/memory/sanctions-list.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { SANDBOX_LAUNCHERS, worldCorpusLines } from './world/corpus.ts';
 import { SANDBOX_LABELLED, worldLabelsCsv } from './world/labels.ts';
@@ -30,83 +23,57 @@ import { WORLD_SEED } from './world/listed-parties.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;
-const MIGRATIONS = join(import.meta.dirname, '../migrations/control');
-const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 
 let time = NOW;
 let folder = '';
-let directory = '';
-let database: Database;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exhibit-test-tables-'));
-  directory = await freshPgliteDirectory();
-  database = await openPglite(directory);
-  await migrate(database, MIGRATIONS, LIVE);
-}, 120_000);
-afterAll(async () => {
-  await database.close();
-  await rm(dirname(directory), { recursive: true });
-  await rm(folder, { recursive: true });
 });
-beforeEach(() => {
+afterAll(() => rm(folder, { recursive: true }));
+const { empty, database } = keptTables();
+beforeEach(async () => {
   time = NOW;
+  await empty(exchangeLabels);
 });
-afterEach(() => database.query('truncate exchange_labels, launches, table_imports cascade'));
 
 const now = () => time;
-const files = localTableFiles(now);
-
-function watching() {
-  const refused: RefusedRow[] = [];
-  const watch = {
-    onRefused: (row: RefusedRow) => void refused.push(row),
-    onProgress: () => undefined,
-    signal: new AbortController().signal,
-  };
-  return { refused, watch };
-}
-
 async function importedLabels(path: string, source: string) {
-  const { refused, watch } = watching();
-  const importFile = labelImporter({ files, table: labelStore(database, now) }, now);
-  const order = { path, source, source_url: null, role: null, origin: 'observed' } as const;
-  return { refused, outcome: await importFile(order, watch) };
+  return importInto(
+    exchangeLabels,
+    storeOf(database(), exchangeLabels, now),
+    { path, source },
+    { now },
+  );
 }
 
 async function importedLaunches(text: string) {
   const path = join(folder, 'launches.jsonl');
   await writeFile(path, text);
-  const { refused, watch } = watching();
-  const importFile = corpusImporter({ files, table: corpusStore(database, now) }, now);
   const order = { path, source: 'world', origin: 'simulated' } as const;
-  return { refused, outcome: await importFile(order, watch) };
+  return importInto(launchCorpus, storeOf(database(), launchCorpus, now), order, { now });
 }
 
-function labelSnapshotOf(store: Database) {
-  const table = labelStore(store, now);
-  const onFault = () => undefined;
-  return labelSnapshot({ table, pollMs: 10, rowsInMemoryMax: LABELS_IN_MEMORY_MAX, onFault });
+function servedLabels(database: Database) {
+  return servedFrom(exchangeLabels, storeOf(database, exchangeLabels, now));
 }
 
-function corpusSnapshotOf(store: Database) {
-  const table = corpusStore(store, now);
-  const onFault = () => undefined;
-  return corpusSnapshot({ table, pollMs: 10, walletsInMemoryMax: WALLETS_IN_MEMORY_MAX, onFault });
+function servedLaunches(database: Database) {
+  return servedFrom(launchCorpus, storeOf(database, launchCorpus, now));
 }
 
 async function labelsOf(addresses: readonly string[]) {
-  const snapshot = labelSnapshotOf(database);
-  await snapshot.poll();
-  const reading = await snapshot.labels.lookUp(addresses);
+  const table = servedLabels(database());
+  await table.poll();
+  const reading = await table.lookUp(addresses);
   if (!(reading instanceof Read)) throw new Error(reading.why.reason);
   return reading.value;
 }
 
 async function countsOf(wallets: readonly string[]) {
-  const snapshot = corpusSnapshotOf(database);
-  await snapshot.poll();
-  const reading = await snapshot.corpus.lookUp(wallets);
+  const table = servedLaunches(database());
+  await table.poll();
+  const reading = await table.lookUp(wallets);
   if (!(reading instanceof Read)) throw new Error(reading.why.reason);
   return reading.value;
 }
@@ -126,11 +93,11 @@ test('a killed import leaves what was in force, and the next import forgets its 
   const path = join(folder, 'labels.csv');
   await writeFile(path, worldLabelsCsv(WORLD_SEED));
   await importedLabels(path, 'world');
-  const table = labelStore(database, now);
+  const table = storeOf(database(), exchangeLabels, now);
   const facts = { source: 'world', source_url: null, origin: 'observed', started_at: NOW } as const;
   const begun = await table.begin(facts);
   if (!(begun instanceof Read)) throw new Error('not begun');
-  await database.query(
+  await database().query(
     `insert into exchange_labels
        select $1, n, match_key, address, chain, 'left behind', entity, role, confidence,
        clusterable, source, source_url, first_seen from exchange_labels`,
@@ -141,7 +108,7 @@ test('a killed import leaves what was in force, and the next import forgets its 
   expect(held?.map(({ label }) => label)).toEqual(['Sandbox Exchange: Hot Wallet 1']);
   time = NOW + 2 * DAY_S;
   await importedLabels(path, 'world');
-  expect(await database.query('select 1 from exchange_labels')).toHaveLength(503);
+  expect(await database().query('select 1 from exchange_labels')).toHaveLength(503);
 });
 
 test('a bulk screen of loaded tables opens no connection and asks no store', async () => {
@@ -151,14 +118,14 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
   await importedLaunches(worldCorpusLines(NOW, WORLD_SEED));
   const asked: string[] = [];
   const watched = watchedDatabase(asked);
-  const labels = labelSnapshotOf(watched);
-  const corpus = corpusSnapshotOf(watched);
+  const labels = servedLabels(watched);
+  const corpus = servedLaunches(watched);
   await Promise.all([labels.poll(), corpus.poll()]);
   const before = asked.length;
   const handler = bulkWalletScreenHandler({
     sanctionsList: memorySanctionsList(LIST),
-    exchangeLabels: labels.labels,
-    launchCorpus: corpus.corpus,
+    exchangeLabels: labels,
+    launchCorpus: corpus,
   });
   const { connect } = Socket.prototype;
   Socket.prototype.connect = () => {
@@ -179,10 +146,10 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
 /** The store, with each statement noted. */
 function watchedDatabase(asked: string[]): Database {
   return {
-    ...database,
+    ...database(),
     query: (sql, params) => {
       asked.push(sql);
-      return database.query(sql, params);
+      return database().query(sql, params);
     },
   };
 }

@@ -8,6 +8,8 @@ import { coloured, factLines, formatTime, print, printJson, timeText } from './o
 
 /** How many rows lie between two lines of progress. */
 const PROGRESS_ROWS = 50_000;
+type Nouns = readonly [one: string, several: string];
+
 const SOURCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** The name of a source as it is kept, or `UsageError`. */
@@ -28,9 +30,9 @@ export function parseOrigin(text: string | undefined, simulated: boolean): Impor
   return 'simulated';
 }
 
-/** Runs an import and shows how it ended. `noun` is one row of the table in one word. */
+/** Runs an import and shows how it ended. `nouns` say one row of the table, and several. */
 export async function runImport(
-  noun: string,
+  nouns: Nouns,
   work: (watch: ImportWatch) => Promise<ImportOutcome>,
   io: Io,
 ): Promise<ExitStatus> {
@@ -46,7 +48,7 @@ export async function runImport(
   });
   switch (outcome.outcome) {
     case 'completed':
-      tellCompleted(noun, outcome, io);
+      tellCompleted(nouns, outcome, io);
       return EXIT.done;
     case 'no_row_accepted':
       if (io.json) printJson(io, { rows_accepted: 0, ...countsOf(outcome) });
@@ -66,7 +68,7 @@ function countsOf(outcome: { readonly rows_refused: number; readonly refused: Re
 }
 
 function tellCompleted(
-  noun: string,
+  [one, several]: Nouns,
   { record, refused }: Extract<ImportOutcome, { outcome: 'completed' }>,
   io: Io,
 ): void {
@@ -79,8 +81,8 @@ function tellCompleted(
     printJson(io, { ...facts, rows_accepted, ...counts, ...dated });
     return;
   }
-  const plural = rows_accepted === 1 ? '' : noun === 'launch' ? 'es' : 's';
-  const imported = `Imported ${rows_accepted.toLocaleString('en')} ${noun}${plural}.`;
+  const noun = rows_accepted === 1 ? one : several;
+  const imported = `Imported ${rows_accepted.toLocaleString('en')} ${noun}.`;
   print(io, [
     coloured(imported, 'green', io),
     ...factLines([

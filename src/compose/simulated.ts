@@ -7,9 +7,10 @@ import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
 import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { findingsImport } from '../features/tables/flags.command.ts';
-import { labelsImport } from '../features/tables/labels.command.ts';
-import { corpusImport } from '../features/tables/launches.command.ts';
+import { flaggedAddresses } from '../features/tables/flagged-rows.ts';
+import { importCommand } from '../features/tables/imports.command.ts';
+import { exchangeLabels } from '../features/tables/labels.ts';
+import { launchCorpus } from '../features/tables/launches.ts';
 import { jsonIn } from '../sources/http/json-text.ts';
 import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
@@ -94,12 +95,11 @@ const FURNISH_MS_MAX = 60_000;
 async function fillTables(config: Config, parts: Parts): Promise<void> {
   const folder = join(config.dataDir, 'spool');
   await mkdir(folder, { recursive: true });
-  const labels = join(folder, 'labels.csv');
-  const corpus = join(folder, 'launches.jsonl');
-  const flagged = join(folder, 'flagged.csv');
-  await writeFile(labels, worldLabelsCsv(WORLD_SEED));
-  await writeFile(corpus, worldCorpusLines(nowS(), WORLD_SEED));
-  await writeFile(flagged, worldFlaggedCsv());
+  const fills = [
+    { table: exchangeLabels, name: 'labels.csv', text: worldLabelsCsv(WORLD_SEED) },
+    { table: launchCorpus, name: 'launches.jsonl', text: worldCorpusLines(nowS(), WORLD_SEED) },
+    { table: flaggedAddresses, name: 'flagged.csv', text: worldFlaggedCsv() },
+  ];
   const said: string[] = [];
   const io: Io = {
     out: () => undefined,
@@ -110,13 +110,12 @@ async function fillTables(config: Config, parts: Parts): Promise<void> {
     signal: AbortSignal.timeout(FURNISH_MS_MAX),
   };
   const { services } = parts.of(tables);
-  const statuses = [
-    await labelsImport.run([labels, '--source', SOURCE], io, services),
-    await corpusImport.run([corpus, '--source', SOURCE], io, services),
-    await findingsImport.run([flagged, '--source', SOURCE], io, services),
-  ];
-  await Promise.all([labels, corpus, flagged].map((file) => rm(file)));
-  if (statuses.some((status) => status !== EXIT.done)) {
+  for (const { table, name, text } of fills) {
+    const file = join(folder, name);
+    await writeFile(file, text);
+    const status = await importCommand(table).run([file, '--source', SOURCE], io, services);
+    await rm(file);
+    if (status === EXIT.done) continue;
     throw new Error(`The simulated tables could not be filled: ${said.join(' ')}`);
   }
 }

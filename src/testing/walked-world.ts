@@ -7,7 +7,7 @@ import type { ExchangeLabel, ExchangeLabels } from '../ports/labels/exchange-lab
 import type { ListEntry, SanctionsList } from '../ports/sanctions/sanctions-list.ts';
 import { coveredHistory } from '../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from './clock.ts';
-import { memoryExchangeLabels } from './memory/exchange-labels.ts';
+import { memoryExchangeLabels } from './memory/imported-tables.ts';
 import { type MemoryPublication, memorySanctionsList } from './memory/sanctions-list.ts';
 import { type MemoryHistory, memoryTransferHistory } from './memory/transfer-history.ts';
 import { heldInFull } from './memory/transfers.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { evm, named } from '../../testing/addresses.ts';
-import { flaggedJudge } from './flagged-rows.ts';
+import { flaggedAddresses } from './flagged-rows.ts';
 
 const DAY_S = 86_400;
-const judge = flaggedJudge({ source: 'one', source_url: null, imported_at: 20_000 * DAY_S });
+const TOLD = { source: 'one', source_url: null, otherwise: null, imported_at: 20_000 * DAY_S };
+const judge = flaggedAddresses.judge(TOLD);
 const ADDRESS = evm('flagged');
 const MAKER = evm('maker');
 const TX = `0x${'Ab'.repeat(32)}`;
@@ -22,7 +23,7 @@ describe('the layouts of flagged rows', () => {
     expect(verdict).toMatchObject({
       row: {
         ...{ address: ADDRESS, tag: 'xToken Exploiter', category: 'heist', is_contract: true },
-        ...{ creator: MAKER, creator_key: MAKER, creation_tx: TX.toLowerCase(), source: 'one' },
+        ...{ creator: MAKER, creation_tx: TX.toLowerCase(), source: 'one' },
       },
     });
   });

@@ -2,51 +2,93 @@
 // Three published layouts and one of our own are known by their columns. It refuses to guess: a row
 // that names neither a tag nor a category flags nothing.
 
-import { isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
+import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { parseChain } from '../../chain/chain.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
-import type { FlaggedTable, FlaggedTableRow, ImportFlagged } from '../../ports/flags/table.ts';
-import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
+import type {
+  FlaggedAddressesPort,
+  FlaggedLookUp,
+  FlaggedRow,
+} from '../../ports/flags/flagged-addresses.ts';
+import type { RawRow } from '../../ports/tables/table-import.ts';
 import {
   type Accepted,
-  importTable,
+  type ImportedTable,
+  type ImportTold,
   isShowable,
   type Judge,
   type Refused,
   valueIn,
 } from './import-rows.ts';
 import { isPublicLink } from './labels.ts';
+import { rowsByAddress } from './rows-by-address.ts';
 
 const TAG_CHARS_MAX = 200;
 const CATEGORY_CHARS_MAX = 60;
 const CHAIN_CHARS_MAX = 40;
 const HASH = /^0x[0-9a-f]{64}$/;
 
-/** What an importer adds to rows that do not say it themselves. */
-export type FlaggedDefaults = {
-  readonly source: string;
-  readonly source_url: string | null;
-  /** Unix seconds: the day of rows that their source does not date. */
-  readonly imported_at: number;
+/** The table of flagged addresses. Rows of different sources stand side by side. */
+export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, FlaggedLookUp> = {
+  name: 'flagged_addresses',
+  port: 'flagged_addresses',
+  title: 'Flagged address table',
+  what: 'the table of flagged addresses',
+  columns: {
+    address: 'text',
+    chain: 'text',
+    tag: 'text',
+    category: 'text',
+    is_contract: 'flag',
+    creator: 'text',
+    creation_tx: 'text',
+    source: 'text',
+    source_url: 'text',
+    first_seen: 'day',
+  },
+  keys: { match_key: 'address', creator_key: 'creator' },
+  counting: { which: 'newest import' },
+  // At about 500 bytes each; the published tables have tens of thousands.
+  held: { max: 500_000, of: 'rows', beyond: 'refuse' },
+  index: () => {
+    const own = rowsByAddress<FlaggedRow>();
+    const made = rowsByAddress<FlaggedRow>();
+    return {
+      add: (row) => {
+        own.add(row.address, row);
+        if (row.creator !== null) made.add(row.creator, row);
+      },
+      size: own.size,
+      answer: (table_rows, asked) => {
+        return { table_rows, found: own.under(asked), created: made.under(asked) };
+      },
+    };
+  },
+  judge: flaggedJudge,
+  words: {
+    command: 'findings import',
+    summary: 'Fill the table of flagged addresses from a published file.',
+    nouns: ['flagged row', 'flagged rows'],
+    example:
+      'phishing_scams.csv --source forta-phishing ' +
+      '--source-url https://github.com/forta-network/labelled-datasets',
+    file: [
+      'CSV (.csv), JSON lines (.jsonl) or a JSON list (.json); the layouts of the',
+      'Forta labelled data sets, or columns address, tag and, where known,',
+      'category, chain, is_contract, creator, creation_tx, source_url, first_seen',
+    ],
+    source: 'whose rows these are; a later import of the same name replaces them all',
+    unnamed: null,
+    linked: true,
+    otherwise: null,
+    notes: [],
+  },
 };
 
-/** The importer of files of flagged addresses. `now` gives Unix seconds. */
-export function flaggedImporter(
-  ports: { readonly files: TableFiles; readonly table: FlaggedTable },
-  now: () => number,
-): ImportFlagged {
-  return ({ path, source, source_url, origin }, watch) => {
-    const started_at = now();
-    const judge = flaggedJudge({ source, source_url, imported_at: started_at });
-    const facts = { source, source_url, origin, started_at };
-    return importTable({ ...ports, path, facts, judge, now }, watch);
-  };
-}
-
 /** Judges the rows of files of flagged addresses. */
-export function flaggedJudge(defaults: FlaggedDefaults): Judge<FlaggedTableRow> {
-  const today = formatIsoDate(defaults.imported_at);
-  return (raw) => flaggedRow(saidBy(raw), defaults, today);
+function flaggedJudge(told: ImportTold): Judge<FlaggedRow> {
+  const today = formatIsoDate(told.imported_at);
+  return (raw) => flaggedRow(saidBy(raw), told, today);
 }
 
 /** What a row says, whatever its layout; `null` where it says nothing. */
@@ -121,9 +163,9 @@ function refused(code: Refused['code'], about: string | null): Refused {
 
 function flaggedRow(
   said: Said,
-  { source, source_url }: FlaggedDefaults,
+  { source, source_url }: ImportTold,
   today: string,
-): Accepted<FlaggedTableRow> | Refused {
+): Accepted<FlaggedRow> | Refused {
   if (said.address === null) return refused('missing_field', 'address');
   const tag = firstOf(said.tag, said.category);
   const category = firstOf(said.category, said.tag);
@@ -143,8 +185,8 @@ function flaggedRow(
   if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
   if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
-  const row: FlaggedTableRow = {
-    ...{ address: parsed.address, match_key: matchKey(parsed.address), tag, category },
+  const row: FlaggedRow = {
+    ...{ address: parsed.address, tag, category },
     ...{ chain: chainOf(said.chain), is_contract: isContract, source, ...made },
     source_url: said.link === null ? source_url : said.link,
     first_seen: dated_at === null ? today : formatIsoDate(dated_at),
@@ -152,17 +194,16 @@ function flaggedRow(
   return { row, dated_at };
 }
 
-type Made = Pick<FlaggedTableRow, 'creator' | 'creator_key' | 'creation_tx'>;
+type Made = Pick<FlaggedRow, 'creator' | 'creation_tx'>;
 
 function creationOf({ creator, creationTx }: Said): Made | Refused {
   const tx = creationTx === null ? null : creationTx.toLowerCase();
   if (tx !== null && !HASH.test(tx)) return refused('bad_text', 'creation_tx');
-  if (creator === null) return { creator: null, creator_key: null, creation_tx: tx };
+  if (creator === null) return { creator: null, creation_tx: tx };
   const parsed = parseAddress(creator);
   if (parsed === null) return refused('bad_address', 'creator');
   if (isSystemAddress(parsed.address)) return refused('system_address', 'creator');
-  const { address } = parsed;
-  return { creator: address, creator_key: matchKey(address), creation_tx: tx };
+  return { creator: parsed.address, creation_tx: tx };
 }
 
 function flagOf(text: string | null): boolean | null | 'neither' {

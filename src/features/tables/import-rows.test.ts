@@ -1,70 +1,50 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
-import type { RefusedRow } from '../../ports/tables/table-import.ts';
-import { memoryLabelTable } from '../../testing/memory/label-table.ts';
-import { type MemoryFile, memoryTableFiles } from '../../testing/memory/table-files.ts';
+import { IMPORTED_AT, importInto, keptTables } from '../../testing/imported-tables.ts';
 import { isShowable, ROW_REFUSALS } from './import-rows.ts';
-import { labelImporter } from './labels.ts';
+import { exchangeLabels } from './labels.ts';
 
-const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const A = '0x1111111111111111111111111111111111111111';
 const B = '0x2222222222222222222222222222222222222223';
-const ORDER = {
-  path: 'labels',
-  source: 'one',
-  source_url: null,
-  role: null,
-  origin: 'observed',
-} as const;
 
-function file(
-  batches: MemoryFile['batches'],
-  breaksOff: MemoryFile['breaksOff'] = null,
-): MemoryFile {
-  return { layout: 'rows', batches, breaksOff };
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-test-import-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+const { empty, fallSilent } = keptTables();
+
+/** Imports lines of JSON into an empty table; answers what it did and what is in force then. */
+async function run(
+  lines: readonly string[],
+  {
+    path = join(folder, 'labels.jsonl'),
+    signal = new AbortController().signal,
+    silent = false,
+  } = {},
+) {
+  await writeFile(join(folder, 'labels.jsonl'), lines.join('\n'));
+  const store = await empty(exchangeLabels);
+  fallSilent(silent);
+  const done = await importInto(exchangeLabels, store, { path }, { signal });
+  const inForce = await store.inForce();
+  return { ...done, inForce: inForce instanceof Read ? inForce.value.length : null };
 }
 
-/** Imports a file in memory into an empty table. */
-function world(labels: MemoryFile, signal = new AbortController().signal) {
-  const { table, fallSilent } = memoryLabelTable();
-  const refused: RefusedRow[] = [];
-  const progress: number[] = [];
-  const importFile = labelImporter({ files: memoryTableFiles({ labels }), table }, () => NOW);
-  const watch = {
-    onRefused: (row: RefusedRow) => void refused.push(row),
-    onProgress: (rows: number) => void progress.push(rows),
-    signal,
-  };
-  const inForce = async () => {
-    const reading = await table.inForce();
-    return reading instanceof Read ? reading.value.length : null;
-  };
-  return {
-    run: (path: string = ORDER.path) => importFile({ ...ORDER, path }, watch),
-    refused,
-    progress,
-    inForce,
-    table,
-    fallSilent,
-  };
-}
+const row = (address: string, more = {}) =>
+  JSON.stringify({ address, entity: 'exemplar', ...more });
+const many = (rows: number) =>
+  Array.from({ length: rows }, (_, i) => row(`0x${(i + 1e6).toString(16).padStart(40, '5')}`));
 
 describe('an import', () => {
   test('counts what was accepted and names what was refused, with its line', async () => {
-    const { run, refused, progress } = world(
-      file([
-        [{ address: A, entity: 'exemplar' }, 'not JSON'],
-        [
-          { address: A.toUpperCase().replace('0X', '0x'), entity: 'exemplar' },
-          { address: 'nonsense', entity: 'exemplar' },
-          { address: B, entity: 'exemplar' },
-        ],
-      ]),
-    );
-    const outcome = await run();
+    const twice = A.toUpperCase().replace('0X', '0x');
+    const { outcome, refused } = await run([
+      ...[row(A), 'not JSON', row(twice), row('nonsense'), row(B)],
+    ]);
     expect(outcome).toMatchObject({
       outcome: 'completed',
       record: {
@@ -73,10 +53,10 @@ describe('an import', () => {
         origin: 'observed',
         rows_accepted: 2,
         rows_refused: 3,
-        sha256: 'b'.repeat(64),
-        as_of: NOW,
-        started_at: NOW,
-        completed_at: NOW,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        as_of: IMPORTED_AT,
+        started_at: IMPORTED_AT,
+        completed_at: IMPORTED_AT,
       },
       refused: new Map([
         ['unreadable_row', 1],
@@ -89,58 +69,64 @@ describe('an import', () => {
       { line: 4, code: 'bad_address', reason: 'no EVM, Solana, Bitcoin or Tron address' },
       { line: 3, code: 'duplicate', reason: 'an earlier row of this file says the same' },
     ]);
-    expect(progress).toEqual([2, 5]);
+  });
+
+  test('tells after each batch how far it came', async () => {
+    expect((await run(many(1_001))).progress).toEqual([1_000, 1_001]);
   });
 
   test('is dated by the newest of its rows that the source dates', async () => {
-    const dated = (first_seen: string, address: string) => ({ address, entity: 'e', first_seen });
-    const { run } = world(
-      file([[dated('2024-05-01', A), dated('2023-01-01', B), { address: 'T', entity: 'e' }]]),
-    );
-    expect(await run()).toMatchObject({ record: { as_of: Date.UTC(2024, 4, 1) / 1_000 } });
+    const { outcome } = await run([
+      ...[row(A, { first_seen: '2024-05-01' }), row(B, { first_seen: '2023-01-01' }), row('T')],
+    ]);
+    expect(outcome).toMatchObject({ record: { as_of: Date.UTC(2024, 4, 1) / 1_000 } });
   });
 
   test('of which no row was accepted has failed, and keeps nothing', async () => {
-    const { run, inForce } = world(file([[{ address: 'x', entity: 'e' }]]));
-    expect(await run()).toEqual({
+    const { outcome, inForce } = await run([row('x')]);
+    expect(outcome).toEqual({
       outcome: 'no_row_accepted',
       rows_refused: 1,
       refused: new Map([['bad_address', 1]]),
     });
-    expect(await inForce()).toBe(0);
+    expect(inForce).toBe(0);
   });
 
   test('of a file without rows has failed', async () => {
-    expect(await world(file([])).run()).toMatchObject({ outcome: 'no_row_accepted' });
+    expect((await run([])).outcome).toMatchObject({ outcome: 'no_row_accepted' });
   });
 
   test('of a file that breaks off keeps nothing of what was read before', async () => {
-    const fault = why('file_unreadable', { fault: 'a line is too long' });
-    const { run, inForce } = world(file([[{ address: A, entity: 'e' }]], fault));
-    expect(await run()).toEqual({ outcome: 'unread', why: fault });
-    expect(await inForce()).toBe(0);
+    const { outcome, progress, inForce } = await run([...many(1_000), 'x'.repeat(200_000)]);
+    expect(outcome).toMatchObject({
+      outcome: 'unread',
+      why: { reason: 'The file could not be read: a line is too long.' },
+    });
+    expect(progress).toEqual([1_000]);
+    expect(inForce).toBe(0);
   });
 
   test('of a missing file is unread and begins nothing', async () => {
-    const { run, inForce } = world(file([]));
-    expect(await run('elsewhere')).toMatchObject({
+    const { outcome, inForce } = await run([], { path: join(folder, 'elsewhere.jsonl') });
+    expect(outcome).toMatchObject({
       outcome: 'unread',
       why: { reason: 'The file could not be read: there is no such file.' },
     });
-    expect(await inForce()).toBe(0);
+    expect(inForce).toBe(0);
   });
 
   test('into a store that falls silent is unread', async () => {
-    const { run, fallSilent } = world(file([[{ address: A, entity: 'e' }]]));
-    const fault = why('store_unreadable', { what: 'The store', fault: 'it is down' });
-    fallSilent(fault);
-    expect(await run()).toEqual({ outcome: 'unread', why: fault });
+    const { outcome } = await run([row(A)], { silent: true });
+    expect(outcome).toMatchObject({
+      outcome: 'unread',
+      why: { reason: 'The store of the exchange-wallet table could not be read: it is down.' },
+    });
   });
 
   test('that is stopped keeps nothing', async () => {
-    const { run, inForce } = world(file([[{ address: A, entity: 'e' }]]), AbortSignal.abort());
-    expect(await run()).toEqual({ outcome: 'stopped' });
-    expect(await inForce()).toBe(0);
+    const { outcome, inForce } = await run([row(A)], { signal: AbortSignal.abort() });
+    expect(outcome).toEqual({ outcome: 'stopped' });
+    expect(inForce).toBe(0);
   });
 });
 

@@ -5,14 +5,20 @@
 import { tally } from '../../evidence/measure.ts';
 import { Read, type Reading } from '../../evidence/reading.ts';
 import type {
+  Numbered,
+  StoredRow,
+  TableShape,
+  TableStore,
+  TableStorePort,
+} from '../../ports/tables/imported-table.ts';
+import type {
   BrokenRow,
   FileLayout,
   ImportEnd,
-  ImportFacts,
+  ImportFile,
+  ImportOrder,
   ImportOutcome,
-  ImportTable,
   ImportWatch,
-  Numbered,
   OpenedFile,
   RawRow,
   TableFiles,
@@ -47,29 +53,73 @@ export type Accepted<Row> = { readonly row: Row; readonly dated_at: number | nul
 /** Judges one row of a file. */
 export type Judge<Row> = (raw: RawRow, layout: FileLayout) => Accepted<Row> | Refused;
 
-type Order<Row, P extends string> = {
-  readonly path: string;
+/** What an importer adds to rows that do not say it themselves. */
+export type ImportTold = Pick<ImportOrder, 'source' | 'source_url' | 'otherwise'> & {
+  /** Unix seconds: the day of rows that their source does not date. */
+  readonly imported_at: number;
+};
+
+/** What an operator types to fill a table. */
+export type ImportWords = {
+  readonly command: string;
+  readonly summary: string;
+  /** One row in a word, and several. */
+  readonly nouns: readonly [one: string, several: string];
+  /** What is typed after the command's name, for instance. */
+  readonly example: string;
+  /** Which files are taken, line by line. */
+  readonly file: readonly string[];
+  /** What `--source` names; where it may be left out, also the source that rows are of then. */
+  readonly source: string;
+  readonly unnamed: string | null;
+  /** Whether rows have a public page, which may be given for all. */
+  readonly linked: boolean;
+  /** An option for rows whose own words name none of these. */
+  readonly otherwise: { readonly option: string; readonly words: readonly string[] } | null;
+  /** What else must be known, line by line. */
+  readonly notes: readonly string[];
+};
+
+/** A table that is filled by import: how it is kept and asked, and how its rows are judged. */
+export type ImportedTable<Row extends StoredRow, P extends string, Answer> = TableShape<
+  Row,
+  P,
+  Answer
+> & {
+  readonly judge: (told: ImportTold) => Judge<Row>;
+  readonly words: ImportWords;
+};
+
+/** What an import goes through: its table as it is judged and kept, and files. */
+type Through<Row extends StoredRow> = {
+  readonly table: { readonly judge: (told: ImportTold) => Judge<Row> };
+  readonly store: TableStore<Row>;
   readonly files: TableFiles;
-  readonly table: ImportTable<Row, P>;
-  readonly facts: ImportFacts;
-  readonly judge: Judge<Row>;
   /** Unix seconds. */
   readonly now: () => number;
 };
 
-/** Imports a file. What was staged is forgotten unless the whole import completes. */
-export async function importTable<Row, P extends string>(
-  order: Order<Row, P>,
-  watch: ImportWatch,
-): Promise<ImportOutcome> {
-  const opened = await order.files.open(order.path);
-  if (!(opened instanceof Read)) return { outcome: 'unread', why: opened.why };
-  const begun = await order.table.begin(order.facts);
-  if (!(begun instanceof Read)) return { outcome: 'unread', why: begun.why };
-  const { id } = begun.value;
-  const outcome = await staged(opened.value, order, id, watch);
-  if (outcome.outcome !== 'completed') await order.table.abandon(id);
-  return outcome;
+type Begun<Row extends StoredRow> = Pick<Through<Row>, 'store' | 'now'> & {
+  readonly id: number;
+  readonly started_at: number;
+  readonly judge: Judge<Row>;
+};
+
+/** The importer of a table. What was staged is forgotten unless the whole import completes. */
+export function tableImporter<Row extends StoredRow>(through: Through<Row>): ImportFile {
+  const { table, store, files, now } = through;
+  return async ({ path, source, source_url, otherwise, origin }, watch) => {
+    const opened = await files.open(path);
+    if (!(opened instanceof Read)) return { outcome: 'unread', why: opened.why };
+    const started_at = now();
+    const begun = await store.begin({ source, source_url, origin, started_at });
+    if (!(begun instanceof Read)) return { outcome: 'unread', why: begun.why };
+    const judge = table.judge({ source, source_url, otherwise, imported_at: started_at });
+    const { id } = begun.value;
+    const outcome = await staged(opened.value, { id, judge, store, started_at, now }, watch);
+    if (outcome.outcome !== 'completed') await store.abandon(id);
+    return outcome;
+  };
 }
 
 type Counts = {
@@ -82,10 +132,9 @@ type Counts = {
 
 type Refuse = (line: number, refused: Refused) => void;
 
-async function staged<Row, P extends string>(
+async function staged<Row extends StoredRow>(
   file: OpenedFile,
-  order: Order<Row, P>,
-  id: number,
+  begun: Begun<Row>,
   watch: ImportWatch,
 ): Promise<ImportOutcome> {
   const counts: Counts = { seen: 0, accepted: 0, refused: 0, datedAt: null, byCode: new Map() };
@@ -98,8 +147,8 @@ async function staged<Row, P extends string>(
   for await (const batch of file.rows()) {
     if (watch.signal.aborted) return { outcome: 'stopped' };
     if (!(batch instanceof Read)) return { outcome: 'unread', why: batch.why };
-    const good = judged(batch.value, (raw) => order.judge(raw, file.layout), counts, refuse);
-    const repeated = await order.table.stage(id, good.rows);
+    const good = judged(batch.value, (raw) => begun.judge(raw, file.layout), counts, refuse);
+    const repeated = await begun.store.stage(begun.id, good.rows);
     if (!(repeated instanceof Read)) return { outcome: 'unread', why: repeated.why };
     for (const n of repeated.value) {
       const line = good.lines.get(n);
@@ -111,7 +160,8 @@ async function staged<Row, P extends string>(
   if (counts.accepted === 0) {
     return { outcome: 'no_row_accepted', rows_refused: counts.refused, refused: counts.byCode };
   }
-  return completed(await order.table.complete(id, endOf(file, order, counts)), counts);
+  const ended = await begun.store.complete(begun.id, endOf(file, begun, counts));
+  return completed(ended, counts);
 }
 
 function judged<Row>(
@@ -133,7 +183,7 @@ function judged<Row>(
       refuse(raw.line, verdict);
       continue;
     }
-    rows.push({ ...verdict.row, n: counts.seen });
+    rows.push({ n: counts.seen, row: verdict.row });
     lines.set(counts.seen, raw.line);
     const at = verdict.dated_at;
     if (at !== null && (counts.datedAt === null || at > counts.datedAt)) counts.datedAt = at;
@@ -141,24 +191,21 @@ function judged<Row>(
   return { rows, lines };
 }
 
-function endOf<Row, P extends string>(
+function endOf(
   file: OpenedFile,
-  order: Order<Row, P>,
+  { started_at, now }: Pick<Begun<StoredRow>, 'started_at' | 'now'>,
   counts: Counts,
 ): ImportEnd {
   return {
     rows_accepted: counts.accepted,
     rows_refused: counts.refused,
     sha256: file.sha256(),
-    as_of: counts.datedAt === null ? order.facts.started_at : counts.datedAt,
-    completed_at: order.now(),
+    as_of: counts.datedAt === null ? started_at : counts.datedAt,
+    completed_at: now(),
   };
 }
 
-function completed<P extends string>(
-  ended: Reading<TableImport, P>,
-  counts: Counts,
-): ImportOutcome {
+function completed(ended: Reading<TableImport, TableStorePort>, counts: Counts): ImportOutcome {
   if (!(ended instanceof Read)) return { outcome: 'unread', why: ended.why };
   return { outcome: 'completed', record: ended.value, refused: counts.byCode };
 }

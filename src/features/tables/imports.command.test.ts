@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { why } from '../../evidence/reasons.ts';
-import type { LabelImportOrder } from '../../ports/labels/label-table.ts';
-import type { CorpusImportOrder } from '../../ports/launches/table.ts';
-import type { ImportOutcome, ImportWatch, TableImport } from '../../ports/tables/table-import.ts';
+import type {
+  ImportOrder,
+  ImportOutcome,
+  ImportWatch,
+  TableImport,
+} from '../../ports/tables/table-import.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { labelsImport } from './labels.command.ts';
-import { corpusImport } from './launches.command.ts';
+import { flaggedAddresses } from './flagged-rows.ts';
+import { importCommand } from './imports.command.ts';
+import { exchangeLabels } from './labels.ts';
+import { launchCorpus } from './launches.ts';
 
 const AT = Date.UTC(2026, 10, 21, 12) / 1_000;
 const RECORD: TableImport = {
@@ -27,10 +32,13 @@ const REFUSED = new Map([
 ]);
 const COMPLETED: ImportOutcome = { outcome: 'completed', record: RECORD, refused: REFUSED };
 
+const tableCommands = [exchangeLabels, launchCorpus, flaggedAddresses].map(importCommand);
+
 /** Services that note what they were asked and end an import as they are told. */
 function services(outcome: ImportOutcome = COMPLETED, simulated = false) {
-  const orders: (LabelImportOrder | CorpusImportOrder)[] = [];
-  const importFile = async (order: LabelImportOrder | CorpusImportOrder, watch: ImportWatch) => {
+  const orders: ImportOrder[] = [];
+  const filled: string[] = [];
+  const importFile = async (order: ImportOrder, watch: ImportWatch) => {
     orders.push(order);
     watch.onRefused({
       line: 3,
@@ -40,14 +48,15 @@ function services(outcome: ImportOutcome = COMPLETED, simulated = false) {
     for (const rows of [1_000, 50_000, 51_000, 100_000]) watch.onProgress(rows, rows, 200_000);
     return outcome;
   };
-  const table = { simulated, importFile };
-  return { orders, labels: table, corpus: table };
+  const importerOf = (table: string) => {
+    filled.push(table);
+    return importFile;
+  };
+  return { orders, filled, tables: { simulated, importerOf } };
 }
 
-const COMMANDS = [labelsImport, corpusImport] as const;
-
 function typed(line: string, has = services(), json = false) {
-  return ran(line, [...COMMANDS], has, { json, cwd: '/folder' });
+  return ran(line, tableCommands, has, { json, cwd: '/folder' });
 }
 
 describe('exhibit labels import', () => {
@@ -63,7 +72,7 @@ describe('exhibit labels import', () => {
         path: '/folder/packs/a.yaml',
         source: 'exemplar',
         source_url: 'https://example.org/p',
-        role: 'hot',
+        otherwise: 'hot',
         origin: 'observed',
       },
     ]);
@@ -162,9 +171,63 @@ describe('exhibit corpus import', () => {
     });
     const { status, lines } = await typed('corpus import launches.jsonl --origin simulated', has);
     expect(status).toBe(0);
+    expect(has.filled).toEqual(['launches']);
     expect(has.orders).toEqual([
-      { path: '/folder/launches.jsonl', source: 'launches', origin: 'simulated' },
+      {
+        ...{ path: '/folder/launches.jsonl', source: 'launches', origin: 'simulated' },
+        ...{ source_url: null, otherwise: null },
+      },
     ]);
     expect(lines[0]).toBe('Imported 1 launch.');
   });
+
+  test('has no page of its source, and no role', async () => {
+    expect((await typed('corpus import a.csv --source-url https://example.org')).status).toBe(2);
+    expect((await typed('corpus import a.csv --role hot')).status).toBe(2);
+  });
+});
+
+describe('exhibit findings import', () => {
+  test('imports the caller’s file as it was asked, names refused rows and counts', async () => {
+    const record = { ...RECORD, table_name: 'flagged_addresses', rows_accepted: 754 };
+    const has = services({ ...COMPLETED, record });
+    const { status, lines, errors } = await typed(
+      'findings import a.csv --source forta --source-url https://example.org/p',
+      has,
+    );
+    expect(status).toBe(0);
+    expect(has.filled).toEqual(['flagged_addresses']);
+    expect(has.orders).toEqual([
+      {
+        ...{ path: '/folder/a.csv', source: 'forta', origin: 'observed' },
+        ...{ source_url: 'https://example.org/p', otherwise: null },
+      },
+    ]);
+    expect(errors[0]).toBe('line 3: bad_address: no EVM, Solana, Bitcoin or Tron address');
+    expect(lines[0]).toBe('Imported 754 flagged rows.');
+  });
+
+  test.each([
+    'findings import a.csv',
+    'findings import a.csv --source -x',
+    'findings import a.csv --source x --source-url ftp://example.org',
+  ])('%s is no usage of it', async (line) => {
+    const has = services();
+    expect((await typed(line, has)).status).toBe(2);
+    expect(has.orders).toEqual([]);
+  });
+});
+
+test('help shows what each command takes, in the words of its table', () => {
+  expect(tableCommands.map(({ usage }) => usage)).toEqual([
+    'exhibit labels import FILE --source NAME [--role ROLE] [--source-url URL] ' +
+      '[--origin observed|simulated] [--json]',
+    'exhibit corpus import FILE [--source NAME] [--origin observed|simulated] [--json]',
+    'exhibit findings import FILE --source NAME [--source-url URL] ' +
+      '[--origin observed|simulated] [--json]',
+  ]);
+  expect(tableCommands[0]?.details).toContain(
+    '--role ROLE      for rows whose own words name none: ' +
+      'hot, cold, deposit, deployer, treasury, other',
+  );
 });

@@ -3,18 +3,22 @@ import { Refusal } from '../../contract/refusals.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { labelOf } from '../../ports/labels/exchange-labels.suite.ts';
+import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import type { LabelChanges } from '../../ports/labels/label-changes.ts';
-import type { LabelRow } from '../../ports/labels/label-table.ts';
-import { imported } from '../../ports/tables/table-import.suite.ts';
+import { imported } from '../../ports/tables/imported-table.suite.ts';
 import { evm } from '../../testing/addresses.ts';
-import { memoryLabelTable } from '../../testing/memory/label-table.ts';
+import { keptTables } from '../../testing/imported-tables.ts';
 import { CHANGES_CAVEAT, labelChangesHandler } from './label-changes.route.ts';
+import { exchangeLabels } from './labels.ts';
 
 const A = evm('a');
 const B = evm('b');
-const row = (address: string, over: Partial<LabelRow> = {}): LabelRow => {
-  return { ...labelOf(address, 'one'), match_key: address, ...over };
+const row = (address: string, over: Partial<ExchangeLabel> = {}): ExchangeLabel => {
+  return { ...labelOf(address, 'one'), ...over };
 };
+
+const { empty, changes: log } = keptTables();
+const logged = async () => ({ table: await empty(exchangeLabels), changes: log() });
 
 type Handler = ReturnType<typeof labelChangesHandler>;
 type Call = (
@@ -36,7 +40,7 @@ async function bodyOf(changes: LabelChanges, query = {}) {
 
 describe('says', () => {
   test('what changed, with what it said before and the file it came from', async () => {
-    const { table, changes } = memoryLabelTable();
+    const { table, changes } = await logged();
     await imported(table, 'one', [row(A)]);
     await imported(table, 'one', [row(A, { confidence: 'ownership' })]);
     const { status, body } = await bodyOf(changes, { limit: 1 });
@@ -54,7 +58,7 @@ describe('says', () => {
   });
 
   test('that an address was never changed, once the log was read', async () => {
-    const { table, changes } = memoryLabelTable();
+    const { table, changes } = await logged();
     await imported(table, 'one', [row(A)]);
     const { body } = await bodyOf(changes, { address: B });
     expect(body).toMatchObject({ changes: [], next_before: null });
@@ -63,7 +67,7 @@ describe('says', () => {
 
 describe('is silent', () => {
   test('while no import has completed', async () => {
-    const { status, body } = await bodyOf(memoryLabelTable().changes);
+    const { status, body } = await bodyOf((await logged()).changes);
     expect(status).toBe(503);
     expect(body).not.toHaveProperty('changes');
   });
@@ -77,7 +81,7 @@ describe('is silent', () => {
 
 describe('refuses', () => {
   test('a text that is no address', async () => {
-    const reply = await asked(memoryLabelTable().changes, { address: 'nobody' });
+    const reply = await asked((await logged()).changes, { address: 'nobody' });
     expect(reply instanceof Refusal && reply.status).toBe(400);
   });
 });

@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ExchangeLabel, LABEL_ROLES } from '../../ports/labels/exchange-labels.ts';
 import type { FileLayout } from '../../ports/tables/table-import.ts';
+import type { ImportTold } from './import-rows.ts';
 import {
   CONFIDENCE_LADDER,
+  exchangeLabels,
   isClusterable,
   isPublicLink,
-  type LabelDefaults,
-  labelJudge,
   leadingLabel,
   roleInText,
 } from './labels.ts';
 
-const DEFAULTS: LabelDefaults = {
+const TOLD: ImportTold = {
   source: 'one',
   source_url: 'https://example.org/',
-  role: null,
+  otherwise: null,
   imported_at: Date.UTC(2026, 10, 21) / 1_000,
 };
 const EVM = '0x28C6c06298d514Db089934071355E5743bf21d60';
@@ -26,8 +26,8 @@ const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 type Fields = { readonly [name: string]: string };
 
-function judged(fields: Fields, layout: FileLayout = 'rows', more: Partial<LabelDefaults> = {}) {
-  const verdict = labelJudge({ ...DEFAULTS, ...more })(
+function judged(fields: Fields, layout: FileLayout = 'rows', more: Partial<ImportTold> = {}) {
+  const verdict = exchangeLabels.judge({ ...TOLD, ...more })(
     { line: 1, fields: new Map(Object.entries(fields)) },
     layout,
   );
@@ -40,7 +40,6 @@ describe('a row in columns', () => {
   test('of address and entity alone is a label, with what is not said filled in', () => {
     expect(judged({ address: ` ${EVM} `, entity: 'exemplar' })).toEqual({
       address: EVM.toLowerCase(),
-      match_key: EVM.toLowerCase(),
       chain: null,
       label: 'exemplar',
       entity: 'exemplar',
@@ -67,7 +66,6 @@ describe('a row in columns', () => {
       }),
     ).toMatchObject({
       address: SOLANA,
-      match_key: SOLANA,
       chain: 'solana',
       role: 'treasury',
       confidence: 'ownership',
@@ -198,7 +196,7 @@ describe('the role', () => {
   });
 
   test('is the row’s own, else its words’, else what the operator says, else other', () => {
-    const asked = { role: 'treasury' } as const;
+    const asked = { otherwise: 'treasury' };
     const base = { address: EVM, entity: 'e' };
     const roles = [
       judged({ ...base, label: 'Hot', role: 'cold' }, 'rows', asked),

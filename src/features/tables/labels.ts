@@ -2,23 +2,26 @@
 // It takes what a source says in the source's words. It refuses to guess an exchange from a label:
 // a row that names no entity is no exchange label.
 
-import { type AddressKind, isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
+import { type AddressKind, isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
 import {
   type ExchangeLabel,
+  type ExchangeLabelsPort,
   LABEL_ROLES,
+  type LabelLookUp,
   type LabelRole,
 } from '../../ports/labels/exchange-labels.ts';
-import type { ImportLabels, LabelRow, LabelTable } from '../../ports/labels/label-table.ts';
-import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
+import type { RawRow } from '../../ports/tables/table-import.ts';
 import {
   type Accepted,
-  importTable,
+  type ImportedTable,
+  type ImportTold,
   isShowable,
   type Judge,
   type Refused,
   valueIn,
 } from './import-rows.ts';
+import { rowsByAddress } from './rows-by-address.ts';
 
 /**
  * The rungs of GraphSense's confidence ladder by their published ids, the strongest first, each
@@ -121,35 +124,63 @@ const LABEL_CHARS_MAX = 200;
 const CHAIN_CHARS_MAX = 40;
 const LINK_CHARS_MAX = 500;
 
-/** What an importer adds to rows that do not say it themselves. */
-export type LabelDefaults = {
-  readonly source: string;
-  readonly source_url: string | null;
-  /** The role of rows whose own words name none. */
-  readonly role: LabelRole | null;
-  /** Unix seconds: the day of rows that their source does not date. */
-  readonly imported_at: number;
+/** The exchange-wallet table: rows of different sources stand side by side, also in conflict. */
+export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, LabelLookUp> = {
+  name: 'exchange_labels',
+  port: 'exchange_labels',
+  title: 'Exchange wallet table',
+  what: 'the exchange-wallet table',
+  columns: {
+    address: 'text',
+    chain: 'text',
+    label: 'text',
+    entity: 'text',
+    role: 'text',
+    confidence: 'text',
+    clusterable: 'flag',
+    source: 'text',
+    source_url: 'text',
+    first_seen: 'day',
+  },
+  keys: { match_key: 'address' },
+  counting: { which: 'newest import' },
+  // At about 330 bytes each.
+  held: { max: 500_000, of: 'rows', beyond: 'ask' },
+  index: () => {
+    const labels = rowsByAddress<ExchangeLabel>();
+    return {
+      add: (label) => labels.add(label.address, label),
+      size: labels.size,
+      answer: (table_rows, addresses) => ({ table_rows, found: labels.under(addresses) }),
+    };
+  },
+  judge: labelJudge,
+  words: {
+    command: 'labels import',
+    summary: 'Fill the exchange-wallet table from a file of labels.',
+    nouns: ['label', 'labels'],
+    example:
+      'binance.yaml --source graphsense-binance ' +
+      '--source-url https://github.com/graphsense/graphsense-tagpacks',
+    file: [
+      'GraphSense TagPack (.yaml), CSV (.csv), JSON lines (.jsonl), or a JSON list',
+      '(.json); columns address, entity and, where known, chain, label, role,',
+      'confidence, source_url, first_seen',
+    ],
+    source: 'whose rows these are; a later import of the same name replaces them all',
+    unnamed: null,
+    linked: true,
+    otherwise: { option: 'role', words: LABEL_ROLES },
+    notes: [],
+  },
 };
 
-/** The importer of label files. `now` gives Unix seconds. */
-export function labelImporter(
-  ports: { readonly files: TableFiles; readonly table: LabelTable },
-  now: () => number,
-): ImportLabels {
-  return ({ path, source, source_url, role, origin }, watch) => {
-    const started_at = now();
-    const judge = labelJudge({ source, source_url, role, imported_at: started_at });
-    const facts = { source, source_url, origin, started_at };
-    return importTable({ ...ports, path, facts, judge, now }, watch);
-  };
-}
-
 /** Judges the rows of label files, in columns or as TagPack tags. */
-export function labelJudge(defaults: LabelDefaults): Judge<LabelRow> {
-  const today = formatIsoDate(defaults.imported_at);
+function labelJudge(told: ImportTold): Judge<ExchangeLabel> {
+  const today = formatIsoDate(told.imported_at);
   return (raw, layout) => {
     const said = layout === 'tagpack' ? saidByTag(raw) : saidByColumns(raw);
-    return 'code' in said ? said : labelRow(said, defaults, today);
+    return 'code' in said ? said : labelRow(said, told, today);
   };
 }
 
@@ -212,11 +243,7 @@ function refused(code: Refused['code'], about: string | null): Refused {
   return { code, about };
 }
 
-function labelRow(
-  said: Said,
-  defaults: LabelDefaults,
-  today: string,
-): Accepted<LabelRow> | Refused {
+function labelRow(said: Said, told: ImportTold, today: string): Accepted<ExchangeLabel> | Refused {
   if (said.address === null) return refused('missing_field', 'address');
   if (said.entity === null) return refused('missing_field', 'entity');
   const placed = placedOn(said.address, said.chain);
@@ -224,28 +251,28 @@ function labelRow(
   const label = said.label === null ? said.entity : said.label;
   if (!isShowable(said.entity, ENTITY_CHARS_MAX)) return refused('bad_text', 'entity');
   if (!isShowable(label, LABEL_CHARS_MAX)) return refused('bad_text', 'label');
-  const role = roleOf(said.role, label, defaults.role);
+  const role = roleOf(said.role, label, told.otherwise);
   if (role === null) return refused('unknown_role', null);
   const confidence = said.confidence === null ? CONFIDENCE_UNSTATED : said.confidence;
   if (rungOf(confidence) === null) return refused('unknown_confidence', null);
   if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
   const dated_at = said.day === null ? null : dayIn(said.day);
   if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
-  const row: LabelRow = {
+  const row: ExchangeLabel = {
     ...placed,
     label,
     entity: said.entity,
     role,
     confidence,
     clusterable: isClusterable(role),
-    source: defaults.source,
-    source_url: said.link === null ? defaults.source_url : said.link,
+    source: told.source,
+    source_url: said.link === null ? told.source_url : said.link,
     first_seen: dated_at === null ? today : formatIsoDate(dated_at),
   };
   return { row, dated_at };
 }
 
-type Placed = Pick<LabelRow, 'address' | 'match_key' | 'chain'>;
+type Placed = Pick<ExchangeLabel, 'address' | 'chain'>;
 
 /**
  * The address in its normal form, and the chain by our name for it. A chain that is not served
@@ -268,22 +295,18 @@ function placedOn(text: string, chainText: string | null): Placed | Refused {
   }
   if (isSystemAddress(address)) return refused('system_address', null);
   const chain = served === undefined ? name : served.chain;
-  return { address, match_key: matchKey(address), chain };
+  return { address, chain };
 }
 
-function roleOf(
-  stated: string | null,
-  label: string,
-  otherwise: LabelRole | null,
-): LabelRole | null {
+function roleOf(stated: string | null, label: string, otherwise: string | null): LabelRole | null {
   if (stated !== null) return parseRole(stated.toLowerCase());
   const inText = roleInText(label);
   if (inText !== null) return inText;
-  return otherwise === null ? 'other' : otherwise;
+  return otherwise === null ? 'other' : parseRole(otherwise);
 }
 
 /** The role that a word names exactly; null for any other word. */
-export function parseRole(word: string): LabelRole | null {
+function parseRole(word: string): LabelRole | null {
   const role = LABEL_ROLES.find((known) => known === word);
   return role === undefined ? null : role;
 }

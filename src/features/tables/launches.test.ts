@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { memoryCorpusTable } from '../../testing/memory/launch-table.ts';
-import { memoryTableFiles } from '../../testing/memory/table-files.ts';
-import { corpusImporter, LAUNCH_WINDOW_S, launchAnswer, launchJudge } from './launches.ts';
+import { LAUNCH_WINDOW_S, launchAnswer, launchCorpus } from './launches.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const MINT = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
 const WALLET = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';
 const LAUNCHED = Date.UTC(2026, 10, 1) / 1_000;
 
+const TOLD = { source: 'one', source_url: null, otherwise: null, imported_at: NOW };
+
 type Fields = { readonly [name: string]: string };
 
-function judged(more: Fields, layout: 'rows' | 'tagpack' = 'rows') {
+function rawRow(more: Fields) {
   const fields = {
     mint: MINT,
     deployer: WALLET,
@@ -19,8 +19,11 @@ function judged(more: Fields, layout: 'rows' | 'tagpack' = 'rows') {
     last_checked_at: '2026-11-03T00:00:00Z',
     ...more,
   };
-  const raw = { line: 1, fields: new Map(Object.entries(fields)) };
-  const verdict = launchJudge(NOW)(raw, layout);
+  return { line: 1, fields: new Map(Object.entries(fields)) };
+}
+
+function judged(more: Fields, layout: 'rows' | 'tagpack' = 'rows') {
+  const verdict = launchCorpus.judge(TOLD)(rawRow(more), layout);
   return 'code' in verdict ? verdict : verdict.row;
 }
 
@@ -100,21 +103,8 @@ test('a wallet is flagged where every settled launch died, else on record', () =
   expect([answer(1, 0), answer(7, 6)]).toEqual(['record', 'record']);
 });
 
-test('an import of launches is dated by the newest check in it', async () => {
-  const launch = { mint: MINT, deployer: WALLET, launched_at: `${LAUNCHED}` };
-  const checked = { listed_after_window: 'true', last_checked_at: `${LAUNCHED + 100_000}` };
-  const rows = [{ ...launch, ...checked }];
-  const file = { layout: 'rows', batches: [rows], breaksOff: null } as const;
-  const importFile = corpusImporter(
-    { files: memoryTableFiles({ file }), table: memoryCorpusTable().table },
-    () => NOW,
-  );
-  const signal = new AbortController().signal;
-  const watch = { onRefused: () => undefined, onProgress: () => undefined, signal };
-  expect(
-    await importFile({ path: 'file', source: 'one', origin: 'simulated' }, watch),
-  ).toMatchObject({
-    outcome: 'completed',
-    record: { rows_accepted: 1, origin: 'simulated', as_of: LAUNCHED + 100_000 },
+test('an import of launches is dated by the newest check in it', () => {
+  expect(launchCorpus.judge(TOLD)(rawRow({}), 'rows')).toMatchObject({
+    dated_at: LAUNCHED + 172_800,
   });
 });

@@ -4,10 +4,21 @@
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import type { LaunchCount } from '../../ports/launches/launches.ts';
-import type { CorpusTable, ImportCorpus, Launch } from '../../ports/launches/table.ts';
-import type { RawRow, TableFiles } from '../../ports/tables/table-import.ts';
-import { type Accepted, importTable, type Judge, type Refused, valueIn } from './import-rows.ts';
+import type {
+  CorpusLookUp,
+  Launch,
+  LaunchCorpusPort,
+  LaunchCount,
+} from '../../ports/launches/launches.ts';
+import type { TableIndex } from '../../ports/tables/imported-table.ts';
+import type { RawRow } from '../../ports/tables/table-import.ts';
+import {
+  type Accepted,
+  type ImportedTable,
+  type Judge,
+  type Refused,
+  valueIn,
+} from './import-rows.ts';
 
 /** How long after its launch a token is asked whether it is still listed, in seconds. */
 export const LAUNCH_WINDOW_S = DAY_S;
@@ -17,20 +28,86 @@ export function launchAnswer(count: LaunchCount): 'flagged' | 'record' {
   return count.died === count.launches_settled ? 'flagged' : 'record';
 }
 
-/** The importer of files of launches. `now` gives Unix seconds. */
-export function corpusImporter(
-  ports: { readonly files: TableFiles; readonly table: CorpusTable },
-  now: () => number,
-): ImportCorpus {
-  return ({ path, source, origin }, watch) => {
-    const started_at = now();
-    const facts = { source, source_url: null, origin, started_at };
-    return importTable({ ...ports, path, facts, judge: launchJudge(started_at), now }, watch);
+/** The source of launches whose file comes without a name. */
+const UNNAMED_SOURCE = 'launches';
+
+/**
+ * The Solana launch corpus. A launch is known by its mint: a later check of the same mint takes the
+ * place of the earlier one, except that what has settled stays settled.
+ */
+export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp> = {
+  name: 'launches',
+  port: 'launch_corpus',
+  title: 'Solana launch corpus',
+  what: 'the Solana launch corpus',
+  columns: {
+    mint: 'text',
+    deployer: 'text',
+    launched_at: 'time',
+    listed_after_window: 'flag',
+    last_checked_at: 'time',
+    settled: 'flag',
+  },
+  keys: { deployer: 'deployer' },
+  counting: {
+    which: 'best row',
+    of: 'mint',
+    by: ['settled', 'last_checked_at'],
+    where: 'settled',
+    words: 'a settled launch',
+  },
+  // At about 200 bytes each.
+  held: { max: 500_000, of: 'keys', beyond: 'ask' },
+  index: launchCounts,
+  judge: ({ imported_at }) => launchJudge(imported_at),
+  words: {
+    command: 'corpus import',
+    summary: 'Add observed launches to the Solana launch corpus.',
+    nouns: ['launch', 'launches'],
+    example: 'launches.jsonl --source pump-watch',
+    file: [
+      'JSON lines (.jsonl) or CSV (.csv) with mint, deployer, launched_at,',
+      'listed_after_window (true, false or nothing) and last_checked_at; times in',
+      'ISO 8601 or Unix seconds',
+    ],
+    source: `whose observations these are; ${UNNAMED_SOURCE} where it is not said`,
+    unnamed: UNNAMED_SOURCE,
+    linked: false,
+    otherwise: null,
+    notes: [
+      'A launch settles 24 hours after it was launched. A later check of the same mint takes the',
+      'place of an earlier one; a settled launch stays settled.',
+    ],
+  },
+};
+
+/** Settled launches, counted by the wallet that launched them. */
+function launchCounts(): TableIndex<Launch, CorpusLookUp> {
+  const byWallet = new Map<string, LaunchCount>();
+  return {
+    add: ({ deployer, listed_after_window }) => {
+      const known = byWallet.get(deployer);
+      const died = listed_after_window === false ? 1 : 0;
+      byWallet.set(deployer, {
+        deployer,
+        launches_settled: known === undefined ? 1 : known.launches_settled + 1,
+        died: known === undefined ? died : known.died + died,
+      });
+    },
+    size: () => byWallet.size,
+    answer: (settled_launches, wallets) => {
+      const found = new Map<string, LaunchCount>();
+      for (const wallet of wallets) {
+        const count = byWallet.get(wallet);
+        if (count !== undefined) found.set(wallet, count);
+      }
+      return { settled_launches, found };
+    },
   };
 }
 
 /** Judges rows of launches. `now` (Unix seconds) bounds what can have been observed. */
-export function launchJudge(now: number): Judge<Launch> {
+function launchJudge(now: number): Judge<Launch> {
   return (raw, layout) =>
     layout === 'rows' ? launchRow(raw, now) : { code: 'unreadable_row', about: 'a TagPack' };
 }

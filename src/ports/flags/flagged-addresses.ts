@@ -1,7 +1,7 @@
 // Answers one question: which published tables flag these addresses, and for what.
 // A miss means that no imported table names the address, which clears it of nothing.
 
-import type { Reading } from '../../evidence/reading.ts';
+import type { TableLookUp } from '../tables/imported-table.ts';
 
 /** The name of this port in readings and contracts. */
 export type FlaggedAddressesPort = 'flagged_addresses';
@@ -34,8 +34,4 @@ export type FlaggedLookUp = {
 };
 
 /** The table of flagged addresses. Readable once an import of it has completed. */
-export type FlaggedAddresses = {
-  readonly lookUp: (
-    addresses: readonly string[],
-  ) => Promise<Reading<FlaggedLookUp, FlaggedAddressesPort>>;
-};
+export type FlaggedAddresses = TableLookUp<FlaggedAddressesPort, FlaggedLookUp>;

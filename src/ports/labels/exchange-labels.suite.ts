@@ -1,6 +1,6 @@
 // What every exchange-wallet table promises, whatever holds it. Run against each in its test.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { basis, Read, type Reading, Unread } from '../../evidence/reading.ts';
 import type {
   ExchangeLabel,
@@ -14,8 +14,6 @@ export type SuiteLabels = {
   readonly labels: readonly ExchangeLabel[] | null;
   readonly simulated: boolean;
 };
-
-type Made = { readonly labels: ExchangeLabels; readonly close: () => Promise<void> };
 
 const EVM = '0x28c6c06298d514db089934071355e5743bf21d60';
 const SOLANA = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
@@ -48,17 +46,12 @@ const LABELS = [
 /** Holds an exchange-wallet table to its promises. */
 export function exchangeLabelsKeep(
   name: string,
-  make: (world: SuiteLabels) => Promise<Made>,
+  make: (world: SuiteLabels) => Promise<ExchangeLabels>,
 ): void {
   describe(`${name} keeps the promises of an exchange-wallet table`, () => {
-    let made: Made | null = null;
-    afterEach(async () => {
-      await made?.close();
-      made = null;
-    });
     const asked = async (labels: SuiteLabels['labels'], ...addresses: string[]) => {
-      made = await make({ labels, simulated: false });
-      return made.labels.lookUp(addresses);
+      const made = await make({ labels, simulated: false });
+      return made.lookUp(addresses);
     };
 
     test('gives a row back with everything that its source said', async () => {
@@ -99,8 +92,8 @@ export function exchangeLabelsKeep(
     });
 
     test('a table of simulated rows says so in its source', async () => {
-      made = await make({ labels: LABELS, simulated: true });
-      const { sources } = basis(await made.labels.lookUp([EVM]));
+      const made = await make({ labels: LABELS, simulated: true });
+      const { sources } = basis(await made.lookUp([EVM]));
       expect(sources.map(({ kind, simulated }) => [kind, simulated])).toEqual([['table', true]]);
     });
   });

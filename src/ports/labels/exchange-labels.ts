@@ -1,7 +1,7 @@
 // Answers one question: which exchange, if any, a published table names for these addresses.
 // A miss means that no label is held, not that the address is no exchange's.
 
-import type { Reading } from '../../evidence/reading.ts';
+import type { TableLookUp } from '../tables/imported-table.ts';
 
 /** The name of this port in readings and contracts. */
 export type ExchangeLabelsPort = 'exchange_labels';
@@ -35,8 +35,4 @@ export type LabelLookUp = {
 };
 
 /** The exchange-wallet table. Readable once an import of it has completed. */
-export type ExchangeLabels = {
-  readonly lookUp: (
-    addresses: readonly string[],
-  ) => Promise<Reading<LabelLookUp, ExchangeLabelsPort>>;
-};
+export type ExchangeLabels = TableLookUp<ExchangeLabelsPort, LabelLookUp>;

@@ -1,25 +1,25 @@
 // What every change log of exchange labels promises, whatever holds it.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Part, Unread } from '../../evidence/reading.ts';
-import { factsOf, imported, numbered, valueIn } from '../tables/table-import.suite.ts';
+import { factsOf, imported, numbered, valueIn } from '../tables/imported-table.suite.ts';
+import type { TableStore } from '../tables/imported-table.ts';
 import { labelOf } from './exchange-labels.suite.ts';
+import type { ExchangeLabel } from './exchange-labels.ts';
 import type { ChangesAsked, LabelChange, LabelChanges } from './label-changes.ts';
-import type { LabelRow, LabelTable } from './label-table.ts';
 
 /** A log under test, with the table whose imports it tells of. */
 type MadeLog = {
-  readonly table: LabelTable;
+  readonly table: TableStore<ExchangeLabel>;
   readonly changes: LabelChanges;
-  readonly close: () => Promise<void>;
 };
 
 const A = '0x1111111111111111111111111111111111111111';
 const B = '0x2222222222222222222222222222222222222222';
 const ALL: ChangesAsked = { beforeId: null, matchKey: null, limit: 100 };
 
-function row(address: string, over: Partial<LabelRow> = {}): LabelRow {
-  return { ...labelOf(address, 'one'), match_key: address, ...over };
+function row(address: string, over: Partial<ExchangeLabel> = {}): ExchangeLabel {
+  return { ...labelOf(address, 'one'), ...over };
 }
 
 function shown({ change, address, label, before }: LabelChange): string {
@@ -30,20 +30,11 @@ function shown({ change, address, label, before }: LabelChange): string {
 /** Holds a change log to its promises. */
 export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): void {
   describe(`${name} keeps the promises of a change log`, () => {
-    let made: MadeLog | null = null;
-    afterEach(async () => {
-      await made?.close();
-      made = null;
-    });
-    const opened = async () => {
-      made = await make();
-      return made;
-    };
     const told = async ({ changes }: MadeLog, over: Partial<ChangesAsked> = {}) =>
       valueIn(await changes.newest({ ...ALL, ...over })).map(shown);
 
     test('is unread until an import has completed, whatever is staged', async () => {
-      const log = await opened();
+      const log = await make();
       const { id } = valueIn(await log.table.begin(factsOf('one')));
       valueIn(await log.table.stage(id, numbered(row(A))));
       const reading = await log.changes.newest(ALL);
@@ -51,7 +42,7 @@ export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): vo
     });
 
     test('tells what an import added, changed and removed, the newest first', async () => {
-      const log = await opened();
+      const log = await make();
       await imported(log.table, 'one', [row(A, { label: 'a' }), row(B, { label: 'b' })]);
       expect(await told(log)).toEqual(['added 0x22 b', 'added 0x11 a']);
       await imported(log.table, 'one', [row(A, { label: 'other' })]);
@@ -62,7 +53,7 @@ export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): vo
     });
 
     test('tells nothing of an import that changed nothing, nor of another source', async () => {
-      const log = await opened();
+      const log = await make();
       await imported(log.table, 'one', [row(A, { label: 'a' })]);
       await imported(log.table, 'one', [row(A, { label: 'a' })]);
       await imported(log.table, 'two', [row(A, { label: 'b', source: 'two' })]);
@@ -70,7 +61,7 @@ export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): vo
     });
 
     test('carries the import, its file and its source of each change', async () => {
-      const log = await opened();
+      const log = await make();
       const record = await imported(log.table, 'one', [row(A)]);
       const [change] = valueIn(await log.changes.newest(ALL));
       const { id: import_id, completed_at: at, sha256, origin, source } = record;
@@ -78,7 +69,7 @@ export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): vo
     });
 
     test('answers a page as a part that says so, and goes on from its last', async () => {
-      const log = await opened();
+      const log = await make();
       await imported(log.table, 'one', [row(A, { label: 'a' }), row(B, { label: 'b' })]);
       expect(await log.changes.newest({ ...ALL, limit: 1 })).toBeInstanceOf(Part);
       const [newest] = valueIn(await log.changes.newest(ALL));
@@ -87,7 +78,7 @@ export function labelChangesKeep(name: string, make: () => Promise<MadeLog>): vo
     });
 
     test('a label that is imported again keeps the day on which it was first seen', async () => {
-      const log = await opened();
+      const log = await make();
       await imported(log.table, 'one', [row(A, { first_seen: '2026-01-02' })]);
       await imported(log.table, 'one', [row(A, { first_seen: '2026-03-04' })]);
       const [held] = valueIn(await log.table.under([A]));

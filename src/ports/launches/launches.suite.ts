@@ -1,17 +1,14 @@
 // What every launch corpus promises, whatever holds it. Run against each in its test.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { basis, Read, type Reading, Unread } from '../../evidence/reading.ts';
-import type { CorpusLookUp, LaunchCorpus, LaunchCorpusPort } from './launches.ts';
-import type { Launch } from './table.ts';
+import type { CorpusLookUp, Launch, LaunchCorpus, LaunchCorpusPort } from './launches.ts';
 
 /** The launches under test, or `null` where no import has ever completed. */
 export type SuiteLaunches = {
   readonly launches: readonly Launch[] | null;
   readonly simulated: boolean;
 };
-
-type Made = { readonly corpus: LaunchCorpus; readonly close: () => Promise<void> };
 
 const DAY_S = 86_400;
 const CHECKED = Date.UTC(2026, 10, 20) / 1_000;
@@ -42,17 +39,12 @@ const LAUNCHES = [
 /** Holds a launch corpus to its promises. */
 export function launchCorpusKeeps(
   name: string,
-  make: (world: SuiteLaunches) => Promise<Made>,
+  make: (world: SuiteLaunches) => Promise<LaunchCorpus>,
 ): void {
   describe(`${name} keeps the promises of a launch corpus`, () => {
-    let made: Made | null = null;
-    afterEach(async () => {
-      await made?.close();
-      made = null;
-    });
     const asked = async (launches: SuiteLaunches['launches'], ...wallets: string[]) => {
-      made = await make({ launches, simulated: false });
-      return made.corpus.lookUp(wallets);
+      const made = await make({ launches, simulated: false });
+      return made.lookUp(wallets);
     };
 
     test('counts what has settled, and of that what died', async () => {
@@ -85,8 +77,8 @@ export function launchCorpusKeeps(
     });
 
     test('a corpus of simulated launches says so in its source', async () => {
-      made = await make({ launches: LAUNCHES, simulated: true });
-      const { sources } = basis(await made.corpus.lookUp([WALLET]));
+      const made = await make({ launches: LAUNCHES, simulated: true });
+      const { sources } = basis(await made.lookUp([WALLET]));
       expect(sources.map(({ kind, simulated }) => [kind, simulated])).toEqual([['table', true]]);
     });
   });

@@ -1,10 +1,22 @@
 // Answers one question: which settled Solana launches are on record for these wallets.
 // A wallet without a record has not been seen to launch; that says nothing else about it.
 
-import type { Reading } from '../../evidence/reading.ts';
+import type { TableLookUp } from '../tables/imported-table.ts';
 
 /** The name of this port in readings and contracts. */
 export type LaunchCorpusPort = 'launch_corpus';
+
+/** One launch as last checked. Times are Unix seconds. */
+export type Launch = {
+  readonly mint: string;
+  readonly deployer: string;
+  readonly launched_at: number;
+  /** Whether it was listed when its window had passed; `null` where that is not known. */
+  readonly listed_after_window: boolean | null;
+  readonly last_checked_at: number;
+  /** Whether the window had passed at that check and the answer is known. */
+  readonly settled: boolean;
+};
 
 /** The settled launches of one wallet, counted. */
 export type LaunchCount = {
@@ -21,8 +33,4 @@ export type CorpusLookUp = {
 };
 
 /** The Solana launch corpus. Readable once an import of it has completed. */
-export type LaunchCorpus = {
-  readonly lookUp: (
-    deployers: readonly string[],
-  ) => Promise<Reading<CorpusLookUp, LaunchCorpusPort>>;
-};
+export type LaunchCorpus = TableLookUp<LaunchCorpusPort, CorpusLookUp>;

@@ -1,5 +1,5 @@
 // How do rows of a published table come into this deployment, whole or not at all?
-// It says what a file of rows and a table under import promise; which rows are good it leaves open.
+// It says what a file of rows promises and how an import ends; which rows are good it leaves open.
 
 import type { ImportOrigin } from '../../evidence/origin.ts';
 import type { Reading } from '../../evidence/reading.ts';
@@ -7,9 +7,6 @@ import type { Why } from '../../evidence/reasons.ts';
 
 /** The name of the file port in readings. */
 export type TableFilePort = 'table_file';
-
-/** The tables that are filled by import. */
-export type ImportedTable = 'exchange_labels' | 'launches' | 'flagged_addresses';
 
 /** One row as the file holds it: its line (from 1) and its values by column, never empty ones. */
 export type RawRow = {
@@ -61,29 +58,7 @@ export type ImportEnd = {
 
 /** An import that completed. */
 export type TableImport = ImportFacts &
-  ImportEnd & { readonly id: number; readonly table_name: ImportedTable };
-
-/** A row under import with its place among the rows of its file, from 1. */
-export type Numbered<Row> = Row & { readonly n: number };
-
-/**
- * A table under import. Nothing of an import is seen by readers before `complete`, and all of it
- * is from then on. An import that is never completed is forgotten after a day.
- */
-export type ImportTable<Row, P extends string> = {
-  readonly begin: (facts: ImportFacts) => Promise<Reading<{ readonly id: number }, P>>;
-  /** Keeps rows for the import; answers the numbers of those that repeat an earlier one. */
-  readonly stage: (
-    id: number,
-    rows: readonly Numbered<Row>[],
-  ) => Promise<Reading<readonly number[], P>>;
-  /** Makes the import the one in force of its source. */
-  readonly complete: (id: number, end: ImportEnd) => Promise<Reading<TableImport, P>>;
-  /** Forgets an import that will not be completed. */
-  readonly abandon: (id: number) => Promise<Reading<null, P>>;
-  /** The imports in force, one for each source, oldest first; none where none has completed. */
-  readonly inForce: () => Promise<Reading<readonly TableImport[], P>>;
-};
+  ImportEnd & { readonly id: number; readonly table_name: string };
 
 /** A refused row: its line in the file, a stable code, and a sentence that quotes no value. */
 export type RefusedRow = { readonly line: number; readonly code: string; readonly reason: string };
@@ -113,3 +88,17 @@ export type ImportOutcome =
     }
   | { readonly outcome: 'unread'; readonly why: Why }
   | { readonly outcome: 'stopped' };
+
+/** An import as an operator asks for it. */
+export type ImportOrder = {
+  readonly path: string;
+  readonly source: string;
+  /** A public page of the source, for rows that name none of their own. */
+  readonly source_url: string | null;
+  /** The word for rows whose own words name none, of those that the table offers. */
+  readonly otherwise: string | null;
+  readonly origin: ImportOrigin;
+};
+
+/** Imports a file into a table. */
+export type ImportFile = (order: ImportOrder, watch: ImportWatch) => Promise<ImportOutcome>;

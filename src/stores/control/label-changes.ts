@@ -13,10 +13,11 @@ import type {
   LabelChangesPort,
 } from '../../ports/labels/label-changes.ts';
 import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
+import type { ImportNotes } from './imported-tables.ts';
 
 const PORT = 'label_changes';
 /** The name of the log as a source. */
-export const CHANGES_TITLE = 'Change log of the exchange wallet table';
+const CHANGES_TITLE = 'Change log of the exchange wallet table';
 const WHAT = 'The change log of the exchange-wallet table';
 /** How many rows of an import one statement compares. */
 const STATEMENT_ROWS = 250;
@@ -54,8 +55,11 @@ const NOTE_GONE = `insert into label_changes (${COLUMNS})
     select 1 from exchange_labels o where o.import_id = $2 and ${SAME_LABEL})
   order by l.n`;
 
+/** What an import of labels notes of itself. */
+export const LABEL_NOTES: ImportNotes = { before: noteChanges, completing: renoteChanges };
+
 /** Notes what a staged import changes of the one in force of its source. */
-export async function noteChanges(session: Asking, id: number): Promise<void> {
+async function noteChanges(session: Asking, id: number): Promise<void> {
   const before = await inForceBefore(session, id);
   await session.query('delete from label_changes where import_id = $1', [id]);
   await inPieces(session, [KEEP_FIRST_SEEN, NOTE_NEW], id, before);
@@ -64,7 +68,7 @@ export async function noteChanges(session: Asking, id: number): Promise<void> {
 }
 
 /** Notes them again where another import of the source came in between. */
-export async function renoteChanges(session: Asking, id: number): Promise<void> {
+async function renoteChanges(session: Asking, id: number): Promise<void> {
   const before = await inForceBefore(session, id);
   const [noted] = await session.query<{ compared_with: number | null }>(
     'select compared_with from table_imports where id = $1',

@@ -1,24 +1,28 @@
 // What does an imported table hold, kept ready from its store?
-// It polls for a change of the imports in force and loads the table anew. While the store is silent
-// what was loaded goes on answering; before the first load nothing does.
+// It polls for a change of the imports in force and loads the table anew. It refuses to use rows
+// that are not as many as their imports recorded. While the store is silent what was loaded goes
+// on answering; before the first load nothing does.
 
-import { Read, type Reading } from '../../evidence/reading.ts';
+import { Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type {
+  StoredRow,
+  TableIndex,
+  TableLookUp,
+  TableShape,
+  TableStore,
+} from '../../ports/tables/imported-table.ts';
 import type { TableImport } from '../../ports/tables/table-import.ts';
+import { tableSource } from '../../sources/files/table-source.ts';
 
 /** How often the store is asked; a new import is in use after at most this and one loading. */
 export const TABLE_POLL_MS = 15_000;
 
-/** The imports in force of a table that has any, oldest first. */
-export type Imports = readonly [TableImport, ...TableImport[]];
-
 /** What a held table needs. */
-type HeldOptions<T> = {
-  /** The table in words, for reasons. */
-  readonly what: string;
-  readonly inForce: () => Promise<Reading<readonly TableImport[], never>>;
-  /** Loads the table; not where it changed meanwhile or the store fell silent. */
-  readonly load: (imports: Imports) => Promise<Holding<T>>;
+export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
+  readonly table: TableShape<Row, P, Answer>;
+  readonly store: TableStore<Row>;
   readonly pollMs: number;
   /** Told whenever a poll could not read the store. */
   readonly onFault: (fault: Why) => void;
@@ -26,14 +30,8 @@ type HeldOptions<T> = {
   readonly onBug?: ((error: unknown) => void) | undefined;
 };
 
-/** A table that is loaded, or why it is not. */
-export type Holding<T> =
-  | { readonly loaded: true; readonly value: T }
-  | { readonly loaded: false; readonly why: Why };
-
-/** A table kept ready. */
-export type HeldTable<T> = {
-  readonly holding: () => Holding<T>;
+/** A table kept ready, and asked. */
+export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> & {
   /** Asks the store once; never throws for weather. */
   readonly poll: () => Promise<void>;
   /** Loads, then polls until stopped. */
@@ -41,12 +39,29 @@ export type HeldTable<T> = {
   readonly stop: () => void;
 };
 
+/** The imports in force of a table that has any, oldest first. */
+type Imports = readonly [TableImport, ...TableImport[]];
+
+/** A table that is loaded, or why it is not. `index` is `null` where it is too large to be held. */
+type Holding<Row, Answer> =
+  | {
+      readonly rows: number;
+      readonly index: TableIndex<Row, Answer> | null;
+      readonly source: Source;
+    }
+  | { readonly why: Why };
+
+/** What is held, and of which imports in force. */
+type State<Row, Answer> = { readonly of: Imports | null; readonly held: Holding<Row, Answer> };
+
 /** Keeps a table ready; nothing is read before `start` or `poll`. */
-export function heldTable<T>(options: HeldOptions<T>): HeldTable<T> {
-  const unasked = { what: options.what, fault: 'it has not been loaded yet' };
-  let state: State<T> = {
+export function heldTable<Row extends StoredRow, P extends string, Answer>(
+  options: HeldOptions<Row, P, Answer>,
+): HeldTable<P, Answer> {
+  const { table, store, pollMs, onBug } = options;
+  let state: State<Row, Answer> = {
     of: null,
-    held: { loaded: false, why: why('store_unreadable', unasked) },
+    held: silent(table, 'it has not been loaded yet'),
   };
   let polling: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -66,12 +81,12 @@ export function heldTable<T>(options: HeldOptions<T>): HeldTable<T> {
   };
   const next = (): void => {
     if (stopped) return;
-    const polled = () => (options.onBug === undefined ? poll() : poll().catch(options.onBug));
-    timer = setTimeout(() => void polled().then(next), options.pollMs);
+    const polled = () => (onBug === undefined ? poll() : poll().catch(onBug));
+    timer = setTimeout(() => void polled().then(next), pollMs);
     timer.unref();
   };
   return {
-    holding: () => state.held,
+    lookUp: (addresses) => lookUp(table, store, state.held, addresses),
     poll,
     start: async () => {
       await poll();
@@ -84,27 +99,97 @@ export function heldTable<T>(options: HeldOptions<T>): HeldTable<T> {
   };
 }
 
-/** What is held, and of which imports in force. */
-type State<T> = { readonly of: Imports | null; readonly held: Holding<T> };
+async function lookUp<Row extends StoredRow, P extends string, Answer>(
+  table: TableShape<Row, P, Answer>,
+  store: TableStore<Row>,
+  held: Holding<Row, Answer>,
+  addresses: readonly string[],
+): Promise<Reading<Answer, P>> {
+  const { port } = table;
+  if ('why' in held) return unread(port, held.why);
+  const { rows, source } = held;
+  let { index } = held;
+  if (index === null) {
+    const under = await store.under(addresses);
+    if (!(under instanceof Read)) return unread(port, under.why);
+    index = table.index();
+    for (const row of under.value) index.add(row);
+  }
+  return read(index.answer(rows, addresses), { port, source });
+}
 
-async function polled<T>(options: HeldOptions<T>, before: State<T>): Promise<State<T>> {
-  const silent = (fault: Why): State<T> => {
-    options.onFault(fault);
-    return before.held.loaded ? before : { of: null, held: { loaded: false, why: fault } };
+async function polled<Row extends StoredRow, P extends string, Answer>(
+  { table, store, onFault }: HeldOptions<Row, P, Answer>,
+  before: State<Row, Answer>,
+): Promise<State<Row, Answer>> {
+  const unreadable = (fault: Why): State<Row, Answer> => {
+    onFault(fault);
+    return 'why' in before.held ? { of: null, held: { why: fault } } : before;
   };
-  const inForce = await options.inForce();
-  if (!(inForce instanceof Read)) return silent(inForce.why);
+  const inForce = await store.inForce();
+  if (!(inForce instanceof Read)) return unreadable(inForce.why);
   const [first, ...more] = inForce.value;
   if (first === undefined) {
-    const never = why('table_never_imported', { what: options.what });
-    return before.held.loaded ? before : { of: null, held: { loaded: false, why: never } };
+    const never = why('table_never_imported', { what: table.what });
+    return 'why' in before.held ? { of: null, held: { why: never } } : before;
   }
   const imports: Imports = [first, ...more];
   if (before.of !== null && sameImports(before.of, imports)) return before;
-  const held = await options.load(imports);
-  return held.loaded ? { of: imports, held } : silent(held.why);
+  const held = await load(table, store, imports);
+  return 'why' in held ? unreadable(held.why) : { of: imports, held };
 }
 
 function sameImports(before: Imports, after: Imports): boolean {
   return before.length === after.length && before.every(({ id }, i) => id === after[i]?.id);
+}
+
+async function load<Row extends StoredRow, P extends string, Answer>(
+  table: TableShape<Row, P, Answer>,
+  store: TableStore<Row>,
+  imports: Imports,
+): Promise<Holding<Row, Answer>> {
+  const counting = await store.counting(imports);
+  if (!(counting instanceof Read)) return { why: counting.why };
+  const rows = [...counting.value.values()].reduce((sum, one) => sum + one, 0);
+  if (rows === 0) return { why: nothingCounts(table) };
+  const source = tableSource(table.title, imports, rows);
+  const { max, of, beyond } = table.held;
+  const tooMany = (): Holding<Row, Answer> =>
+    beyond === 'ask'
+      ? { rows, index: null, source }
+      : silent(table, `it has ${rows} rows, more than the ${max} that are held`);
+  if (of === 'rows' && rows > max) return tooMany();
+  const index = table.index();
+  for (const [id, expected] of counting.value) {
+    let loaded = 0;
+    for (let afterN = 0; loaded < expected; ) {
+      const page = await store.page(id, afterN);
+      if (!(page instanceof Read)) return { why: page.why };
+      const last = page.value.at(-1);
+      if (last === undefined) return changed(table);
+      for (const { row } of page.value) index.add(row);
+      loaded += page.value.length;
+      afterN = last.n;
+      if (index.size() > max) return tooMany();
+    }
+    if (loaded !== expected) return changed(table);
+  }
+  return { rows, index, source };
+}
+
+/** Why a table in which no row counts answers nothing: it can deny nothing. */
+export function nothingCounts({
+  what,
+  counting,
+}: Pick<TableShape<never, string, unknown>, 'what' | 'counting'>): Why {
+  const words = counting.which === 'best row' ? ` with ${counting.words}` : '';
+  return why('table_never_imported', { what: `${what}${words}` });
+}
+
+function changed(table: { readonly what: string }): { readonly why: Why } {
+  return silent(table, 'it changed while it was read');
+}
+
+function silent({ what }: { readonly what: string }, fault: string): { readonly why: Why } {
+  return { why: why('store_unreadable', { what, fault }) };
 }

@@ -17,9 +17,14 @@ import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
-import { type MemoryLabels, memoryExchangeLabels } from './exchange-labels.ts';
-import { type MemoryFlagged, memoryFlaggedAddresses } from './flagged-addresses.ts';
-import { type MemoryCorpus, memoryLaunchCorpus } from './launch-corpus.ts';
+import {
+  type MemoryCorpus,
+  type MemoryFlagged,
+  type MemoryLabels,
+  memoryExchangeLabels,
+  memoryFlaggedAddresses,
+  memoryLaunchCorpus,
+} from './imported-tables.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
 import { type MemoryHistory, memoryTransferHistory } from './transfer-history.ts';

@@ -1,21 +1,14 @@
 // What every table under import promises, whatever holds it. Run against each in its test.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Partly, Read, Unread } from '../../evidence/reading.ts';
-import type { ImportEnd, ImportFacts, ImportTable, Numbered } from './table-import.ts';
+import type { Numbered, TableStore } from './imported-table.ts';
+import type { ImportEnd, ImportFacts } from './table-import.ts';
 
 const STARTED = Date.UTC(2026, 10, 21, 12) / 1_000;
 const HASH = 'a'.repeat(64);
 
-/** A table under test, at a time that the suite moves. */
-export type MadeTable<Row, P extends string> = {
-  readonly table: ImportTable<Row, P>;
-  /** The rows that readers see, as short texts in any order. */
-  readonly seen: () => Promise<readonly string[]>;
-  readonly close: () => Promise<void>;
-};
-
-/** The rows of a suite: what a table shows of them, and a row that repeats another. */
+/** The rows of a suite, and each of them as a short text. */
 type SuiteRows<Row> = {
   readonly first: Row;
   readonly second: Row;
@@ -40,22 +33,17 @@ export function endOf(rows_accepted: number): ImportEnd {
 }
 
 /** Holds a table under import to its promises. */
-export function importTableKeeps<Row, P extends string>(
+export function importedTableKeeps<Row>(
   name: string,
   rows: SuiteRows<Row>,
-  make: () => Promise<MadeTable<Row, P>>,
+  make: () => Promise<TableStore<Row>>,
 ): void {
   describe(`${name} keeps the promises of a table under import`, () => {
-    let made: MadeTable<Row, P> | null = null;
-    afterEach(async () => {
-      await made?.close();
-      made = null;
-    });
-    const opened = async () => {
-      made = await make();
-      return made;
-    };
     const { first, second, third, shownAs } = rows;
+    const opened = async () => {
+      const table = await make();
+      return { table, seen: async () => (await rowsThatCount(table)).map(shownAs) };
+    };
 
     test('nothing of an import is seen before it completes, and all of it is then', async () => {
       const { table, seen } = await opened();
@@ -73,7 +61,7 @@ export function importTableKeeps<Row, P extends string>(
       const { table, seen } = await opened();
       const { id } = valueIn(await table.begin(factsOf('one')));
       expect(valueIn(await table.stage(id, numbered(first, second, first)))).toEqual([3]);
-      expect(valueIn(await table.stage(id, [{ ...second, n: 4 }]))).toEqual([4]);
+      expect(valueIn(await table.stage(id, [{ n: 4, row: second }]))).toEqual([4]);
       valueIn(await table.complete(id, endOf(2)));
       expect(await seen()).toHaveLength(2);
     });
@@ -108,18 +96,26 @@ export function importTableKeeps<Row, P extends string>(
   });
 }
 
+/** The rows of a small table that count, in their order. */
+export async function rowsThatCount<Row>(table: TableStore<Row>): Promise<readonly Row[]> {
+  const counting = valueIn(await table.counting(valueIn(await table.inForce())));
+  const pages = await Promise.all([...counting.keys()].map((id) => table.page(id, 0)));
+  return pages.flatMap((page) => valueIn(page).map(({ row }) => row));
+}
+
 /** Rows with their numbers, from 1. */
 export function numbered<Row>(...rows: readonly Row[]): Numbered<Row>[] {
-  return rows.map((row, i) => ({ ...row, n: i + 1 }));
+  return rows.map((row, i) => ({ n: i + 1, row }));
 }
 
 /** Imports rows whole; answers the record of the import. */
-export async function imported<Row, P extends string>(
-  table: ImportTable<Row, P>,
+export async function imported<Row>(
+  table: TableStore<Row>,
   source: string,
   rows: readonly Row[],
+  more: Partial<ImportFacts> = {},
 ) {
-  const { id } = valueIn(await table.begin(factsOf(source)));
+  const { id } = valueIn(await table.begin({ ...factsOf(source), ...more }));
   const repeated = valueIn(await table.stage(id, numbered(...rows)));
   return valueIn(await table.complete(id, endOf(rows.length - repeated.length)));
 }

@@ -1,0 +1,98 @@
+// What an operator types to fill an imported table from a file.
+// Each refused row is named; an import of which no row was accepted has failed and kept nothing.
+
+import {
+  type Command,
+  fileArgument,
+  oneOf,
+  readArgs,
+  requireOption,
+  UsageError,
+} from '../../command/command.ts';
+import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
+import type { ImportFile } from '../../ports/tables/table-import.ts';
+import type { ImportWords } from './import-rows.ts';
+
+/** What the commands need. Compose fills it. */
+export type ImportServices = {
+  readonly tables: {
+    /** Whether this deployment serves the simulated world: what it imports is made up then. */
+    readonly simulated: boolean;
+    /** What imports a file into the table of that name. */
+    readonly importerOf: (table: string) => ImportFile | undefined;
+  };
+};
+
+/** A table as its command needs it. */
+type Fillable = { readonly name: string; readonly words: ImportWords };
+
+/** The command that fills a table. */
+export function importCommand({ name, words }: Fillable): Command<ImportServices> {
+  const { command, summary, nouns, example, unnamed, linked, otherwise } = words;
+  const option = otherwise === null ? null : otherwise.option;
+  const source = unnamed === null ? '--source NAME' : '[--source NAME]';
+  const choice = option === null ? '' : ` [--${option} ${option.toUpperCase()}]`;
+  const link = linked ? ' [--source-url URL]' : '';
+  const names = ['source', 'origin', ...(linked ? ['source-url'] : [])];
+  if (option !== null) names.push(option);
+  const options = Object.fromEntries(names.map((one) => [one, { type: 'string' } as const]));
+  return {
+    name: command,
+    summary,
+    usage:
+      `exhibit ${command} FILE ${source}${choice}${link} ` +
+      '[--origin observed|simulated] [--json]',
+    example: `exhibit ${command} ${example}`,
+    details: detailsOf(words),
+    run: async (argv, io, { tables }) => {
+      const { values, positionals } = readArgs(argv, { options, positionals: ['FILE'] });
+      const { source: named = unnamed ?? undefined, origin, 'source-url': page } = values;
+      const word = option === null ? undefined : values[option];
+      const isTold = otherwise !== null && word !== undefined;
+      const order = {
+        path: fileArgument(String(positionals[0]), io),
+        source: sourceName(requireOption(named, '--source')),
+        source_url: publicPage(page),
+        otherwise: isTold ? oneOf(word, `--${option}`, otherwise.words) : null,
+        origin: parseOrigin(origin, tables.simulated),
+      };
+      const importFile = tables.importerOf(name);
+      if (importFile === undefined) throw new Error(`no imported table is named ${name}`);
+      return runImport(nouns, (watch) => importFile(order, watch), io);
+    },
+  };
+}
+
+/** How wide the names of arguments stand. */
+const ARGUMENT_CHARS = 17;
+
+function detailsOf({ file, source, linked, otherwise, notes }: ImportWords): string[] {
+  const row = (argument: string, text: string) => `${argument.padEnd(ARGUMENT_CHARS)}${text}`;
+  const lines = file.map((text, i) => row(i === 0 ? 'FILE' : '', text));
+  lines.push(row('--source NAME', source));
+  if (otherwise !== null) {
+    const { option, words } = otherwise;
+    const text = `for rows whose own words name none: ${words.join(', ')}`;
+    lines.push(row(`--${option} ${option.toUpperCase()}`, text));
+  }
+  if (linked) {
+    lines.push(row('--source-url URL', 'a public page of the source, shown beside its rows'));
+  }
+  return [
+    ...[...lines, ...notes],
+    'Exit status 1: no row was accepted, or the file or the store could not be read.',
+  ];
+}
+
+const PAGE_CHARS_MAX = 500;
+
+/** A page that may be shown to anyone; a user or password in it is a mistake. */
+function publicPage(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const url = URL.canParse(text) && text.length <= PAGE_CHARS_MAX ? new URL(text) : null;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === null || !isWeb || url.username + url.password !== '') {
+    throw new UsageError('--source-url takes a public http or https address without a password.');
+  }
+  return url.href;
+}

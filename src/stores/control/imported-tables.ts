@@ -1,0 +1,285 @@
+// How does the control store keep the rows of an imported table, and take in an import whole?
+// Rows are staged in short statements, so that nobody waits for a long one; one short transaction
+// puts the import in force. What it replaced is forgotten afterwards, in pieces.
+
+import { matchKey } from '../../chain/address.ts';
+import { Read, type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  Numbered,
+  StoredRow,
+  TableStore,
+  TableStorePort,
+} from '../../ports/tables/imported-table.ts';
+import type { ImportEnd, ImportFacts, TableImport } from '../../ports/tables/table-import.ts';
+import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
+import {
+  type Kept,
+  type KeptShape,
+  rowsOf,
+  type Statements,
+  statementsOf,
+  timeOf,
+} from './imported-table-sql.ts';
+
+const PORT = 'imported_table';
+const MS_PER_S = 1_000;
+/** An import that did not complete within a day was left behind by a process that ended. */
+const LEFT_BEHIND_S = 86_400;
+/** How many rows one statement inserts or looks through: others wait no longer than for one. */
+const STATEMENT_ROWS = 250;
+/** How many statements may forget rows after one import; the next import goes on. */
+const FORGET_ROUNDS_MAX = 20_000;
+/** The imports in force that are read at once: one for each source. */
+const IN_FORCE_MAX = 1_000;
+/** Rows of an import read at once while a table is loaded. */
+const PAGE_ROWS = 2_000;
+/** How many rows one look-up by key may give. */
+const UNDER_ROWS_MAX = 100_000;
+
+type Asking = Pick<Session, 'query'>;
+
+/** What is noted of an import beside its rows: in pieces before it is put in force, and then. */
+export type ImportNotes = {
+  readonly before: (session: Asking, id: number) => Promise<void>;
+  readonly completing: (session: Asking, id: number) => Promise<void>;
+};
+
+/** Work on the store that ends as silence, with the fault in words. */
+class Silence extends Error {}
+
+/** A declared table in a control store. `now` gives Unix seconds. */
+export function tableStore<Row extends StoredRow>(
+  database: Database,
+  shape: KeptShape<Row>,
+  now: () => number,
+  notes: ImportNotes | null,
+): TableStore<Row> {
+  const ask = <T>(work: () => Promise<T>) => asked(shape, database, now, work);
+  const sql = statementsOf(shape);
+  return {
+    begin: (facts) =>
+      ask(async () => {
+        await forgetLeftBehind(database, sql, now());
+        return await begin(database, sql.table, facts);
+      }),
+    stage: (id, rows) => ask(() => stage(database, sql, id, rows)),
+    complete: async (id, end) => {
+      const noted = await ask(async () => notes?.before(database, id));
+      if (!(noted instanceof Read)) return noted;
+      const ended = await ask(() =>
+        database.transaction((session) => complete(session, sql.table, notes, id, end)),
+      );
+      // The import stands; what it replaced is forgotten now, or after the next one.
+      await ask(() => forgetReplaced(database, sql));
+      return ended;
+    },
+    abandon: (id) =>
+      ask(async () => {
+        await forgetImport(database, sql, id);
+        return null;
+      }),
+    inForce: () => ask(() => inForce(database, sql.table)),
+    counting: (imports) =>
+      ask(async () => {
+        if (sql.counted === null) {
+          return new Map(imports.map(({ id, rows_accepted }) => [id, rows_accepted]));
+        }
+        const rows = await database.query<{ id: number; rows: number }>(sql.counted);
+        return new Map(rows.map(({ id, rows }) => [id, rows]));
+      }),
+    page: (id, afterN) =>
+      ask(async () => {
+        const rows = await database.query<Kept>(sql.page, [id, afterN, PAGE_ROWS]);
+        return rows.map(rowsOf<Row>(sql.columns));
+      }),
+    under: (addresses) =>
+      ask(async () => {
+        const keys = [...new Set(addresses.map(matchKey))];
+        const rows = await database.query<Kept>(sql.under, [keys, UNDER_ROWS_MAX + 1]);
+        if (rows.length > UNDER_ROWS_MAX) throw new Silence('a look-up gave too many rows');
+        return rows.map(rowsOf<Row>(sql.columns)).map(({ row }) => row);
+      }),
+  };
+}
+
+/** Runs work on the store; its weather is unread. */
+async function asked<T>(
+  { what }: { readonly what: string },
+  database: Database,
+  now: () => number,
+  work: () => Promise<T>,
+): Promise<Reading<T, TableStorePort>> {
+  const silent = (fault: string): Unread<TableStorePort> =>
+    unread(PORT, why('store_unreadable', { what: `The store of ${what}`, fault }));
+  try {
+    const source = {
+      name: 'Control store',
+      url: `${database.kind}:`,
+      as_of: now(),
+      kind: 'table',
+      simulated: false,
+    } as const;
+    return read(await work(), { port: PORT, source });
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return silent(error.fault);
+    if (error instanceof Silence) return silent(error.message);
+    throw error;
+  }
+}
+
+async function begin(
+  session: Asking,
+  table: string,
+  facts: ImportFacts,
+): Promise<{ readonly id: number }> {
+  const [row] = await session.query<{ id: number }>(
+    `insert into table_imports (table_name, source, source_url, origin, started_at)
+     values ($1, $2, $3, $4, $5) returning id`,
+    [table, facts.source, facts.source_url, facts.origin, timeOf(facts.started_at)],
+  );
+  if (row === undefined) throw new Error('import: the store gave no id');
+  return row;
+}
+
+async function stage<Row extends StoredRow>(
+  session: Asking,
+  { insert, values }: Statements<Row>,
+  id: number,
+  rows: readonly Numbered<Row>[],
+): Promise<readonly number[]> {
+  const repeated: number[] = [];
+  for (let at = 0; at < rows.length; at += STATEMENT_ROWS) {
+    const piece = rows.slice(at, at + STATEMENT_ROWS);
+    const numbers = piece.map(({ n }) => n);
+    const params = [id, numbers, ...values(piece.map(({ row }) => row))];
+    const inserted = await session.query<{ n: number }>(insert, params);
+    const kept = new Set(inserted.map(({ n }) => n));
+    repeated.push(...numbers.filter((n) => !kept.has(n)));
+  }
+  return repeated;
+}
+
+async function complete(
+  session: Asking,
+  table: string,
+  notes: ImportNotes | null,
+  id: number,
+  end: ImportEnd,
+): Promise<TableImport> {
+  await session.query('lock table table_imports in share row exclusive mode');
+  const [staged] = await session.query<{ rows: number }>(
+    `select count(*)::int4 as rows from ${table} where import_id = $1`,
+    [id],
+  );
+  await notes?.completing(session, id);
+  await session.query(
+    `update table_imports set in_force = false
+      where in_force and table_name = $2
+        and source = (select source from table_imports where id = $1)`,
+    [id, table],
+  );
+  const [row] = await session.query<ImportRow>(
+    `update table_imports
+        set in_force = true, completed_at = $2, as_of = $3, rows_accepted = $4,
+            rows_refused = $5, sha256 = $6
+      where id = $1 and completed_at is null
+      returning ${IMPORT_COLUMNS}`,
+    [
+      id,
+      timeOf(end.completed_at),
+      timeOf(end.as_of),
+      end.rows_accepted,
+      end.rows_refused,
+      end.sha256,
+    ],
+  );
+  if (row === undefined) throw new Silence('the import was begun over a day ago');
+  if (staged?.rows !== end.rows_accepted) {
+    throw new Error(`import: ${staged?.rows} rows staged, ${end.rows_accepted} accepted`);
+  }
+  return importOf(row);
+}
+
+const IMPORT_COLUMNS =
+  'id, table_name, source, source_url, origin, started_at, completed_at, as_of, ' +
+  'rows_accepted, rows_refused, sha256';
+
+type ImportRow = Omit<TableImport, 'started_at' | 'completed_at' | 'as_of'> & {
+  readonly started_at: Date;
+  readonly completed_at: Date;
+  readonly as_of: Date;
+};
+
+async function inForce(session: Asking, table: string): Promise<TableImport[]> {
+  const rows = await session.query<ImportRow>(
+    `select ${IMPORT_COLUMNS} from table_imports
+      where table_name = $1 and in_force order by id limit ${IN_FORCE_MAX}`,
+    [table],
+  );
+  return rows.map(importOf);
+}
+
+function importOf({ started_at, completed_at, as_of, ...row }: ImportRow): TableImport {
+  return {
+    ...row,
+    started_at: secondsOf(started_at),
+    completed_at: secondsOf(completed_at),
+    as_of: secondsOf(as_of),
+  };
+}
+
+type Forgetting = { readonly table: string; readonly unread: string };
+
+/** Forgets the imports of this table that were left behind. */
+async function forgetLeftBehind(database: Database, sql: Forgetting, now: number): Promise<void> {
+  const left = await database.query<{ id: number }>(
+    `select id from table_imports
+      where table_name = $1 and completed_at is null and started_at < $2 limit ${IN_FORCE_MAX}`,
+    [sql.table, timeOf(now - LEFT_BEHIND_S)],
+  );
+  for (const { id } of left) await forgetImport(database, sql, id);
+}
+
+async function forgetImport(database: Database, sql: Forgetting, id: number): Promise<void> {
+  await forgetRows(database, sql, id, 'i.completed_at is null');
+  await database.query('delete from table_imports where id = $1 and completed_at is null', [id]);
+}
+
+/** Forgets rows of completed imports that nobody reads any more, and gives their room back. */
+async function forgetReplaced(database: Database, sql: Forgetting): Promise<void> {
+  const imports = await database.query<{ id: number }>(
+    `select i.id from table_imports i
+      where i.table_name = $1 and i.completed_at is not null
+        and exists (select 1 from ${sql.table} r where r.import_id = i.id) order by i.id`,
+    [sql.table],
+  );
+  for (const { id } of imports) await forgetRows(database, sql, id, sql.unread);
+  // The embedded engine neither gives room back nor counts rows for its plans by itself.
+  if (database.kind === 'pglite') await database.query(`vacuum (analyze) ${sql.table}`);
+}
+
+async function forgetRows(
+  session: Asking,
+  sql: Forgetting,
+  id: number,
+  which: string,
+): Promise<void> {
+  const [last] = await session.query<{ n: number | null }>(
+    `select max(n) as n from ${sql.table} where import_id = $1`,
+    [id],
+  );
+  const until = last === undefined || last.n === null ? null : last.n;
+  for (let round = 0, n = 0; until !== null && n < until; round += 1, n += STATEMENT_ROWS) {
+    if (round >= FORGET_ROUNDS_MAX) return;
+    await session.query(
+      `delete from ${sql.table} r using table_imports i
+        where r.import_id = $1 and r.n > $2 and r.n <= $3 and i.id = r.import_id and (${which})`,
+      [id, n, n + STATEMENT_ROWS],
+    );
+  }
+}
+
+function secondsOf(at: Date): number {
+  return Math.floor(at.getTime() / MS_PER_S);
+}

@@ -1,0 +1,155 @@
+// How does a test keep imported tables in a real store, serve them and import into them?
+
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { ImportedTable } from '../features/tables/import-rows.ts';
+import { tableImporter } from '../features/tables/import-rows.ts';
+import type { LabelChanges } from '../ports/labels/label-changes.ts';
+import type { StoredRow, TableShape, TableStore } from '../ports/tables/imported-table.ts';
+import type { ImportOrder, ImportOutcome, RefusedRow } from '../ports/tables/table-import.ts';
+import { localTableFiles } from '../sources/files/files.ts';
+import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
+import { migrate } from '../stores/control/engine/migrate.ts';
+import { openPglite } from '../stores/control/engine/pglite.ts';
+import { openPostgres } from '../stores/control/engine/postgres.ts';
+import { tableStore } from '../stores/control/imported-tables.ts';
+import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
+import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
+import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
+
+/** When the imports of tests are made, in Unix seconds. */
+export const IMPORTED_AT = Date.UTC(2026, 10, 21, 12) / 1_000;
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
+const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
+const OPEN_MS_MAX = 120_000;
+
+/** Imported tables in a control store that is opened before the tests and removed after them. */
+export type KeptTables = {
+  readonly database: () => Database;
+  /** A table while all are empty; `now` gives Unix seconds. */
+  readonly empty: <Row extends StoredRow, P extends string, Answer>(
+    table: TableShape<Row, P, Answer>,
+    now?: () => number,
+  ) => Promise<TableStore<Row>>;
+  /** The change log of the table of labels. */
+  readonly changes: () => LabelChanges;
+  /** Makes the store silent, or lets it answer again. */
+  readonly fallSilent: (isSilent: boolean) => void;
+};
+
+/** Runs the same tests on the embedded engine and on a PostgreSQL server. */
+export function onEachEngine(tests: (kept: KeptTables) => void): void {
+  describe('in the embedded engine', () => tests(keptTables()));
+  describe.skipIf(NO_POSTGRES !== null)('in PostgreSQL (or skipped: no PostgreSQL server)', () => {
+    tests(keptTables(onServer));
+  });
+}
+
+/** Keeps tables in the embedded engine, or wherever they are told to. */
+export function keptTables(open = embedded): KeptTables {
+  let opened: Opened | null = null;
+  let silent = false;
+  beforeAll(async () => {
+    opened = await open();
+    await migrate(opened.database, MIGRATIONS, LIVE);
+  }, OPEN_MS_MAX);
+  afterAll(async () => {
+    await opened?.database.close();
+    await opened?.remove();
+  });
+  const database = (): Database => {
+    if (opened === null) throw new Error('the store is open within tests only');
+    const { database } = opened;
+    const heard = () => {
+      if (silent) throw new StoreUnavailable('it is down', 'TEST');
+      return database;
+    };
+    return {
+      ...database,
+      query: async (...asked) => heard().query(...asked),
+      transaction: async (...asked) => heard().transaction(...asked),
+    };
+  };
+  return {
+    database,
+    empty: async (table, now = () => IMPORTED_AT) => {
+      silent = false;
+      await database().query(
+        'truncate exchange_labels, launches, flagged_addresses, table_imports cascade',
+      );
+      return storeOf(database(), table, now);
+    },
+    changes: () => labelChangeStore(database(), () => IMPORTED_AT),
+    fallSilent: (isSilent) => {
+      silent = isSilent;
+    },
+  };
+}
+
+type Opened = { readonly database: Database; readonly remove: () => Promise<void> };
+
+async function embedded(): Promise<Opened> {
+  const directory = await freshPgliteDirectory();
+  const remove = () => rm(dirname(directory), { recursive: true });
+  return { database: await openPglite(directory), remove };
+}
+
+async function onServer(): Promise<Opened> {
+  const server = await testPostgres();
+  return { database: await openPostgres(await server.freshDatabase()), remove: server.stop };
+}
+
+/** A table in a store, with what its imports note. */
+export function storeOf<Row extends StoredRow, P extends string, Answer>(
+  database: Database,
+  table: TableShape<Row, P, Answer>,
+  now: () => number,
+): TableStore<Row> {
+  return tableStore(database, table, now, table.name === 'exchange_labels' ? LABEL_NOTES : null);
+}
+
+/** How often a table under test is polled once it was started. */
+const POLL_MS = 10;
+
+/** A table as it is served; it holds as much in memory as it declares, or as a test says. */
+export function servedFrom<Row extends StoredRow, P extends string, Answer>(
+  table: TableShape<Row, P, Answer>,
+  store: TableStore<Row>,
+  max = table.held.max,
+  more: Partial<HeldOptions<Row, P, Answer>> = {},
+): HeldTable<P, Answer> {
+  const small = { ...table, held: { ...table.held, max } };
+  return heldTable({ table: small, store, pollMs: POLL_MS, onFault: () => undefined, ...more });
+}
+
+/** What an import did, and what it told on its way. */
+export type TestImport = {
+  readonly outcome: ImportOutcome;
+  readonly refused: readonly RefusedRow[];
+  /** How many rows had been seen at each sign of progress. */
+  readonly progress: readonly number[];
+};
+
+/** Imports a file as an operator does, observed and from the source `one` unless it is said. */
+export async function importInto<Row extends StoredRow, P extends string, Answer>(
+  table: ImportedTable<Row, P, Answer>,
+  store: TableStore<Row>,
+  order: Partial<ImportOrder> & Pick<ImportOrder, 'path'>,
+  { now = () => IMPORTED_AT, signal = new AbortController().signal } = {},
+): Promise<TestImport> {
+  const refused: RefusedRow[] = [];
+  const progress: number[] = [];
+  const importFile = tableImporter({ table, store, files: localTableFiles(now), now });
+  const told = { source: 'one', source_url: null, otherwise: null, origin: 'observed' } as const;
+  const outcome = await importFile(
+    { ...told, ...order },
+    {
+      onRefused: (row) => void refused.push(row),
+      onProgress: (rows) => void progress.push(rows),
+      signal,
+    },
+  );
+  return { outcome, refused, progress };
+}

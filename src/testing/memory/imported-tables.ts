@@ -1,0 +1,61 @@
+// What do these rows, held in memory, say as an imported table?
+// An adapter, not a mock: its readings are the real ones. It can be told to be never imported.
+
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import { flaggedAddresses } from '../../features/tables/flagged-rows.ts';
+import { exchangeLabels } from '../../features/tables/labels.ts';
+import { launchCorpus } from '../../features/tables/launches.ts';
+import type { FlaggedAddresses, FlaggedRow } from '../../ports/flags/flagged-addresses.ts';
+import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { Launch, LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
+import { nothingCounts } from '../../stores/snapshots/held-table.ts';
+
+type Dated = {
+  /** Unix seconds. */
+  readonly as_of: number;
+  readonly simulated: boolean;
+};
+
+/** What a memory holds. `null`: no import of the table has completed. */
+export type MemoryLabels = Dated & { readonly labels: readonly ExchangeLabel[] | null };
+export type MemoryCorpus = Dated & { readonly launches: readonly Launch[] | null };
+export type MemoryFlagged = Dated & { readonly rows: readonly FlaggedRow[] | null };
+
+/** The exchange-wallet table in memory. */
+export function memoryExchangeLabels({ labels, ...dated }: MemoryLabels): ExchangeLabels {
+  return memoryTable(exchangeLabels, labels, dated);
+}
+
+/** The Solana launch corpus in memory. */
+export function memoryLaunchCorpus({ launches, ...dated }: MemoryCorpus): LaunchCorpus {
+  return memoryTable(launchCorpus, launches, dated);
+}
+
+/** The table of flagged addresses in memory. */
+export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): FlaggedAddresses {
+  return memoryTable(flaggedAddresses, rows, dated);
+}
+
+function memoryTable<Row extends StoredRow, P extends string, Answer>(
+  table: TableShape<Row, P, Answer>,
+  rows: readonly Row[] | null,
+  { as_of, simulated }: Dated,
+): TableLookUp<P, Answer> {
+  const { port, counting, title, what } = table;
+  const flag = counting.which === 'best row' ? counting.where : null;
+  const counted = rows?.filter((row) => flag === null || row[flag] === true);
+  if (counted === undefined || (flag !== null && counted.length === 0)) {
+    const reason =
+      counted === undefined ? why('table_never_imported', { what }) : nothingCounts(table);
+    return { lookUp: async () => unread(port, reason) };
+  }
+  const index = table.index();
+  for (const row of counted) index.add(row);
+  const source: Source = { name: title, url: 'memory:', as_of, kind: 'table', simulated };
+  return {
+    lookUp: async (addresses) => read(index.answer(counted.length, addresses), { port, source }),
+  };
+}

@@ -21,7 +21,7 @@ import { BRIDGE_CHAINS, type BridgeRegistry } from '../../ports/bridges/bridge-r
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
 import { csvTable } from '../../sources/files/csv.ts';
-import { FileFault } from '../../sources/files/file-fault.ts';
+import { FileFault } from '../../sources/files/fault.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { fileBridgeRegistry } from '../../sources/registry/bridges-file.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';

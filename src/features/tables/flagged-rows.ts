@@ -13,11 +13,13 @@ import type {
 import type { RawRow } from '../../ports/tables/table-import.ts';
 import {
   type Accepted,
+  flagIn,
   type ImportedTable,
   type ImportTold,
   isShowable,
   type Judge,
   type Refused,
+  refused,
   valueIn,
 } from './import-rows.ts';
 import { isPublicLink } from './labels.ts';
@@ -157,10 +159,6 @@ function firstOf(...texts: readonly (string | null)[]): string | null {
   return found === undefined ? null : found;
 }
 
-function refused(code: Refused['code'], about: string | null): Refused {
-  return { code, about };
-}
-
 function flaggedRow(
   said: Said,
   { source, source_url }: ImportTold,
@@ -180,8 +178,8 @@ function flaggedRow(
   }
   const made = creationOf(said);
   if ('code' in made) return made;
-  const isContract = flagOf(said.contract);
-  if (isContract === 'neither') return refused('bad_flag', 'is_contract');
+  const isContract = flagIn(said.contract);
+  if (isContract === undefined) return refused('bad_flag', 'is_contract');
   if (said.link !== null && !isPublicLink(said.link)) return refused('bad_link', 'source_url');
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
   if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
@@ -204,13 +202,6 @@ function creationOf({ creator, creationTx }: Said): Made | Refused {
   if (parsed === null) return refused('bad_address', 'creator');
   if (isSystemAddress(parsed.address)) return refused('system_address', 'creator');
   return { creator: parsed.address, creation_tx: tx };
-}
-
-function flagOf(text: string | null): boolean | null | 'neither' {
-  if (text === null) return null;
-  const word = text.toLowerCase();
-  if (word === 'true') return true;
-  return word === 'false' ? false : 'neither';
 }
 
 function chainOf(text: string | null): string | null {

@@ -210,6 +210,18 @@ function completed(ended: Reading<TableImport, TableStorePort>, counts: Counts):
   return { outcome: 'completed', record: ended.value, refused: counts.byCode };
 }
 
+/** A row that is refused, and what about it. */
+export function refused(code: RowRefusalCode, about: string | null): Refused {
+  return { code, about };
+}
+
+/** A flag in any letter case, `null` where none is written; undefined for any other word. */
+export function flagIn(text: string | null): boolean | null | undefined {
+  if (text === null) return null;
+  const word = text.toLowerCase();
+  return word === 'true' || (word === 'false' ? false : undefined);
+}
+
 /** The text of a row's value without the space around it; `null` where there is none. */
 export function valueIn(raw: RawRow, field: string): string | null {
   const value = raw.fields.get(field);

@@ -138,6 +138,7 @@ describe('exhibit labels import', () => {
 
   test.each([
     ['no file', 'labels import --source x'],
+    ['no source of findings', 'findings import a.csv'],
     ['no source', 'labels import a.csv'],
     ['a source that is no name', 'labels import a.csv --source a/b'],
     ['a role that is none', 'labels import a.csv --source x --role warm'],
@@ -205,16 +206,6 @@ describe('exhibit findings import', () => {
     ]);
     expect(errors[0]).toBe('line 3: bad_address: no EVM, Solana, Bitcoin or Tron address');
     expect(lines[0]).toBe('Imported 754 flagged rows.');
-  });
-
-  test.each([
-    'findings import a.csv',
-    'findings import a.csv --source -x',
-    'findings import a.csv --source x --source-url ftp://example.org',
-  ])('%s is no usage of it', async (line) => {
-    const has = services();
-    expect((await typed(line, has)).status).toBe(2);
-    expect(has.orders).toEqual([]);
   });
 });
 

@@ -19,6 +19,7 @@ import {
   isShowable,
   type Judge,
   type Refused,
+  refused,
   valueIn,
 } from './import-rows.ts';
 import { rowsByAddress } from './rows-by-address.ts';
@@ -237,10 +238,6 @@ function chainOfTag(raw: RawRow): string | null {
   if (currency === null) return null;
   const name = currency.toLowerCase();
   return CHAIN_NAMES.has(name) || SPELLED_LIKE_BITCOIN.has(name) ? name : null;
-}
-
-function refused(code: Refused['code'], about: string | null): Refused {
-  return { code, about };
 }
 
 function labelRow(said: Said, told: ImportTold, today: string): Accepted<ExchangeLabel> | Refused {

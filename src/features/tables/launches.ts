@@ -14,6 +14,7 @@ import type { TableIndex } from '../../ports/tables/imported-table.ts';
 import type { RawRow } from '../../ports/tables/table-import.ts';
 import {
   type Accepted,
+  flagIn,
   type ImportedTable,
   type Judge,
   type Refused,
@@ -122,7 +123,8 @@ function launchRow(raw: RawRow, now: number): Accepted<Launch> | Refused {
   const last_checked_at = timeIn(raw, 'last_checked_at', now);
   if (typeof last_checked_at !== 'number') return last_checked_at;
   if (last_checked_at < launched_at) return { code: 'bad_time', about: 'last_checked_at' };
-  const listed = FLAGS.get(flagText(raw));
+  const text = valueIn(raw, 'listed_after_window');
+  const listed = flagIn(text?.toLowerCase() === 'null' ? null : text);
   if (listed === undefined) return { code: 'bad_flag', about: 'listed_after_window' };
   const passed = last_checked_at >= launched_at + LAUNCH_WINDOW_S;
   const settled = passed && listed !== null;
@@ -135,19 +137,6 @@ function launchRow(raw: RawRow, now: number): Accepted<Launch> | Refused {
     settled,
   };
   return { row, dated_at: last_checked_at };
-}
-
-/** How files write whether a token was listed; null where it is not known. */
-const FLAGS: ReadonlyMap<string | null, boolean | null> = new Map<string | null, boolean | null>([
-  ['true', true],
-  ['false', false],
-  [null, null],
-  ['null', null],
-]);
-
-function flagText(raw: RawRow): string | null {
-  const text = valueIn(raw, 'listed_after_window');
-  return text === null ? null : text.toLowerCase();
 }
 
 /** A Solana key that is somebody's: 32 bytes, and none of the chain's own. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { collect } from '../../evidence/measure.ts';
-import { Read, Unread } from '../../evidence/reading.ts';
+import { Part, Read, Unread } from '../../evidence/reading.ts';
 import type { FlaggedRow } from '../../ports/flags/flagged-addresses.ts';
 import {
   exchangeLabelsKeep,
@@ -8,7 +8,7 @@ import {
   type SuiteLabels,
 } from '../../ports/labels/exchange-labels.suite.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
-import { labelChangesKeep } from '../../ports/labels/label-changes.suite.ts';
+import type { ChangesAsked, LabelChange, LabelChanges } from '../../ports/labels/label-changes.ts';
 import {
   endOf,
   factsOf,
@@ -48,6 +48,17 @@ const addressOf = ({ address }: { readonly address: string }) => address;
 const LABELS = { first: label(A), second: label(B), third: label(C), shownAs: addressOf };
 const FLAGS = { first: flag(A), second: flag(B), third: flag(C), shownAs: addressOf };
 
+const ALL: ChangesAsked = { beforeId: null, matchKey: null, limit: 100 };
+
+function changed(address: string, over: Partial<ExchangeLabel> = {}): ExchangeLabel {
+  return { ...label(address), ...over };
+}
+
+function shown({ change, address, label, before }: LabelChange): string {
+  const was = before === null ? '' : ` (was ${before.label})`;
+  return `${change} ${address.slice(0, 4)} ${label}${was}`;
+}
+
 /** Imports the labels source by source, and serves them. */
 async function served(store: TableStore<ExchangeLabel>, world: SuiteLabels, max?: number) {
   const sources = new Map<string, ExchangeLabel[]>();
@@ -63,13 +74,9 @@ exchangeLabelsKeep('a memory', async (world) =>
   memoryExchangeLabels({ ...world, as_of: IMPORTED_AT }),
 );
 
-onEachEngine(({ empty, changes, database }) => {
+onEachEngine(({ empty, database }) => {
   importedTableKeeps('the table of labels', LABELS, () => empty(exchangeLabels));
   importedTableKeeps('the table of flagged addresses', FLAGS, () => empty(flaggedAddresses));
-  labelChangesKeep('the log', async () => ({
-    table: await empty(exchangeLabels),
-    changes: changes(),
-  }));
   exchangeLabelsKeep('a table held in memory', async (world) =>
     served(await empty(exchangeLabels), world),
   );
@@ -147,6 +154,69 @@ onEachEngine(({ empty, changes, database }) => {
     expect(look.table_rows).toBe(2);
     expect(valueIn(await store.inForce())[0]?.origin).toBe('observed');
     expect(await rowsThatCount(store)).toHaveLength(2);
+  });
+});
+
+onEachEngine(({ empty, changes }) => {
+  describe('the change log', () => {
+    const logged = async () => ({ table: await empty(exchangeLabels), changes: changes() });
+    const told = async (
+      log: { readonly changes: LabelChanges },
+      over: Partial<ChangesAsked> = {},
+    ) => valueIn(await log.changes.newest({ ...ALL, ...over })).map(shown);
+
+    test('is unread until an import has completed, whatever is staged', async () => {
+      const log = await logged();
+      const { id } = valueIn(await log.table.begin(factsOf('one')));
+      valueIn(await log.table.stage(id, numbered(changed(A))));
+      const reading = await log.changes.newest(ALL);
+      expect(reading instanceof Unread && reading.why.code).toBe('table_never_imported');
+    });
+
+    test('tells what an import added, changed and removed, the newest first', async () => {
+      const log = await logged();
+      await imported(log.table, 'one', [changed(A, { label: 'a' }), changed(B, { label: 'b' })]);
+      expect(await told(log)).toEqual(['added 0x22 b', 'added 0x11 a']);
+      await imported(log.table, 'one', [changed(A, { label: 'other' })]);
+      expect(await told(log)).toEqual([
+        ...['removed 0x22 b', 'changed 0x11 other (was a)'],
+        ...['added 0x22 b', 'added 0x11 a'],
+      ]);
+    });
+
+    test('tells nothing of an import that changed nothing, nor of another source', async () => {
+      const log = await logged();
+      await imported(log.table, 'one', [changed(A, { label: 'a' })]);
+      await imported(log.table, 'one', [changed(A, { label: 'a' })]);
+      await imported(log.table, 'two', [changed(A, { label: 'b', source: 'two' })]);
+      expect(await told(log)).toEqual(['added 0x11 b', 'added 0x11 a']);
+    });
+
+    test('carries the import, its file and its source of each change', async () => {
+      const log = await logged();
+      const record = await imported(log.table, 'one', [changed(A)]);
+      const [change] = valueIn(await log.changes.newest(ALL));
+      const { id: import_id, completed_at: at, sha256, origin, source } = record;
+      expect(change).toMatchObject({ import_id, at, sha256, origin, source });
+    });
+
+    test('answers a page as a part that says so, and goes on from its last', async () => {
+      const log = await logged();
+      await imported(log.table, 'one', [changed(A, { label: 'a' }), changed(B, { label: 'b' })]);
+      expect(await log.changes.newest({ ...ALL, limit: 1 })).toBeInstanceOf(Part);
+      const [newest] = valueIn(await log.changes.newest(ALL));
+      expect(await told(log, { beforeId: Number(newest?.id) })).toEqual(['added 0x11 a']);
+      expect(await told(log, { matchKey: B })).toEqual(['added 0x22 b']);
+    });
+
+    test('a label that is imported again keeps the day on which it was first seen', async () => {
+      const log = await logged();
+      await imported(log.table, 'one', [changed(A, { first_seen: '2026-01-02' })]);
+      await imported(log.table, 'one', [changed(A, { first_seen: '2026-03-04' })]);
+      const [held] = valueIn(await log.table.under([A]));
+      expect(held?.first_seen).toBe('2026-01-02');
+      expect(await told(log)).toHaveLength(1);
+    });
   });
 });
 

@@ -1,13 +1,9 @@
 // What every exchange-wallet table promises, whatever holds it. Run against each in its test.
 
 import { describe, expect, test } from 'vitest';
-import { basis, Read, type Reading, Unread } from '../../evidence/reading.ts';
-import type {
-  ExchangeLabel,
-  ExchangeLabels,
-  ExchangeLabelsPort,
-  LabelLookUp,
-} from './exchange-labels.ts';
+import { basis, Unread } from '../../evidence/reading.ts';
+import { valueIn } from '../tables/imported-table.suite.ts';
+import type { ExchangeLabel, ExchangeLabels } from './exchange-labels.ts';
 
 /** The rows of the sources under test, or `null` where no import has ever completed. */
 export type SuiteLabels = {
@@ -97,9 +93,4 @@ export function exchangeLabelsKeep(
       expect(sources.map(({ kind, simulated }) => [kind, simulated])).toEqual([['table', true]]);
     });
   });
-}
-
-function valueIn(reading: Reading<LabelLookUp, ExchangeLabelsPort>): LabelLookUp {
-  if (!(reading instanceof Read)) throw new Error(`not read: ${reading.why.reason}`);
-  return reading.value;
 }

@@ -1,8 +1,9 @@
 // What every launch corpus promises, whatever holds it. Run against each in its test.
 
 import { describe, expect, test } from 'vitest';
-import { basis, Read, type Reading, Unread } from '../../evidence/reading.ts';
-import type { CorpusLookUp, Launch, LaunchCorpus, LaunchCorpusPort } from './launches.ts';
+import { basis, Unread } from '../../evidence/reading.ts';
+import { valueIn } from '../tables/imported-table.suite.ts';
+import type { Launch, LaunchCorpus } from './launches.ts';
 
 /** The launches under test, or `null` where no import has ever completed. */
 export type SuiteLaunches = {
@@ -82,9 +83,4 @@ export function launchCorpusKeeps(
       expect(sources.map(({ kind, simulated }) => [kind, simulated])).toEqual([['table', true]]);
     });
   });
-}
-
-function valueIn(reading: Reading<CorpusLookUp, LaunchCorpusPort>): CorpusLookUp {
-  if (!(reading instanceof Read)) throw new Error(`not read: ${reading.why.reason}`);
-  return reading.value;
 }

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { parse as parseWhole } from 'csv-parse/sync';
 import type { BrokenRow, RawRow, TableLine } from '../../ports/tables/table-import.ts';
-import { FileFault } from './file-fault.ts';
+import { FileFault } from './fault.ts';
 
 /** The longest record, in bytes. */
 const RECORD_BYTES_MAX = 64 * 1024;

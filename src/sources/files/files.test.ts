@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
 import { csvLines, csvTable } from './csv.ts';
-import { FileFault } from './file-fault.ts';
+import { FileFault } from './fault.ts';
 import { DOCUMENT_BYTES_MAX, localTableFiles } from './files.ts';
 
 let folder = '';

@@ -17,7 +17,7 @@ import type {
   TableFiles,
 } from '../../ports/tables/table-import.ts';
 import { csvRows } from './csv.ts';
-import { FileFault } from './file-fault.ts';
+import { FileFault } from './fault.ts';
 import { jsonLineRows } from './json-lines.ts';
 import { documentRows } from './yaml.ts';
 

@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { written } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
 import { jsonIn } from '../http/json-text.ts';
-import { FileFault } from './file-fault.ts';
+import { FileFault } from './fault.ts';
 
 /** The longest line, in characters. */
 const LINE_CHARS_MAX = 64 * 1024;

@@ -13,7 +13,7 @@ import type {
 } from '../../ports/bridges/bridge-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { csvTable } from '../files/csv.ts';
-import { FileFault } from '../files/file-fault.ts';
+import { FileFault } from '../files/fault.ts';
 
 const PORT = 'bridge_registry';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import { FileFault } from '../files/file-fault.ts';
+import { FileFault } from '../files/fault.ts';
 import { mixerRegistryFile, mixerRows } from './mixers-file.ts';
 import { memoryMixerRegistry } from './mixers-held.ts';
 

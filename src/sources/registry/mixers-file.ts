@@ -10,7 +10,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { MixerContract, MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { csvLines, csvTable } from '../files/csv.ts';
-import { FileFault } from '../files/file-fault.ts';
+import { FileFault } from '../files/fault.ts';
 import { MIXERS_TITLE, memoryMixerRegistry } from './mixers-held.ts';
 
 const HEADING =

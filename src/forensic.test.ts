@@ -100,7 +100,9 @@ const DATA_SETS = [
   },
 ];
 
-describe.each(DATA_SETS)('$what', ({ data, contract, tag, maker, made, phisher }) => {
+const NAMED = DATA_SETS.map((one) => [one.what, one] as const);
+
+describe.each(NAMED)('%s', (_, { data, contract, tag, maker, made, phisher }) => {
   const absent = !existsSync(data);
 
   async function imported(...names: readonly string[]): Promise<FlaggedAddresses> {

@@ -79,14 +79,16 @@ function neighbours(lines: readonly Line[]): ReadonlyMap<string, ReadonlySet<str
   return edges;
 }
 
-describe.each([
+const EXPORTS = [
   { what: 'an export of our own making', fileIn: madeUpExport, listedEvery: 157 },
   {
     what: 'a real export (or skipped: no shared data)',
     fileIn: existsSync(REAL) ? () => REAL : null,
     listedEvery: 797,
   },
-])('a walk over an import of $what', ({ fileIn, listedEvery }) => {
+].map((one) => [one.what, one] as const);
+
+describe.each(EXPORTS)('a walk over an import of %s', (_, { fileIn, listedEvery }) => {
   let warehouse: EmbeddedWarehouse | undefined;
   let lines: readonly Line[];
   beforeAll(async () => {

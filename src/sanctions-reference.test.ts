@@ -88,7 +88,7 @@ const REAL: Issue = {
   base58Min: 400,
 };
 
-describe.each([MADE_UP, REAL])('$what', (issue) => {
+describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, issue) => {
   const { absent, published, held, distinct, base58Min } = issue;
   let directory: string;
   let database: Database;

@@ -39,7 +39,9 @@ const OWN: Files = {
   tokens: 2,
 };
 
-describe.each([OWN, REAL])('an import into the warehouse of $what', (files) => {
+const FILES = [OWN, REAL].map((one) => [one.what, one] as const);
+
+describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
   const { plain, held, untold, told, tokens } = files;
   const absent = !existsSync(plain);
   let folder: string;

@@ -118,7 +118,10 @@ async function screens(furnished: Furnished) {
     for (const charging of [true, false]) {
       const one = await service(furnished.env, charging);
       const warm = await load({
-        ...{ port: one.port, connections: CONNECTIONS, durationMs: warmMs, requests },
+        port: one.port,
+        connections: CONNECTIONS,
+        durationMs: warmMs,
+        requests,
       });
       if (charging) received += twoHundreds(warm);
       const result = await load({ port: one.port, connections: CONNECTIONS, durationMs, requests });

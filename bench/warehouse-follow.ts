@@ -34,10 +34,21 @@ function block(made: Made, number: number): TipBlock {
   const transfers = Array.from({ length: BLOCK_TRANSFERS }, (_, at): TransferFact => {
     const from = party(made);
     return {
-      ...{ chain: 'ethereum', kind: 'native', token: null, success: true, block: number },
-      ...{ block_time: made.now, block_hash: hash(`f${number}`), position: at },
-      ...{ tx_hash: hash(`f${number} ${at}`), from, to: party(made), initiator: from },
-      ...{ raw_amount: BigInt(Math.floor(Math.random() * 1e15)), usd: null, price_basis: null },
+      chain: 'ethereum',
+      kind: 'native',
+      token: null,
+      success: true,
+      block: number,
+      block_time: made.now,
+      block_hash: hash(`f${number}`),
+      position: at,
+      tx_hash: hash(`f${number} ${at}`),
+      from,
+      to: party(made),
+      initiator: from,
+      raw_amount: BigInt(Math.floor(Math.random() * 1e15)),
+      usd: null,
+      price_basis: null,
     };
   });
   const header = { number, hash: hash(`f${number}`), parent_hash: hash(`f${number - 1}`) };
@@ -56,7 +67,11 @@ export async function timeFollowing(
   const from_block = lastBlock(made) + 1;
   const kinds = ['native', 'internal', 'token'] as const;
   const begun = await store.follow({
-    ...{ chain: 'ethereum', from_block, kinds, source: 'bench', origin: 'observed' },
+    chain: 'ethereum',
+    from_block,
+    kinds,
+    source: 'bench',
+    origin: 'observed',
   });
   if (!begun.checked) throw new Error(begun.why.reason);
   const highest = begun.value.tip.at(-1);

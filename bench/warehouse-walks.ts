@@ -19,7 +19,8 @@ export function walker(
 ): WalkedPorts {
   const world = { now: now(), transfers: [], listed: listed.map(listedEntry), labels: null };
   const history = coveredHistory(warehouseHistory(warehouse, now), {
-    ...{ now, tipMaxAgeS: TIP_MAX_AGE_S },
+    now,
+    tipMaxAgeS: TIP_MAX_AGE_S,
   });
   return { ...walkedPorts(world), history };
 }
@@ -28,7 +29,10 @@ export function walker(
 export async function singleRead({ history }: WalkedPorts, address: string): Promise<number> {
   const { rowsMax, degreeMax, batchRowsMax } = WALK_LIMITS;
   const readings = await history.neighbourhoods([address], {
-    ...{ rowsMax, degreeMax, batchRowsMax, transfersPerCounterpartyMax: rowsMax },
+    rowsMax,
+    degreeMax,
+    batchRowsMax,
+    transfersPerCounterpartyMax: rowsMax,
     signal: AbortSignal.timeout(BUDGET_MS),
   });
   const reading = readings.get(address);

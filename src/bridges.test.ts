@@ -30,8 +30,15 @@ const NO_ANVIL = anvilPath() === null ? 'skipped: anvil is not installed' : null
 
 function rowOf(address: string, protocol: BridgeProtocol, role: BridgeRole): RegistryRow {
   return {
-    ...{ chain: 'ethereum', address, protocol, name: 'Contract', role, note: null },
-    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-01-01' },
+    chain: 'ethereum',
+    address,
+    protocol,
+    name: 'Contract',
+    role,
+    note: null,
+    valid_from_block: null,
+    sources: ['tests'],
+    reviewed: '2026-01-01',
   };
 }
 

@@ -81,9 +81,16 @@ describe.skipIf(absent)(title, () => {
     await happen(contracts);
     await followed();
     const label: ExchangeLabel = {
-      ...{ address: HOT, chain: 'ethereum', label: 'Exemplar 1', entity: 'Exemplar' },
-      ...{ role: 'hot', confidence: 'service_data', clusterable: false, source: 'tests' },
-      ...{ source_url: null, first_seen: '2026-01-01' },
+      address: HOT,
+      chain: 'ethereum',
+      label: 'Exemplar 1',
+      entity: 'Exemplar',
+      role: 'hot',
+      confidence: 'service_data',
+      clusterable: false,
+      source: 'tests',
+      source_url: null,
+      first_seen: '2026-01-01',
     };
     ports = {
       store: clusterStore(database, { simulated: false, nowMs: Date.now }),
@@ -193,7 +200,11 @@ describe.skipIf(absent)(title, () => {
     }
     expect(edges_left_out).toEqual({ zero_value: 1, no_market_token: 0 });
     expect(await entity(STRANGER)).toMatchObject({
-      ...{ evidence: [], confidence: 1, related_wallets: [STRANGER], checked: true, reason: null },
+      evidence: [],
+      confidence: 1,
+      related_wallets: [STRANGER],
+      checked: true,
+      reason: null,
     });
     expect(await entity(HOT)).toMatchObject({ evidence: [], checked: false });
   });

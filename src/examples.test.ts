@@ -163,7 +163,9 @@ describe('a verdict', () => {
     const others = [
       ...[ok(null), ok(undefined), ok('false'), ok(0), { state: 'ok', data: null }],
       ...['insufficient_evidence', 'not_supported', 'not_deployed', 'of tomorrow'].map((state) => ({
-        ...{ state, reason: 'because', data: null },
+        state,
+        reason: 'because',
+        data: null,
       })),
       ...[null, [], '', {}, 'html'],
     ];

@@ -56,7 +56,9 @@ describe.skipIf(absent)(title, () => {
     const code = encoded(contracts('Token').code, 1_000n);
     const token = await anvil.created((await anvil.mine({ from: user(), data: code }))[0]);
     const call = (from: string, method: string, ...words: (string | bigint)[]) => ({
-      ...{ from, to: token, data: encoded(contracts('Token').selector(method), ...words) },
+      from,
+      to: token,
+      data: encoded(contracts('Token').selector(method), ...words),
     });
     const mined = async (name: string, one: SentTransaction) => {
       sent.set(name, String((await anvil.mine(one))[0]));
@@ -99,17 +101,26 @@ describe.skipIf(absent)(title, () => {
   /** What the route says of an address. */
   async function answered(address: string) {
     const label: ExchangeLabel = {
-      ...{ address: hot(), chain: 'ethereum', label: 'Exemplar 1', entity: 'Exemplar' },
-      ...{ role: 'hot', confidence: 'service_data', clusterable: false, source: 'tests' },
-      ...{ source_url: null, first_seen: '2026-01-01' },
+      address: hot(),
+      chain: 'ethereum',
+      label: 'Exemplar 1',
+      entity: 'Exemplar',
+      role: 'hot',
+      confidence: 'service_data',
+      clusterable: false,
+      source: 'tests',
+      source_url: null,
+      first_seen: '2026-01-01',
     };
     const { entityClusters, chainFacts } = silentPorts(why('no_history'));
     const handler = walletCexHandler({
       exchangeLabels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
       transferHistory: coveredHistory(warehouseHistory(warehouse, now), {
-        ...{ now, tipMaxAgeS: TIP_MAX_AGE_S },
+        now,
+        tipMaxAgeS: TIP_MAX_AGE_S,
       }),
-      ...{ entityClusters, chainFacts },
+      entityClusters,
+      chainFacts,
     }) as Call;
     const signal = AbortSignal.timeout(FOLLOWED_MAX_MS);
     const input = { params: { address }, query: {}, body: undefined };

@@ -84,7 +84,8 @@ describe.skipIf(anvilPath() === null)(
       await anvil.mine({ from: subject(), to: bridge(), value: 3n });
       await anvil.mine({ from: friend(), to: subject(), value: 10n ** 16n });
       await anvil.mine({
-        ...{ from: poisoner(), to: token },
+        from: poisoner(),
+        to: token,
         data: call('Token', 'poison', subject(), likeFriend()),
       });
       const implementation = `0x${'d4'.repeat(20)}`;
@@ -112,9 +113,21 @@ describe.skipIf(anvilPath() === null)(
         .map(({ tx_hash, block_time, ...one }): HistoryTransfer => {
           const { chain, kind, block, from, to, token: of, raw_amount, usd } = one;
           return {
-            ...{ chain, kind, block, from, to, token: of, raw_amount, usd, at: block_time },
-            ...{ tx: String(tx_hash), symbol: null, decimals: null, has_market: null },
-            ...{ initiator: one.initiator, success: one.success },
+            chain,
+            kind,
+            block,
+            from,
+            to,
+            token: of,
+            raw_amount,
+            usd,
+            at: block_time,
+            tx: String(tx_hash),
+            symbol: null,
+            decimals: null,
+            has_market: null,
+            initiator: one.initiator,
+            success: one.success,
           };
         })
         .filter(({ from, to }) => from !== to);
@@ -157,9 +170,16 @@ describe.skipIf(anvilPath() === null)(
 
     test('an exchange wallet, paid and paying, and dust that it did not ask for', async () => {
       const label: ExchangeLabel = {
-        ...{ address: friend(), chain: null, label: 'Exchange: Hot', entity: 'exchange' },
-        ...{ role: 'hot', confidence: 'service_data', clusterable: false, source: 'tests' },
-        ...{ source_url: null, first_seen: '2026-01-01' },
+        address: friend(),
+        chain: null,
+        label: 'Exchange: Hot',
+        entity: 'exchange',
+        role: 'hot',
+        confidence: 'service_data',
+        clusterable: false,
+        source: 'tests',
+        source_url: null,
+        first_seen: '2026-01-01',
       };
       const evidence = await evidenceOf(subject(), {
         labels: [label],
@@ -178,8 +198,12 @@ describe.skipIf(anvilPath() === null)(
       const found = foundOf(await evidenceOf(subject()), 'poisoning_received');
       expect(found).toHaveLength(2);
       expect(found?.[0].evidence[0]).toMatchObject({
-        ...{ from: subject(), to: likeFriend(), raw_amount: '0', token },
-        ...{ initiator: poisoner(), initiated_by_subject: false },
+        from: subject(),
+        to: likeFriend(),
+        raw_amount: '0',
+        token,
+        initiator: poisoner(),
+        initiated_by_subject: false,
       });
       expect(found?.[1]?.statement).toContain(friend());
     });

@@ -82,18 +82,19 @@ const DATA = join(SHARED_DATA, 'findings/forta-ethereum');
 const { empty } = keptTables();
 const DATA_SETS = [
   {
-    ...{
-      what: 'recordings of our own making',
-      data: join(import.meta.dirname, 'recordings/forta'),
-    },
-    ...{ contract: '0xa5f57c9fb35e15c20e81ab4c8de192ce35026145', tag: 'Made-Up Exploiter 1' },
+    what: 'recordings of our own making',
+    data: join(import.meta.dirname, 'recordings/forta'),
+    contract: '0xa5f57c9fb35e15c20e81ab4c8de192ce35026145',
+    tag: 'Made-Up Exploiter 1',
     maker: '0xa55fa28f1af59d65ae1e6e505fc8a10dba1ac906',
     made: '0x60dc2dca1de79997cb13db6944495024285fd8944b05b0f73dfa4895441d7e93',
     phisher: '0x3e34fb85e9e94227a7c5e7e7e819fddb5b3b5a44',
   },
   {
-    ...{ what: 'the Forta data sets (or skipped: no shared data)', data: DATA },
-    ...{ contract: '0x04ae3226c80e8c04d35e6e56089345bdd06da6de', tag: 'Multichain Exploiter 10' },
+    what: 'the Forta data sets (or skipped: no shared data)',
+    data: DATA,
+    contract: '0x04ae3226c80e8c04d35e6e56089345bdd06da6de',
+    tag: 'Multichain Exploiter 10',
     maker: '0x98f5b0a99f258a09403d965647ee9d53677914af',
     made: '0xe962b06db95db1dedb8b1664bf93bb8816c0cfbd187693d2b1ccd295313c94e3',
     phisher: '0x80d7bb18521acbef32d7906502ebe94928690e93',

@@ -49,7 +49,8 @@ describe.skipIf(absent)(title, () => {
     const none = { EXHIBIT_SDN_URL: 'file:/no/such/list.xml', EXHIBIT_PORT: '0' };
     const env = { ...none, EXHIBIT_RPC_ETHEREUM: anvil.url.href };
     const child = spawn(process.execPath, [MAIN, ...words], {
-      ...{ cwd, env: { ...Object.fromEntries(own), ...env } },
+      cwd,
+      env: { ...Object.fromEntries(own), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);

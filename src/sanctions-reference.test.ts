@@ -56,8 +56,11 @@ type Issue = {
 const publication = worldPublicationAt(CHECKED_AT, WORLD_SEED);
 const madeUpRows = publication.parties.flatMap(({ uid, name, programs, addresses }) =>
   addresses.map(({ currency, address }) => ({
-    ...{ profile_id: uid, programs: programs.join(';'), asset: currency },
-    ...{ entity: [name.last, name.first].filter((one) => one !== undefined).join(', '), address },
+    profile_id: uid,
+    programs: programs.join(';'),
+    asset: currency,
+    entity: [name.last, name.first].filter((one) => one !== undefined).join(', '),
+    address,
   })),
 );
 

@@ -38,13 +38,12 @@ declare const origin: { port: 'list'; source: import('../evidence/source.ts').So
 declare const source: import('../evidence/source.ts').Source;
 declare const because: Why;
 
+const DECLARED = { surface: 'hosted', method: 'GET', summary: 'One.', access: 'open' } as const;
+
 const route = evidenceRoute({
   name: 'a_screen',
-  surface: 'hosted',
-  method: 'GET',
+  ...DECLARED,
   path: '/a',
-  summary: 'A route of this test.',
-  access: 'open',
   data: z.strictObject({
     listed: negative(z.boolean(), { restsOn: ['list'] }),
     names: negative(z.array(z.string()), { restsOn: ['list'] }),
@@ -59,7 +58,8 @@ const route = evidenceRoute({
 });
 
 const other = evidenceRoute({
-  ...{ surface: 'hosted', method: 'GET', path: '/b', summary: 'Another.', access: 'open' },
+  ...DECLARED,
+  path: '/b',
   name: 'another_screen',
   data: z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) }),
   absences: ['not_deployed'],
@@ -67,7 +67,8 @@ const other = evidenceRoute({
 });
 
 const onlyWhenPresent = evidenceRoute({
-  ...{ surface: 'hosted', method: 'GET', path: '/c', summary: 'A third.', access: 'open' },
+  ...DECLARED,
+  path: '/c',
   name: 'third_screen',
   data: z.strictObject({
     items: z.array(z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) })),
@@ -80,7 +81,8 @@ const onlyWhenPresent = evidenceRoute({
 });
 
 const nested = evidenceRoute({
-  ...{ surface: 'hosted', method: 'GET', path: '/d', summary: 'A fourth.', access: 'open' },
+  ...DECLARED,
+  path: '/d',
   name: 'fourth_screen',
   data: z.strictObject({
     inner: z.strictObject({ listed: negative(z.boolean(), { restsOn: ['list'] }) }),
@@ -90,7 +92,8 @@ const nested = evidenceRoute({
 });
 
 const plain = plainRoute({
-  ...{ surface: 'hosted', method: 'GET', path: '/e', summary: 'A plain one.', access: 'open' },
+  ...DECLARED,
+  path: '/e',
   name: 'plain_one',
   responses: { 200: z.strictObject({ held: negative(z.int(), { restsOn: ['list'] }) }) },
 });

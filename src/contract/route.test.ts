@@ -15,8 +15,11 @@ const WHY = why('no_history');
 
 function source(change: Partial<Source> = {}): Source {
   return {
-    ...{ name: 'A list', url: 'https://example.org', as_of: 500 },
-    ...{ kind: 'observation', simulated: false },
+    name: 'A list',
+    url: 'https://example.org',
+    as_of: 500,
+    kind: 'observation',
+    simulated: false,
     ...change,
   };
 }

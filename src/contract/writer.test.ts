@@ -178,7 +178,11 @@ describe('what is not fit', () => {
 
 describe('a claim', () => {
   const source: Source = {
-    ...{ name: 'A list', url: 'https://example.org', as_of: 1, kind: 'table', simulated: false },
+    name: 'A list',
+    url: 'https://example.org',
+    as_of: 1,
+    kind: 'table',
+    simulated: false,
   };
   const listed = LISTED;
   const said = (value: boolean) => claim(read(value, { port: 'list', source }), (held) => held);

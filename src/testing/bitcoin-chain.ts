@@ -90,13 +90,19 @@ function payOf(find: Find, [name, index]: readonly [string, number]): Pay {
 
 function etlBlock({ height, hash, time, transactions }: Block) {
   return {
-    ...{ type: 'block', hash, size: 285, stripped_size: 285, weight: 1140, number: height },
-    ...{ version: 1, merkle_root: hashOf(hash), timestamp: time, nonce: '7c2bac1d' },
-    ...{
-      bits: '1d00ffff',
-      coinbase_param: '04ffff001d0104',
-      transaction_count: transactions.length,
-    },
+    type: 'block',
+    hash,
+    size: 285,
+    stripped_size: 285,
+    weight: 1140,
+    number: height,
+    version: 1,
+    merkle_root: hashOf(hash),
+    timestamp: time,
+    nonce: '7c2bac1d',
+    bits: '1d00ffff',
+    coinbase_param: '04ffff001d0104',
+    transaction_count: transactions.length,
   };
 }
 
@@ -133,11 +139,24 @@ function etlTransaction(block: Block, { txid, spends, pays }: Made, index: numbe
     };
   });
   return {
-    ...{ type: 'transaction', hash: txid, size: 275, virtual_size: 275, version: 1, lock_time: 0 },
-    ...{ block_number: block.height, block_hash: block.hash, block_timestamp: block.time },
-    ...{ is_coinbase: spends === undefined, index, inputs, outputs },
-    ...{ input_count: inputs.length, output_count: outputs.length },
-    ...{ input_value: 0, output_value: 0, fee: 0 },
+    type: 'transaction',
+    hash: txid,
+    size: 275,
+    virtual_size: 275,
+    version: 1,
+    lock_time: 0,
+    block_number: block.height,
+    block_hash: block.hash,
+    block_timestamp: block.time,
+    is_coinbase: spends === undefined,
+    index,
+    inputs,
+    outputs,
+    input_count: inputs.length,
+    output_count: outputs.length,
+    input_value: 0,
+    output_value: 0,
+    fee: 0,
   };
 }
 
@@ -184,16 +203,23 @@ function coreBlock(blocks: readonly Block[], block: Block, verbosity: number, fi
   const { height, hash, time, transactions } = block;
   const before = blocks[height - 1];
   return {
-    ...{ hash, confirmations: blocks.length - height, height, version: 536_870_912 },
-    ...{ versionHex: '20000000', merkleroot: hashOf(hash), time, mediantime: time, nonce: 0 },
-    ...{
-      bits: '207fffff',
-      difficulty: 4.6e-10,
-      chainwork: hashOf('work'),
-      nTx: transactions.length,
-    },
+    hash,
+    confirmations: blocks.length - height,
+    height,
+    version: 536_870_912,
+    versionHex: '20000000',
+    merkleroot: hashOf(hash),
+    time,
+    mediantime: time,
+    nonce: 0,
+    bits: '207fffff',
+    difficulty: 4.6e-10,
+    chainwork: hashOf('work'),
+    nTx: transactions.length,
     ...(before === undefined ? {} : { previousblockhash: before.hash }),
-    ...{ strippedsize: 300, size: 300, weight: 1_200 },
+    strippedsize: 300,
+    size: 300,
+    weight: 1_200,
     tx: transactions.map((one) => {
       return verbosity < 2 ? one.txid : coreTransaction(one, verbosity, find);
     }),
@@ -209,15 +235,27 @@ function coreTransaction({ txid, spends, pays }: Made, verbosity: number, find: 
           const prevout = { ...told, ...coreOutput(payOf(find, [name, vout])) };
           const scriptSig = { asm: '', hex: '' };
           return {
-            ...{ txid: find(name).txid, vout, scriptSig, txinwitness: [] },
+            txid: find(name).txid,
+            vout,
+            scriptSig,
+            txinwitness: [],
             ...(verbosity >= 3 ? { prevout } : {}),
             sequence: 4_294_967_293,
           };
         });
   const vout = pays.map((pay, n) => ({ ...coreOutput(pay), n }));
   return {
-    ...{ txid, hash: txid, version: 2, size: 200, vsize: 150, weight: 600, locktime: 0 },
-    ...{ vin, vout, fee: 0.00001, hex: '02' },
+    txid,
+    hash: txid,
+    version: 2,
+    size: 200,
+    vsize: 150,
+    weight: 600,
+    locktime: 0,
+    vin,
+    vout,
+    fee: 0.00001,
+    hex: '02',
   };
 }
 

@@ -25,8 +25,15 @@ function bridgeRow(
   note: string | null,
 ): RegistryRow {
   return {
-    ...{ chain: 'ethereum', address, protocol: 'across', name, role, note },
-    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-09-01' },
+    chain: 'ethereum',
+    address,
+    protocol: 'across',
+    name,
+    role,
+    note,
+    valid_from_block: null,
+    sources: ['tests'],
+    reviewed: '2026-09-01',
   };
 }
 

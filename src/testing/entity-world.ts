@@ -25,8 +25,15 @@ const TARGETS = [evm('target a'), evm('target b'), evm('target c')];
 const TIP_AGE_S = 3_600;
 /** The label of the hot wallet. */
 export const LABEL: ExchangeLabel = {
-  ...{ address: HOT, chain: null, label: 'Exemplar: Hot', entity: 'Exemplar', role: 'hot' },
-  ...{ confidence: 'service_data', clusterable: false, source: 'tests', source_url: null },
+  address: HOT,
+  chain: null,
+  label: 'Exemplar: Hot',
+  entity: 'Exemplar',
+  role: 'hot',
+  confidence: 'service_data',
+  clusterable: false,
+  source: 'tests',
+  source_url: null,
   first_seen: '2026-01-01',
 };
 
@@ -58,8 +65,13 @@ export const LOCKSTEP = [
 /** Two contracts that a public factory made for the subject. */
 export const CREATED: readonly Creation[] = [evm('contract a'), evm('contract b')].map(
   (created, n) => ({
-    ...{ chain: 'ethereum', created, creator: evm('factory'), signer: SUBJECT },
-    ...{ tx: `0x${n}`, block: 300 + n, at: 1_780_000_000 + n },
+    chain: 'ethereum',
+    created,
+    creator: evm('factory'),
+    signer: SUBJECT,
+    tx: `0x${n}`,
+    block: 300 + n,
+    at: 1_780_000_000 + n,
   }),
 );
 
@@ -76,14 +88,20 @@ type Setting = {
 export function world(setting: Setting = {}) {
   const { transfers = [], labels = [LABEL], simulated = false, creations = [] } = setting;
   const { history, ...over } = walkedPorts({
-    ...{ now: STILL_NOW, transfers, listed: [], labels, simulated },
+    now: STILL_NOW,
+    transfers,
+    listed: [],
+    labels,
+    simulated,
     ...(setting.history === undefined ? {} : { history: setting.history }),
   });
   const memory = memoryClusterStore(simulated, () => STILL_NOW);
   const whole = setting.wholeCreations !== false;
   const made = { creations, whole, simulated, as_of: STILL_NOW };
   const ports = {
-    ...{ store: memory.store, labels: over.labels, history },
+    store: memory.store,
+    labels: over.labels,
+    history,
     creations: memoryCreations(made),
   };
   return { ports, memory };

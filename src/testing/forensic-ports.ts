@@ -58,18 +58,33 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
 /** A row of the table of flagged addresses. */
 export function flaggedRow(address: string, over: Partial<FlaggedRow> = {}): FlaggedRow {
   return {
-    ...{ address, chain: null, tag: 'Fake_Phishing1', category: 'phish-hack' },
-    ...{ is_contract: false, creator: null, creation_tx: null, source: 'tests' },
-    ...{ source_url: null, first_seen: '2026-01-01', ...over },
+    address,
+    chain: null,
+    tag: 'Fake_Phishing1',
+    category: 'phish-hack',
+    is_contract: false,
+    creator: null,
+    creation_tx: null,
+    source: 'tests',
+    source_url: null,
+    first_seen: '2026-01-01',
+    ...over,
   };
 }
 
 /** A row of the mixer registry. */
 export function mixerRow(address: string, over: Partial<MixerContract> = {}): MixerContract {
   return {
-    ...{ protocol: 'Tornado Cash', chain: 'ethereum', address, role: 'pool' },
-    ...{ name: 'Tornado Cash 1 ETH', valid_from_block: null, source: 'tests' },
-    ...{ source_url: 'https://example.org/mixers', second_source: null, reviewed: '2026-01-01' },
+    protocol: 'Tornado Cash',
+    chain: 'ethereum',
+    address,
+    role: 'pool',
+    name: 'Tornado Cash 1 ETH',
+    valid_from_block: null,
+    source: 'tests',
+    source_url: 'https://example.org/mixers',
+    second_source: null,
+    reviewed: '2026-01-01',
     ...over,
   };
 }
@@ -77,8 +92,15 @@ export function mixerRow(address: string, over: Partial<MixerContract> = {}): Mi
 /** A row of the bridge registry. */
 export function bridgeRow(address: string, over: Partial<RegistryRow> = {}): RegistryRow {
   return {
-    ...{ chain: 'ethereum', address, protocol: 'across', name: 'SpokePool', role: 'lock' },
-    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-01-01', note: null },
+    chain: 'ethereum',
+    address,
+    protocol: 'across',
+    name: 'SpokePool',
+    role: 'lock',
+    valid_from_block: null,
+    sources: ['tests'],
+    reviewed: '2026-01-01',
+    note: null,
     ...over,
   };
 }

@@ -42,7 +42,12 @@ const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
 /** A token that was used: everything of it is something. */
 function usedToken(address: string, chain: MemoryFact['chain']): MemoryFact {
   return {
-    ...{ chain, address, nonce: 3, balance_wei: 5n, is_token: true, verified_name: 'Token' },
+    chain,
+    address,
+    nonce: 3,
+    balance_wei: 5n,
+    is_token: true,
+    verified_name: 'Token',
     code: { size: 700, delegates_to: null, minimal_proxy_of: null },
     creation: { creator: evm('maker'), factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
     authority: { implementation: null, admin: null, beacon: null, owner: evm('owner') },

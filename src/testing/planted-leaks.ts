@@ -164,8 +164,13 @@ const LIAR = {
   simulated: false,
 } as const;
 const LIST_FACTS = {
-  ...{ name: 'Liar', published: '2026-09-23', addresses: 1, source: 'memory:' },
-  ...{ sha256: '0'.repeat(64), as_of: STILL_NOW, age_notes: [] },
+  name: 'Liar',
+  published: '2026-09-23',
+  addresses: 1,
+  source: 'memory:',
+  sha256: '0'.repeat(64),
+  as_of: STILL_NOW,
+  age_notes: [],
 };
 const EMPTY_LOOK: ListLookUp = { list: LIST_FACTS, found: new Map() };
 
@@ -218,11 +223,19 @@ function passedAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empt
 }
 
 const NO_BRIDGES: RegistryTable = {
-  ...{ id: 'a lie', reviewed: '2026-09-01', refused: 0 },
+  id: 'a lie',
+  reviewed: '2026-09-01',
+  refused: 0,
   rows: [
     {
-      ...{ chain: 'ethereum', address: evm('bridge elsewhere'), protocol: 'hop', name: 'Bridge' },
-      ...{ role: 'lock', valid_from_block: null, sources: ['tests'], reviewed: '2026-09-01' },
+      chain: 'ethereum',
+      address: evm('bridge elsewhere'),
+      protocol: 'hop',
+      name: 'Bridge',
+      role: 'lock',
+      valid_from_block: null,
+      sources: ['tests'],
+      reviewed: '2026-09-01',
       note: null,
     },
   ],

@@ -68,10 +68,21 @@ export function transferOf(
 ): HistoryTransfer {
   block += 1;
   return {
-    ...{ chain: 'ethereum', kind: 'native', tx: `0x${block.toString(16).padStart(64, '0')}` },
-    ...{ block, at: STILL_NOW - HOUR_S * 24 + block, from, to, token: null, symbol: null },
-    ...{ decimals: null, raw_amount: 10n ** 18n, usd: '3000', has_market: null },
-    ...{ initiator: from, success: true },
+    chain: 'ethereum',
+    kind: 'native',
+    tx: `0x${block.toString(16).padStart(64, '0')}`,
+    block,
+    at: STILL_NOW - HOUR_S * 24 + block,
+    from,
+    to,
+    token: null,
+    symbol: null,
+    decimals: null,
+    raw_amount: 10n ** 18n,
+    usd: '3000',
+    has_market: null,
+    initiator: from,
+    success: true,
     ...change,
   };
 }

@@ -216,6 +216,8 @@ export const RULE_FIXTURES: readonly Fixture[] = [
     'const f = globalThis.fetch;',
     'async function f(fetch: Fetch) { await fetch(url); }',
   ),
+  form('spread of a literal', ENGINE, 'f({ ...{ a, b }, c });', 'f({ ...(a ? {} : { b }), c });'),
+  form('spread of a literal', 'src/chain/a.test.ts', 'f({ ...{ a: 1 } });', 'f({ ...a });'),
   form('default export', ENGINE, 'export default function f() {}', 'export function f() {}'),
   form('weak test', 'src/chain/a.test.ts', "test.only('a', f);", "test('a', f);"),
   form('weak test', 'src/chain/a.test.ts', "vi.mock('./b.ts');", 'vi.waitFor(() => f());'),

@@ -278,6 +278,11 @@ const RULES: { readonly [rule: string]: Rule } = {
       : null;
   },
 
+  'spread of a literal': (node, _, source) =>
+    node.type === 'SpreadElement' && nodeAt(node, 'argument')?.type === 'ObjectExpression'
+      ? textOf(source, node)
+      : null,
+
   'default export': (node, _, source) =>
     node.type === 'ExportDefaultDeclaration' ? textOf(source, node) : null,
 

@@ -53,12 +53,12 @@ function held(planted: Planted): MemoryWorld {
   const other = entryOf(evm('listed elsewhere'));
   const { entries = [], olderEntries = [], labels = [], launchers = [], transfers = [] } = planted;
   const launches = [...launchers, named('solana', 'launcher elsewhere')].map((deployer) => ({
-    ...{ mint: named('solana', `mint of ${deployer}`), deployer, listed_after_window: true },
-    ...{
-      launched_at: STILL_NOW - 100 * HOUR_S,
-      last_checked_at: STILL_NOW - HOUR_S,
-      settled: true,
-    },
+    mint: named('solana', `mint of ${deployer}`),
+    deployer,
+    listed_after_window: true,
+    launched_at: STILL_NOW - 100 * HOUR_S,
+    last_checked_at: STILL_NOW - HOUR_S,
+    settled: true,
   }));
   const facts = { as_of: STILL_NOW - HOUR_S, simulated: false };
   return {
@@ -114,22 +114,40 @@ const TIP_BLOCK = 1_000_000;
 
 function wholeCoverage(chain: ChainName) {
   return KINDS.map((kind) => ({
-    ...{ address: null, chain, kind, from_block: 0, to_block: TIP_BLOCK },
-    ...{ to_time: STILL_NOW - MINUTE_S, from_first: true },
+    address: null,
+    chain,
+    kind,
+    from_block: 0,
+    to_block: TIP_BLOCK,
+    to_time: STILL_NOW - MINUTE_S,
+    from_first: true,
   }));
 }
 
 function entryOf(address: string): ListEntry {
   return {
-    ...{ address, currency: 'XBT', entity: 'DOE, John', type: 'Individual' },
-    ...{ programs: ['CYBER2'], uid: '1001', remarks: null, listed_on: '2024-01-02' },
+    address,
+    currency: 'XBT',
+    entity: 'DOE, John',
+    type: 'Individual',
+    programs: ['CYBER2'],
+    uid: '1001',
+    remarks: null,
+    listed_on: '2024-01-02',
   };
 }
 
 function labelOf(address: string, entity: string): ExchangeLabel {
   return {
-    ...{ address, chain: null, label: `${entity}: Hot Wallet`, entity, role: 'hot' },
-    ...{ confidence: 'service_data', clusterable: false, source: 'tests', source_url: null },
+    address,
+    chain: null,
+    label: `${entity}: Hot Wallet`,
+    entity,
+    role: 'hot',
+    confidence: 'service_data',
+    clusterable: false,
+    source: 'tests',
+    source_url: null,
     first_seen: '2026-01-01',
   };
 }
@@ -138,8 +156,13 @@ function worldOf(plan: Plan): World {
   const { name, about, contradicts, days = [], on = null, item = about } = plan;
   const { subjects = [STRANGERS.evm, about, about] } = plan;
   return {
-    ...{ name, empty: false, now: STILL_NOW, ports: memoryPorts(held(plan)) },
-    ...{ subjects, days, facts: [{ name, about, on, item, contradicts }] },
+    name,
+    empty: false,
+    now: STILL_NOW,
+    ports: memoryPorts(held(plan)),
+    subjects,
+    days,
+    facts: [{ name, about, on, item, contradicts }],
   };
 }
 
@@ -222,8 +245,13 @@ function crowd(around: string, size: number): HistoryTransfer[] {
 
 const POISON = { raw_amount: 0n, usd: '0', initiator: evm('poisoner') } as const;
 const SPAM: Partial<HistoryTransfer> = {
-  ...{ kind: 'token', token: evm('token'), symbol: 'SPAM', decimals: 18, usd: null },
-  ...{ has_market: false, initiator: evm('spammer') },
+  kind: 'token',
+  token: evm('token'),
+  symbol: 'SPAM',
+  decimals: 18,
+  usd: null,
+  has_market: false,
+  initiator: evm('spammer'),
 };
 
 const WALK_PLANS: readonly Plan[] = [
@@ -285,7 +313,10 @@ const WALK_PLANS: readonly Plan[] = [
     entries: [entryOf(named('bitcoin', 'far'))],
     transfers: ['near', 'far'].map((name) =>
       transferOf(named('bitcoin', 'subject'), named('bitcoin', name), {
-        ...{ chain: 'bitcoin', decimals: 8, raw_amount: 10n ** 8n, initiator: null },
+        chain: 'bitcoin',
+        decimals: 8,
+        raw_amount: 10n ** 8n,
+        initiator: null,
       }),
     ),
     contradicts: { wallet_ofac: ['proximity.found'] },
@@ -297,19 +328,36 @@ const WALK_PLANS: readonly Plan[] = [
 ];
 
 const EXCHANGE_PLANS = exchangePlans({
-  ...{ subject: SUBJECT, near: NEAR, far: FAR, listedFar: LISTED_FAR },
-  ...{ poison: POISON, spam: SPAM, walkPlan, labelOf, transferOf },
+  subject: SUBJECT,
+  near: NEAR,
+  far: FAR,
+  listedFar: LISTED_FAR,
+  poison: POISON,
+  spam: SPAM,
+  walkPlan,
+  labelOf,
+  transferOf,
 });
 
 const BRIDGE_PLANS: readonly Plan[] = bridgeWorlds({
-  ...{ subject: SUBJECT, near: NEAR, poison: POISON, spam: SPAM, transferOf },
+  subject: SUBJECT,
+  near: NEAR,
+  poison: POISON,
+  spam: SPAM,
+  transferOf,
 }).map(({ name, said, ...planted }) =>
   walkPlan({ name, ...planted, contradicts: { wallet_bridges: said } }),
 );
 
 const FORENSIC_PLANS = forensicPlans({
-  ...{ subject: SUBJECT, near: NEAR, far: FAR, listedFar: LISTED_FAR, bridge: BRIDGE },
-  ...{ poison: POISON, walkPlan, transferOf },
+  subject: SUBJECT,
+  near: NEAR,
+  far: FAR,
+  listedFar: LISTED_FAR,
+  bridge: BRIDGE,
+  poison: POISON,
+  walkPlan,
+  transferOf,
 });
 
 /** The plan in which the rows are cut, with a bridge among those that are read. */
@@ -326,8 +374,13 @@ function bridgedToo(plan: Plan): Plan {
 /** Every world. */
 export const WORLDS: readonly World[] = [
   {
-    ...{ name: 'empty', empty: true, now: STILL_NOW, ports: memoryPorts(held({})) },
-    ...{ subjects: Object.values(STRANGERS), days: [DAY_OF_OLDER, DAY_OF_NONE], facts: [] },
+    name: 'empty',
+    empty: true,
+    now: STILL_NOW,
+    ports: memoryPorts(held({})),
+    subjects: Object.values(STRANGERS),
+    days: [DAY_OF_OLDER, DAY_OF_NONE],
+    facts: [],
   },
   ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
   ...[...BRIDGE_PLANS, ...FORENSIC_PLANS].map(worldOf),

@@ -141,7 +141,12 @@ describe('the rule of access alone says who may ask', () => {
   const SURFACES = ['hosted', 'intelligence', 'web'] as const;
   const served = (access: AccessRule, surface: Surface, gate: Gate | null) => {
     const route = plainRoute({
-      ...{ name: 'kept', surface, method: 'GET', path: '/kept', summary: 'Of the tests.', access },
+      name: 'kept',
+      surface,
+      method: 'GET',
+      path: '/kept',
+      summary: 'Of the tests.',
+      access,
       responses: { 200: z.strictObject({ fine: z.boolean() }) },
     });
     return serveAll([{ route, handle: async () => route.reply(200, { fine: true }) }], { gate });
@@ -170,7 +175,11 @@ describe('the rule of access alone says who may ask', () => {
     'an open evidence route on %s needs no key and is not charged',
     async (surface) => {
       const route = evidenceRoute({
-        ...{ name: 'seen', surface, method: 'GET', path: '/seen', summary: 'Of the tests.' },
+        name: 'seen',
+        surface,
+        method: 'GET',
+        path: '/seen',
+        summary: 'Of the tests.',
         access: 'open',
         data: z.strictObject({ caveat: z.string() }),
         absences: ['not_supported'],

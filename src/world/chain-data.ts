@@ -152,7 +152,13 @@ function eventRows(seed: string, chain: EvmChainName, event: number, at: number)
   const tx = txOf(seed, chain, event);
   const value = (WEI * BigInt(Number(size) + 1)) / 64n;
   const native: Draft = {
-    ...{ kind: 'native', tx, at, from, to, value, token: null },
+    kind: 'native',
+    tx,
+    at,
+    from,
+    to,
+    value,
+    token: null,
     success: Number(fee) >= 5,
   };
   if (Number(kind) < 110) return [native];

@@ -189,7 +189,12 @@ function transactionsIn(options: NodeOptions, block: number): WorldTransaction[]
     const [first] = rows;
     const token = first?.token;
     const tx = {
-      ...{ hash, block, blockHash: hashOf(options, block), index, firstLog, rows },
+      hash,
+      block,
+      blockHash: hashOf(options, block),
+      index,
+      firstLog,
+      rows,
       // A transfer that no party signed was sent by a poisoner of address books.
       from: own === undefined ? madeUpAddress(WORLD_SEED, 'evm', 'world poisoner') : own.from,
       to: own === undefined ? String(token?.address) : own.to,

@@ -55,7 +55,11 @@ describe('registry check', () => {
     expect(status).toBe(1);
     expect(JSON.parse(String(lines[0]))).toEqual(
       expect.objectContaining({
-        ...{ rows: 3, accepted: 1, status: 1, nodes: [], without_node: ['ethereum'] },
+        rows: 3,
+        accepted: 1,
+        status: 1,
+        nodes: [],
+        without_node: ['ethereum'],
         refused: [
           expect.objectContaining({ line: 3, address: zero, code: 'system_address' }),
           expect.objectContaining({ line: 4, address: SPOKE, code: 'unknown_protocol' }),
@@ -123,10 +127,16 @@ describe.skipIf(NO_ANVIL !== null)(`with a node ${NO_ANVIL ?? ''}`, () => {
       expect.objectContaining({ address: name, code });
     expect(said).toEqual(
       expect.objectContaining({
-        ...{ rows: 4, accepted: 1, without_node: [] },
+        rows: 4,
+        accepted: 1,
+        without_node: [],
         nodes: [
           expect.objectContaining({
-            ...{ chain: 'ethereum', rows: 4, checked: 4, events_seen: 1, silent: null },
+            chain: 'ethereum',
+            rows: 4,
+            checked: 4,
+            events_seen: 1,
+            silent: null,
             refused: [
               refused(at.get('Token'), 'token_contract'),
               refused(at.get('Pool'), 'amm_pool'),

@@ -27,7 +27,10 @@ function imported<P extends string, Answer>(
   says: string,
 ): PortFacts<TableLookUp<P, Answer>> {
   return {
-    ...{ tag: port, title, says, pages: false },
+    tag: port,
+    title,
+    says,
+    pages: false,
     freshness: {
       kind: 'dated',
       ask: async (table) => map(await table.lookUp([]), () => null),
@@ -51,7 +54,9 @@ export const tables = feature({
       const { name } = table;
       const store = tableStore(database, table, nowS, notes);
       const held = heldTable({
-        ...{ table, store, pollMs: TABLE_POLL_MS },
+        table,
+        store,
+        pollMs: TABLE_POLL_MS,
         onFault: ({ code, reason }) => log.warn({ table: name, code, reason }, 'table: not polled'),
         onBug: (fault) => log.error({ table: name, fault: String(fault) }, 'table: polling failed'),
       });

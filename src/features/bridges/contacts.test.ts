@@ -11,8 +11,16 @@ const BRIDGE = evm('bridge');
 const ATTACKER = evm('attacker');
 
 const row = (address: string, over: Partial<RegistryRow> = {}): RegistryRow => ({
-  ...{ chain: 'ethereum', address, protocol: 'hop', name: 'Bridge', role: 'lock', note: null },
-  ...{ valid_from_block: 50, sources: ['tests'], reviewed: '2026-01-01', ...over },
+  chain: 'ethereum',
+  address,
+  protocol: 'hop',
+  name: 'Bridge',
+  role: 'lock',
+  note: null,
+  valid_from_block: 50,
+  sources: ['tests'],
+  reviewed: '2026-01-01',
+  ...over,
 });
 const INDEX = registryIndex([row(BRIDGE), row(BRIDGE, { role: 'messaging' })]);
 
@@ -28,7 +36,9 @@ const transfer = fc
   })
   .map(({ n, out, other, ...over }) =>
     memoryTransfer(n, out ? SUBJECT : other, out ? other : SUBJECT, {
-      ...{ kind: 'token', token: evm('token'), ...over },
+      kind: 'token',
+      token: evm('token'),
+      ...over,
     }),
   );
 

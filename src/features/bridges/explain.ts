@@ -76,10 +76,18 @@ function explained(
 function shownEvent(one: DecodedEvent): ExplainedEvent {
   const { protocol, direction, user, asset, amount, contract, message_id } = one;
   return {
-    ...{ protocol, direction, user, asset },
+    protocol,
+    direction,
+    user,
+    asset,
     amount: amount === null ? null : amount.toString(),
-    ...{ contract, message_id, destination: one.destination, origin: one.origin },
-    ...{ event: one.event, version: one.version, messaging_only: one.kind === 'message' },
+    contract,
+    message_id,
+    destination: one.destination,
+    origin: one.origin,
+    event: one.event,
+    version: one.version,
+    messaging_only: one.kind === 'message',
   };
 }
 

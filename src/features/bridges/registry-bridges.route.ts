@@ -35,7 +35,10 @@ const NO_ROWS = 'The table holds no row.';
 /** Makes the published form of a table that has rows. */
 export function published({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
   return {
-    ...{ id, reviewed, contracts: rows.length, caveat: CAVEAT },
+    id,
+    reviewed,
+    contracts: rows.length,
+    caveat: CAVEAT,
     protocols: BRIDGE_PROTOCOLS.filter((one) => rows.some(({ protocol }) => protocol === one)),
     coverage: BRIDGE_CHAINS.flatMap((chain) => {
       const own = rows.filter((row) => row.chain === chain);

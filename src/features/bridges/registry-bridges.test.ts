@@ -31,9 +31,15 @@ function registryOf(rows: readonly RegistryRow[]): BridgeRegistry {
 }
 
 const ROW: RegistryRow = {
-  ...{ chain: 'base', address: '0x09aea4b2242abc8bb4bb78d537a67a245a7bec64', protocol: 'across' },
-  ...{ name: 'SpokePool', role: 'liquidity', valid_from_block: 2_164_878, note: 'a note' },
-  ...{ sources: ['https://example.org/a'], reviewed: '2026-09-01' },
+  chain: 'base',
+  address: '0x09aea4b2242abc8bb4bb78d537a67a245a7bec64',
+  protocol: 'across',
+  name: 'SpokePool',
+  role: 'liquidity',
+  valid_from_block: 2_164_878,
+  note: 'a note',
+  sources: ['https://example.org/a'],
+  reviewed: '2026-09-01',
 };
 
 describe('says', () => {
@@ -41,7 +47,10 @@ describe('says', () => {
     const { status, body } = await said(registryOf([ROW]));
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ id: 'memory', reviewed: '2026-09-24', contracts: 1, protocols: ['across'] },
+      id: 'memory',
+      reviewed: '2026-09-24',
+      contracts: 1,
+      protocols: ['across'],
       coverage: [
         { chain: 'base', contracts: 1, protocols: [{ protocol: 'across', contracts: 1 }] },
       ],

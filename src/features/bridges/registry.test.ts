@@ -25,8 +25,14 @@ function checksummed(text: string): string {
 }
 
 const GOOD = {
-  ...{ chain: 'ethereum', address: checksummed(evm('bridge')), protocol: 'hop', name: 'Bridge' },
-  ...{ role: 'lock', valid_from_block: '', sources: 'https://example.org/a', note: '' },
+  chain: 'ethereum',
+  address: checksummed(evm('bridge')),
+  protocol: 'hop',
+  name: 'Bridge',
+  role: 'lock',
+  valid_from_block: '',
+  sources: 'https://example.org/a',
+  note: '',
   reviewed: '2026-01-02',
 };
 type Row = { [C in (typeof REGISTRY_COLUMNS)[number]]: string };
@@ -101,8 +107,10 @@ describe.skipIf(!existsSync(CANDIDATES))('candidates (or skipped: no shared data
   const column = (row: readonly string[], name: string) =>
     String(row[Number(heading?.indexOf(name))]);
   const asked = lines.map((row) => ({
-    ...{ chain: column(row, 'chain'), address: checksummed(column(row, 'address')) },
-    ...{ protocol: column(row, 'protocol'), name: column(row, 'name') },
+    chain: column(row, 'chain'),
+    address: checksummed(column(row, 'address')),
+    protocol: column(row, 'protocol'),
+    name: column(row, 'name'),
   }));
 
   test('of which every poisoned row is refused, whatever sources repeat it', () => {

@@ -186,9 +186,16 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
   const initiator = signerOf(transfer);
   const [first, ...rest] = events === null ? [] : events.map(eventOf);
   return {
-    ...{ protocol: row.protocol, name: row.name, contract: row.address, tx, block, direction },
+    protocol: row.protocol,
+    name: row.name,
+    contract: row.address,
+    tx,
+    block,
+    direction,
     at: isoOf(transfer.at),
-    ...{ kind, token, symbol: native === null ? transfer.symbol : native.symbol },
+    kind,
+    token,
+    symbol: native === null ? transfer.symbol : native.symbol,
     amount: places === null ? null : formatUnits(raw_amount, places),
     raw_amount: raw_amount.toString(),
     usd: dollars(usd),
@@ -202,7 +209,13 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
 function eventOf(one: DecodedEvent) {
   const { event, version, direction, user, asset, amount, contract, message_id } = one;
   return {
-    ...{ event, version, direction, user, asset, contract, message_id },
+    event,
+    version,
+    direction,
+    user,
+    asset,
+    contract,
+    message_id,
     amount: amount === null ? null : amount.toString(),
     origin: one.origin,
     destination: one.destination,
@@ -222,7 +235,9 @@ function coverageOf(trace: Partly<Trace, TracePort>, known: Trace): Data['covera
       () => false as const,
     ),
     reason: trace instanceof Read ? null : trace.why.reason,
-    ...{ from_block, to_block, provenance },
+    from_block,
+    to_block,
+    provenance,
   };
 }
 

@@ -24,8 +24,16 @@ const NOBODY = `0x${'0'.repeat(40)}`;
 
 function row(address: string, name: string, over: Partial<RegistryRow> = {}): RegistryRow {
   return {
-    ...{ chain: 'ethereum', address, protocol: 'across', name, role: 'liquidity', note: null },
-    ...{ valid_from_block: null, sources: ['tests'], reviewed: '2026-09-01', ...over },
+    chain: 'ethereum',
+    address,
+    protocol: 'across',
+    name,
+    role: 'liquidity',
+    note: null,
+    valid_from_block: null,
+    sources: ['tests'],
+    reviewed: '2026-09-01',
+    ...over,
   };
 }
 const ROWS = [
@@ -52,7 +60,9 @@ function portsOf(world: World) {
     corpus: { ...dated, launches: [] },
     history: {
       ...dated,
-      ...{ chains: ['ethereum', 'base'], transfers: world.transfers, provenance: 'warehouse' },
+      chains: ['ethereum', 'base'],
+      transfers: world.transfers,
+      provenance: 'warehouse',
       coverage: world.coverage ?? heldInFull('ethereum', STILL_NOW - 120),
     },
     bridges: { ...dated, simulated: false, rows: world.rows === undefined ? ROWS : world.rows },
@@ -87,8 +97,14 @@ async function dataOf(world: World) {
 }
 
 const token = (over: Partial<HistoryTransfer> = {}): Partial<HistoryTransfer> => ({
-  ...{ kind: 'token', token: USDC, symbol: 'USDC', decimals: 6, raw_amount: 70_000_000n },
-  ...{ usd: '70', has_market: true, ...over },
+  kind: 'token',
+  token: USDC,
+  symbol: 'USDC',
+  decimals: 6,
+  raw_amount: 70_000_000n,
+  usd: '70',
+  has_market: true,
+  ...over,
 });
 const DEPOSIT = memoryTransfer(20, SUBJECT, POOL, token());
 const PAYOUT = memoryTransfer(30, VAULT, SUBJECT, token({ usd: null, initiator: SUBJECT }));
@@ -110,21 +126,40 @@ describe('says', () => {
     const at = (n: number) => new Date((Date.UTC(2026, 0, 1) / 1_000 + n) * 1_000).toISOString();
     expect(data.bridges).toEqual([
       {
-        ...{ protocol: 'stargate', name: 'StargatePool V2', direction: 'in', transfers: 1 },
-        ...{ transactions: 1, usd: null, unpriced_transfers: 1, contracts: [VAULT] },
-        ...{ first_seen: at(30), last_seen: at(30), messaging_only: false },
+        protocol: 'stargate',
+        name: 'StargatePool V2',
+        direction: 'in',
+        transfers: 1,
+        transactions: 1,
+        usd: null,
+        unpriced_transfers: 1,
+        contracts: [VAULT],
+        first_seen: at(30),
+        last_seen: at(30),
+        messaging_only: false,
       },
       {
-        ...{ protocol: 'across', name: 'SpokePool', direction: 'out', transfers: 1 },
-        ...{ transactions: 1, usd: 70, unpriced_transfers: 0, contracts: [POOL] },
-        ...{ first_seen: at(20), last_seen: at(20), messaging_only: false },
+        protocol: 'across',
+        name: 'SpokePool',
+        direction: 'out',
+        transfers: 1,
+        transactions: 1,
+        usd: 70,
+        unpriced_transfers: 0,
+        contracts: [POOL],
+        first_seen: at(20),
+        last_seen: at(20),
+        messaging_only: false,
       },
     ]);
     expect(data.totals).toEqual({ out_usd: 70, in_usd: null, transfers: 2, transactions: 2 });
     expect([data.total_usd, data.unpriced_transfers, data.rows_scanned]).toEqual([70, 1, 2]);
     expect(data.protocols_seen).toEqual(['stargate', 'across']);
     expect(data.coverage).toEqual({
-      ...{ checked: true, reason: null, from_block: 0, to_block: 30_000_000 },
+      checked: true,
+      reason: null,
+      from_block: 0,
+      to_block: 30_000_000,
       provenance: 'warehouse',
     });
     expect(data.truncated).toBe(false);
@@ -156,20 +191,33 @@ describe('says', () => {
 
   test('what an event of the contract tells, where the receipt was read', async () => {
     const logged = {
-      ...{ address: VAULT, index: 0, topics: [OFT_RECEIVED, `0x${'ab'.repeat(32)}`] },
+      address: VAULT,
+      index: 0,
+      topics: [OFT_RECEIVED, `0x${'ab'.repeat(32)}`],
       data: `0x${word(30109n)}${word(70_000_000n)}`,
     };
     const log = { ...logged, topics: [...logged.topics, `0x${word(SUBJECT)}`] };
     const data = await dataOf({ transfers: [PAYOUT], receipts: [receipt(PAYOUT, log)] });
     expect(data.contacts?.[0]?.events).toEqual([
       {
-        ...{ event: 'OFTReceived', version: 'v2', direction: 'in', user: SUBJECT, asset: null },
-        ...{ amount: '70000000', contract: VAULT, message_id: `0x${'ab'.repeat(32)}` },
-        ...{ origin: 'polygon', destination: 'ethereum' },
+        event: 'OFTReceived',
+        version: 'v2',
+        direction: 'in',
+        user: SUBJECT,
+        asset: null,
+        amount: '70000000',
+        contract: VAULT,
+        message_id: `0x${'ab'.repeat(32)}`,
+        origin: 'polygon',
+        destination: 'ethereum',
       },
     ]);
     expect(data.receipts).toEqual({
-      ...{ read: 1, unread: null, complete: true, unknown_events: 0, reason: null },
+      read: 1,
+      unread: null,
+      complete: true,
+      unknown_events: 0,
+      reason: null,
     });
   });
 
@@ -230,7 +278,9 @@ describe('takes for no contact', () => {
     expect((await none([added])).liquidity_actions).toBe(1);
     const pooled = memoryTransfer(21, SUBJECT, VAULT, token());
     const log = {
-      ...{ address: VAULT, index: 0, data: `0x${word(70_000_000n)}` },
+      address: VAULT,
+      index: 0,
+      data: `0x${word(70_000_000n)}`,
       topics: [POOL_DEPOSITED, `0x${word(SUBJECT)}`, `0x${word(SUBJECT)}`],
     };
     const data = await none([pooled], { receipts: [receipt(pooled, log)] });
@@ -250,7 +300,9 @@ describe('is silent', () => {
   test('where nothing was seen in an import of some blocks: no negative, and the reason', async () => {
     const coverage = heldInFull('ethereum', STILL_NOW - 120).map((range) => ({
       ...range,
-      ...{ from_block: 1_000, to_block: 2_000, from_first: false },
+      from_block: 1_000,
+      to_block: 2_000,
+      from_first: false,
     }));
     const friend = memoryTransfer(1_500, SUBJECT, evm('friend'));
     const said = await traced({ transfers: [friend], coverage });
@@ -304,7 +356,10 @@ describe('is silent', () => {
   test('about events of contacts whose receipts were not read, while the contacts stand', async () => {
     const data = await dataOf({ transfers: [DEPOSIT] });
     expect(data.receipts).toEqual({
-      ...{ read: null, unread: 1, complete: false, unknown_events: null },
+      read: null,
+      unread: 1,
+      complete: false,
+      unknown_events: null,
       reason: 'memory holds no receipt of this transaction.',
     });
     expect(data.contacts?.[0]).toEqual(

@@ -48,8 +48,13 @@ describe('our rule', () => {
       wallets: [hot],
       forwards: [
         {
-          ...{ asset: 'coin', user, wallet: hot, raw_amount: 90n, delay: 86_400 },
-          ...{ receivedIn: 'user>deposit@0', forwardedIn: 'deposit>hot@86400' },
+          asset: 'coin',
+          user,
+          wallet: hot,
+          raw_amount: 90n,
+          delay: 86_400,
+          receivedIn: 'user>deposit@0',
+          forwardedIn: 'deposit>hot@86400',
         },
       ],
       flows: [{ asset: 'coin', received: 100n, forwarded: 90n }],

@@ -189,7 +189,9 @@ function inferenceOf(
   if (typeof matched === 'string') return matched;
   const kept = new Set(received.map(({ asset }) => asset).filter((asset) => !moved.has(asset)));
   return {
-    ...{ address, exchange, ...matched },
+    address,
+    exchange,
+    ...matched,
     wallets: [...targets].sort(),
     assetsKept: kept.size,
     otherReceivers: others.size,

@@ -7,16 +7,32 @@ type Asked = Parameters<EntityServices['entity']['ask']>[0];
 type Told = Awaited<ReturnType<EntityServices['entity']['ask']>>;
 
 const ITEM = {
-  ...{ heuristic: 'multi_input', addresses: ['a', 'b'], transactions: ['tx 1'], weight: 0.9 },
+  heuristic: 'multi_input',
+  addresses: ['a', 'b'],
+  transactions: ['tx 1'],
+  weight: 0.9,
   statement: '2 addresses were spent together.',
 };
 const ENTITY: ShownEntity = {
-  ...{ address: 'a', chain: 'bitcoin', cluster_id: 'bitcoin:1', confidence: 0.9, evidence: [ITEM] },
-  ...{ related_wallets: ['a', 'b'], related_wallets_total: 2, checked: true, reason: null },
-  ...{ explain: null, caveat: 'Read the evidence.' },
+  address: 'a',
+  chain: 'bitcoin',
+  cluster_id: 'bitcoin:1',
+  confidence: 0.9,
+  evidence: [ITEM],
+  related_wallets: ['a', 'b'],
+  related_wallets_total: 2,
+  checked: true,
+  reason: null,
+  explain: null,
+  caveat: 'Read the evidence.',
 };
 const DONE: BlocksImported = {
-  ...{ blocks: 2, blocks_in_part: 0, blocks_held: 0, transactions: 5, joint: 1, ties: 4 },
+  blocks: 2,
+  blocks_in_part: 0,
+  blocks_held: 0,
+  transactions: 5,
+  joint: 1,
+  ties: 4,
   refused: new Map([['twice', 1]]),
 };
 
@@ -68,7 +84,8 @@ async function typed(
 
 const unchecked = { ...ENTITY, checked: false, reason: 'partial_history: some.' };
 const explained = (linked: boolean | null): ShownEntity['explain'] => ({
-  ...{ to: 'b', linked },
+  to: 'b',
+  linked,
   chain: linked === true ? [{ from: 'a', to: 'b', evidence: ITEM }] : [],
 });
 

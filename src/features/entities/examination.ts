@@ -278,7 +278,11 @@ function usesIn(
     const sent = new Map<string, HistoryTransfer[]>();
     for (const one of kept) if (users.has(one.from)) collect(sent, one.from, one);
     return [...users].map((user) => ({
-      ...{ chain, user, deposit: value.address, exchange: inferred.exchange, wallet },
+      chain,
+      user,
+      deposit: value.address,
+      exchange: inferred.exchange,
+      wallet,
       transactions: heldUnder(sent, user).filter(({ to }) => to === value.address),
     }));
   });

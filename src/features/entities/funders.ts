@@ -65,7 +65,13 @@ export function funderTies(fundings: readonly FirstFunding[]): Tie[] {
   return fundings
     .filter(({ funded }) => !isSystemAddress(funded))
     .map(({ chain, funded, funder, tx, block, at }) => ({
-      ...{ chain, heuristic: 'shared_funder', key: funder, address: funded },
-      ...{ tx, block, at, rests_on: null },
+      chain,
+      heuristic: 'shared_funder',
+      key: funder,
+      address: funded,
+      tx,
+      block,
+      at,
+      rests_on: null,
     }));
 }

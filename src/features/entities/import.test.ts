@@ -30,8 +30,12 @@ function spend(
   const coins = (list: readonly Coin[]) =>
     list.map(([owner, value]) => ({ address: btc(owner), value: BigInt(value) }));
   return {
-    ...{ tx: name, block, at: 1_790_000_000 + block * 600, coinbase: false },
-    ...{ inputs: coins(inputs), outputs: coins(outputs) },
+    tx: name,
+    block,
+    at: 1_790_000_000 + block * 600,
+    coinbase: false,
+    inputs: coins(inputs),
+    outputs: coins(outputs),
   };
 }
 

@@ -130,7 +130,8 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
   const sources = [...basis(entity).sources, ...basis(live).sources];
   const simulated = sources.some((one) => one.simulated);
   return {
-    ...{ address, chain },
+    address,
+    chain,
     cluster_id: cluster === null ? `${chain}:${address}` : cluster.cluster_id,
     confidence: found === null ? 1 : found.confidence,
     evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(shownItem),
@@ -225,7 +226,11 @@ function shownStep({ from, to, item }: Step) {
 function shownItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
   const { at, weight, statement } = item;
   return {
-    ...{ id, heuristic, through, weight, statement },
+    id,
+    heuristic,
+    through,
+    weight,
+    statement,
     addresses: [...addresses],
     transactions: [...transactions],
     at: isoTimeOf(at),

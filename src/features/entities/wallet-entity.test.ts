@@ -102,7 +102,9 @@ describe('GET /api/wallet/{address}/entity says', () => {
       ],
     });
     expect((await answered(SUBJECT, ports, { explain: THIRD })).explain).toEqual({
-      ...{ to: THIRD, linked: false, chain: [] },
+      to: THIRD,
+      linked: false,
+      chain: [],
     });
   });
 
@@ -120,8 +122,14 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports } = world({ transfers: DEPOSITS });
     const before = await answered(SUBJECT, ports);
     const older: Tie[] = [SUBJECT, THIRD].map((address) => ({
-      ...{ chain: 'ethereum', heuristic: 'same_deployer', key: THIRD, address },
-      ...{ tx: '0xolder', block: 1, at: 1_000, rests_on: null },
+      chain: 'ethereum',
+      heuristic: 'same_deployer',
+      key: THIRD,
+      address,
+      tx: '0xolder',
+      block: 1,
+      at: 1_000,
+      rests_on: null,
     }));
     await ports.store.keep('ethereum', { ties: older, services: [], examinations: [] });
     const after = await answered(SUBJECT, ports);
@@ -175,10 +183,16 @@ describe('GET /api/wallet/{address}/entity says', () => {
 
   test('no link by poisoning or spam, and how many such transfers there were', async () => {
     const poison = t(30, SUBJECT, evm('lookalike'), {
-      ...{ raw_amount: 0n, initiator: evm('poisoner'), kind: 'token', token: evm('token') },
+      raw_amount: 0n,
+      initiator: evm('poisoner'),
+      kind: 'token',
+      token: evm('token'),
     });
     const spam = t(31, evm('lookalike'), SUBJECT, {
-      ...{ kind: 'token', token: evm('spam'), has_market: false, initiator: evm('poisoner') },
+      kind: 'token',
+      token: evm('spam'),
+      has_market: false,
+      initiator: evm('poisoner'),
     });
     const { ports } = world({ transfers: [poison, spam] });
     expect(await answered(SUBJECT, ports)).toMatchObject({
@@ -215,12 +229,20 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports } = world();
     const [a, b] = [named('bitcoin', 'a'), named('bitcoin', 'b')];
     const ties: Tie[] = [a, b].map((address) => ({
-      ...{ chain: 'bitcoin', heuristic: 'multi_input', key: 'spent', address },
-      ...{ tx: 'spent', block: 500, at: 1_790_000_000, rests_on: null },
+      chain: 'bitcoin',
+      heuristic: 'multi_input',
+      key: 'spent',
+      address,
+      tx: 'spent',
+      block: 500,
+      at: 1_790_000_000,
+      rests_on: null,
     }));
     const blocks = (from_block: number, to_block: number, to_time: number, change: boolean) =>
       ports.store.keepBlocks({
-        ...{ ties, paid: new Map(), ranges: [{ from_block, to_block, to_time, change }] },
+        ties,
+        paid: new Map(),
+        ranges: [{ from_block, to_block, to_time, change }],
       });
     await blocks(500, 1_500, STILL_NOW - 600, false);
     expect(await answered(a, ports)).toMatchObject({

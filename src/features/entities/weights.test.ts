@@ -309,7 +309,11 @@ describe('on constructed owners', () => {
         ...(joint ? [{ address: btc(other, 'other change'), value: 1n }] : []),
       ];
       const transaction: BitcoinTransaction = {
-        ...{ tx: `${n}`, block: n, at: AT + n, coinbase: false, outputs },
+        tx: `${n}`,
+        block: n,
+        at: AT + n,
+        coinbase: false,
+        outputs,
         inputs: spent.map((address) => ({ address, value: 6n })),
       };
       inputs.push(...inputTies(transaction));

@@ -104,9 +104,17 @@ function labelShown(label: ExchangeLabel) {
   const { address, chain, entity, role, confidence, clusterable } = label;
   const { source, source_url, first_seen } = label;
   return {
-    ...{ address, chain, label: label.label, entity, role, confidence },
+    address,
+    chain,
+    label: label.label,
+    entity,
+    role,
+    confidence,
     confidence_level: confidenceLevel(confidence),
-    ...{ clusterable, source, source_url, first_seen },
+    clusterable,
+    source,
+    source_url,
+    first_seen,
   };
 }
 
@@ -187,7 +195,12 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
   const decimals = native === null ? transfer.decimals : native.decimals;
   const signer = signerOf(transfer);
   return {
-    ...{ chain, tx, direction, wallet: wallet.address, label: wallet.label, token },
+    chain,
+    tx,
+    direction,
+    wallet: wallet.address,
+    label: wallet.label,
+    token,
     symbol: native === null ? transfer.symbol : native.symbol,
     amount: decimals === null ? null : formatUnits(raw_amount, decimals),
     raw_amount: raw_amount.toString(),
@@ -247,7 +260,11 @@ function flowShown({ asset, received, forwarded }: AssetFlow) {
 
 function forwardShown({ asset, user, wallet, raw_amount, delay, ...forward }: Forward) {
   return {
-    ...{ user, wallet, ...assetParts(asset), raw_amount: String(raw_amount), delay_s: delay },
+    user,
+    wallet,
+    ...assetParts(asset),
+    raw_amount: String(raw_amount),
+    delay_s: delay,
     received_tx: transactionOf(forward.receivedIn),
     forwarded_tx: transactionOf(forward.forwardedIn),
   };

@@ -19,9 +19,16 @@ const [user, deposit, hot, rival, friend] = [
 
 function label(address: string, over: Partial<ExchangeLabel> = {}): ExchangeLabel {
   return {
-    ...{ address, chain: 'ethereum', label: 'Exemplar: Hot Wallet', entity: 'Exemplar' },
-    ...{ role: 'hot', confidence: 'service_data', clusterable: false, source: 'one' },
-    ...{ source_url: 'https://example.org/one', first_seen: '2026-01-15' },
+    address,
+    chain: 'ethereum',
+    label: 'Exemplar: Hot Wallet',
+    entity: 'Exemplar',
+    role: 'hot',
+    confidence: 'service_data',
+    clusterable: false,
+    source: 'one',
+    source_url: 'https://example.org/one',
+    first_seen: '2026-01-15',
     ...over,
   };
 }
@@ -47,8 +54,12 @@ function portsOf({ transfers = [], labels = LABELS, history, members, code, sile
     labels: { ...facts, labels },
     corpus: { ...facts, launches: [] },
     history: {
-      ...{ ...facts, chains: ['ethereum'], transfers, provenance: 'warehouse' },
-      ...{ coverage: heldInFull('ethereum', STILL_NOW - 60), ...history },
+      ...facts,
+      chains: ['ethereum'],
+      transfers,
+      provenance: 'warehouse',
+      coverage: heldInFull('ethereum', STILL_NOW - 60),
+      ...history,
     },
     entities: {
       ...facts,
@@ -105,9 +116,17 @@ describe('says', () => {
   test('which exchange a wallet is labelled as, with the provenance of the label', async () => {
     const data = await dataOf({}, hot);
     expect(data.direct).toEqual({
-      ...{ address: hot, chain: 'ethereum', label: 'Exemplar: Hot Wallet', entity: 'Exemplar' },
-      ...{ role: 'hot', confidence: 'service_data', confidence_level: 50, clusterable: false },
-      ...{ source: 'one', source_url: 'https://example.org/one', first_seen: '2026-01-15' },
+      address: hot,
+      chain: 'ethereum',
+      label: 'Exemplar: Hot Wallet',
+      entity: 'Exemplar',
+      role: 'hot',
+      confidence: 'service_data',
+      confidence_level: 50,
+      clusterable: false,
+      source: 'one',
+      source_url: 'https://example.org/one',
+      first_seen: '2026-01-15',
     });
     expect(data).toMatchObject({ labels: [data.direct], conflicts: [], linked: [] });
     expect(data.activity).toMatchObject({ checked: true, exchanges: [], truncated: false });
@@ -132,16 +151,31 @@ describe('says', () => {
     const { activity } = await dataOf({ transfers: TRANSFERS });
     expect(activity.exchanges).toEqual([
       {
-        ...{ entity: 'Exemplar', transfers_in: 1, transfers_out: 2, usd_in: '0.2' },
-        ...{ usd_out: '3000.1', unpriced_transfers: 1, first_seen: at(10), last_seen: at(30) },
+        entity: 'Exemplar',
+        transfers_in: 1,
+        transfers_out: 2,
+        usd_in: '0.2',
+        usd_out: '3000.1',
+        unpriced_transfers: 1,
+        first_seen: at(10),
+        last_seen: at(30),
         transactions: [
           [30, 'out', null, true],
           [20, 'in', '0.20', false],
           [10, 'out', '3000.10', true],
         ].map(([n, direction, usd, initiated_by_subject]) => ({
-          ...{ chain: 'ethereum', tx: tx(Number(n)), direction, wallet: hot },
-          ...{ label: 'Exemplar: Hot Wallet', token: null, symbol: 'ETH', amount: '1' },
-          ...{ raw_amount: '1000000000000000000', usd, at: at(Number(n)), initiated_by_subject },
+          chain: 'ethereum',
+          tx: tx(Number(n)),
+          direction,
+          wallet: hot,
+          label: 'Exemplar: Hot Wallet',
+          token: null,
+          symbol: 'ETH',
+          amount: '1',
+          raw_amount: '1000000000000000000',
+          usd,
+          at: at(Number(n)),
+          initiated_by_subject,
         })),
       },
     ]);
@@ -163,15 +197,29 @@ describe('says', () => {
     const forwarded = String(95n * 10n ** 16n);
     expect(activity.inferred_deposit_addresses).toEqual([
       {
-        ...{ address: deposit, entity: 'Exemplar', ratio: 0.95, delay_s: 60 },
-        ...{ transactions: [tx(10), tx(70)], transactions_count: 2, is_subject: false },
-        ...{ clusterable: true, externally_owned: true, history_complete: true },
-        ...{ other_receivers: 0, assets_kept: 0, wallets: [hot] },
+        address: deposit,
+        entity: 'Exemplar',
+        ratio: 0.95,
+        delay_s: 60,
+        transactions: [tx(10), tx(70)],
+        transactions_count: 2,
+        is_subject: false,
+        clusterable: true,
+        externally_owned: true,
+        history_complete: true,
+        other_receivers: 0,
+        assets_kept: 0,
+        wallets: [hot],
         assets: [{ ...asset, received: String(10n ** 18n), forwarded }],
         forwards: [
           {
-            ...{ ...asset, user, wallet: hot, raw_amount: forwarded, delay_s: 60 },
-            ...{ received_tx: tx(10), forwarded_tx: tx(70) },
+            ...asset,
+            user,
+            wallet: hot,
+            raw_amount: forwarded,
+            delay_s: 60,
+            received_tx: tx(10),
+            forwarded_tx: tx(70),
           },
         ],
       },

@@ -192,8 +192,13 @@ async function factsOn(
 export function unreadFacts(reason: Why): FactReadings {
   const silent = unread('chain_facts' as const, reason);
   return {
-    ...{ code: silent, nonce: silent, balance_wei: silent, verified_name: silent },
-    ...{ creation: silent, is_token: silent, authority: silent },
+    code: silent,
+    nonce: silent,
+    balance_wei: silent,
+    verified_name: silent,
+    creation: silent,
+    is_token: silent,
+    authority: silent,
   };
 }
 

@@ -75,7 +75,14 @@ function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidenc
   const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
   const decimals = native === null ? transfer.decimals : native.decimals;
   return {
-    ...{ evidence: 'transfer', chain, tx, block, from, to, token, usd },
+    evidence: 'transfer',
+    chain,
+    tx,
+    block,
+    from,
+    to,
+    token,
+    usd,
     at: new Date(at * MS_PER_S).toISOString(),
     direction: from === subject ? 'out' : 'in',
     symbol: native === null ? transfer.symbol : native.symbol,

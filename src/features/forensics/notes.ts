@@ -29,7 +29,8 @@ export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInput
   const blocks = kind.ofHistory ? blocksOf(inputs) : null;
   const main = blocks?.find(({ chain }) => chain === MAIN_CHAINS[inputs.subject.kind]);
   return {
-    ...{ kind: kind.kind, title: kind.title },
+    kind: kind.kind,
+    title: kind.title,
     checked: found instanceof Read,
     reason: found instanceof Read ? null : found.why.reason,
     from: main === undefined ? null : main.from,

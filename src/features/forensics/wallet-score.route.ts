@@ -99,7 +99,9 @@ function clusterSeen(entity: ForensicEvidence['entity']): Data['entity'] {
   if (cluster === null || cluster[0] === null) return null;
   const { cluster_id, confidence, members, labels } = cluster[0];
   return {
-    ...{ cluster_id, confidence, members: [...members] },
+    cluster_id,
+    confidence,
+    members: [...members],
     labels: labels === null ? null : [...labels],
   };
 }

@@ -86,13 +86,35 @@ async function scoredData(
 }
 
 const TOKEN: MemoryFact = {
-  ...{ chain: 'ethereum', address: SUBJECT, nonce: 1, balance_wei: 7n, is_token: true },
+  chain: 'ethereum',
+  address: SUBJECT,
+  nonce: 1,
+  balance_wei: 7n,
+  is_token: true,
   code: { size: 700, delegates_to: null, minimal_proxy_of: null },
   verified_name: 'UsefulToken',
   creation: { creator: FUNDER, factory: null, tx: `0x${'e'.repeat(64)}`, block: 5 },
 };
 const TRANSFERS = [memoryTransfer(1, FUNDER, SUBJECT), memoryTransfer(2, SUBJECT, POOL)];
 const GENESIS_AT = '2026-01-01T00:00:01.000Z';
+
+const SENT_TO_POOL = {
+  evidence: 'transfer',
+  chain: 'ethereum',
+  block: 2,
+  from: SUBJECT,
+  to: POOL,
+  tx: TRANSFERS[1]?.tx,
+  at: '2026-01-01T00:00:02.000Z',
+  direction: 'out',
+  token: null,
+  symbol: 'ETH',
+  raw_amount: `1${'0'.repeat(18)}`,
+  amount: '1',
+  usd: null,
+  initiator: SUBJECT,
+  initiated_by_subject: true,
+};
 
 describe('says', () => {
   test('every fact with whence it is, and every finding with what carries it', async () => {
@@ -140,14 +162,7 @@ describe('says', () => {
         statement:
           `1 transfer (1 sent) with Tornado Cash 1 ETH (Tornado Cash) on ethereum, ${POOL}; ` +
           'the address itself signed at least one of them.',
-        evidence: [
-          {
-            ...{ evidence: 'transfer', chain: 'ethereum', block: 2, from: SUBJECT, to: POOL },
-            ...{ tx: TRANSFERS[1]?.tx, at: '2026-01-01T00:00:02.000Z', direction: 'out' },
-            ...{ token: null, symbol: 'ETH', raw_amount: `1${'0'.repeat(18)}`, amount: '1' },
-            ...{ usd: null, initiator: SUBJECT, initiated_by_subject: true },
-          },
-        ],
+        evidence: [SENT_TO_POOL],
         evidence_count: 1,
         initiated_by_subject: true,
         source: 'tests',
@@ -208,8 +223,13 @@ describe('says', () => {
 describe('is silent', () => {
   test('an import of blocks N to N+1000 gives no negative, and shows what it saw', async () => {
     const coverage = (['native', 'token', 'internal'] as const).map((kind) => ({
-      ...{ address: null, chain: 'ethereum' as const, kind, from_block: 19_000_000 },
-      ...{ to_block: 19_001_000, to_time: STILL_NOW - 60, from_first: false },
+      address: null,
+      chain: 'ethereum' as const,
+      kind,
+      from_block: 19_000_000,
+      to_block: 19_001_000,
+      to_time: STILL_NOW - 60,
+      from_first: false,
     }));
     const transfers = [memoryTransfer(19_000_500, SUBJECT, POOL)];
     const planted = { transfers, history: { coverage }, mixers: [mixerRow(POOL)] };
@@ -223,7 +243,10 @@ describe('is silent', () => {
       }
     }
     expect(data.facts).toMatchObject({
-      ...{ first_seen: null, last_seen: null, transactions: null, funded_by: null },
+      first_seen: null,
+      last_seen: null,
+      transactions: null,
+      funded_by: null,
     });
     const empty = await scoredData({ history: { coverage } });
     expect(empty).toMatchObject({ findings: [], findings_checked: false, findings_found: null });
@@ -280,7 +303,8 @@ describe('is silent', () => {
       reason: 'It could not be read: gone.',
     });
     expect(await scoredEnvelope({}, SUBJECT, failed)).toMatchObject({
-      ...{ state: 'not_deployed', sources: [] },
+      state: 'not_deployed',
+      sources: [],
     });
   });
 

@@ -51,12 +51,10 @@ export async function addressHistories(
   if (chains === OUT_OF_TIME) return silence(unread('transfer_history', STOPPED_BY_TIME));
   if (!(chains instanceof Read)) return silence(chains);
   const limits = {
-    ...{
-      rowsMax,
-      batchRowsMax: HISTORY_LIMITS.batchRowsMax,
-      transfersPerCounterpartyMax: rowsMax,
-      signal,
-    },
+    rowsMax,
+    batchRowsMax: HISTORY_LIMITS.batchRowsMax,
+    transfersPerCounterpartyMax: rowsMax,
+    signal,
     valued: true,
     // Nobody is walked past here, so that a hub shows its newest transfers like anyone.
     degreeMax: Number.MAX_SAFE_INTEGER,

@@ -7,9 +7,21 @@ import { type LeaseMemory, memoryLeases } from '../../testing/memory/leases.ts';
 import { followUnderLease, LEASE_RENEW_MS, LEASE_S } from './follow-lease.job.ts';
 
 const STATE: FollowState = {
-  ...{ chain: 'base', source: 'a node', kinds: null, head_block: null, last_block: null },
-  ...{ last_time: null, final_block: null, lag_blocks: null, lag_s: null, blocks: 0 },
-  ...{ transfers: 0, reorgs: 0, blocks_undone: 0, left_out: { nft: 0, misshapen: 0 }, fault: null },
+  chain: 'base',
+  source: 'a node',
+  kinds: null,
+  head_block: null,
+  last_block: null,
+  last_time: null,
+  final_block: null,
+  lag_blocks: null,
+  lag_s: null,
+  blocks: 0,
+  transfers: 0,
+  reorgs: 0,
+  blocks_undone: 0,
+  left_out: { nft: 0, misshapen: 0 },
+  fault: null,
 };
 
 /** A clock that moves when somebody waits, in turns so that all who wait see each step of it. */

@@ -78,7 +78,10 @@ export async function askHistory(
   const { signal } = state;
   const addresses = frontier.map(({ address }) => address);
   const limits = {
-    ...{ rowsMax, degreeMax, batchRowsMax, signal },
+    rowsMax,
+    degreeMax,
+    batchRowsMax,
+    signal,
     transfersPerCounterpartyMax: rowsMax,
   };
   const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);

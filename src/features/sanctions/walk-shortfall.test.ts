@@ -182,7 +182,11 @@ describe('no false negative', () => {
 
   test('data that is made up but was minted as read settles nothing either', async () => {
     const madeUp = walkedPorts({
-      ...{ now: STILL_NOW, transfers: [], labels: [], listed: [], simulated: true },
+      now: STILL_NOW,
+      transfers: [],
+      labels: [],
+      listed: [],
+      simulated: true,
     });
     const reading = await walk({ transfers: HARMLESS, faultyList: () => madeUp.list });
     expect(reading).not.toBeInstanceOf(Read);

@@ -13,8 +13,13 @@ const HARMLESS = [memoryTransfer(1, SUBJECT, MIDDLE)];
 const PAID = [
   memoryTransfer(1, SUBJECT, MIDDLE, { usd: '3000.5' }),
   memoryTransfer(2, LISTED, MIDDLE, {
-    ...{ kind: 'token', token: TOKEN, symbol: 'USDX', decimals: 6, raw_amount: 2_500_001n },
-    ...{ usd: '2.5', initiator: SUBJECT },
+    kind: 'token',
+    token: TOKEN,
+    symbol: 'USDX',
+    decimals: 6,
+    raw_amount: 2_500_001n,
+    usd: '2.5',
+    initiator: SUBJECT,
   }),
 ];
 
@@ -77,7 +82,10 @@ describe('says', () => {
 
   test('left-out contacts with a listed address, in the field and in the caveat', async () => {
     const poison = memoryTransfer(7, SUBJECT, LISTED, {
-      ...{ kind: 'token', token: TOKEN, raw_amount: 0n, initiator: MIDDLE },
+      kind: 'token',
+      token: TOKEN,
+      raw_amount: 0n,
+      initiator: MIDDLE,
     });
     const data = await screenData({ transfers: [poison] }, SUBJECT);
     expect(data.proximity.found).toBe(false);
@@ -129,12 +137,21 @@ describe('says', () => {
 
   test('an amount of unknown decimals as the exact integer alone', async () => {
     const odd = memoryTransfer(1, SUBJECT, LISTED, {
-      ...{ kind: 'token', token: TOKEN, raw_amount: 77n, initiator: null, success: null },
+      kind: 'token',
+      token: TOKEN,
+      raw_amount: 77n,
+      initiator: null,
+      success: null,
     });
     const { proximity } = await screenData({ transfers: [odd] }, SUBJECT);
     expect(proximity.hops_detail?.[0]).toMatchObject({
-      ...{ symbol: null, amount: null, raw_amount: '77', usd: null },
-      ...{ initiator: null, initiated_by_subject: null, success: null },
+      symbol: null,
+      amount: null,
+      raw_amount: '77',
+      usd: null,
+      initiator: null,
+      initiated_by_subject: null,
+      success: null,
     });
   });
 
@@ -151,7 +168,10 @@ describe('says', () => {
       SUBJECT,
     );
     expect(proximity).toMatchObject({
-      ...{ checked: true, found: false, frontier_exhausted: false, hubs_not_expanded_count: 2 },
+      checked: true,
+      found: false,
+      frontier_exhausted: false,
+      hubs_not_expanded_count: 2,
       hubs_not_expanded: [
         { address: TOKEN, degree: 6, label: null },
         { address: MIDDLE, degree: 5, label: null },

@@ -79,8 +79,11 @@ describe('says', () => {
     const listed = [
       { ...listedEntry(SUBJECT_EIP55), uid: '12345' },
       {
-        ...{ ...listedEntry(SUBJECT), currency: 'BSC', uid: '9' },
-        ...{ remarks: 'Linked To: X', programs: [] },
+        ...listedEntry(SUBJECT),
+        currency: 'BSC',
+        uid: '9',
+        remarks: 'Linked To: X',
+        programs: [],
       },
     ];
     const { address, sanctioned, matches, equivalent_forms } = await screenData(

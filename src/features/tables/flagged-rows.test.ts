@@ -16,21 +16,33 @@ function judged(fields: { readonly [column: string]: string }) {
 describe('the layouts of flagged rows', () => {
   test('Forta’s malicious contracts: tag, maker and creation', () => {
     const verdict = judged({
-      ...{ contract_address: ADDRESS, contract_tag: '', contract_creator: MAKER },
-      ...{ contract_creation_tx: TX, contract_creator_tag: 'xToken Exploiter' },
-      ...{ source: 'Luabase', notes: '', contract_creator_etherscan_label: 'heist' },
+      contract_address: ADDRESS,
+      contract_tag: '',
+      contract_creator: MAKER,
+      contract_creation_tx: TX,
+      contract_creator_tag: 'xToken Exploiter',
+      source: 'Luabase',
+      notes: '',
+      contract_creator_etherscan_label: 'heist',
     });
     expect(verdict).toMatchObject({
       row: {
-        ...{ address: ADDRESS, tag: 'xToken Exploiter', category: 'heist', is_contract: true },
-        ...{ creator: MAKER, creation_tx: TX.toLowerCase(), source: 'one' },
+        address: ADDRESS,
+        tag: 'xToken Exploiter',
+        category: 'heist',
+        is_contract: true,
+        creator: MAKER,
+        creation_tx: TX.toLowerCase(),
+        source: 'one',
       },
     });
   });
 
   test('Forta’s phishing addresses and malicious labels', () => {
     const phishing = judged({
-      ...{ address: ADDRESS, etherscan_tag: 'Fake_Phishing1', etherscan_labels: 'phish-hack' },
+      address: ADDRESS,
+      etherscan_tag: 'Fake_Phishing1',
+      etherscan_labels: 'phish-hack',
       is_contract: 'False',
     });
     expect(phishing).toMatchObject({ row: { tag: 'Fake_Phishing1', is_contract: false } });
@@ -41,7 +53,10 @@ describe('the layouts of flagged rows', () => {
   test('our own columns, with a date and a link; an address of any kind in its own case', () => {
     const solana = named('solana', 'flagged');
     const verdict = judged({
-      ...{ address: solana, tag: 'Drainer', chain: 'Solana', first_seen: '2026-02-03' },
+      address: solana,
+      tag: 'Drainer',
+      chain: 'Solana',
+      first_seen: '2026-02-03',
       source_url: 'https://example.org/x',
     });
     expect(verdict).toMatchObject({

@@ -184,8 +184,13 @@ function flaggedRow(
   const dated_at = said.day === null ? null : parseIsoDate(said.day);
   if (said.day !== null && dated_at === null) return refused('bad_time', 'first_seen');
   const row: FlaggedRow = {
-    ...{ address: parsed.address, tag, category },
-    ...{ chain: chainOf(said.chain), is_contract: isContract, source, ...made },
+    address: parsed.address,
+    tag,
+    category,
+    chain: chainOf(said.chain),
+    is_contract: isContract,
+    source,
+    ...made,
     source_url: said.link === null ? source_url : said.link,
     first_seen: dated_at === null ? today : formatIsoDate(dated_at),
   };

@@ -175,8 +175,11 @@ describe('exhibit corpus import', () => {
     expect(has.filled).toEqual(['launches']);
     expect(has.orders).toEqual([
       {
-        ...{ path: '/folder/launches.jsonl', source: 'launches', origin: 'simulated' },
-        ...{ source_url: null, otherwise: null },
+        path: '/folder/launches.jsonl',
+        source: 'launches',
+        origin: 'simulated',
+        source_url: null,
+        otherwise: null,
       },
     ]);
     expect(lines[0]).toBe('Imported 1 launch.');
@@ -200,8 +203,11 @@ describe('exhibit findings import', () => {
     expect(has.filled).toEqual(['flagged_addresses']);
     expect(has.orders).toEqual([
       {
-        ...{ path: '/folder/a.csv', source: 'forta', origin: 'observed' },
-        ...{ source_url: 'https://example.org/p', otherwise: null },
+        path: '/folder/a.csv',
+        source: 'forta',
+        origin: 'observed',
+        source_url: 'https://example.org/p',
+        otherwise: null,
       },
     ]);
     expect(errors[0]).toBe('line 3: bad_address: no EVM, Solana, Bitcoin or Tron address');

@@ -49,9 +49,13 @@ describe('says', () => {
     expect(body).toMatchObject({
       changes: [
         {
-          ...{ change: 'changed', address: A, confidence: 'ownership', confidence_level: 100 },
+          change: 'changed',
+          address: A,
+          confidence: 'ownership',
+          confidence_level: 100,
           before: { confidence: row(A).confidence },
-          ...{ sha256: 'a'.repeat(64), simulated: false },
+          sha256: 'a'.repeat(64),
+          simulated: false,
         },
       ],
     });

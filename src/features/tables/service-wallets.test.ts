@@ -9,9 +9,16 @@ const WALLET = '0x28c6c06298d514db089934071355e5743bf21d60';
 
 function label(more: Partial<ExchangeLabel>): ExchangeLabel {
   return {
-    ...{ address: WALLET, chain: 'ethereum', label: 'one', entity: 'One', role: 'hot' },
-    ...{ confidence: 'web_crawl', clusterable: false, source: 'a' },
-    ...{ source_url: null, first_seen: '2026-11-21' },
+    address: WALLET,
+    chain: 'ethereum',
+    label: 'one',
+    entity: 'One',
+    role: 'hot',
+    confidence: 'web_crawl',
+    clusterable: false,
+    source: 'a',
+    source_url: null,
+    first_seen: '2026-11-21',
     ...more,
   };
 }

@@ -50,7 +50,12 @@ export function namedIn({ found }: LabelLookUp): Named {
   };
   const isLabelled = (address: string) => labelsOf(address).length > 0;
   return {
-    ...{ hotWallets, hotNames, exchanges, services, labelsOf, isLabelled },
+    hotWallets,
+    hotNames,
+    exchanges,
+    services,
+    labelsOf,
+    isLabelled,
     isService: (address) => labelsOf(address).some(({ role }) => role !== 'deposit'),
     labelled: { has: isLabelled },
   };

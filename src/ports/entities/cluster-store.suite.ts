@@ -29,8 +29,12 @@ const LIMITS: TiedLimits = {
   roundsMax: 10,
   keysMax: 100,
   perKeyMax: {
-    ...{ deposit_reuse: 3, shared_funder: 3, lockstep: 2, same_deployer: 3 },
-    ...{ multi_input: 3, change: 3 },
+    deposit_reuse: 3,
+    shared_funder: 3,
+    lockstep: 2,
+    same_deployer: 3,
+    multi_input: 3,
+    change: 3,
   },
 };
 const AT = 1_790_000_000;

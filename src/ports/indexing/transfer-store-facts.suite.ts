@@ -37,10 +37,21 @@ export function party(at: number): string {
 export function transferFact(tx: number, over: Partial<TransferFact> = {}): TransferFact {
   const block = over.block === undefined ? 1 + Math.floor(tx / 3) : over.block;
   return {
-    ...{ chain: 'ethereum', kind: 'native', token: null, raw_amount: 5n, success: true },
-    ...{ from: party(tx), to: party(tx + 1), initiator: party(tx), usd: null, price_basis: null },
-    ...{ block, block_time: NOW - 10_000 + block, block_hash: null },
-    ...{ tx_hash: hashOf('tx', tx), position: null },
+    chain: 'ethereum',
+    kind: 'native',
+    token: null,
+    raw_amount: 5n,
+    success: true,
+    from: party(tx),
+    to: party(tx + 1),
+    initiator: party(tx),
+    usd: null,
+    price_basis: null,
+    block,
+    block_time: NOW - 10_000 + block,
+    block_hash: null,
+    tx_hash: hashOf('tx', tx),
+    position: null,
     ...over,
   } as TransferFact;
 }
@@ -54,7 +65,10 @@ export function given<T>(reading: Reading<T, never>): T {
 /** All that a walk can see of the parties, in one order. */
 export async function sightOf(history: RawHistory): Promise<unknown[]> {
   const readings = await history.neighbourhoods(PARTIES, {
-    ...{ rowsMax: 1_000, degreeMax: 100, batchRowsMax: 10_000, transfersPerCounterpartyMax: 1_000 },
+    rowsMax: 1_000,
+    degreeMax: 100,
+    batchRowsMax: 10_000,
+    transfersPerCounterpartyMax: 1_000,
     signal: new AbortController().signal,
   });
   return PARTIES.map((address) => {

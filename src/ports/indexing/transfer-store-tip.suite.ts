@@ -28,7 +28,11 @@ function cursorOf(reading: Reading<Moved, never>): Cursor {
 }
 
 const FOLLOWING: Following = {
-  ...{ chain: 'ethereum', from_block: 1, kinds: KINDS, source: 'suite', origin: 'observed' },
+  chain: 'ethereum',
+  from_block: 1,
+  kinds: KINDS,
+  source: 'suite',
+  origin: 'observed',
 };
 
 /** The block of a number on a fork: another fork has other hashes and other transfers. */
@@ -36,8 +40,11 @@ function tipBlock(number: number, fork: string, parent: string): TipBlock {
   const seed = number * 7 + fork.charCodeAt(0);
   const transfers = Array.from({ length: number % 3 }, (_, at) =>
     transferFact(seed * 10 + at, {
-      ...{ block: number, block_hash: hashOf(fork, number), position: at },
-      ...{ from: party(seed + at), to: party(seed + at + 1 + (number % 2)) },
+      block: number,
+      block_hash: hashOf(fork, number),
+      position: at,
+      from: party(seed + at),
+      to: party(seed + at + 1 + (number % 2)),
     }),
   );
   const header = { number, hash: hashOf(fork, number), parent_hash: hashOf(parent, number - 1) };
@@ -175,7 +182,11 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
       const made = await begun();
       const blocks = chainOf(1, 6, 'A');
       const final = {
-        ...{ ...NONE, from_block: 1, to_block: 6, to_hash: hashOf('A', 6), to_time: NOW - 994 },
+        ...NONE,
+        from_block: 1,
+        to_block: 6,
+        to_hash: hashOf('A', 6),
+        to_time: NOW - 994,
         transfers: blocks.flatMap(({ transfers }) => transfers),
       };
       const cursor = cursorOf(await made.store.applyFinal('ethereum', final));

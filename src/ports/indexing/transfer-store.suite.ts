@@ -138,8 +138,11 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       const { initiator, ...rest } = transferFact(1);
       const unsigned = { ...rest, initiator: null, success: null };
       const signed: TransactionFact = {
-        ...{ chain: 'ethereum', tx_hash: String(rest.tx_hash), block: rest.block },
-        ...{ initiator: String(initiator), success: true },
+        chain: 'ethereum',
+        tx_hash: String(rest.tx_hash),
+        block: rest.block,
+        initiator: String(initiator),
+        success: true,
       };
       const before = await fresh();
       await append(before.store, { transactions: [signed] });
@@ -168,7 +171,8 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       const made = await fresh();
       const header = (letter: string) => ({
         ...({ chain: 'ethereum', number: 1, hash: hashOf(letter, 1) } as const),
-        ...{ parent_hash: hashOf(letter, 0), time: NOW - 1_000 },
+        parent_hash: hashOf(letter, 0),
+        time: NOW - 1_000,
       });
       await append(made.store, { blocks: [header('b')] });
       const lost = transferFact(1, { block: 1, block_hash: hashOf('f', 1) });
@@ -220,7 +224,11 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       const made = await fresh();
       const range = {
         ...({ chain: 'ethereum', kind: 'native', source: 's', origin: 'observed' } as const),
-        ...{ from_block: 0, to_block: 9, to_time: NOW, from_first: true, read_at: NOW },
+        from_block: 0,
+        to_block: 9,
+        to_time: NOW,
+        from_first: true,
+        read_at: NOW,
       };
       const address = party(0);
       const transfers = [transferFact(0)];

@@ -59,7 +59,10 @@ async function all(source: BitcoinBlocks): Promise<BitcoinBlock[]> {
 }
 
 const JOIN = {
-  ...{ tx: CHAIN.txid('join'), block: 2, at: 1_790_001_200, coinbase: false },
+  tx: CHAIN.txid('join'),
+  block: 2,
+  at: 1_790_001_200,
+  coinbase: false,
   inputs: [
     { address: btc('a'), value: 2_000_000_000n },
     { address: btc('b'), value: 2_900_000_001n },
@@ -78,7 +81,9 @@ describe('a Bitcoin Core node', () => {
   async function client(chain: () => BitcoinChain, form?: NodeForm): Promise<JsonRpc> {
     const core = await bitcoinCore(chain, form);
     const rpc = jsonRpc({
-      ...{ url: core.url, headers: {}, limits: { ...RPC_LIMITS, attemptsMax: 1 } },
+      url: core.url,
+      headers: {},
+      limits: { ...RPC_LIMITS, attemptsMax: 1 },
       sleep: async () => undefined,
     });
     closing.push(rpc.close, core.close);
@@ -128,7 +133,9 @@ describe('a Bitcoin Core node', () => {
     const url = new URL(core.url);
     url.password = 'wrong-secret';
     const rpc = jsonRpc({
-      ...{ url, headers: {}, limits: { ...RPC_LIMITS, attemptsMax: 1 } },
+      url,
+      headers: {},
+      limits: { ...RPC_LIMITS, attemptsMax: 1 },
       sleep: async () => undefined,
     });
     const refused = await all(bitcoinNode(rpc)(0, 2)).catch((fault: unknown) => fault);
@@ -202,7 +209,10 @@ describe('files of bitcoin-etl', () => {
     const source = etlFiles([folder]);
     const read = await all(source);
     expect(Object.fromEntries(source.refused())).toEqual({
-      ...{ inputs_without_owners: 1, not_in_block_order: 1, not_json: 1, not_a_transaction: 1 },
+      inputs_without_owners: 1,
+      not_in_block_order: 1,
+      not_json: 1,
+      not_a_transaction: 1,
     });
     expect(read.find(({ block }) => block === 2)?.whole).toBe(false);
   });

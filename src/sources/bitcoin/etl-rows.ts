@@ -81,7 +81,9 @@ function transactionOf(row: z.output<typeof transactionRow>): EtlRow {
   const { hash, block_number, block_hash, block_timestamp, is_coinbase } = row;
   const inputs = is_coinbase ? [] : coinsOf(row.inputs);
   const refused = (reason: RefusedReason): EtlRow => ({
-    ...{ kind: 'refused', reason, block: block_number },
+    kind: 'refused',
+    reason,
+    block: block_number,
   });
   if (inputs === null || (!is_coinbase && inputs.length === 0)) {
     return refused('inputs_without_owners');

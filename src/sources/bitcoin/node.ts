@@ -100,7 +100,10 @@ async function blockOf(
   const transactions = tx.map((one): BitcoinTransaction => {
     const coinbase = one.vin.some((from) => from.coinbase !== undefined);
     return {
-      ...{ tx: one.txid, block: height, at: time, coinbase },
+      tx: one.txid,
+      block: height,
+      at: time,
+      coinbase,
       inputs: coinbase ? [] : one.vin.map((from) => coinOf(spentOf(from, spent, height))),
       outputs: one.vout.map(coinOf),
     };

@@ -48,8 +48,11 @@ export function nodeFacts({ nodes, simulated, now }: NodeFactsOptions): ChainFac
       }
       const { rpc } = node;
       const source: Source = {
-        ...{ name: `Node ${rpc.shown}`, url: rpc.shown, as_of: now() },
-        ...{ kind: 'observation', simulated },
+        name: `Node ${rpc.shown}`,
+        url: rpc.shown,
+        as_of: now(),
+        kind: 'observation',
+        simulated,
       };
       const ask = asker(rpc, signal);
       const tell = async <T>(work: () => Promise<T>) => {

@@ -13,7 +13,11 @@ const TO = `0x${'AA'.repeat(20)}`;
 const TRANSACTION = { hash: HASH, from: FROM, to: TO, value: '0x7', chainId: '0x1' };
 const LOG = { address: TO, topics: [HASH], data: '0xAB', logIndex: '0x3' };
 const RECEIPT = {
-  ...{ transactionHash: HASH, blockNumber: '0x10', from: FROM, to: TO, status: '0x1' },
+  transactionHash: HASH,
+  blockNumber: '0x10',
+  from: FROM,
+  to: TO,
+  status: '0x1',
   logs: [LOG],
 };
 
@@ -53,7 +57,8 @@ async function told(results: { [method: string]: unknown } | null, hashes = [HAS
 
 const sleep = async () => undefined;
 const WHOLE = {
-  ...{ eth_chainId: '0x1', eth_getTransactionByHash: TRANSACTION },
+  eth_chainId: '0x1',
+  eth_getTransactionByHash: TRANSACTION,
   eth_getTransactionReceipt: RECEIPT,
 };
 
@@ -61,8 +66,13 @@ describe('receipts of a node', () => {
   test('are the facts of a transaction, in lower case and exact', async () => {
     const reading = await told(WHOLE);
     expect(reading instanceof Read ? reading.value : reading).toEqual({
-      ...{ chain: 'ethereum', tx: HASH, block: 16, from: FROM, to: TO.toLowerCase() },
-      ...{ value: 7n, success: true },
+      chain: 'ethereum',
+      tx: HASH,
+      block: 16,
+      from: FROM,
+      to: TO.toLowerCase(),
+      value: 7n,
+      success: true,
       logs: [{ address: TO.toLowerCase(), topics: [HASH], data: '0xab', index: 3 }],
     });
   });

@@ -19,12 +19,20 @@ const SIGNAL = new AbortController().signal;
 const ok = (result: unknown) => ({ status: '1', message: 'OK', result });
 const passed = (result: string) => ({ jsonrpc: '2.0', id: 1, result });
 const VERIFIED = {
-  ...{ SourceCode: 'contract C {}', ABI: '[]', ContractName: 'Registry', Proxy: '0' },
+  SourceCode: 'contract C {}',
+  ABI: '[]',
+  ContractName: 'Registry',
+  Proxy: '0',
 };
 const NOT_VERIFIED = { SourceCode: '', ABI: 'Contract source code not verified', ContractName: '' };
 const CREATION = {
-  ...{ contractAddress: ADDRESS, contractCreator: CREATOR, txHash: TX, blockNumber: '12251871' },
-  ...{ timestamp: '1618586842', contractFactory: '', creationBytecode: '0x60' },
+  contractAddress: ADDRESS,
+  contractCreator: CREATOR,
+  txHash: TX,
+  blockNumber: '12251871',
+  timestamp: '1618586842',
+  contractFactory: '',
+  creationBytecode: '0x60',
 };
 const WORD_OF_ONE = `0x${'0'.repeat(63)}1`;
 
@@ -86,7 +94,10 @@ describe('an explorer tells', () => {
     expect(factIn(facts.is_token)).toBe(true);
     expect(factIn(facts.verified_name)).toBe('Registry');
     expect(factIn(facts.creation)).toEqual({
-      ...{ creator: CREATOR, factory: null, tx: TX, block: 12_251_871 },
+      creator: CREATOR,
+      factory: null,
+      tx: TX,
+      block: 12_251_871,
     });
     expect(facts.authority).toBeInstanceOf(Unread);
   });
@@ -137,7 +148,8 @@ describe('a fault of an explorer is silence of every fact', () => {
     [
       'a plan without the chain',
       {
-        ...{ status: '0', message: 'NOTOK' },
+        status: '0',
+        message: 'NOTOK',
         result: 'Free API access is not supported for this chain.',
       },
     ],

@@ -227,8 +227,12 @@ async function listOf(
     if (pending) return part(seenOnly, origin, faulty(at, STILL_PENDING));
     if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
     const range: CoverageRange = {
-      ...{ chain: at.chain, kind, from_block: 0, from_first: true },
-      ...{ to_block: head.block, to_time: head.time },
+      chain: at.chain,
+      kind,
+      from_block: 0,
+      from_first: true,
+      to_block: head.block,
+      to_time: head.time,
     };
     // A list that leaves a success untold does not cover what succeeded.
     const told = transfers.every(({ success }) => success !== null);

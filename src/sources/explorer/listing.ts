@@ -132,7 +132,10 @@ async function askedPage(
   budget: CallBudget,
 ): Promise<{ readonly rows: readonly ReadRow[]; readonly pending: boolean }> {
   const { url, body } = at.list({
-    ...{ module: 'account', action, address: asked.address, sort: 'asc' },
+    module: 'account',
+    action,
+    address: asked.address,
+    sort: 'asc',
     startblock: String(asked.fromBlock),
     endblock: String(asked.toBlock),
     page: String(number),

@@ -51,7 +51,9 @@ export function etherscanChain(
     return { url: withParams(url, { ...id, ...params }), body: null };
   };
   return {
-    ...{ chain, guard, list },
+    chain,
+    guard,
+    list,
     name: 'Etherscan-compatible API',
     shown: `${url.protocol}//${url.host}`,
     node: (action, block) => {
@@ -71,7 +73,8 @@ export function blockscoutChain(chain: EvmChainName, { url, guard }: At): Explor
     return asked;
   };
   return {
-    ...{ chain, guard },
+    chain,
+    guard,
     name: 'Blockscout',
     shown: `${url.protocol}//${url.host}`,
     list: (params) => ({ url: withParams(at('/api'), params), body: null }),

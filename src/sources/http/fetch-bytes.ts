@@ -61,7 +61,8 @@ export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
       throw error;
     });
   const bounds = {
-    ...{ deadlineMs, signal: ask.signal },
+    deadlineMs,
+    signal: ask.signal,
     late: () => new FetchFault(`did not end within ${seconds(deadlineMs)}`),
     stopped: () => new FetchFault('the download was stopped'),
     asFault: (error: unknown) =>

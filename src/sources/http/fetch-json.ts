@@ -54,7 +54,9 @@ export class StatusFault extends FetchFault {
 export async function fetchJson(ask: JsonAsk): Promise<unknown> {
   const { deadlineMs, bytesMax } = ask.limits;
   const bounds = {
-    ...{ deadlineMs, signal: ask.signal, asFault },
+    deadlineMs,
+    signal: ask.signal,
+    asFault,
     late: () => new FetchFault(`did not answer within ${deadlineMs / MS_PER_S} s`),
     stopped: () => new FetchFault('the question was stopped'),
   };

@@ -60,7 +60,9 @@ export function jsonAddress(url: URL, headers: Readonly<Record<string, string>>)
     const { deadlineMs, bytesMax } = limits;
     const late = `did not answer within ${deadlineMs / MS_PER_S} s`;
     const bounds = {
-      ...{ deadlineMs, signal, asFault },
+      deadlineMs,
+      signal,
+      asFault,
       late: () => new PostFault(late, 'weather'),
       stopped: () => new PostFault('the reading was stopped', 'stopped'),
     };

@@ -52,8 +52,12 @@ const TELLING: Prices = {
 
 async function rowsOf(history: RawHistory, over: { readonly valued?: boolean } = {}) {
   const limits = {
-    ...{ rowsMax: 10, degreeMax: 10, transfersPerCounterpartyMax: 10, batchRowsMax: 10 },
-    ...{ signal: new AbortController().signal, ...over },
+    rowsMax: 10,
+    degreeMax: 10,
+    transfersPerCounterpartyMax: 10,
+    batchRowsMax: 10,
+    signal: new AbortController().signal,
+    ...over,
   };
   const readings = await history.neighbourhoods([ALICE], limits);
   const reading: Partly<Neighbourhood, RawHistoryPort> | undefined = readings.get(ALICE);

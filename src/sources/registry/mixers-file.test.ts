@@ -22,9 +22,16 @@ describe('the file of the registry', () => {
   test('gives each row with its sources, and null for what it leaves empty', () => {
     expect(mixerRows(`${HEADING}\n${ROW}\n`)).toEqual([
       {
-        ...{ protocol: 'Tornado Cash', chain: 'ethereum', address: POOL.toLowerCase() },
-        ...{ role: 'pool', name: '1 ETH', valid_from_block: 9_117_720, source: 'A page' },
-        ...{ source_url: 'https://example.org/a', second_source: null, reviewed: '2026-11-21' },
+        protocol: 'Tornado Cash',
+        chain: 'ethereum',
+        address: POOL.toLowerCase(),
+        role: 'pool',
+        name: '1 ETH',
+        valid_from_block: 9_117_720,
+        source: 'A page',
+        source_url: 'https://example.org/a',
+        second_source: null,
+        reviewed: '2026-11-21',
       },
     ]);
   });

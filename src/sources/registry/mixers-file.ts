@@ -63,7 +63,14 @@ function mixerRow(cells: readonly string[]): MixerContract | string {
   if (isSystemAddress(address)) return 'an address of the chain itself';
   if (parseIsoDate(reviewed) === null) return 'no day of review';
   return {
-    ...{ protocol, chain, address, role, name, source, source_url, reviewed },
+    protocol,
+    chain,
+    address,
+    role,
+    name,
+    source,
+    source_url,
+    reviewed,
     valid_from_block: from === '' ? null : Number(from),
     second_source: second === '' ? null : second,
   };

@@ -166,8 +166,12 @@ async function gather(
   }
   const to_time = await timeOf(node, tip, budget);
   gathered.covered = {
-    ...{ chain: 'solana', kind: 'native', from_block: 0, from_first: true },
-    ...{ to_block: tip, to_time },
+    chain: 'solana',
+    kind: 'native',
+    from_block: 0,
+    from_first: true,
+    to_block: tip,
+    to_time,
   };
 }
 

@@ -114,7 +114,10 @@ async function told(over: Over = {}, callsMax = 100) {
   const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds });
   const history = liveHistory({ evm: null, solana });
   const readings = await history.neighbourhoods([ALICE], {
-    ...{ rowsMax: 100, degreeMax: 10, transfersPerCounterpartyMax: 10, batchRowsMax: 100 },
+    rowsMax: 100,
+    degreeMax: 10,
+    transfersPerCounterpartyMax: 10,
+    batchRowsMax: 100,
     signal: new AbortController().signal,
   });
   const reading = readings.get(ALICE);

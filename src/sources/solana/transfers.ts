@@ -124,7 +124,9 @@ function tokensIn(parsed: unknown, holders: ReadonlyMap<string, Holder>): Told |
   if (token === undefined || raw_amount === null) return null;
   const decimals = tokenAmount === undefined ? known?.decimals : tokenAmount.decimals;
   return {
-    ...{ kind: 'token', token, raw_amount },
+    kind: 'token',
+    token,
+    raw_amount,
     decimals: decimals === undefined ? null : decimals,
     from: giver === undefined ? source : giver.owner,
     to: taker === undefined ? destination : taker.owner,

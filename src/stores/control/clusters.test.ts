@@ -62,8 +62,12 @@ describe('the control store', () => {
     await database.close();
     const limits = { addressesMax: 1, roundsMax: 1, keysMax: 1 };
     const perKeyMax = {
-      ...{ deposit_reuse: 1, shared_funder: 1, lockstep: 1, same_deployer: 1 },
-      ...{ multi_input: 1, change: 1 },
+      deposit_reuse: 1,
+      shared_funder: 1,
+      lockstep: 1,
+      same_deployer: 1,
+      multi_input: 1,
+      change: 1,
     };
     const nothing = { ties: [], services: [], examinations: [] };
     for (const reading of [

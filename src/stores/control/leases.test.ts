@@ -23,7 +23,9 @@ const CONTEXT = { simulated: false, nowMs: Date.now };
 
 async function migrated(database: Database): Promise<Database> {
   await migrate(database, MIGRATIONS, {
-    ...{ simulated: false, secret_fingerprint: 'test', previous_fingerprint: null },
+    simulated: false,
+    secret_fingerprint: 'test',
+    previous_fingerprint: null,
   });
   return database;
 }

@@ -22,7 +22,9 @@ const TX = `0x${'7'.repeat(64)}`;
 const SIGNAL = new AbortController().signal;
 const MIGRATIONS = join(import.meta.dirname, '../../../migrations/warehouse');
 const memory = memoryChainFacts({
-  ...{ chains: ['ethereum'], as_of: 5, simulated: false },
+  chains: ['ethereum'],
+  as_of: 5,
+  simulated: false,
   facts: [{ chain: 'ethereum', address: CONTRACT, nonce: 4 }],
 });
 
@@ -67,7 +69,10 @@ describe('a cascade of sources', () => {
 
   test('made-up state is a part, whatever it says', async () => {
     const madeUp = memoryChainFacts({
-      ...{ chains: ['ethereum'], as_of: 5, simulated: true, facts: [] },
+      chains: ['ethereum'],
+      as_of: 5,
+      simulated: true,
+      facts: [],
     });
     const { code } = await madeUp.of('ethereum', CONTRACT, ['code'], SIGNAL);
     expect(code).toBeInstanceOf(Part);
@@ -90,8 +95,14 @@ describe('creations in the warehouse', () => {
 
   async function held(created: string, origin: ImportOrigin, creator: string): Promise<void> {
     const creation = {
-      ...{ chain: 'ethereum' as const, created, creator, initiator: MAKER, tx_hash: TX },
-      ...{ block: 9, block_hash: null, block_time: 1_700_000_000 },
+      chain: 'ethereum' as const,
+      created,
+      creator,
+      initiator: MAKER,
+      tx_hash: TX,
+      block: 9,
+      block_hash: null,
+      block_time: 1_700_000_000,
     };
     const facts = { transfers: [], creations: [creation], blocks: [], transactions: [] };
     const store = transferStore(warehouse, () => 1_790_251_200);

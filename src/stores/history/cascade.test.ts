@@ -15,7 +15,10 @@ const [a, b, c] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [
   string,
 ];
 const LIMITS = {
-  ...{ rowsMax: 100, degreeMax: 50, batchRowsMax: 1_000, transfersPerCounterpartyMax: 10 },
+  rowsMax: 100,
+  degreeMax: 50,
+  batchRowsMax: 1_000,
+  transfersPerCounterpartyMax: 10,
   signal: new AbortController().signal,
 };
 
@@ -26,7 +29,11 @@ function historyOf(
   simulated = false,
 ): RawHistory {
   return memoryTransferHistory({
-    ...{ chains: ['ethereum'], transfers, provenance, as_of: tipAt, simulated },
+    chains: ['ethereum'],
+    transfers,
+    provenance,
+    as_of: tipAt,
+    simulated,
     coverage: heldInFull('ethereum', tipAt),
   });
 }
@@ -51,7 +58,11 @@ function cascade(held: RawHistory, live: RawHistory) {
   const unkept: string[] = [];
   const source = { name: 's', url: 's:', as_of: NOW, kind: 'table', simulated: false } as const;
   const history = cascadedHistory({
-    ...{ held, live, origin: 'observed', tipMaxAgeS: 3_600, now: () => NOW },
+    held,
+    live,
+    origin: 'observed',
+    tipMaxAgeS: 3_600,
+    now: () => NOW,
     store: {
       appendLive: async (one) => {
         kept.push(one);

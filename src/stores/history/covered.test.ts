@@ -17,14 +17,20 @@ import { coveredHistory } from './covered.ts';
 
 const TIP = { now: () => SUITE_NOW, tipMaxAgeS: SUITE_TIP_MAX_AGE_S };
 const LIMITS = {
-  ...{ rowsMax: 100, degreeMax: 50, batchRowsMax: 1_000, transfersPerCounterpartyMax: 10 },
+  rowsMax: 100,
+  degreeMax: 50,
+  batchRowsMax: 1_000,
+  transfersPerCounterpartyMax: 10,
   signal: new AbortController().signal,
 };
 
 function rawOf(world: SuiteHistory): RawHistory {
   const chains = [...new Set([...world.chains, ...world.transfers.map(({ chain }) => chain)])];
   return memoryTransferHistory({
-    ...{ ...world, chains, provenance: 'warehouse', as_of: SUITE_NOW - 60 },
+    ...world,
+    chains,
+    provenance: 'warehouse',
+    as_of: SUITE_NOW - 60,
   });
 }
 

@@ -10,7 +10,9 @@ const ORIGIN = { source: 'x:', origin: 'observed', read_at: HEAD_TIME } as const
 function known(blocks: readonly number[], over: Partial<Neighbourhood> = {}): Neighbourhood {
   const transfers = blocks.map((block) => memoryTransfer(block, a, b));
   return {
-    ...{ address: a, degree: 1, provenance: 'onchain' },
+    address: a,
+    degree: 1,
+    provenance: 'onchain',
     counterparties: [{ address: b, transfers, transfer_count: transfers.length }],
     coverage: heldInFull('ethereum', HEAD_TIME).map(({ address: _, ...range }) => {
       return { ...range, to_block: 1_000 };

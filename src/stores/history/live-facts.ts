@@ -85,7 +85,16 @@ function isNamed({ kind, from }: HistoryTransfer): boolean {
 function factOf(one: HistoryTransfer): TransferFact {
   const { chain, kind, tx, block, at, from, to, token, raw_amount, usd, initiator, success } = one;
   return {
-    ...{ chain, kind, block, from, to, token, raw_amount, usd, initiator, success },
+    chain,
+    kind,
+    block,
+    from,
+    to,
+    token,
+    raw_amount,
+    usd,
+    initiator,
+    success,
     tx_hash: tx,
     block_hash: null,
     position: null,

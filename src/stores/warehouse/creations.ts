@@ -102,7 +102,10 @@ async function rowsAround(
 function creationOf(chain: EvmChainName, row: Row): Creation {
   const [created, creator, signer, tx, block, at] = row;
   return {
-    ...{ chain, block, at, tx: hashOf(tx) },
+    chain,
+    block,
+    at,
+    tx: hashOf(tx),
     created: addressOf(created),
     creator: addressOf(creator),
     signer: signer === '' ? null : addressOf(signer),

@@ -39,8 +39,13 @@ type Held = {
 /** An empty memory of ties. `now` is Unix seconds. */
 export function memoryClusterStore(simulated: boolean, now: () => number): MemoryClusterStore {
   const held: Held = {
-    ...{ ties: new Map(), services: new Set(), examinations: new Map(), members: new Map() },
-    ...{ merges: [], paid: new Map(), ranges: [] },
+    ties: new Map(),
+    services: new Set(),
+    examinations: new Map(),
+    members: new Map(),
+    merges: [],
+    paid: new Map(),
+    ranges: [],
   };
   let silence: Why | null = null;
   const origin = () => {

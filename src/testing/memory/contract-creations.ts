@@ -18,7 +18,11 @@ type MemoryCreations = {
 export function memoryCreations(held: MemoryCreations): ContractCreations {
   const { as_of, simulated, whole } = held;
   const source: Source = {
-    ...{ name: 'Creations', url: 'memory:', as_of, kind: 'observation', simulated },
+    name: 'Creations',
+    url: 'memory:',
+    as_of,
+    kind: 'observation',
+    simulated,
   };
   const origin = { port: 'contract_creations', source } as const;
   return {

@@ -22,7 +22,10 @@ export type MemoryReceipts = {
 export function memoryTransactionReceipts(held: MemoryReceipts): TransactionReceipts {
   const { as_of, simulated } = held;
   const source: Source = {
-    ...{ name: 'Receipts in memory', url: 'memory:', as_of, simulated },
+    name: 'Receipts in memory',
+    url: 'memory:',
+    as_of,
+    simulated,
     kind: 'observation',
   };
   const byKey = new Map(held.receipts.map((one) => [`${one.chain} ${one.tx}`, one]));

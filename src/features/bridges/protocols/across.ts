@@ -29,7 +29,11 @@ type Deposit = {
 function deposited({ log, chainId }: LogContext, said: Deposit): Bridged {
   const { id, destination, user, asset, amount } = said;
   return {
-    ...{ direction: 'out', user, asset, amount, contract: log.address },
+    direction: 'out',
+    user,
+    asset,
+    amount,
+    contract: log.address,
     message_id: `${chainId}/${id}`,
     origin: evmChain(chainId),
     destination: evmChain(destination),
@@ -47,7 +51,11 @@ type Fill = {
 function filled({ log, chainId }: LogContext, said: Fill): Bridged {
   const { id, origin, user, asset, amount } = said;
   return {
-    ...{ direction: 'in', user, asset, amount, contract: log.address },
+    direction: 'in',
+    user,
+    asset,
+    amount,
+    contract: log.address,
     message_id: `${origin}/${id}`,
     origin: evmChain(origin),
     destination: evmChain(chainId),
@@ -108,7 +116,11 @@ function infoAt({ log }: LogContext, index: number): number {
 /** The layouts of Across. */
 export const ACROSS: readonly EventLayout[] = [
   {
-    ...{ protocol: PROTOCOL, version: 'v2 (2022)', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v2 (2022)',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FundsDeposited(uint256,uint256,uint256,uint64,uint32,uint32,address,address,address)',
     read: (context) => {
@@ -125,7 +137,11 @@ export const ACROSS: readonly EventLayout[] = [
   // The id of the deposit was indexed from some release on.
   ...([3, 4] as const).map(
     (topics): EventLayout => ({
-      ...{ protocol: PROTOCOL, version: 'v2 (2022)', topics, kind: 'bridge', unique: true },
+      protocol: PROTOCOL,
+      version: 'v2 (2022)',
+      topics,
+      kind: 'bridge',
+      unique: true,
       signature:
         'FilledRelay(uint256,uint256,uint256,uint256,uint256,uint256,uint64,uint64,uint64,uint32,' +
         'address,address,address,address,bool)',
@@ -143,7 +159,11 @@ export const ACROSS: readonly EventLayout[] = [
     }),
   ),
   {
-    ...{ protocol: PROTOCOL, version: 'v2 with messages', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v2 with messages',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FundsDeposited(uint256,uint256,uint256,int64,uint32,uint32,address,address,address,bytes)',
     read: (context) => {
@@ -159,7 +179,11 @@ export const ACROSS: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2 with messages', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v2 with messages',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FilledRelay(uint256,uint256,uint256,uint256,uint256,uint256,int64,int64,uint32,address,' +
       'address,address,address,bytes,(address,bytes,int64,bool,int256))',
@@ -178,30 +202,44 @@ export const ACROSS: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v3', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v3',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'V3FundsDeposited(address,address,uint256,uint256,uint256,uint32,uint32,uint32,uint32,' +
       'address,address,address,bytes)',
     read: depositedV3,
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v3', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v3',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FilledV3Relay(address,address,uint256,uint256,uint256,uint256,uint32,uint32,uint32,' +
       'address,address,address,address,bytes,(address,bytes,uint256,uint8))',
     read: (context) => filledV3(context, infoAt(context, V3_INFO_OFFSET)),
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v3, 32-byte addresses', topics: 4 },
-    ...{ kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v3, 32-byte addresses',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FundsDeposited(bytes32,bytes32,uint256,uint256,uint256,uint256,uint32,uint32,uint32,' +
       'bytes32,bytes32,bytes32,bytes)',
     read: depositedV3,
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v3, 32-byte addresses', topics: 4 },
-    ...{ kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v3, 32-byte addresses',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'FilledRelay(bytes32,bytes32,uint256,uint256,uint256,uint256,uint256,uint32,uint32,' +
       'bytes32,bytes32,bytes32,bytes32,bytes32,(bytes32,bytes32,uint256,uint8))',
@@ -209,7 +247,11 @@ export const ACROSS: readonly EventLayout[] = [
   },
   ...(['LiquidityAdded', 'LiquidityRemoved'] as const).map(
     (event): EventLayout => ({
-      ...{ protocol: PROTOCOL, version: 'hub pool', topics: 3, kind: 'liquidity', unique: false },
+      protocol: PROTOCOL,
+      version: 'hub pool',
+      topics: 3,
+      kind: 'liquidity',
+      unique: false,
       signature: `${event}(address,uint256,uint256,address)`,
       read: ({ log, chainId }) => ({
         direction: event === 'LiquidityAdded' ? 'out' : 'in',

@@ -28,7 +28,8 @@ function told(context: LogContext, direction: 'out' | 'in', at: Places): Bridged
   const other = at.chain === null ? null : chainAt(uint(word(log, at.chain)));
   const own = evmChain(chainId);
   return {
-    ...{ direction, contract: log.address },
+    direction,
+    contract: log.address,
     user: account(word(log, at.user)),
     asset: account(word(log, at.asset)),
     amount: uint(word(log, at.amount)),
@@ -51,7 +52,12 @@ function layout(
   kind: EventLayout['kind'] = 'bridge',
 ): EventLayout {
   return {
-    ...{ protocol: PROTOCOL, version, signature, topics: 1, kind, unique: kind === 'bridge' },
+    protocol: PROTOCOL,
+    version,
+    signature,
+    topics: 1,
+    kind,
+    unique: kind === 'bridge',
     read: (context) => told(context, direction, at),
   };
 }
@@ -59,14 +65,21 @@ function layout(
 /** A proxy of Circle's transfers tells neither its token nor an id of its own. */
 function proxied(version: string, last: string): EventLayout {
   return {
-    ...{ protocol: PROTOCOL, version, topics: 1, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version,
+    topics: 1,
+    kind: 'bridge',
+    unique: true,
     signature: `Deposited(address,bytes32,uint64,uint256,uint256,${last})`,
     read: (context) => {
       const { log, chainId } = context;
       const amount = uint(word(log, 3));
       const moved = paidIn(context, log.address, amount);
       return {
-        ...{ direction: 'out', user: account(word(log, 0)), amount, contract: log.address },
+        direction: 'out',
+        user: account(word(log, 0)),
+        amount,
+        contract: log.address,
         asset: moved === null ? null : moved.token,
         message_id: null,
         origin: evmChain(chainId),
@@ -89,31 +102,41 @@ export const CELER: readonly EventLayout[] = [
     chain: 5,
   }),
   layout('pool v2', 'Relay(bytes32,address,address,address,uint256,uint64,bytes32)', 'in', {
-    ...{ user: 2, asset: 3, amount: 4, id: 6, chain: 5 },
+    user: 2,
+    asset: 3,
+    amount: 4,
+    id: 6,
+    chain: 5,
   }),
   layout('vault v1', 'Deposited(bytes32,address,address,uint256,uint64,address)', 'out', {
     ...VAULT,
-    ...{ id: 0, chain: 4 },
+    id: 0,
+    chain: 4,
   }),
   layout('vault v2', 'Deposited(bytes32,address,address,uint256,uint64,address,uint64)', 'out', {
     ...VAULT,
-    ...{ id: 0, chain: 4 },
+    id: 0,
+    chain: 4,
   }),
   layout('vault', 'Withdrawn(bytes32,address,address,uint256,uint64,bytes32,address)', 'in', {
     ...VAULT,
-    ...{ id: 5, chain: 4 },
+    id: 5,
+    chain: 4,
   }),
   layout('pegged', 'Mint(bytes32,address,address,uint256,uint64,bytes32,address)', 'in', {
     ...PEG,
-    ...{ id: 5, chain: 4 },
+    id: 5,
+    chain: 4,
   }),
   layout('pegged v1', 'Burn(bytes32,address,address,uint256,address)', 'out', {
     ...PEG,
-    ...{ id: 0, chain: null },
+    id: 0,
+    chain: null,
   }),
   layout('pegged v2', 'Burn(bytes32,address,address,uint256,uint64,address,uint64)', 'out', {
     ...PEG,
-    ...{ id: 0, chain: 4 },
+    id: 0,
+    chain: 4,
   }),
   proxied('Circle proxy v1', 'uint256,uint64'),
   proxied('Circle proxy v2', 'uint256,uint32'),

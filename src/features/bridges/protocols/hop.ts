@@ -48,7 +48,11 @@ function arrived(context: LogContext, user: string | null, amount: bigint, id: s
 /** The layouts of Hop. An event of leaving Ethereum bears no id. */
 export const HOP: readonly EventLayout[] = [
   {
-    ...{ protocol: PROTOCOL, version: 'v1 L1 bridge', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1 L1 bridge',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature: 'TransferSentToL2(uint256,address,uint256,uint256,uint256,address,uint256)',
     read: (context) => {
       const { log } = context;
@@ -56,7 +60,11 @@ export const HOP: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1 L2 bridge', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1 L2 bridge',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'TransferSent(bytes32,uint256,address,uint256,bytes32,uint256,uint256,uint256,uint256)',
     read: (context) => {
@@ -65,7 +73,11 @@ export const HOP: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1 L2 bridge', topics: 3, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1 L2 bridge',
+    topics: 3,
+    kind: 'bridge',
+    unique: true,
     signature: 'TransferFromL1Completed(address,uint256,uint256,uint256,address,uint256)',
     read: (context) => {
       const { log } = context;
@@ -74,7 +86,11 @@ export const HOP: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 2, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 2,
+    kind: 'bridge',
+    unique: true,
     signature: 'WithdrawalBonded(bytes32,uint256)',
     read: (context) => {
       const { log, receipt } = context;
@@ -87,7 +103,11 @@ export const HOP: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 3, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 3,
+    kind: 'bridge',
+    unique: true,
     signature: 'Withdrew(bytes32,address,uint256,bytes32)',
     read: (context) => {
       const { log } = context;
@@ -96,7 +116,11 @@ export const HOP: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'CCTP', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'CCTP',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature: 'CCTPTransferSent(uint64,uint256,address,uint256,uint256)',
     read: (context) => {
       const { log, chainId } = context;

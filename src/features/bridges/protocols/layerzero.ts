@@ -20,8 +20,14 @@ function message(context: LogContext, said: Partial<Bridged>): Bridged {
   const { log, chainId } = context;
   const own = evmChain(chainId);
   return {
-    ...{ direction: 'out', user: null, asset: null, amount: null, contract: log.address },
-    ...{ message_id: null, origin: own, destination: own },
+    direction: 'out',
+    user: null,
+    asset: null,
+    amount: null,
+    contract: log.address,
+    message_id: null,
+    origin: own,
+    destination: own,
     ...said,
   };
 }
@@ -59,19 +65,30 @@ function packetV2(context: LogContext): Bridged {
 /** The layouts of LayerZero. */
 export const LAYERZERO: readonly EventLayout[] = [
   {
-    ...{ protocol: PROTOCOL, version: 'v1, first library', topics: 1 },
-    ...{ kind: 'message', unique: false },
+    protocol: PROTOCOL,
+    version: 'v1, first library',
+    topics: 1,
+    kind: 'message',
+    unique: false,
     signature: 'Packet(uint16,bytes)',
     read: (context) =>
       message(context, { destination: layerZeroChain(uint(word(context.log, 0))) }),
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 1, kind: 'message', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 1,
+    kind: 'message',
+    unique: true,
     signature: 'Packet(bytes)',
     read: packetV1,
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 3, kind: 'message', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 3,
+    kind: 'message',
+    unique: true,
     signature: 'PacketReceived(uint16,bytes,address,uint64,bytes32)',
     read: (context) => {
       const { log } = context;
@@ -86,12 +103,20 @@ export const LAYERZERO: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2', topics: 1, kind: 'message', unique: true },
+    protocol: PROTOCOL,
+    version: 'v2',
+    topics: 1,
+    kind: 'message',
+    unique: true,
     signature: 'PacketSent(bytes,bytes,address)',
     read: packetV2,
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2', topics: 1, kind: 'message', unique: true },
+    protocol: PROTOCOL,
+    version: 'v2',
+    topics: 1,
+    kind: 'message',
+    unique: true,
     signature: 'PacketDelivered((uint32,bytes32,uint64),address)',
     read: (context) => {
       const { log } = context;

@@ -56,7 +56,10 @@ function sent(context: LogContext, user: string, to: bigint, amount: bigint | nu
   const moved = paidIn(context, log.address, amount);
   const coins = moved === null && receipt.value > 0n;
   return {
-    ...{ direction: 'out', user, contract: log.address, message_id: null },
+    direction: 'out',
+    user,
+    contract: log.address,
+    message_id: null,
     asset: moved === null ? (coins ? NATIVE : null) : moved.token,
     amount: amount === null && moved !== null ? moved.amount : amount,
     origin: evmChain(chainId),
@@ -68,7 +71,11 @@ function received(context: LogContext, user: string, amount: bigint | null): Bri
   const { log, chainId } = context;
   const moved = paidOut(context, log.address, amount);
   return {
-    ...{ direction: 'in', user, contract: log.address, message_id: null, origin: null },
+    direction: 'in',
+    user,
+    contract: log.address,
+    message_id: null,
+    origin: null,
     asset: moved === null ? null : moved.token,
     amount: amount === null && moved !== null ? moved.amount : amount,
     destination: evmChain(chainId),
@@ -81,8 +88,13 @@ function provided(direction: 'out' | 'in', user: number): EventLayout['read'] {
     const amount = uint(word(log, 0));
     const moved = (direction === 'out' ? paidIn : paidOut)(context, log.address, amount);
     return {
-      ...{ direction, user: account(topic(log, user)), amount, contract: log.address },
-      ...{ message_id: null, origin: evmChain(chainId), destination: evmChain(chainId) },
+      direction,
+      user: account(topic(log, user)),
+      amount,
+      contract: log.address,
+      message_id: null,
+      origin: evmChain(chainId),
+      destination: evmChain(chainId),
       asset: moved === null ? null : moved.token,
     };
   };
@@ -91,7 +103,11 @@ function provided(direction: 'out' | 'in', user: number): EventLayout['read'] {
 /** The layouts of Stargate. Amounts of the first version are in shared decimals, so not told. */
 export const STARGATE: readonly EventLayout[] = [
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 1, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 1,
+    kind: 'bridge',
+    unique: true,
     signature: 'Swap(uint16,uint256,address,uint256,uint256,uint256,uint256,uint256)',
     read: (context) => {
       const { log } = context;
@@ -99,12 +115,20 @@ export const STARGATE: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v1', topics: 1, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'v1',
+    topics: 1,
+    kind: 'bridge',
+    unique: true,
     signature: 'SwapRemote(address,uint256,uint256,uint256)',
     read: (context) => received(context, account(word(context.log, 0)), null),
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2', topics: 3, kind: 'bridge', unique: false },
+    protocol: PROTOCOL,
+    version: 'v2',
+    topics: 3,
+    kind: 'bridge',
+    unique: false,
     signature: 'OFTSent(bytes32,uint32,address,uint256,uint256)',
     read: (context) => {
       const { log } = context;
@@ -114,7 +138,11 @@ export const STARGATE: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2', topics: 3, kind: 'bridge', unique: false },
+    protocol: PROTOCOL,
+    version: 'v2',
+    topics: 3,
+    kind: 'bridge',
+    unique: false,
     signature: 'OFTReceived(bytes32,uint32,address,uint256)',
     read: (context) => {
       const { log } = context;
@@ -126,12 +154,20 @@ export const STARGATE: readonly EventLayout[] = [
     },
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2 pool', topics: 3, kind: 'liquidity', unique: false },
+    protocol: PROTOCOL,
+    version: 'v2 pool',
+    topics: 3,
+    kind: 'liquidity',
+    unique: false,
     signature: 'Deposited(address,address,uint256)',
     read: provided('out', 1),
   },
   {
-    ...{ protocol: PROTOCOL, version: 'v2 pool', topics: 3, kind: 'liquidity', unique: false },
+    protocol: PROTOCOL,
+    version: 'v2 pool',
+    topics: 3,
+    kind: 'liquidity',
+    unique: false,
     signature: 'Redeemed(address,address,uint256)',
     read: provided('in', 2),
   },

@@ -25,7 +25,11 @@ function sent(context: LogContext): Bridged {
     (one) => one.token === asset && one.amount === amount && one.from === receipt.from,
   );
   return {
-    ...{ direction: 'out', asset, amount, contract: log.address, message_id: null },
+    direction: 'out',
+    asset,
+    amount,
+    contract: log.address,
+    message_id: null,
     user: paid === undefined ? receipt.from : paid.from,
     origin: evmChain(chainId),
     destination: evmChain(uint(word(log, 0))),
@@ -35,7 +39,9 @@ function sent(context: LogContext): Bridged {
 /** The amount of the event is before the fee beside it. */
 function arrived({ log, chainId }: LogContext): Bridged {
   return {
-    ...{ direction: 'in', user: account(topic(log, 1)), contract: log.address },
+    direction: 'in',
+    user: account(topic(log, 1)),
+    contract: log.address,
     asset: account(word(log, 0)),
     amount: uint(word(log, 1)) - uint(word(log, 2)),
     message_id: `0x${topic(log, 2)}`,
@@ -63,22 +69,37 @@ const IN = [
 export const SYNAPSE: readonly EventLayout[] = [
   ...OUT.map(
     (signature): EventLayout => ({
-      ...{ protocol: PROTOCOL, version: 'bridge', signature, topics: 2 },
-      ...{ kind: 'bridge', unique: true, read: sent },
+      protocol: PROTOCOL,
+      version: 'bridge',
+      signature,
+      topics: 2,
+      kind: 'bridge',
+      unique: true,
+      read: sent,
     }),
   ),
   ...IN.map(
     (signature): EventLayout => ({
-      ...{ protocol: PROTOCOL, version: 'bridge', signature, topics: 3 },
-      ...{ kind: 'bridge', unique: true, read: arrived },
+      protocol: PROTOCOL,
+      version: 'bridge',
+      signature,
+      topics: 3,
+      kind: 'bridge',
+      unique: true,
+      read: arrived,
     }),
   ),
   {
-    ...{ protocol: PROTOCOL, version: 'quoted bridge v1', topics: 3 },
-    ...{ kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'quoted bridge v1',
+    topics: 3,
+    kind: 'bridge',
+    unique: true,
     signature: 'BridgeRequested(bytes32,address,bytes,uint32,address,address,uint256,uint256,bool)',
     read: ({ log, chainId }) => ({
-      ...{ direction: 'out', user: account(topic(log, 2)), contract: log.address },
+      direction: 'out',
+      user: account(topic(log, 2)),
+      contract: log.address,
       asset: tokenOrNative(word(log, 2)),
       amount: uint(word(log, 4)),
       message_id: `0x${topic(log, 1)}`,
@@ -87,12 +108,17 @@ export const SYNAPSE: readonly EventLayout[] = [
     }),
   },
   {
-    ...{ protocol: PROTOCOL, version: 'quoted bridge v1', topics: 4 },
-    ...{ kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'quoted bridge v1',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature:
       'BridgeRelayed(bytes32,address,address,uint32,address,address,uint256,uint256,uint256)',
     read: ({ log, chainId }) => ({
-      ...{ direction: 'in', user: account(topic(log, 3)), contract: log.address },
+      direction: 'in',
+      user: account(topic(log, 3)),
+      contract: log.address,
       asset: tokenOrNative(word(log, 2)),
       amount: uint(word(log, 4)),
       message_id: `0x${topic(log, 1)}`,

@@ -53,7 +53,11 @@ function published(context: LogContext): Bridged {
   const emitter = sender.slice(-ADDRESS_CHARS).padStart(64, '0');
   const from = number === undefined ? own : String(number);
   const said: Bridged = {
-    ...{ direction: 'out', user: sender, asset: null, amount: null, contract: log.address },
+    direction: 'out',
+    user: sender,
+    asset: null,
+    amount: null,
+    contract: log.address,
     message_id: `${from}/${emitter}/${uint(word(log, 0))}`,
     origin: own,
     destination: null,
@@ -86,7 +90,8 @@ function redeemed(context: LogContext): Bridged {
     movements(context.receipt).length === 0 ? null : paidOut(context, log.address, null);
   const emitter = uint(topic(log, 1));
   return {
-    ...{ direction: 'in', contract: log.address },
+    direction: 'in',
+    contract: log.address,
     user: moved === null ? null : moved.to,
     asset: moved === null ? null : moved.token,
     amount: moved === null ? null : moved.amount,
@@ -99,12 +104,20 @@ function redeemed(context: LogContext): Bridged {
 /** The layouts of Wormhole. */
 export const WORMHOLE: readonly EventLayout[] = [
   {
-    ...{ protocol: PROTOCOL, version: 'core v1', topics: 2, kind: 'message', unique: true },
+    protocol: PROTOCOL,
+    version: 'core v1',
+    topics: 2,
+    kind: 'message',
+    unique: true,
     signature: 'LogMessagePublished(address,uint64,uint32,bytes,uint8)',
     read: published,
   },
   {
-    ...{ protocol: PROTOCOL, version: 'token bridge v1', topics: 4, kind: 'bridge', unique: true },
+    protocol: PROTOCOL,
+    version: 'token bridge v1',
+    topics: 4,
+    kind: 'bridge',
+    unique: true,
     signature: 'TransferRedeemed(uint16,bytes32,uint64)',
     read: redeemed,
   },

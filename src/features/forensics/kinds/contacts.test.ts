@@ -10,8 +10,15 @@ const SUBJECT = evm('subject');
 const POOL = evm('pool');
 const HOT = evm('hot wallet');
 const label: ExchangeLabel = {
-  ...{ address: HOT, chain: null, label: 'Exchange: Hot Wallet', entity: 'exchange', role: 'hot' },
-  ...{ confidence: 'service_data', clusterable: false, source: 'tests', source_url: null },
+  address: HOT,
+  chain: null,
+  label: 'Exchange: Hot Wallet',
+  entity: 'exchange',
+  role: 'hot',
+  confidence: 'service_data',
+  clusterable: false,
+  source: 'tests',
+  source_url: null,
   first_seen: '2026-01-01',
 };
 
@@ -53,7 +60,10 @@ describe('exchanges', () => {
 
   test('spam and poisoning create no exchange activity', async () => {
     const forged: Partial<HistoryTransfer> = {
-      ...{ kind: 'token', token: evm('token'), symbol: 'X', initiator: evm('poisoner') },
+      kind: 'token',
+      token: evm('token'),
+      symbol: 'X',
+      initiator: evm('poisoner'),
       has_market: false,
     };
     const transfers = [

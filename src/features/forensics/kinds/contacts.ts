@@ -91,7 +91,10 @@ function exchangeKind(
   isMeant: (subject: string, transfer: HistoryTransfer) => boolean,
 ): FindingKind {
   return {
-    ...{ kind, title, appliesTo: ['evm', 'solana', 'bitcoin', 'tron'], ofHistory: true },
+    kind,
+    title,
+    appliesTo: ['evm', 'solana', 'bitcoin', 'tron'],
+    ofHistory: true,
     find: ({ subject: { address }, history, labels }) =>
       map(both({ history, labels }), (seen): readonly FindingDraft[] => {
         const { kept } = sidesOf(address, seen.history.transfers);

@@ -30,7 +30,10 @@ describe('imported tables of flagged addresses', () => {
 
   test('unwanted tokens from a flagged address are no interaction', async () => {
     const spam: Partial<HistoryTransfer> = {
-      ...{ kind: 'token', token: evm('token'), has_market: false, initiator: PHISHER },
+      kind: 'token',
+      token: evm('token'),
+      has_market: false,
+      initiator: PHISHER,
     };
     const transfers = [memoryTransfer(1, PHISHER, SUBJECT, spam)];
     const evidence = await scored(SUBJECT, { flagged: [flaggedRow(PHISHER)], transfers });

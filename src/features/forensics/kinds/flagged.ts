@@ -138,7 +138,12 @@ function whose(
 function recordOf({ chain, creation_tx, tag, category, address }: FlaggedRow): RecordEvidence {
   const value = `${address}: ${tag} (${category})`;
   return {
-    ...{ evidence: 'record', chain, tx: creation_tx, block: null, at: null },
-    ...{ name: 'flagged_row', value },
+    evidence: 'record',
+    chain,
+    tx: creation_tx,
+    block: null,
+    at: null,
+    name: 'flagged_row',
+    value,
   };
 }

@@ -97,7 +97,11 @@ describe('the sanctions list', () => {
     const transfers = [memoryTransfer(20_000_000, LISTED, SUBJECT)];
     const later = { address: null, chain: 'ethereum', from_block: 19_999_000 } as const;
     const coverage = (['native', 'token', 'internal'] as const).map((kind) => ({
-      ...{ ...later, kind, to_block: 20_000_000, to_time: 1_789_000_000, from_first: false },
+      ...later,
+      kind,
+      to_block: 20_000_000,
+      to_time: 1_789_000_000,
+      from_first: false,
     }));
     const evidence = await scored(SUBJECT, { listed, transfers, history: { coverage } });
     expect(foundOf(evidence, 'funded_by_listed')).toBeNull();

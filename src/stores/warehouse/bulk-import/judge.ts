@@ -297,7 +297,10 @@ function transfer(
   how: { readonly kind: TransferFact['kind']; readonly success: boolean | null },
 ): TransferFact {
   return {
-    ...{ chain, block, block_time, block_hash },
+    chain,
+    block,
+    block_time,
+    block_hash,
     tx_hash: known.tx,
     position: row.path === '' || how.kind === 'native' ? null : row.path,
     kind: how.kind,

@@ -20,8 +20,13 @@ async function lineFile(folder: string, name: string, rows: readonly object[]): 
 
 const moved = { from_address: ALICE, to_address: BOB, block_number: '17000001' };
 const bigQueryToken = {
-  ...{ ...moved, token_address: TOKEN, value: '1000', transaction_hash: TX, log_index: '4' },
-  ...{ block_timestamp: '2023-04-20 01:02:03 UTC', block_hash: BLOCK_HASH },
+  ...moved,
+  token_address: TOKEN,
+  value: '1000',
+  transaction_hash: TX,
+  log_index: '4',
+  block_timestamp: '2023-04-20 01:02:03 UTC',
+  block_hash: BLOCK_HASH,
 };
 
 describe('BigQuery’s crypto_ethereum', () => {
@@ -65,8 +70,16 @@ describe('BigQuery’s crypto_ethereum', () => {
     const store = new KeptFacts();
     const place = { block_number: '17000001', block_timestamp: '2023-04-20 01:02:03 UTC' };
     const trace = {
-      ...{ ...place, transaction_hash: TX, from_address: ALICE, to_address: BOB, value: '0' },
-      ...{ trace_type: 'call', call_type: 'call', trace_address: null, subtraces: '1', status: 1 },
+      ...place,
+      transaction_hash: TX,
+      from_address: ALICE,
+      to_address: BOB,
+      value: '0',
+      trace_type: 'call',
+      call_type: 'call',
+      trace_address: null,
+      subtraces: '1',
+      status: 1,
     };
     const made = { ...trace, trace_type: 'create', call_type: null, trace_address: '0' };
     const create = { ...made, from_address: BOB, to_address: MADE, subtraces: 0 };
@@ -89,11 +102,21 @@ describe('BigQuery’s crypto_ethereum', () => {
     const folder = await freshFolder();
     const store = new KeptFacts();
     const base = {
-      ...{ block_number: 5, block_timestamp: '2023-04-20T01:02:03Z', trace_type: 'call' },
-      ...{ call_type: 'call', from_address: ALICE, to_address: BOB, status: 1, error: null },
+      block_number: 5,
+      block_timestamp: '2023-04-20T01:02:03Z',
+      trace_type: 'call',
+      call_type: 'call',
+      from_address: ALICE,
+      to_address: BOB,
+      status: 1,
+      error: null,
     };
     const at = (transaction_hash: string, trace_address: number[], value: number, more = {}) => ({
-      ...{ ...base, transaction_hash, trace_address, value, ...more },
+      ...base,
+      transaction_hash,
+      trace_address,
+      value,
+      ...more,
     });
     const rows = [
       at(TX, [], 1),

@@ -34,7 +34,9 @@ const TABLES = [
   ...['tip_blocks', 'tip_transfers', 'tip_sides'],
 ] as const;
 const LIMITS: NeighbourhoodLimits = {
-  ...{ rowsMax: 5_000, degreeMax: 5_000, batchRowsMax: 100_000 },
+  rowsMax: 5_000,
+  degreeMax: 5_000,
+  batchRowsMax: 100_000,
   transfersPerCounterpartyMax: 5_000,
   signal: new AbortController().signal,
 };
@@ -153,7 +155,11 @@ describe('an address with many transfers', () => {
 });
 
 const FOLLOWING: Following = {
-  ...{ chain: 'ethereum', from_block: 1, kinds: KINDS, source: 'test', origin: 'observed' },
+  chain: 'ethereum',
+  from_block: 1,
+  kinds: KINDS,
+  source: 'test',
+  origin: 'observed',
 };
 
 describe('a chain that is undone while it is read', () => {
@@ -214,7 +220,9 @@ describe('tokens', () => {
 
   test('are named as they were last read', async () => {
     expect(await read(true, NOW - 90_000)).toMatchObject({
-      ...{ symbol: 'T', decimals: 6, has_market: true },
+      symbol: 'T',
+      decimals: 6,
+      has_market: true,
     });
   });
 

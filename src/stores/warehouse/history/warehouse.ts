@@ -65,7 +65,9 @@ export function warehouseHistory(
     loadsMax: STATEMENTS_MAX,
   };
   const tools: Tools = {
-    ...{ reads, hubs: knownHubs(warehouse), now },
+    reads,
+    hubs: knownHubs(warehouse),
+    now,
     rowsOf: coalesced(reads.addresses, limits),
     coverageOf: coalesced(reads.coverage, limits),
   };

@@ -95,7 +95,11 @@ function lostAt(
 }
 
 const FOLLOWING: Following = {
-  ...{ chain: 'ethereum', from_block: 1, kinds: KINDS, source: 'test', origin: 'observed' },
+  chain: 'ethereum',
+  from_block: 1,
+  kinds: KINDS,
+  source: 'test',
+  origin: 'observed',
 };
 /** What is left in the end: the second half is another fork's than the one that came first. */
 const GOAL = [...chainOf(1, 4, 'A'), ...chainOf(5, 4, 'B', 'A')];

@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
-import type { Absence, DoctorCheck, DoctorServices, Finding } from '../operator/doctor.ts';
+import type { Absence, CheckResult, DoctorCheck, DoctorServices } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access/key-store.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
@@ -28,8 +28,8 @@ export function doctorServices(
       name,
       look: () =>
         ping().then(
-          (): Finding => ({ state: 'ok', says }),
-          (): Finding => ({ state: 'failed', says: 'does not answer; its routes are silent' }),
+          (): CheckResult => ({ state: 'ok', says }),
+          (): CheckResult => ({ state: 'failed', says: 'does not answer; its routes are silent' }),
         ),
     };
   });
@@ -57,12 +57,12 @@ const FINDING_STATES = {
   unreadable: 'absent',
 } as const;
 
-function finding({ state, reason }: SourceFreshness): Finding {
+function finding({ state, reason }: SourceFreshness): CheckResult {
   return { state: FINDING_STATES[state], says: reason === null ? 'read' : reason };
 }
 
 // The previous secret may go once nothing that is stored was made under it.
-async function rotation(keys: KeyStore, [current]: Secrets): Promise<Finding> {
+async function rotation(keys: KeyStore, [current]: Secrets): Promise<CheckResult> {
   const others = await keys.underOtherSecrets(current.fingerprint);
   if (others instanceof Unread) return { state: 'unchecked', says: others.why.reason };
   if (others.value === 0) return { state: 'ok', says: 'nothing is stored under another secret' };

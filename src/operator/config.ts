@@ -7,7 +7,7 @@ import { configurationPage, exampleFile } from '../config/reference.ts';
 import type { Configured } from '../config.ts';
 
 /** The services of the command: the configuration, or its problems. */
-export type ConfigServices = { readonly configured: Configured };
+type ConfigServices = { readonly configured: Configured };
 
 /** `exhibit config`. */
 export const configCommand: Command<ConfigServices> = {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, parseConfig } from '../config.ts';
 import { ran } from '../testing/recording-io.ts';
 import { configCommand } from './config.ts';
-import { type DoctorCheck, doctorCommand, type Finding } from './doctor.ts';
+import { type CheckResult, type DoctorCheck, doctorCommand } from './doctor.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -21,7 +21,7 @@ function configOf(env: { readonly [name: string]: string }): Config {
   return parsed.config;
 }
 
-const finds = (state: Finding['state']): DoctorCheck => ({
+const finds = (state: CheckResult['state']): DoctorCheck => ({
   name: 'control store',
   look: async () => ({ state, says: `it is ${state}` }),
 });

@@ -10,7 +10,7 @@ import { coloured, NO_VALUE, print, printable, printJson } from '../command/outp
 import type { Config } from '../config.ts';
 
 /** The state of one dependency. `absent` is legal, and `says` is what it means. */
-export type Finding = {
+export type CheckResult = {
   readonly state: 'ok' | 'absent' | 'warning' | 'failed' | 'unchecked';
   readonly says: string;
 };
@@ -18,7 +18,7 @@ export type Finding = {
 /** One dependency and how to look at it. It answers in time or is called unchecked. */
 export type DoctorCheck = {
   readonly name: string;
-  readonly look: (signal: AbortSignal) => Promise<Finding>;
+  readonly look: (signal: AbortSignal) => Promise<CheckResult>;
 };
 
 /** A source that is not set, and what this deployment answers without it. */
@@ -58,16 +58,16 @@ export const doctorCommand: Command<DoctorServices> = {
   },
 };
 
-function statusOf(findings: readonly Finding[]): ExitStatus {
+function statusOf(findings: readonly CheckResult[]): ExitStatus {
   if (findings.some((one) => one.state === 'failed')) return EXIT.failed;
   if (findings.some((one) => one.state === 'unchecked')) return EXIT.couldNotCheck;
   return EXIT.done;
 }
 
-async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<Finding> {
+async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<CheckResult> {
   const limit = AbortSignal.timeout(LOOK_MAX_MS);
   const signal = AbortSignal.any([limit, asked]);
-  const late = new Promise<Finding>((settle) => {
+  const late = new Promise<CheckResult>((settle) => {
     signal.addEventListener('abort', () => {
       settle({ state: 'unchecked', says: `no answer within ${LOOK_MAX_MS / 1000} s` });
     });
@@ -75,7 +75,7 @@ async function lookInTime(check: DoctorCheck, asked: AbortSignal): Promise<Findi
   return Promise.race([check.look(signal).catch(failure), late]);
 }
 
-function failure(fault: unknown): Finding {
+function failure(fault: unknown): CheckResult {
   return { state: 'failed', says: fault instanceof Error ? fault.message : 'it failed' };
 }
 
@@ -96,13 +96,13 @@ function ownChecks(config: Config): DoctorCheck[] {
   ];
 }
 
-async function dataDirectory(dir: string): Promise<Finding> {
+async function dataDirectory(dir: string): Promise<CheckResult> {
   const there = await nearestExisting(dir);
   await access(there, constants.R_OK | constants.W_OK);
   return { state: 'ok', says: there === dir ? `${dir} can be written` : `${dir} can be made` };
 }
 
-async function freeDisk(dir: string): Promise<Finding> {
+async function freeDisk(dir: string): Promise<CheckResult> {
   const { bavail, bsize } = await statfs(await nearestExisting(dir));
   const free = bavail * bsize;
   const says = `${(free / GIB).toFixed(1)} GiB free at the data directory`;
@@ -127,7 +127,7 @@ const MARKS = {
 } as const;
 
 function findingLines(
-  findings: readonly (Finding & { readonly name: string })[],
+  findings: readonly (CheckResult & { readonly name: string })[],
   io: Io,
 ): string[] {
   const names = Math.max(...findings.map(({ name }) => name.length));

@@ -164,7 +164,8 @@ function refuse(response: ServerResponse, error: unknown): void {
     response.writeHead(500, { 'X-ClickHouse-Exception-Code': String(error.code) });
     response.end(error.detail);
   } else {
-    const code = error instanceof WarehouseUnavailable ? WEATHER_CODES[error.code] : undefined;
+    const code =
+      error instanceof WarehouseUnavailable ? UNAVAILABLE_ANSWERS[error.code] : undefined;
     if (code === undefined) {
       response.writeHead(503);
       response.end('no engine');
@@ -175,7 +176,7 @@ function refuse(response: ServerResponse, error: unknown): void {
   }
 }
 
-const WEATHER_CODES: Readonly<Record<string, readonly [number, string]>> = {
+const UNAVAILABLE_ANSWERS: Readonly<Record<string, readonly [number, string]>> = {
   timeout: [159, 'TIMEOUT_EXCEEDED'],
   overloaded: [241, 'MEMORY_LIMIT_EXCEEDED'],
 };
@@ -287,5 +288,5 @@ function bindTexts(sql: string, fields: ReadonlyMap<string, string>): string {
 }
 
 function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, (_, sign: string) => UNESCAPES.get(sign) ?? sign);
+  return text.replace(/\\(.)/g, (_, character: string) => UNESCAPES.get(character) ?? character);
 }

@@ -8,7 +8,7 @@ import { health, type sourceFreshness } from './health.contract.ts';
 export type SourceFreshness = z.output<typeof sourceFreshness>;
 
 /** The facts of the composition that `/health` shows. */
-export type HealthFacts = {
+type HealthFacts = {
   readonly version: string;
   readonly simulated: boolean;
   readonly anonymous: boolean;

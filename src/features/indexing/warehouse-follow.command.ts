@@ -15,7 +15,7 @@ import { coloured, printJson } from '../../command/output.ts';
 import type { Followable, FollowState } from '../../ports/indexing/chain-following.ts';
 
 /** The command's services: the chains whose node is configured. Compose fills them. */
-export type WarehouseFollowServices = {
+type WarehouseFollowServices = {
   readonly following: {
     readonly chains: readonly Followable[];
     /** Milliseconds of a clock that only goes forward. */

@@ -25,7 +25,7 @@ import {
 } from '../../ports/indexing/bulk-import.ts';
 
 /** The command's services; compose fills them. */
-export type WarehouseImportServices = {
+type WarehouseImportServices = {
   readonly warehouseImport: {
     /** Whether this deployment serves the simulated world: what it imports is made up then. */
     readonly simulated: boolean;

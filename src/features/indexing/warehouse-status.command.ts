@@ -6,7 +6,7 @@ import { formatTime, print, printJson, tableLines, timeText } from '../../comman
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** The command's services; compose fills them. */
-export type WarehouseStatusServices = {
+type WarehouseStatusServices = {
   readonly warehouseStatus: Pick<TransferStore, 'status'>;
 };
 

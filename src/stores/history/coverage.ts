@@ -10,7 +10,7 @@ import type { CoverageRange, Gap } from '../../ports/history/transfer-history.ts
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
 
 /** What the coverage is held against. `now` is Unix seconds. */
-export type CoverageNeeds = {
+type CoverageNeeds = {
   readonly chains: readonly ChainName[];
   readonly now: number;
   readonly tipMaxAgeS: number;

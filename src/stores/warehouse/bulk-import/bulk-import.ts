@@ -52,7 +52,7 @@ function unreadable(fault: string): BulkImportOutcome {
   return { outcome: 'unread', why: told };
 }
 
-/** What the operator or the weather brought about is told; anything else is a bug and thrown. */
+/** A failure of the operator's or of the store's is told; anything else is a bug and thrown. */
 function faulty(fault: unknown, signal: AbortSignal): BulkImportOutcome {
   if (signal.aborted) return { outcome: 'stopped' };
   if (fault instanceof ImportFault) return unreadable(fault.message.replace(/\.$/, ''));

@@ -7,8 +7,8 @@ import type { BulkImportOrder } from '../../../ports/indexing/bulk-import.ts';
 import type { Facts, Provenance, TransferStore } from '../../../ports/indexing/transfer-store.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { withBlock } from './held-blocks.ts';
-import { byBlock, hasTime, type Judged, judged } from './judge.ts';
 import type { Chunk, Scratch } from './scratch.ts';
+import { byBlock, hasTime, type ValidatedBlock, validateBlock } from './validate-block.ts';
 
 /** What of the store an import writes to. */
 export type ImportStore = Pick<TransferStore, 'appendImported' | 'recordCoverage' | 'blockTimes'>;
@@ -23,7 +23,7 @@ export async function writeChunk(
 ): Promise<{ readonly state: Checkpoint } | { readonly why: Why }> {
   const proved = state.proved.map((range) => ({ ...range }));
   const leftOut = new Map(Object.entries(state.left_out));
-  const all: Judged[] = [];
+  const all: ValidatedBlock[] = [];
   const blocks = byBlock(chunk.rows);
   const timeless = [...blocks].filter(([, rows]) => !hasTime(rows)).map(([block]) => block);
   // Files that do not tell when their blocks were made rest on headers imported before.
@@ -32,7 +32,7 @@ export async function writeChunk(
   for (const [block, rows] of blocks) {
     const refusedHere = chunk.refused.get(block);
     const known = { refusedHere: refusedHere === undefined ? NONE_REFUSED : refusedHere };
-    const one = judged(rows, order, { ...known, time: times.value.get(block) });
+    const one = validateBlock(rows, order, { ...known, time: times.value.get(block) });
     all.push(one);
     for (const [code, n] of one.leftOut) for (let i = 0; i < n; i += 1) tally(leftOut, code);
     const header = one.blocks[0];

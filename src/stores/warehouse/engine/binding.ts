@@ -27,7 +27,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /** A quoted SQL string: what it quotes can end it in no way. */
 export function quoted(text: string): string {
-  return `'${text.replace(/[\\'\0]/g, (sign) => ESCAPES.get(sign) ?? sign)}'`;
+  return `'${text.replace(/[\\'\0]/g, (character) => ESCAPES.get(character) ?? character)}'`;
 }
 
 /** The statement with each placeholder replaced by its literal. Throws `WarehouseQueryError`. */

@@ -6,7 +6,7 @@ import { WarehouseRefusal } from './executor.ts';
 /** One ClickHouse (or chDB), or a cluster whose nodes share their tables. */
 export type Layout = 'single' | 'cluster';
 
-// Quoted text is one token, so that no sign within it ends a statement or begins a comment.
+// Quoted text is one token, so that no character within it ends a statement or begins a comment.
 const TOKEN = /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 const PLACEHOLDER = /\{\{(\w+)(?::([^{}]*))?\}\}/g;
 const ENGINE = /^\s*(\w+)\s*\(([\s\S]*)\)\s*$/;

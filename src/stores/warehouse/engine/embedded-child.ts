@@ -62,7 +62,7 @@ async function insert(connection: Connection, job: Insert, body: Buffer): Promis
 
 /**
  * Asks the engine to stop a statement, again while it runs: one that has only been handed over is
- * not found yet. How long that may go on is the parent's to judge, which kills this process.
+ * not found yet. The parent decides how long that may go on, and kills this process.
  */
 function cancel(id: number): void {
   if (!running.has(id)) return;

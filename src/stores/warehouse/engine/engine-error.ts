@@ -1,8 +1,8 @@
-// Is what the engine said weather, or a bug of ours?
+// Is an error of the engine a failure that may pass, or a bug of ours?
 // Refuses to guess: a code that is not in the table is a bug, and shows itself as one.
 import { type UnavailableCode, WarehouseQueryError, WarehouseUnavailable } from './executor.ts';
 
-const WEATHER: ReadonlyMap<number, UnavailableCode> = new Map<number, UnavailableCode>([
+const UNAVAILABLE_CODES: ReadonlyMap<number, UnavailableCode> = new Map<number, UnavailableCode>([
   [159, 'timeout'], // TIMEOUT_EXCEEDED
   [160, 'timeout'], // TOO_SLOW
   [209, 'timeout'], // SOCKET_TIMEOUT
@@ -43,8 +43,8 @@ export function engineError(
   reason: string,
   said: string,
 ): WarehouseUnavailable | WarehouseQueryError {
-  const weather = WEATHER.get(code);
-  if (weather !== undefined) return new WarehouseUnavailable(weather);
+  const unavailable = UNAVAILABLE_CODES.get(code);
+  if (unavailable !== undefined) return new WarehouseUnavailable(unavailable);
   return new WarehouseQueryError(code, reason, said);
 }
 

@@ -303,7 +303,7 @@ function promisesOfErrors(at: () => Warehouse): void {
     ["SELECT throwIf(1, 'sesame') AS v", 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO'],
     ['SELECT {v:String} AS v', 'PARAM_MISSING'],
     ['SELECT 1 AS v', 'ROW_SHAPE'],
-  ])('a mistaken statement is a bug, not weather: %s', async (sql, reason) => {
+  ])('a mistaken statement is a bug, not a failure of the warehouse: %s', async (sql, reason) => {
     await expect(asked(sql)).rejects.toMatchObject({ name: 'WarehouseQueryError', reason });
   });
 

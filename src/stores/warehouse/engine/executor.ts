@@ -1,6 +1,6 @@
 // What may be asked of the warehouse, and in which ways can it fail?
 // One shape for both sizes of the same engine: chDB in a child process, or a ClickHouse server.
-// Refuses to turn weather into an empty result: a query returns all of its rows, or it rejects.
+// Refuses to turn a failure into an empty result: a query returns all of its rows, or it rejects.
 
 /** Reads one row (an object, or a tuple where asked for) or throws; zod schemas fit as they are. */
 export type RowShape<T> = { parse(row: unknown): T };
@@ -102,7 +102,7 @@ const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
   closed: 'The warehouse has been closed.',
 };
 
-/** Weather: the same call may succeed later. Ports answer it with `unread`. */
+/** An upstream failure: the same call may succeed later. Ports answer it with `unread`. */
 export class WarehouseUnavailable extends Error {
   override readonly name = 'WarehouseUnavailable';
   readonly code: UnavailableCode;

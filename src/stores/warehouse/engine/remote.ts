@@ -225,7 +225,7 @@ const NOT_REACHED = new Set([
   'ENETUNREACH',
 ]);
 
-/** What a failed request means; what is not ClickHouse's own exception is weather. */
+/** The meaning of a failed request; all but ClickHouse's own exceptions is an upstream failure. */
 function failure(cause: unknown): Error {
   if (cause instanceof ClickHouseError) {
     const reason = cause.type === undefined ? 'UNNAMED' : cause.type;

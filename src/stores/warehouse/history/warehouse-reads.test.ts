@@ -1,4 +1,4 @@
-// What only a warehouse can do wrong: hubs, long addresses, re-orgs while it is read, and weather.
+// What only a warehouse can do wrong: hubs, long addresses, re-orgs while it is read, failures.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -233,7 +233,7 @@ describe('tokens', () => {
   });
 });
 
-describe('weather', () => {
+describe('a failing warehouse', () => {
   test('is silence with its cause: an engine that died is never an address without transfers', async () => {
     await paid(10, 5);
     const history = warehouseHistory(warehouse, now);

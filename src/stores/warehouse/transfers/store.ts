@@ -1,5 +1,5 @@
 // How do facts of chains get into the warehouse, each of them once?
-// The port over its steps: weather is silence, and what was silent is simply asked again.
+// The port over its steps: a failure is silence, and a silent step is simply asked again.
 
 import type { ChainName } from '../../../chain/chain.ts';
 import { type Reading, read } from '../../../evidence/reading.ts';

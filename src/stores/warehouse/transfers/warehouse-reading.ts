@@ -1,5 +1,5 @@
-// What does the warehouse's weather mean to whoever asked it?
-// Weather is silence with its cause; anything else is a bug and is thrown on.
+// What does a failure of the warehouse mean to its callers?
+// A failure is silence with its cause; anything else is a bug and is thrown on.
 
 import { type Unread, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
@@ -15,7 +15,7 @@ const FAULTS: Readonly<Record<UnavailableCode, string>> = {
   closed: 'it has been closed',
 };
 
-/** The silence of a port whose warehouse was not available; throws what is no weather. */
+/** The silence of a port whose warehouse was not available; throws anything else. */
 export function unreadFor<P extends string>(port: P, error: unknown): Unread<P> {
   if (!(error instanceof WarehouseUnavailable)) throw error;
   const filling = { what: 'The transfer warehouse', fault: FAULTS[error.code] };

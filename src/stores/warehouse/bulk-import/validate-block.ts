@@ -18,7 +18,7 @@ import { withdrawalsOf } from './withdrawals.ts';
 type Said = { readonly chain: EvmChainName; readonly failed_excluded: boolean };
 
 /** What the rows of a block come to. `proof` says what the rows prove to be whole. */
-export type Judged = {
+export type ValidatedBlock = {
   readonly transfers: readonly TransferFact[];
   readonly creations: readonly CreationFact[];
   readonly blocks: readonly BlockFact[];
@@ -55,8 +55,12 @@ type KnownOfBlock = {
   readonly time: number | undefined;
 };
 
-/** Judges all good rows of one block. */
-export function judged(rows: readonly StagedRow[], said: Said, known: KnownOfBlock): Judged {
+/** Validates all good rows of one block. */
+export function validateBlock(
+  rows: readonly StagedRow[],
+  said: Said,
+  known: KnownOfBlock,
+): ValidatedBlock {
   const [first] = rows;
   if (first === undefined) throw new Error('A block of no rows is none.');
   const distinct = withoutRepeats(rows);
@@ -78,7 +82,7 @@ export function judged(rows: readonly StagedRow[], said: Said, known: KnownOfBlo
   };
   const others = distinct.filter(({ dataset }) => dataset !== 'blocks');
   if (time < 0) for (const row of others) refuse(block, row, 'no_time');
-  else judgeRows(others, header, block);
+  else validateRows(others, header, block);
   const spoilt = new Set([...known.refusedHere, ...block.refused.map(({ dataset }) => dataset)]);
   const { transfers, creations, transactions, refused, leftOut } = block;
   const blocks = headers.slice(0, 1).map((one) => blockFact(one, said.chain));
@@ -119,12 +123,16 @@ function blockFact(row: StagedRow, chain: EvmChainName): BlockFact {
   return { chain, number: row.block, hash: row.hash, parent_hash, time: row.time };
 }
 
-function judgeRows(rows: readonly StagedRow[], header: StagedRow | undefined, block: Block): void {
+function validateRows(
+  rows: readonly StagedRow[],
+  header: StagedRow | undefined,
+  block: Block,
+): void {
   const byTx = new Map<string, StagedRow[]>();
   for (const row of rows.filter(({ tx }) => tx !== '')) collect(byTx, row.tx, row);
-  for (const [tx, ofTx] of byTx) judgeTransaction(tx, ofTx, block);
+  for (const [tx, ofTx] of byTx) validateTransaction(tx, ofTx, block);
   const outside = rows.filter(({ tx }) => tx === '');
-  judgeRewards(outside, block);
+  validateRewards(outside, block);
   for (const row of outside.filter(({ dataset }) => dataset === 'contracts')) {
     // Such a file names no creator: its rows repeat what a trace of a creation says.
     const told = block.creations.some(({ created }) => created === row.to);
@@ -145,7 +153,7 @@ type Transaction = {
   readonly success: boolean | null;
 };
 
-function judgeTransaction(tx: string, rows: readonly StagedRow[], block: Block): void {
+function validateTransaction(tx: string, rows: readonly StagedRow[], block: Block): void {
   const of = (dataset: string) => rows.filter((row) => row.dataset === dataset);
   const [row] = of('transactions');
   const traces = of('traces');
@@ -170,17 +178,17 @@ function judgeTransaction(tx: string, rows: readonly StagedRow[], block: Block):
   for (const one of of('token_transfers')) {
     block.transfers.push(transfer(block, known, one, { kind: 'token', success: true }));
   }
-  judgeTraces(traces, known, block);
-  if (row !== undefined && root === undefined) judgeSent(row, known, block);
-  judgeNative(of('native_transfers'), known, block, row !== undefined || root !== undefined);
-  for (const one of of('contracts')) judgeContract(one, known, block);
+  validateTraces(traces, known, block);
+  if (row !== undefined && root === undefined) validateSent(row, known, block);
+  validateNative(of('native_transfers'), known, block, row !== undefined || root !== undefined);
+  for (const one of of('contracts')) validateContract(one, known, block);
 }
 
 function isMoving(trace: string): boolean {
   return trace === 'call' || trace === 'create' || trace === 'suicide';
 }
 
-function judgeTraces(traces: readonly StagedRow[], known: Transaction, block: Block): void {
+function validateTraces(traces: readonly StagedRow[], known: Transaction, block: Block): void {
   const failed = traces.filter(({ status }) => status === 0).map(({ path }) => path);
   for (const row of traces) {
     const isRoot = row.path === '';
@@ -208,7 +216,7 @@ function isWithin(path: string, ancestor: string): boolean {
 }
 
 /** A transaction's own row, where no trace of it is there. */
-function judgeSent(row: StagedRow, known: Transaction, block: Block): void {
+function validateSent(row: StagedRow, known: Transaction, block: Block): void {
   if (known.success === false) tally(block.leftOut, 'failed');
   if (row.to === '') {
     tally(block.leftOut, 'created_address_not_told');
@@ -225,7 +233,7 @@ function judgeSent(row: StagedRow, known: Transaction, block: Block): void {
  * delegated calls repeat their caller's value: only the first of a transaction, which is the
  * transaction itself, can be taken.
  */
-function judgeNative(
+function validateNative(
   rows: readonly StagedRow[],
   known: Transaction,
   block: Block,
@@ -245,7 +253,7 @@ function judgeNative(
   }
 }
 
-function judgeContract(row: StagedRow, known: Transaction, block: Block): void {
+function validateContract(row: StagedRow, known: Transaction, block: Block): void {
   if (row.to === FAILED_CREATE || known.success === false) {
     tally(block.leftOut, 'failed');
     return;
@@ -258,7 +266,7 @@ function judgeContract(row: StagedRow, known: Transaction, block: Block): void {
 }
 
 /** Block rewards belong to no transaction: their block's hash and their index stand for it. */
-function judgeRewards(rows: readonly StagedRow[], block: Block): void {
+function validateRewards(rows: readonly StagedRow[], block: Block): void {
   const isReward = ({ dataset, trace }: StagedRow) =>
     trace === 'reward' || dataset === 'native_transfers';
   for (const row of rows) {

@@ -1,5 +1,6 @@
 // Answers one question: when does the work for a request end.
 
+import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Asked } from '../contract/route.ts';
 
@@ -26,6 +27,8 @@ type Ending = { readonly signal: AbortSignal; readonly stop: () => void };
 
 function endingWith(response: ServerResponse, budgetMs: number): Ending {
   const controller = new AbortController();
+  // Every look-up of one request listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, controller.signal);
   const end = () => controller.abort();
   if (response.destroyed) end();
   response.once('close', end);

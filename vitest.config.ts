@@ -9,8 +9,12 @@ const UNIT = [
   'src/{access,chain,command,contract,evidence,features,operator,pages,transport}/**/*.test.{ts,tsx}',
   'src/testing/summary-reporter.test.ts',
 ];
-/** Start a process or read bulk data in those folders. */
-const NOT_UNIT = ['src/operator/owner.test.ts', 'src/features/entities/weights.test.ts'];
+/** Those in these folders that do start a process, open a store or read bulk data. */
+const NOT_UNIT = [
+  'src/operator/owner.test.ts',
+  'src/features/entities/weights.test.ts',
+  'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
+];
 const TEST_TIMEOUT_MS = 30_000;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 

@@ -12,8 +12,12 @@ const UNIT = [
 /** Those in these folders that do start a process, open a store or read bulk data. */
 const NOT_UNIT = [
   'src/operator/owner.test.ts',
-  'src/features/entities/weights.test.ts',
+  'src/features/access/access.command.test.ts',
+  'src/features/entities/{import,wallet-entity,wallet-entity-silence,weights}.test.ts',
+  'src/features/indexing/follow-chain.job.test.ts',
+  'src/features/sanctions/{refresh.job,sanctions.command}.test.ts',
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
+  'src/transport/{answering,guard,http,socket}.test.ts',
 ];
 const TEST_TIMEOUT_MS = 30_000;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';

@@ -10,7 +10,7 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself, transferRow } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { type Contracts, compileContracts } from './testing/contracts.ts';
-import { memoryLeases } from './testing/memory/leases.ts';
+import { embeddedControl, leasesIn } from './testing/control-store.ts';
 import { memoryTransferStore } from './testing/memory/transfer-store.ts';
 
 const absent = anvilPath() === null;
@@ -20,6 +20,7 @@ const STATES_MAX = 10_000;
 const DONE_MAX_MS = 20_000;
 
 describe.skipIf(absent)(title, () => {
+  const fresh = embeddedControl();
   let anvil: Anvil;
   let contracts: Contracts;
   beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.skipIf(absent)(title, () => {
     const bugs: unknown[] = [];
     const world = { node, store: held.store, origin: 'simulated', pollMs: 5, sleep } as const;
     const now = () => Math.floor(Date.now() / 1_000);
-    const leases = memoryLeases(new Map(), 'one', now);
+    const leases = leasesIn(fresh(), 'one');
     const one = followable({ ...world, now, tipBlocksMax: TIP_BLOCKS_MAX }, { leases, sleep });
     const following = followChains([{ followable: one, fromBlock: 0 }], {
       onState: (state) => {

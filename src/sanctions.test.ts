@@ -3,7 +3,7 @@
 
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Part, Read, Unread } from './evidence/reading.ts';
@@ -17,13 +17,8 @@ import { fileMirror } from './sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from './sources/ofac/http.ts';
 import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { spoolIn } from './sources/ofac/spool.ts';
-import type { Database } from './stores/control/engine/database.ts';
-import { migrate } from './stores/control/engine/migrate.ts';
-import { openPglite } from './stores/control/engine/pglite.ts';
-import { publicationStore } from './stores/control/publications.ts';
 import { type Snapshot, sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
-import { memoryPublicationStore } from './testing/memory/sanctions-list.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
+import { embeddedControl, publicationsIn } from './testing/control-store.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { type PublisherFault, type StartedPublisher, startPublisher } from './world/publisher.ts';
 import { sdnXml, type WorldPublication } from './world/sdn-publication.ts';
@@ -31,12 +26,11 @@ import { sdnXml, type WorldPublication } from './world/sdn-publication.ts';
 const START = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;
 const FLOOR = 500;
-const MIGRATIONS = join(import.meta.dirname, '../migrations/control');
-const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const SIGNAL = new AbortController().signal;
 const [LISTED] = SANDBOX_PARTY.addresses.map(({ address }) => address);
 const ABSENT = '0x00000000219ab540356cBB839Cbe05303d7705Fa';
 
+const fresh = embeddedControl();
 /** What each refresh of a test came to, shown where the test fails. */
 const told: string[] = [];
 let time = START;
@@ -130,7 +124,7 @@ describe('the last good list', () => {
   describe.each(['SDN.XML', 'SDN_ADVANCED.ZIP'] as const)('of %s', (name) => {
     let service: ReturnType<typeof serviceOn>;
     beforeAll(async () => {
-      service = serviceOn(memoryPublicationStore(), [publisher.url(name)], 7 * DAY_S);
+      service = serviceOn(publicationsIn(fresh()), [publisher.url(name)], 7 * DAY_S);
       expect((await service.refresh()).kind).toBe('updated');
     });
 
@@ -155,7 +149,7 @@ describe('the last good list', () => {
   const atFirst = faults.filter(([fault]) => fault !== 'older');
   test.each(atFirst)('%s on a first start loads nothing and answers nothing', async (fault) => {
     const urls = [publisher.url('SDN_XML.ZIP')];
-    const { snapshot, refresh } = serviceOn(memoryPublicationStore(), urls, null);
+    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
     publisher.fault(fault);
     await refresh();
     const reading = await snapshot.list.lookUp([String(LISTED)]);
@@ -164,7 +158,7 @@ describe('the last good list', () => {
 
   test('a date that is not yet keeps no true list out', async () => {
     const urls = [publisher.url('SDN.XML')];
-    const { snapshot, refresh } = serviceOn(memoryPublicationStore(), urls, null);
+    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
     publisher.fault('future');
     expect(await refresh()).toMatchObject({ kind: 'refused', acceptable: false });
     publisher.fault(null);
@@ -183,11 +177,7 @@ describe('a day in the life of a list', () => {
   test('both formats of one issue list the same', async () => {
     const rows = [];
     for (const name of ['SDN_XML.ZIP', 'SDN_ADVANCED.XML'] as const) {
-      const { snapshot, refresh } = serviceOn(
-        memoryPublicationStore(),
-        [publisher.url(name)],
-        null,
-      );
+      const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), [publisher.url(name)], null);
       await refresh();
       const found = await hits(snapshot);
       rows.push(found?.map(({ listed_on: _day, remarks: _note, ...row }) => row));
@@ -198,7 +188,7 @@ describe('a day in the life of a list', () => {
 
   test('unchanged, newer, silent, too old, back: only checks move the clock', async () => {
     const { snapshot, refresh } = serviceOn(
-      memoryPublicationStore(),
+      publicationsIn(fresh()),
       [publisher.url('SDN_XML.ZIP')],
       7 * DAY_S,
     );
@@ -223,7 +213,7 @@ describe('a day in the life of a list', () => {
   });
 
   test('a shrunk list is accepted by its digest, and what left is no longer listed', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const { snapshot, refresh } = serviceOn(store, [publisher.url('SDN.XML')], null);
     await refresh();
     publisher.fault('shrunk');
@@ -238,7 +228,7 @@ describe('a day in the life of a list', () => {
   test('the second mirror serves where the first fails, and is named as the source', async () => {
     const other = await startPublisher({ now });
     const urls = [publisher.url('SDN.XML'), other.url('SDN.XML')];
-    const { snapshot, refresh } = serviceOn(memoryPublicationStore(), urls, null);
+    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
     publisher.fault('truncated');
     const outcome = await refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: other.origin } });
@@ -250,7 +240,7 @@ describe('a day in the life of a list', () => {
   test('a file is as old as its publication date, and its path is shown nowhere', async () => {
     const path = join(home, 'MARKER7f3a.xml');
     await writeFile(path, sdnXml(worldPublicationAt(START - 20 * DAY_S, WORLD_SEED)));
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const { snapshot, refresh } = serviceOn(store, [pathToFileURL(path)], 7 * DAY_S);
     const outcome = await refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: 'file:' } });
@@ -266,7 +256,7 @@ describe('a day in the life of a list', () => {
     const lists = [];
     for (const publication of [first, second]) {
       publisher.publish(publication);
-      const store = memoryPublicationStore();
+      const store = publicationsIn(fresh());
       await serviceOn(store, [publisher.url('SDN_ADVANCED.XML')], null).refresh();
       const { publication: held } = said(await store.inForce());
       lists.push({ addresses: said(await store.entries(Number(held?.id))) });
@@ -303,20 +293,10 @@ function issue(published: string, step: 0 | 1): WorldPublication {
 }
 
 describe('two processes on one store', () => {
-  let directory: string;
-  let database: Database;
-  beforeAll(async () => {
-    directory = await freshPgliteDirectory();
-    database = await openPglite(directory);
-    await migrate(database, MIGRATIONS, LIVE);
-  }, 120_000);
-  afterAll(async () => {
-    await database.close();
-    await rm(dirname(directory), { recursive: true });
-  });
+  const database = fresh();
 
   test('one refreshes, the other serves the same list at its next poll', async () => {
-    const store = () => publicationStore(database, now);
+    const store = () => publicationsIn(database);
     const worker = serviceOn(store(), [publisher.url('SDN_XML.ZIP')], 7 * DAY_S);
     const server = serviceOn(store(), [], 7 * DAY_S);
     await server.snapshot.poll();
@@ -336,10 +316,10 @@ describe('two processes on one store', () => {
     time = START + 3 * DAY_S;
     publisher.publish(worldPublicationAt(time, WORLD_SEED));
     const services = Array.from({ length: 3 }, () =>
-      serviceOn(publicationStore(database, now), [publisher.url('SDN_XML.ZIP')], null),
+      serviceOn(publicationsIn(database), [publisher.url('SDN_XML.ZIP')], null),
     );
     const outcomes = await Promise.all(services.map(({ refresh }) => refresh()));
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['unchanged', 'unchanged', 'updated']);
-    expect(said(await publicationStore(database, now).held())).toHaveLength(2);
+    expect(said(await publicationsIn(database).held())).toHaveLength(2);
   });
 });

@@ -9,7 +9,7 @@ import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
-import { memoryClusterStore } from './memory/cluster-store.ts';
+import { clustersIn, embeddedControl } from './control-store.ts';
 import { memoryCreations } from './memory/contract-creations.ts';
 import { memoryTransfer } from './memory/transfers.ts';
 import { walkedPorts } from './walked-world.ts';
@@ -84,7 +84,9 @@ type Setting = {
   readonly history?: Parameters<typeof walkedPorts>[0]['history'];
 };
 
-/** The ports of an entity over a world. */
+const fresh = embeddedControl();
+
+/** The ports of an entity over a world. One is asked to its end before the next one is. */
 export function world(setting: Setting = {}) {
   const { transfers = [], labels = [LABEL], simulated = false, creations = [] } = setting;
   const { history, ...over } = walkedPorts({
@@ -95,16 +97,16 @@ export function world(setting: Setting = {}) {
     simulated,
     ...(setting.history === undefined ? {} : { history: setting.history }),
   });
-  const memory = memoryClusterStore(simulated, () => STILL_NOW);
+  const store = clustersIn(fresh(), simulated);
   const whole = setting.wholeCreations !== false;
   const made = { creations, whole, simulated, as_of: STILL_NOW };
   const ports = {
-    store: memory.store,
+    store,
     labels: over.labels,
     history,
     creations: memoryCreations(made),
   };
-  return { ports, memory };
+  return { ports };
 }
 /** The ports of an entity as a world makes them. */
 export type Ports = ReturnType<typeof world>['ports'];

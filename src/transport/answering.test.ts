@@ -7,7 +7,7 @@ import { mintKey } from '../access/key.ts';
 import { deriveSecrets } from '../access/secret.ts';
 import { badInput } from '../contract/refusals.ts';
 import { plainRoute } from '../contract/route.ts';
-import { memoryAccess } from '../testing/memory/access.ts';
+import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { answerer, type Caller } from './answering.ts';
 import { createMeters } from './metrics.ts';
 import type { AnyHandler } from './mounted.ts';
@@ -32,8 +32,10 @@ const probe = plainRoute({
   responses: { 200: z.strictObject({ fine: z.boolean() }) },
 });
 
+const fresh = embeddedControl();
+
 async function asked(handle: AnyHandler) {
-  const { memberships, keys, quota } = memoryAccess({ simulated: false, nowMs: () => NOW * 1000 });
+  const { memberships, keys, quota } = accessIn(fresh(), () => NOW * 1_000);
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const { text, stored } = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(stored, 5);

@@ -9,7 +9,7 @@ import { mintToken, tokenAuthentication } from '../access/tokens.ts';
 import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import { memoryAccess } from '../testing/memory/access.ts';
+import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import type { Guarding, Tokens } from './guard.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
@@ -62,9 +62,11 @@ function serve(tokens?: Tokens) {
   return { get, asked: () => asked };
 }
 
+const fresh = embeddedControl();
+
 /** A gate that knows one key that opens a rule: of a member, or of a partner. */
 async function member(rule: 'analyst' | 'desk' | 'enterprise' | 'partner') {
-  const { memberships, keys, quota } = memoryAccess({ simulated: false, nowMs: () => NOW * 1_000 });
+  const { memberships, keys, quota } = accessIn(fresh(), () => NOW * 1_000);
   const plan = rule === 'partner' ? 'analyst' : rule;
   await memberships.record({ membership_id: 'mem_1', plan, status: 'active', at: NOW });
   const holder =
@@ -84,7 +86,7 @@ async function member(rule: 'analyst' | 'desk' | 'enterprise' | 'partner') {
 }
 
 async function minted() {
-  const { tokens } = memoryAccess({ simulated: false, nowMs: () => NOW * 1_000 });
+  const { tokens } = accessIn(fresh(), () => NOW * 1_000);
   const token = mintToken('pro', SECRETS, NOW);
   await tokens.add(token.stored);
   return { tokens, text: token.text };

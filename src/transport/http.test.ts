@@ -11,7 +11,7 @@ import { negative } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import { memoryAccess } from '../testing/memory/access.ts';
+import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { createHttp, type Document } from './http.ts';
 import { createMeters } from './metrics.ts';
 import type { AnyHandler, Mounted } from './mounted.ts';
@@ -65,9 +65,11 @@ const says: Handler<typeof probe> = async ({ params }) =>
     },
   });
 
+const fresh = embeddedControl();
+
 async function member() {
-  const stores = memoryAccess({ simulated: false, nowMs: () => NOW * 1000 });
-  const { memberships, keys, quota } = stores;
+  const store = fresh();
+  const { memberships, keys, quota } = accessIn(store, () => NOW * 1000);
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const minted = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(minted.stored, 5);
@@ -76,7 +78,7 @@ async function member() {
     const reading = await quota.usage('membership:mem_1', '2026-05-28');
     return reading.checked ? reading.value : null;
   };
-  return { gate, used, stores, authorization: `Bearer ${minted.text}` };
+  return { gate, used, store, quota, authorization: `Bearer ${minted.text}` };
 }
 type Member = Awaited<ReturnType<typeof member>>;
 
@@ -249,7 +251,7 @@ describe('refuses', () => {
     expect([inUrl.statusCode, inUrl.json().reason]).toEqual([402, 'no_credential']);
     const wrong = await with_({ authorization: 'Bearer sc_wrong' });
     expect([wrong.statusCode, wrong.json().reason]).toEqual([402, 'unknown_membership']);
-    by.stores.silence(true);
+    by.store.silence('it was silenced');
     const down = await with_({ authorization: by.authorization });
     expect([down.statusCode, down.json().reason]).toEqual([402, 'store_unavailable']);
     expect(down.headers['retry-after']).toBe(down.headers['x-ratelimit-reset']);
@@ -258,7 +260,7 @@ describe('refuses', () => {
   test('a spent allowance is 429 before the body is read, and stays unspent by it', async () => {
     const by = await member();
     const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: SOLD };
-    for (let i = 0; i < SOLD; i += 1) await by.stores.quota.charge(budget);
+    await Promise.all(Array.from({ length: SOLD }, () => by.quota.charge(budget)));
     const reply = await serve({ by }).inject({ ...asking(by), payload: '{' });
     expect(reply.statusCode).toBe(429);
     expect(reply.json()).toEqual({
@@ -278,7 +280,7 @@ describe('refuses', () => {
     const by = await member();
     const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: SOLD };
     const handle: Handler<typeof probe> = async (input, asked) => {
-      for (let i = 0; i < SOLD; i += 1) await by.stores.quota.charge(budget);
+      await Promise.all(Array.from({ length: SOLD }, () => by.quota.charge(budget)));
       return await says(input, asked);
     };
     const reply = await serve({ by, handle }).inject(asking(by));

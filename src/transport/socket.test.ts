@@ -11,7 +11,7 @@ import { deriveSecrets } from '../access/secret.ts';
 import { evidenceRoute } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import { memoryAccess } from '../testing/memory/access.ts';
+import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
 import type { AnyHandler } from './mounted.ts';
@@ -51,9 +51,10 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
+const fresh = embeddedControl();
+
 async function served(handle?: AnyHandler) {
-  const stores = memoryAccess({ simulated: false, nowMs: () => NOW * 1000 });
-  const { memberships, keys, quota } = stores;
+  const { memberships, keys, quota } = accessIn(fresh(), () => NOW * 1000);
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const minted = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
   await keys.add(minted.stored, 5);
@@ -81,7 +82,7 @@ async function served(handle?: AnyHandler) {
   });
   apps.push(app);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { app, base, logged, stores, authorization: `Bearer ${minted.text}` };
+  return { app, base, logged, quota, authorization: `Bearer ${minted.text}` };
 }
 type Served = Awaited<ReturnType<typeof served>>;
 
@@ -157,7 +158,7 @@ describe('over a socket and injected', () => {
       expect(got).toEqual(await injected(by, path, headers));
     }
     const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: 10_000 };
-    for (let i = 0; i < budget.limit; i += 1) await by.stores.quota.charge(budget);
+    await Promise.all(Array.from({ length: budget.limit }, () => by.quota.charge(budget)));
     const headers = { authorization: by.authorization };
     const got = await overSocket(by, path, headers);
     expect(got.status).toBe(429);
@@ -184,7 +185,7 @@ describe('over a socket and injected', () => {
     expect(got.body).not.toContain('the inside');
     const id = /"request_id":"([^"]+)"/.exec(got.body)?.[1];
     expect(by.logged.join()).toContain(`"request_id":"${id}"`);
-    const used = await by.stores.quota.usage('membership:mem_1', '2026-05-28');
+    const used = await by.quota.usage('membership:mem_1', '2026-05-28');
     expect(used.checked && used.value).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { mintKey } from '../../access/key.ts';
 import { deriveSecrets } from '../../access/secret.ts';
 import { mintToken } from '../../access/tokens.ts';
-import { type MemoryAccess, memoryAccess } from '../../testing/memory/access.ts';
+import { accessIn, embeddedControl, type TestStore } from '../../testing/control-store.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { type KeyServices, keyCommands } from './keys.command.ts';
 import { type MemberServices, memberCommands } from './members.command.ts';
@@ -12,14 +12,13 @@ const NOW = 1_763_700_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const COMMANDS = [...memberCommands, ...keyCommands, ...tokenCommands];
 
-let access: MemoryAccess;
+const fresh = embeddedControl();
+let store: TestStore;
 let services: MemberServices & KeyServices & TokenServices;
 beforeEach(() => {
-  access = memoryAccess({ simulated: false, nowMs: () => NOW * 1000 });
+  store = fresh();
   services = {
-    memberships: access.memberships,
-    keys: access.keys,
-    tokens: access.tokens,
+    ...accessIn(store, () => NOW * 1000),
     mintKey: (holder) => mintKey(holder, SECRETS, NOW),
     mintToken: (tier) => mintToken(tier, SECRETS, NOW),
     now: () => NOW,
@@ -78,7 +77,7 @@ describe('members', () => {
   });
 
   test('a store that is silent is never an empty list', async () => {
-    access.silence(true);
+    store.silence('it was silenced');
     const listed = await run('members list');
     expect(listed).toMatchObject({ status: 3, lines: [] });
     expect(listed.errors[0]).toContain('could not be read');
@@ -178,7 +177,7 @@ describe('tokens', () => {
     const { prefix } = only((await run('tokens list --json')).lines);
     expect((await run(`tokens revoke ${String(prefix)}`)).status).toBe(0);
     expect((await run('tokens mint --tier gold')).status).toBe(2);
-    access.silence(true);
+    store.silence('it was silenced');
     expect((await run('tokens list')).status).toBe(3);
     expect((await run('tokens mint --tier free')).status).toBe(1);
   });

@@ -7,9 +7,9 @@ import type {
   BitcoinTransaction,
 } from '../../ports/entities/bitcoin-blocks.ts';
 import { BlocksFault } from '../../ports/entities/bitcoin-blocks.ts';
+import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
 import { named } from '../../testing/addresses.ts';
-import { STILL_NOW } from '../../testing/clock.ts';
-import { memoryClusterStore } from '../../testing/memory/cluster-store.ts';
+import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import { changeTies, inputTies } from './bitcoin.ts';
 import { coinJoin } from './coinjoin.ts';
 import { evidenceOf } from './evidence.ts';
@@ -238,7 +238,7 @@ const CHAIN = [
   ]),
 ];
 
-async function tiedIn(store: ReturnType<typeof memoryClusterStore>['store']) {
+async function tiedIn(store: ClusterStore) {
   const tied = await store.tiedTo('bitcoin', [btc('a')], TIED_LIMITS);
   if (!(tied instanceof Read)) throw new Error('not read');
   const bars = { services: new Set<string>(), exchanges: new Map(), reused: tied.value.reused };
@@ -249,21 +249,22 @@ async function tiedIn(store: ReturnType<typeof memoryClusterStore>['store']) {
 }
 
 describe('an import of blocks', () => {
-  const made = () => memoryClusterStore(false, () => STILL_NOW);
+  const fresh = embeddedControl();
+  const made = () => clustersIn(fresh());
 
   test('ties inputs and change, in one piece or in two, and holds its blocks', async () => {
-    const [one, two] = [made().store, made().store];
-    const whole = await importBlocks(one, source(CHAIN), WATCH);
-    expect(whole).toMatchObject({ outcome: 'completed', imported: { blocks: 4, transactions: 6 } });
-    await importBlocks(two, source(CHAIN.slice(0, 2)), WATCH);
-    await importBlocks(two, source(CHAIN.slice(2)), WATCH);
-    const expected = [
-      ['change', [btc('a'), btc('change')].sort()],
-      ['multi_input', [btc('b'), btc('change')].sort()],
-    ];
-    expect(await tiedIn(one)).toEqual(expected);
-    expect(await tiedIn(two)).toEqual(expected);
-    for (const store of [one, two]) {
+    for (const pieces of [[CHAIN], [CHAIN.slice(0, 2), CHAIN.slice(2)]]) {
+      const store = made();
+      const outcomes = [];
+      for (const piece of pieces) outcomes.push(await importBlocks(store, source(piece), WATCH));
+      if (pieces.length === 1) {
+        const imported = { blocks: 4, transactions: 6 };
+        expect(outcomes).toMatchObject([{ outcome: 'completed', imported }]);
+      }
+      expect(await tiedIn(store)).toEqual([
+        ['change', [btc('a'), btc('change')].sort()],
+        ['multi_input', [btc('b'), btc('change')].sort()],
+      ]);
       expect(await store.blocksHeld()).toMatchObject({
         value: [{ from_block: 0, to_block: 3, change: true }],
       });
@@ -271,7 +272,7 @@ describe('an import of blocks', () => {
   });
 
   test('made again takes in nothing twice', async () => {
-    const { store } = made();
+    const store = made();
     await importBlocks(store, source(CHAIN), WATCH);
     const again = await importBlocks(store, source(CHAIN), WATCH);
     expect(again).toMatchObject({ imported: { blocks: 0, blocks_held: 4, transactions: 0 } });
@@ -279,14 +280,14 @@ describe('an import of blocks', () => {
   });
 
   test('takes change back once the address is paid again', async () => {
-    const { store } = made();
+    const store = made();
     const again = blockOf(4, [mined(4, 'change')]);
     await importBlocks(store, source([...CHAIN, again]), WATCH);
     expect((await tiedIn(store)).map(([heuristic]) => heuristic)).toEqual(['multi_input']);
   });
 
   test('tells no change where a block before is not held, or where one after is', async () => {
-    const late = made().store;
+    const late = made();
     await importBlocks(late, source(CHAIN.slice(2)), WATCH);
     expect(await tiedIn(late)).toEqual([]);
     expect(await late.blocksHeld()).toMatchObject({ value: [{ from_block: 2, change: false }] });
@@ -298,7 +299,7 @@ describe('an import of blocks', () => {
   });
 
   test('holds no block of which a part came, and keeps what it ties', async () => {
-    const { store } = made();
+    const store = made();
     const [first, second, third, fourth] = CHAIN;
     const cut = { ...third, whole: false } as BitcoinBlock;
     const blocks = [first, second, cut, fourth].filter((one) => one !== undefined);
@@ -313,18 +314,18 @@ describe('an import of blocks', () => {
   });
 
   test('that ends in a fault keeps what came before it', async () => {
-    const { store } = made();
+    const store = made();
     const ended = await importBlocks(store, source(CHAIN.slice(0, 3), 'the node is gone'), WATCH);
     expect(ended).toMatchObject({ outcome: 'fault', fault: 'the node is gone' });
     expect(await store.blocksHeld()).toMatchObject({ value: [{ from_block: 0, to_block: 2 }] });
   });
 
   test('into a store that is silent is unread', async () => {
-    const { store, fallSilent } = made();
-    fallSilent(why('no_history'));
-    expect(await importBlocks(store, source(CHAIN), WATCH)).toMatchObject({
+    const silenced = fresh();
+    silenced.silence('gone');
+    expect(await importBlocks(clustersIn(silenced), source(CHAIN), WATCH)).toMatchObject({
       outcome: 'unread',
-      why: why('no_history'),
+      why: why('store_unreadable', { what: 'The table of clusters', fault: 'gone' }),
     });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
+import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import {
   answered,
   DEPOSIT,
@@ -12,17 +13,14 @@ import {
   THIRD,
   world,
 } from '../../testing/entity-world.ts';
-import { memoryClusterStore } from '../../testing/memory/cluster-store.ts';
 import { heldInFull } from '../../testing/memory/transfers.ts';
 
 describe('GET /api/wallet/{address}/entity is silent', () => {
   const silence = why('store_unreadable', { what: 'A store', fault: 'a planted silence' });
+  const silenced = embeddedControl()();
+  silenced.silence('a planted silence');
   const silentPorts: { readonly [P in keyof Ports]: Ports[P] } = {
-    store: (() => {
-      const memory = memoryClusterStore(false, () => STILL_NOW);
-      memory.fallSilent(silence);
-      return memory.store;
-    })(),
+    store: clustersIn(silenced),
     labels: { lookUp: async () => unread('exchange_labels', silence) },
     history: {
       chainsRead: async () => unread('transfer_history', silence),

@@ -146,11 +146,12 @@ describe('GET /api/wallet/{address}/entity says', () => {
 
   test('the same ids whatever the order in which addresses are asked about', async () => {
     const setting = { transfers: [...DEPOSITS, ...FUNDED, ...LOCKSTEP], creations: CREATED };
-    const [one, other] = [world(setting), world(setting)];
-    for (const address of [SUBJECT, OTHER, DEPOSIT]) await answered(address, one.ports);
-    for (const address of [DEPOSIT, OTHER, SUBJECT]) await answered(address, other.ports);
-    const [a, b] = [await answered(SUBJECT, one.ports), await answered(SUBJECT, other.ports)];
-    expect(b).toEqual(a);
+    const askedBy = async (...order: string[]) => {
+      const { ports } = world(setting);
+      for (const address of order) await answered(address, ports);
+      return answered(SUBJECT, ports);
+    };
+    expect(await askedBy(DEPOSIT, OTHER, SUBJECT)).toEqual(await askedBy(SUBJECT, OTHER, DEPOSIT));
   });
 
   test('no link through an exchange, a labelled funder, or a hub', async () => {

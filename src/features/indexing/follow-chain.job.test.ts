@@ -4,8 +4,8 @@ import { read } from '../../evidence/reading.ts';
 import type { FollowEnd, FollowState } from '../../ports/indexing/chain-following.ts';
 import type { ChainNode } from '../../ports/indexing/chain-node.ts';
 import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import { embeddedControl, leasesIn } from '../../testing/control-store.ts';
 import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
-import { memoryLeases } from '../../testing/memory/leases.ts';
 import {
   type MemoryTransferStore,
   memoryTransferStore,
@@ -63,11 +63,13 @@ function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
   };
 }
 
+const fresh = embeddedControl();
+
 /** A lease that nobody else asks for, held until it is let go. */
 function unleased() {
   const sleep = (_: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  return { leases: memoryLeases(new Map(), '', () => NOW), sleep };
+  return { leases: leasesIn(fresh(), 'one'), sleep };
 }
 
 const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
@@ -286,7 +288,8 @@ describe('following a chain', () => {
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
     await new Promise<void>((resolve) => {
-      const followed = (chain: MemoryChain) => followable(world(chain), unleased());
+      const lease = unleased();
+      const followed = (chain: MemoryChain) => followable(world(chain), lease);
       const both = [bad, good].map((one) => ({ followable: followed(one), fromBlock: 0 }));
       const following = followChains(both, {
         onBug: (error) => bugs.push(error),

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { unread } from '../../evidence/reading.ts';
+import { read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { FollowEnd, FollowState, FollowWatch } from '../../ports/indexing/chain-following.ts';
 import type { Leases } from '../../ports/indexing/leases.ts';
-import { type LeaseMemory, memoryLeases } from '../../testing/memory/leases.ts';
 import { followUnderLease, LEASE_RENEW_MS, LEASE_S } from './follow-lease.job.ts';
 
 const STATE: FollowState = {
@@ -24,10 +23,29 @@ const STATE: FollowState = {
   fault: null,
 };
 
+const SOURCE = { name: 'x', url: 'x', as_of: 0, kind: 'table', simulated: true } as const;
+const ORIGIN = { port: 'leases', source: SOURCE } as const;
+type Held = { by: string | null; untilMs: number };
+
+/** The one lease that is asked for, by a clock that the test moves: a database has its own. */
+function leasesOf(held: Held, holder: string, nowMs: () => number): Leases {
+  return {
+    take: async (_, forS) => {
+      const isFree = held.by === null || held.by === holder || held.untilMs < nowMs();
+      if (isFree) Object.assign(held, { by: holder, untilMs: nowMs() + forS * 1_000 });
+      return read(isFree, ORIGIN);
+    },
+    release: async () => {
+      if (held.by === holder) held.by = null;
+      return read(true, ORIGIN);
+    },
+  };
+}
+
 /** A clock that moves when somebody waits, in turns so that all who wait see each step of it. */
 function world() {
   let atMs = 0;
-  const table: LeaseMemory = new Map();
+  const held: Held = { by: null, untilMs: 0 };
   const log: string[] = [];
   const stop = new AbortController();
   const sleep = async (ms: number, signal: AbortSignal) => {
@@ -35,8 +53,7 @@ function world() {
     while (atMs < until && !signal.aborted) await new Promise((resolve) => setImmediate(resolve));
   };
   const process = (holder: string, over: Partial<Leases> = {}) => {
-    const own = memoryLeases(table, holder, () => atMs / 1_000);
-    const leases = { ...own, ...over };
+    const leases = { ...leasesOf(held, holder, () => atMs), ...over };
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, stop.signal]);
     const follow = async (watch: FollowWatch): Promise<FollowEnd> => {
@@ -85,8 +102,7 @@ describe('a chain that two processes would follow', () => {
     const { process, pass, log, stop } = world();
     let silent = false;
     const gone = unread('leases' as const, why('store_unreadable', { what: 'It', fault: 'gone' }));
-    const table: LeaseMemory = new Map();
-    const own = memoryLeases(table, 'one', () => 0);
+    const own = leasesOf({ by: null, untilMs: 0 }, 'one', () => 0);
     const take: Leases['take'] = async (name, forS) => (silent ? gone : own.take(name, forS));
     const one = process('one', { take });
     await pass(LEASE_RENEW_MS);

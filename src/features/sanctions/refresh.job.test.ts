@@ -13,7 +13,7 @@ import type {
   PublishedList,
   Validators,
 } from '../../ports/sanctions/publisher.ts';
-import { memoryPublicationStore } from '../../testing/memory/sanctions-list.ts';
+import { embeddedControl, publicationsIn } from '../../testing/control-store.ts';
 import { refreshSanctions } from './refresh.job.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -30,6 +30,8 @@ type Served = PublishedList | ListRefusal | 'silent' | 'unchanged';
 function refusalOf(code: string, size: boolean): ListRefusal {
   return { refused: true, code, reason: `it is ${code}`, size };
 }
+
+const fresh = embeddedControl();
 
 /** A place that serves what it is told to; a list carries its own digest. */
 function mirrorAt(name: string, kind: Mirror['kind'] = 'http') {
@@ -106,7 +108,7 @@ async function inForce(store: PublicationStore) {
 
 describe('one source', () => {
   test('a first list comes into force, checked now, and its file is removed', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     a.serve(OLD);
     const outcome = await worldOf([a], store).refresh();
@@ -128,7 +130,7 @@ describe('one source', () => {
   });
 
   test('a newer one replaces it and says what it replaced', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -142,7 +144,7 @@ describe('one source', () => {
   });
 
   test('an unchanged one is a successful check, asked with what is known', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     const { refresh, reads } = worldOf([a], store);
     a.serve(OLD);
@@ -161,7 +163,7 @@ describe('one source', () => {
   });
 
   test('a file was checked on its publication date, however often it is read', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a', 'file');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -173,7 +175,7 @@ describe('one source', () => {
   test.each(['truncated', 'not_xml', 'unknown_namespace', 'no_publication_date', 'below_floor'])(
     'a file refused as %s is kept aside and leaves the last good list in force',
     async (code) => {
-      const store = memoryPublicationStore();
+      const store = publicationsIn(fresh());
       const a = mirrorAt('a');
       const { refresh } = worldOf([a], store);
       a.serve(OLD);
@@ -189,7 +191,7 @@ describe('one source', () => {
   );
 
   test('an older publication is refused, whatever is accepted', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(NEW);
@@ -201,7 +203,7 @@ describe('one source', () => {
   });
 
   test('a source that does not answer changes nothing, no time of a check either', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -217,7 +219,7 @@ describe('one source', () => {
   });
 
   test('a reader that fails says nothing about the file: no check, nothing kept', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     a.serve(refusalOf('unreadable', false));
     expect((await worldOf([a], store).refresh()).kind).toBe('unreachable');
@@ -226,10 +228,11 @@ describe('one source', () => {
   });
 
   test('a silent store is no check, whatever the source says', async () => {
-    const store = memoryPublicationStore();
+    const database = fresh();
+    const store = publicationsIn(database);
     const a = mirrorAt('a');
     a.serve(OLD);
-    store.fault('the connection failed');
+    database.silence('the connection failed');
     expect(await worldOf([a], store).refresh()).toMatchObject({
       kind: 'unreachable',
       reason: 'The store of the sanctions list could not be read: the connection failed.',
@@ -238,7 +241,7 @@ describe('one source', () => {
 });
 
 test('stopped before it began or while a file is read, a refresh is no check', async () => {
-  const store = memoryPublicationStore();
+  const store = publicationsIn(fresh());
   const a = mirrorAt('a');
   a.serve(OLD);
   const stop = new AbortController();
@@ -258,7 +261,7 @@ test('stopped before it began or while a file is read, a refresh is no check', a
 
 describe('a size rule', () => {
   async function shrunk() {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -300,7 +303,7 @@ describe('a size rule', () => {
 describe('several mirrors', () => {
   test('are tried in order: the first whose file passes serves', async () => {
     const [a, b, c] = [mirrorAt('a'), mirrorAt('b'), mirrorAt('c')];
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     b.serve(NEW);
     const outcome = await worldOf([a, b, c], store).refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: 'https://b.example' } });
@@ -312,7 +315,7 @@ describe('several mirrors', () => {
 
   test('a refused one does not stop the next', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     a.serve(NEW);
     await worldOf([a, b], store).refresh();
     a.serve(refusalOf('truncated', false));
@@ -325,7 +328,7 @@ describe('several mirrors', () => {
 
   test('one that says unchanged though nothing is known of it is no check', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     b.serve('unchanged');
     expect((await worldOf([b], store).refresh()).kind).toBe('unreachable');
     a.serve(NEW);
@@ -336,20 +339,20 @@ describe('several mirrors', () => {
   test('one refused and one silent is refused: the file that came says more', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     b.serve(refusalOf('truncated', false));
-    const outcome = await worldOf([a, b], memoryPublicationStore()).refresh();
+    const outcome = await worldOf([a, b], publicationsIn(fresh())).refresh();
     expect(outcome).toMatchObject({ kind: 'refused', code: 'truncated' });
     expect(outcome.tried).toHaveLength(2);
   });
 
   test('none configured is no check', async () => {
-    const outcome = await worldOf([], memoryPublicationStore()).refresh();
+    const outcome = await worldOf([], publicationsIn(fresh())).refresh();
     expect(outcome).toMatchObject({ kind: 'unreachable' });
   });
 });
 
 describe('two processes at once', () => {
   test('the second finds the list of the first in force and has nothing to add', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     a.serve(NEW);
     b.serve(NEW);
@@ -361,7 +364,7 @@ describe('two processes at once', () => {
   });
 
   test('a list is validated again by the one that came into force meanwhile', async () => {
-    const store = memoryPublicationStore();
+    const store = publicationsIn(fresh());
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     a.serve(OLD);
     b.serve(NEW);

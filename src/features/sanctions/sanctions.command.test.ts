@@ -8,10 +8,8 @@ import type {
   PublishedList,
   RefreshOutcome,
 } from '../../ports/sanctions/publisher.ts';
-import {
-  memoryPublicationStore,
-  memorySanctionsList,
-} from '../../testing/memory/sanctions-list.ts';
+import { embeddedControl, publicationsIn } from '../../testing/control-store.ts';
+import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
 import { sanctionsDiff, sanctionsExport } from './publications.command.ts';
 import type { SanctionsServices } from './sanctions.command.ts';
 import { sanctionsCheck, sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
@@ -57,9 +55,12 @@ type Given = {
   readonly fault?: string;
 };
 
-/** Services over memory: the lists given are held, the last of them in force. */
+const fresh = embeddedControl();
+
+/** Services over a store and a list: the lists given are held, the last of them in force. */
 async function servicesWith(given: Given) {
-  const store = memoryPublicationStore();
+  const database = fresh();
+  const store = publicationsIn(database);
   const { held = [], checked_at = NOW - 60 } = given;
   for (const list of held) {
     const { publication } = said(await store.inForce());
@@ -73,7 +74,7 @@ async function servicesWith(given: Given) {
       instead_of: publication === null ? null : publication.id,
     });
   }
-  if (given.fault !== undefined) store.fault(given.fault);
+  if (given.fault !== undefined) database.silence(given.fault);
   const maxAgeS = given.maxAgeS === undefined ? 7 * DAY_S : given.maxAgeS;
   const accepted: (Acceptance | null)[] = [];
   const read: string[] = [];

@@ -1,22 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
 import { keyStoreKeeps } from '../../ports/access/key-store.suite.ts';
 import { membershipStoreKeeps } from '../../ports/access/membership-store.suite.ts';
 import { quotaStoreKeeps } from '../../ports/access/quota-store.suite.ts';
-import { memoryAccess } from '../../testing/memory/access.ts';
-import {
-  freshPgliteDirectory,
-  NO_POSTGRES,
-  type TestPostgres,
-  testPostgres,
-} from '../../testing/postgres.ts';
+import { accessIn, onEachEngine } from '../../testing/control-store.ts';
 import { type Database, StoreUnavailable } from './engine/database.ts';
 import { STALE_MAX_MS } from './engine/look-up-cache.ts';
-import { migrate } from './engine/migrate.ts';
-import { openPglite } from './engine/pglite.ts';
-import { openPostgres } from './engine/postgres.ts';
 import { keyTable } from './keys.ts';
 import { membershipTable } from './memberships.ts';
 import { quotaTable } from './quotas.ts';
@@ -24,26 +13,15 @@ import { tokenTable } from './tokens.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const MIGRATIONS = join(import.meta.dirname, '../../../migrations/control');
 const CONTEXT = { simulated: false, nowMs: Date.now };
-const EMPTY = 'truncate memberships, api_keys, intelligence_tokens, quota_usage';
 
-async function migrated(database: Database): Promise<Database> {
-  await migrate(database, MIGRATIONS, {
-    simulated: false,
-    secret_fingerprint: 'test',
-    previous_fingerprint: null,
-  });
-  return database;
-}
-
-function storesKeep(name: string, database: () => Database): void {
+onEachEngine((name, fresh) => {
   test(`${name}: a key revoked by another process stops working within five seconds`, async () => {
-    await database().query(EMPTY);
-    const [here, elsewhere] = [keyTable(database(), CONTEXT), keyTable(database(), CONTEXT)];
+    const database = fresh();
+    const [here, elsewhere] = [keyTable(database, CONTEXT), keyTable(database, CONTEXT)];
     const at = Date.now() / 1_000;
     const event = { membership_id: 'mem_1', plan: 'desk', status: 'active', at } as const;
-    await membershipTable(database(), CONTEXT).record(event);
+    await membershipTable(database, CONTEXT).record(event);
     const secret = { hash: new Uint8Array(32).fill(1), pepper: 'p' };
     const holder = { kind: 'sc', membership_id: 'mem_1' } as const;
     const dated = { created_at: at, expires_at: at + 1_000 };
@@ -57,78 +35,12 @@ function storesKeep(name: string, database: () => Database): void {
     await vi.waitFor(revokedHere, { timeout: STALE_MAX_MS, interval: 100 });
   });
 
-  const emptied = async () => {
-    await database().query(EMPTY);
-    return database();
-  };
-  membershipStoreKeeps(name, async () => membershipTable(await emptied(), CONTEXT));
-  quotaStoreKeeps(name, async () => quotaTable(await emptied(), CONTEXT));
+  membershipStoreKeeps(name, async () => membershipTable(fresh(), CONTEXT));
+  quotaStoreKeeps(name, async () => quotaTable(fresh(), CONTEXT));
   keyStoreKeeps(name, async () => {
-    const empty = await emptied();
-    const keys = keyTable(empty, CONTEXT);
-    return {
-      memberships: membershipTable(empty, CONTEXT),
-      keys,
-      tokens: tokenTable(empty, CONTEXT),
-      settled: keys.close,
-    };
+    const stores = accessIn(fresh(), Date.now);
+    return { ...stores, settled: stores.keys.close };
   });
-}
-
-describe('in memory', () => {
-  membershipStoreKeeps('memory', async () => memoryAccess(CONTEXT).memberships);
-  quotaStoreKeeps('memory', async () => memoryAccess(CONTEXT).quota);
-  keyStoreKeeps('memory', async () => ({
-    ...memoryAccess(CONTEXT),
-    settled: async () => undefined,
-  }));
-
-  test('a silenced store is unread on every port, never a miss', async () => {
-    const stores = memoryAccess(CONTEXT);
-    stores.silence(true);
-    const secret = { hash: new Uint8Array(32), pepper: 'p' };
-    const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
-    for (const reading of [
-      await stores.memberships.find('a'),
-      await stores.memberships.list(),
-      await stores.keys.find([secret]),
-      await stores.keys.list('everyone'),
-      await stores.tokens.find([secret]),
-      await stores.quota.charge(allowance),
-      await stores.quota.remaining(allowance),
-      await stores.quota.usage('s', '2026-11-21'),
-    ]) {
-      expect(reading).toBeInstanceOf(Unread);
-    }
-  });
-});
-
-describe('on the embedded engine', () => {
-  let directory: string;
-  let database: Database;
-  beforeAll(async () => {
-    directory = await freshPgliteDirectory();
-    database = await migrated(await openPglite(directory));
-  });
-  afterAll(async () => {
-    await database.close();
-    await rm(dirname(directory), { recursive: true });
-  });
-  storesKeep('PGlite', () => database);
-});
-
-describe.skipIf(NO_POSTGRES !== null)(`on a server ${NO_POSTGRES ?? ''}`, () => {
-  let server: TestPostgres;
-  let database: Database;
-  beforeAll(async () => {
-    server = await testPostgres();
-    database = await migrated(openPostgres(await server.freshDatabase()));
-  });
-  afterAll(async () => {
-    await database.close();
-    await server.stop();
-  });
-  storesKeep('PostgreSQL', () => database);
 });
 
 describe('over a store that does not answer', () => {
@@ -149,16 +61,24 @@ describe('over a store that does not answer', () => {
       checked: false,
       why: { reason: 'The memberships could not be read: the server did not answer.' },
     });
-    expect(await keys.find([secret])).toBeInstanceOf(Unread);
-    expect(await keys.revoke('x', 1, null)).toBeInstanceOf(Unread);
-    expect(await tokenTable(gone, CONTEXT).list()).toBeInstanceOf(Unread);
+    for (const reading of [
+      await membershipTable(gone, CONTEXT).find('a'),
+      await keys.find([secret]),
+      await keys.list('everyone'),
+      await keys.revoke('x', 1, null),
+      await tokenTable(gone, CONTEXT).find([secret]),
+      await tokenTable(gone, CONTEXT).list(),
+      await quotaTable(gone, CONTEXT).remaining(allowance),
+      await quotaTable(gone, CONTEXT).usage('s', '2026-11-21'),
+    ]) {
+      expect(reading).toBeInstanceOf(Unread);
+    }
     expect(await quotaTable(gone, CONTEXT).charge(allowance)).toMatchObject({
       why: {
         code: 'store_unreadable',
         reason: 'The quota counters could not be read: the server did not answer.',
       },
     });
-    expect(await quotaTable(gone, CONTEXT).remaining(allowance)).toBeInstanceOf(Unread);
   });
 
   test('a bug is thrown, not called weather', async () => {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
 import {
   listOf,
@@ -13,33 +13,18 @@ import {
   type SuiteWorld,
   sanctionsListKeeps,
 } from '../../ports/sanctions/sanctions-list.suite.ts';
-import {
-  freshPgliteDirectory,
-  NO_POSTGRES,
-  type TestPostgres,
-  testPostgres,
-} from '../../testing/postgres.ts';
+import { embeddedControl, LIVE, MIGRATIONS, onEachEngine } from '../../testing/control-store.ts';
+import { freshPgliteDirectory } from '../../testing/postgres.ts';
 import { type Snapshot, sanctionsSnapshot } from '../snapshots/sanctions.ts';
 import type { Database } from './engine/database.ts';
 import { migrate } from './engine/migrate.ts';
 import { openPglite } from './engine/pglite.ts';
-import { openPostgres } from './engine/postgres.ts';
 import { publicationStore } from './publications.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../../../migrations/control');
-const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const POLL_MS = 10;
 const DAY_S = 86_400;
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
 const NO_VALIDATORS = { etag: null, last_modified: null };
-const TABLES = ['checks', 'entries', 'current', 'refusals', 'publications'].map(
-  (name) => `sanctions_${name}`,
-);
-
-async function emptied(database: Database): Promise<void> {
-  await database.query(`truncate ${TABLES.join(', ')}`);
-  await database.query('insert into sanctions_current default values');
-}
 
 async function put(database: Database, { publications }: SuiteWorld): Promise<void> {
   const store = publicationStore(database, () => NOW);
@@ -70,20 +55,19 @@ function snapshotOf(database: Database, more: { maxAgeS: number | null; simulate
   return { snapshot, faults };
 }
 
-function promisesOn(name: string, opened: () => Database): void {
+onEachEngine((name, fresh) => {
   publicationStoreKeeps(name, async () => {
-    await emptied(opened());
-    return { store: publicationStore(opened(), () => NOW), close: async () => undefined };
+    return { store: publicationStore(fresh(), () => NOW), close: async () => undefined };
   });
 
   sanctionsListKeeps(`the snapshot over ${name}`, async (world) => {
-    await emptied(opened());
-    await put(opened(), world);
-    const { snapshot } = snapshotOf(opened(), world);
+    const database = fresh();
+    await put(database, world);
+    const { snapshot } = snapshotOf(database, world);
     await snapshot.start();
     return { list: snapshot.list, close: async () => snapshot.stop() };
   });
-}
+});
 
 const WEEK = { maxAgeS: 7 * DAY_S, simulated: false };
 const EVM = '0x8589427373D6D84E98730D7795D8f6f8731FDA16';
@@ -101,23 +85,11 @@ async function lists(snapshot: Snapshot, address: string): Promise<boolean> {
   return reading instanceof Read && reading.value.found.size > 0;
 }
 
-describe('on the embedded engine', () => {
-  let directory: string;
-  let database: Database;
-  beforeAll(async () => {
-    directory = await freshPgliteDirectory();
-    database = await openPglite(directory);
-    await migrate(database, MIGRATIONS, LIVE);
-  }, 120_000);
-  afterAll(async () => {
-    await database.close();
-    await rm(dirname(directory), { recursive: true });
-  });
-
-  promisesOn('the embedded store', () => database);
+describe('a snapshot', () => {
+  const fresh = embeddedControl();
 
   test('two snapshots of one store both come to serve a new list by polling', async () => {
-    await emptied(database);
+    const database = fresh();
     const one = snapshotOf(database, WEEK).snapshot;
     const two = snapshotOf(database, WEEK).snapshot;
     await Promise.all([one.start(), two.start()]);
@@ -143,18 +115,22 @@ describe('on the embedded engine', () => {
   }
 
   test('a restart keeps the list: a new session on the directory serves it at once', async () => {
-    await emptied(database);
-    await put(database, { publications: [FIRST], ...WEEK });
-    await database.close();
-    database = await openPglite(directory);
-    const { snapshot } = snapshotOf(database, WEEK);
+    const directory = await freshPgliteDirectory();
+    const before = await openPglite(directory);
+    await migrate(before, MIGRATIONS, LIVE);
+    await put(before, { publications: [FIRST], ...WEEK });
+    await before.close();
+    const after = await openPglite(directory);
+    const { snapshot } = snapshotOf(after, WEEK);
     await snapshot.start();
     snapshot.stop();
     expect(await lists(snapshot, EVM)).toBe(true);
+    await after.close();
+    await rm(dirname(directory), { recursive: true });
   });
 
   test('a silent store: the loaded list goes on answering and its clock stands', async () => {
-    await emptied(database);
+    const database = fresh();
     await put(database, { publications: [FIRST], ...WEEK });
     let time = NOW;
     const faults: string[] = [];
@@ -169,7 +145,7 @@ describe('on the embedded engine', () => {
       },
     });
     await snapshot.poll();
-    await database.close();
+    database.silence('gone');
     await snapshot.poll();
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(/^The store of the sanctions list could not be read: /);
@@ -179,20 +155,19 @@ describe('on the embedded engine', () => {
     expect(await snapshot.list.lookUp([ABSENT])).toBeInstanceOf(Part);
     const past = await snapshot.list.lookUpOn('2026-11-15', [EVM]);
     expect(past instanceof Unread && past.why.code).toBe('store_unreadable');
-    database = await openPglite(directory);
   });
 
   test('a store that never answered is named as that, not as a list never loaded', async () => {
-    await database.close();
+    const database = fresh();
+    database.silence('gone');
     const { snapshot } = snapshotOf(database, WEEK);
     await snapshot.poll();
     const reading = await snapshot.list.lookUp([EVM]);
     expect(reading instanceof Unread && reading.why.code).toBe('store_unreadable');
-    database = await openPglite(directory);
   });
 
   test('a list with fewer rows than recorded is not taken, the one before stays', async () => {
-    await emptied(database);
+    const database = fresh();
     await put(database, { publications: [FIRST], ...WEEK });
     const { snapshot, faults } = snapshotOf(database, WEEK);
     await snapshot.poll();
@@ -209,7 +184,7 @@ describe('on the embedded engine', () => {
   });
 
   test('the newest refusal is named while no list was ever loaded', async () => {
-    await emptied(database);
+    const database = fresh();
     const store = publicationStore(database, () => NOW);
     const refused = { code: 'truncated', reason: 'it ends early', refused_at: NOW };
     await store.recordRefusal({ sha256: '5'.repeat(64), source_url: SOURCE.url, ...refused });
@@ -221,20 +196,4 @@ describe('on the embedded engine', () => {
         'https://publisher.example, was refused as truncated: it ends early); nothing was checked.',
     );
   });
-});
-
-describe.skipIf(NO_POSTGRES !== null)(`on a server ${NO_POSTGRES ?? ''}`, () => {
-  let server: TestPostgres;
-  let database: Database;
-  beforeAll(async () => {
-    server = await testPostgres();
-    database = openPostgres(await server.freshDatabase());
-    await migrate(database, MIGRATIONS, LIVE);
-  }, 120_000);
-  afterAll(async () => {
-    await database.close();
-    await server.stop();
-  });
-
-  promisesOn('the server', () => database);
 });

@@ -151,7 +151,7 @@ const DRIVERS: House['drivers'] = {
   '@clickhouse/client': ['src/stores/warehouse/engine/'],
   saxes: ['src/sources/ofac/'],
   yauzl: ['src/sources/ofac/'],
-  undici: ['src/sources/http/'],
+  undici: ['src/command/'],
   yaml: ['src/sources/files/', 'src/deploy.test.ts'],
   'csv-parse': ['src/sources/files/'],
 };

@@ -4,14 +4,15 @@
 /** Seconds since 1970-01-01T00:00:00Z, whole unless a source measures finer. */
 export type UnixSeconds = number;
 
+/** Milliseconds of a second. */
+export const MS_PER_S = 1_000;
 /** Seconds of a UTC day. */
 export const DAY_S = 86_400;
 
-const MILLISECONDS = 1_000;
 const ISO_DATE_PATTERN = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
 const ISO_DATE_CHARS = 10;
-const FIRST_SECOND = Date.UTC(1000, 0, 1) / MILLISECONDS;
-const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999) / MILLISECONDS;
+const FIRST_SECOND = Date.UTC(1000, 0, 1) / MS_PER_S;
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999) / MS_PER_S;
 
 /**
  * The first second of a calendar day written `YYYY-MM-DD`, years 1000 to 9999. Null for any other
@@ -21,7 +22,7 @@ export function parseIsoDate(text: string): UnixSeconds | null {
   const match = ISO_DATE_PATTERN.exec(text);
   if (match === null) return null;
   const [, year, month, day] = match;
-  const seconds = Date.UTC(Number(year), Number(month) - 1, Number(day)) / MILLISECONDS;
+  const seconds = Date.UTC(Number(year), Number(month) - 1, Number(day)) / MS_PER_S;
   // Date.UTC rolls an impossible day over into the next month; writing it back shows that.
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND) return null;
   return formatIsoDate(seconds) === text ? seconds : null;
@@ -35,7 +36,7 @@ export function formatIsoDate(seconds: UnixSeconds): string {
   if (!(seconds >= FIRST_SECOND && seconds <= LAST_SECOND)) {
     throw new RangeError('a time outside the years 1000 to 9999');
   }
-  return new Date(seconds * MILLISECONDS).toISOString().slice(0, ISO_DATE_CHARS);
+  return new Date(seconds * MS_PER_S).toISOString().slice(0, ISO_DATE_CHARS);
 }
 
 /** The first midnight UTC after a time; at midnight itself, the next one. */
@@ -45,6 +46,6 @@ export function nextUtcMidnight(now: UnixSeconds): UnixSeconds {
 
 /** The first second, UTC, of the month after the one a time lies in. */
 export function nextUtcMonth(now: UnixSeconds): UnixSeconds {
-  const date = new Date(now * MILLISECONDS);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / MILLISECONDS;
+  const date = new Date(now * MS_PER_S);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / MS_PER_S;
 }

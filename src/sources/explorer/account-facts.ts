@@ -18,12 +18,10 @@ import {
   type StateAsk,
   StateFault,
 } from '../evm/state-facts-of-account.ts';
-import { fetchJson } from '../http/fetch-json.ts';
-import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import { type CallBudget, whyUnanswered, withBudget } from '../http/provider-guard.ts';
 import { saysNoCreation, saysUnverified } from './empties.ts';
 import { ChainRefused, nodeResultIn, resultIn } from './envelope.ts';
-import { EXPLORER_LIMITS, USER_AGENT } from './listing.ts';
-import type { ExplorerChain, ExplorerQuestion } from './provider.ts';
+import { askExplorer, type ExplorerChain, explorerFailed } from './provider.ts';
 
 const PORT = 'chain_facts';
 
@@ -49,15 +47,12 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
         return noFacts(why('not_configured', { what: `An explorer of ${chain}` }));
       }
       const { timeMs, callsMax } = options;
-      const budget = callBudget({ timeMs, callsMax, signal });
-      try {
+      return withBudget({ timeMs, callsMax, signal }, async (budget) => {
         const identified = known.has(chain) ? null : await identify(at, budget);
         if (identified !== null) return noFacts(identified.why);
         known.add(chain);
-        return await factsAt(options, at, address, wanted, budget);
-      } finally {
-        budget.end();
-      }
+        return factsAt(options, at, address, wanted, budget);
+      });
     },
   };
 }
@@ -72,7 +67,7 @@ async function factsAt(
   const { name, shown } = at;
   const source: Source = { name, url: shown, as_of: now(), kind: 'observation', simulated };
   const ask: StateAsk = (call) =>
-    asked(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
+    askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
   const tell = async <T>(work: () => Promise<T>): Promise<Partly<T, ChainFactsPort>> => {
     try {
       return factRead(await work(), source);
@@ -91,18 +86,6 @@ async function factsAt(
     },
     wanted,
     `${name} ${shown}`,
-  );
-}
-
-/** Asks once and reads the answer under the guard, so that a limit is waited out. */
-async function asked<T>(
-  at: ExplorerChain,
-  budget: CallBudget,
-  { url, body }: ExplorerQuestion,
-  read: (answer: unknown) => T,
-): Promise<T> {
-  return at.guard.ask(budget, async (signal) =>
-    read(await fetchJson({ url, body, headers: USER_AGENT, limits: EXPLORER_LIMITS, signal })),
   );
 }
 
@@ -141,7 +124,7 @@ async function verifiedName(
   budget: CallBudget,
 ): Promise<string | null> {
   const params = { module: 'contract', action: 'getsourcecode', address };
-  const enveloped = await asked(at, budget, at.list(params), resultIn);
+  const enveloped = await askExplorer(at, budget, at.list(params), resultIn);
   const rows = z.tuple([sourceRow]).safeParse(enveloped?.result);
   if (!rows.success) throw new StateFault('getsourcecode');
   const [{ SourceCode, ContractName, ABI }] = rows.data;
@@ -169,7 +152,7 @@ async function creationOf(
   budget: CallBudget,
 ): Promise<CreationFact> {
   const params = { module: 'contract', action: 'getcontractcreation', contractaddresses: address };
-  const enveloped = await asked(at, budget, at.list(params), (answer) => {
+  const enveloped = await askExplorer(at, budget, at.list(params), (answer) => {
     if (saysNoCreation(answer)) throw new NoCreation();
     return resultIn(answer);
   });
@@ -196,12 +179,12 @@ async function identify(
 ): Promise<Unread<ChainFactsPort> | null> {
   if (!at.tellsChainId) return null;
   try {
-    const id = await asked(at, budget, at.node('eth_chainId', null), nodeResultIn);
+    const id = await askExplorer(at, budget, at.node('eth_chainId', null), nodeResultIn);
     if (typeof id !== 'string' || !CHAIN_ID.test(id)) throw new StateFault('eth_chainId');
     const { chain_id } = CHAINS[at.chain];
     if (Number(id) === chain_id) return null;
     const fault = `is of another chain: its chain id is ${Number(id)}, not ${chain_id}`;
-    return unread(PORT, faulty(at, fault));
+    return unread(PORT, explorerFailed(at, fault));
   } catch (error) {
     return unread(PORT, whyOf(error, at));
   }
@@ -212,16 +195,7 @@ function whyOf(error: unknown, at: ExplorerChain): Why {
   if (error instanceof NoCreation) {
     return why('creation_not_found', { source: `${at.name} ${at.shown}` });
   }
-  if (error instanceof BudgetSpent) {
-    if (error.of === 'time') return why('time_budget');
-    return why('call_budget', { limit: String(error.callsMax) });
-  }
-  if (error instanceof ChainRefused) return faulty(at, 'its plan refuses this chain');
-  if (error instanceof StateFault) return faulty(at, error.message);
-  if (error instanceof ProviderFault) return faulty(at, error.fault);
-  throw error;
-}
-
-function faulty({ name, shown, chain }: ExplorerChain, fault: string): Why {
-  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+  if (error instanceof ChainRefused) return explorerFailed(at, 'its plan refuses this chain');
+  if (error instanceof StateFault) return explorerFailed(at, error.message);
+  return whyUnanswered(error, (fault) => explorerFailed(at, fault));
 }

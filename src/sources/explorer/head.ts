@@ -4,11 +4,9 @@
 
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { fetchJson } from '../http/fetch-json.ts';
 import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
 import { ChainRefused, nodeResultIn } from './envelope.ts';
-import { EXPLORER_LIMITS, USER_AGENT } from './listing.ts';
-import type { ExplorerChain } from './provider.ts';
+import { askExplorer, type ExplorerChain } from './provider.ts';
 
 /** The newest settled block. `time` is Unix seconds. */
 export type SettledHead = { readonly block: number; readonly time: number };
@@ -79,9 +77,8 @@ async function asked<T>(
     z.ZodType<T>,
   ]
 ): Promise<T> {
-  return at.guard.ask(budget, async (signal) => {
-    const question = { ...at.node(method, block), headers: USER_AGENT, limits: EXPLORER_LIMITS };
-    const read = schema.safeParse(nodeResultIn(await fetchJson({ ...question, signal })));
+  return askExplorer(at, budget, at.node(method, block), (answer) => {
+    const read = schema.safeParse(nodeResultIn(answer));
     if (read.success) return read.data;
     throw new ProviderFault(`answered no ${WANTED[method]} to ${method}`, 'passing');
   });

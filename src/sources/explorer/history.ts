@@ -29,12 +29,12 @@ import type {
   RawHistory,
   RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
-import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import { type CallBudget, whyUnanswered, withBudget } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
 import { ChainRefused } from './envelope.ts';
 import { type HeadReader, headReader, type SettledHead } from './head.ts';
 import { listed } from './listing.ts';
-import type { ExplorerChain } from './provider.ts';
+import { type ExplorerChain, explorerFailed } from './provider.ts';
 
 const PORT = 'raw_history';
 
@@ -57,20 +57,17 @@ export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
     chainsRead: () => chainsRead(reader),
     neighbourhoods: async (addresses, limits) => {
       const { timeMs, callsMax } = options;
-      const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
-      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
-      let room = limits.batchRowsMax;
-      try {
+      return withBudget({ timeMs, callsMax, signal: limits.signal }, async (budget) => {
+        const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
+        let room = limits.batchRowsMax;
         for (const address of addresses) {
           const rowsMax = Math.min(limits.rowsMax, room);
           const reading = await ofAddress(reader, address, { ...limits, rowsMax }, budget);
           readings.set(address, reading);
           room -= rowsIn(reading);
         }
-      } finally {
-        budget.end();
-      }
-      return readings;
+        return readings;
+      });
     },
   };
 }
@@ -78,10 +75,10 @@ export function explorerHistory(options: ExplorerHistoryOptions): RawHistory {
 type Reader = ExplorerHistoryOptions & { readonly heads: HeadReader };
 
 /** A chain that cannot be asked just now is still one that is read; a refused one is not. */
-async function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
+function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> {
   const { timeMs, callsMax } = reader;
-  const budget = callBudget({ timeMs, callsMax, signal: new AbortController().signal });
-  try {
+  const { signal } = new AbortController();
+  return withBudget({ timeMs, callsMax, signal }, async (budget) => {
     const taken = await Promise.all(reader.chains.map((at) => isServed(reader, at, budget)));
     const names = new Set<ChainName>(taken.flatMap((name) => (name === null ? [] : [name])));
     const [first] = reader.chains;
@@ -91,9 +88,7 @@ async function chainsRead(reader: Reader): ReturnType<RawHistory['chainsRead']> 
       EVM_CHAINS.filter((name) => names.has(name)),
       origin,
     );
-  } finally {
-    budget.end();
-  }
+  });
 }
 
 async function isServed(
@@ -122,16 +117,7 @@ async function headOf(
 
 /** Why a question has no answer; a bug is thrown on. */
 function whyOf(error: unknown, at: ExplorerChain): Why {
-  if (error instanceof BudgetSpent) {
-    if (error.of === 'time') return why('time_budget');
-    return why('call_budget', { limit: String(error.callsMax) });
-  }
-  if (error instanceof ProviderFault) return faulty(at, error.fault);
-  throw error;
-}
-
-function faulty({ name, shown, chain }: ExplorerChain, fault: string): Why {
-  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+  return whyUnanswered(error, (fault) => explorerFailed(at, fault));
 }
 
 function sourceOf({ name, shown }: ExplorerChain, reader: Reader, as_of: number): Source {
@@ -224,7 +210,7 @@ async function listOf(
   try {
     const { transfers, cut, pending } = await listed(at, action, asked, rowsMax, budget);
     const seenOnly = { transfers, coverage: NONE_COVERED };
-    if (pending) return part(seenOnly, origin, faulty(at, STILL_PENDING));
+    if (pending) return part(seenOnly, origin, explorerFailed(at, STILL_PENDING));
     if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
     const range: CoverageRange = {
       chain: at.chain,
@@ -241,7 +227,7 @@ async function listOf(
     if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
     // It was counted as read when this request began: from the next one on it is not.
     reader.heads.refuse(at.chain);
-    return unread(PORT, faulty(at, 'its plan refuses this chain'));
+    return unread(PORT, explorerFailed(at, 'its plan refuses this chain'));
   }
 }
 

@@ -3,15 +3,11 @@
 // page can be cut short without a word. Pages go by block, since numbered ones end at a window.
 
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import { fetchJson, type JsonLimits } from '../http/fetch-json.ts';
 import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
 import { type Page, pageIn, WindowEnded } from './envelope.ts';
-import type { ExplorerChain } from './provider.ts';
+import { askExplorer, type ExplorerChain } from './provider.ts';
 import { type Asked, type ReadRow, rowIn } from './rows.ts';
-
-/** The bounds of one answer of an explorer. */
-export const EXPLORER_LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
 
 /** What every plan gives; the free one gives no more than this, whatever is asked for. */
 const PAGE_ROWS = 1_000;
@@ -131,7 +127,7 @@ async function askedPage(
   number: number,
   budget: CallBudget,
 ): Promise<{ readonly rows: readonly ReadRow[]; readonly pending: boolean }> {
-  const { url, body } = at.list({
+  const question = at.list({
     module: 'account',
     action,
     address: asked.address,
@@ -141,10 +137,7 @@ async function askedPage(
     page: String(number),
     offset: String(PAGE_ROWS),
   });
-  const page: Page = await at.guard.ask(budget, async (signal) => {
-    const ask = { url, body, headers: USER_AGENT, limits: EXPLORER_LIMITS, signal };
-    return pageIn(action, await fetchJson(ask));
-  });
+  const page: Page = await askExplorer(at, budget, question, (told) => pageIn(action, told));
   if (page.rows.length > PAGE_ROWS) {
     throw new ProviderFault(`answered more rows than were asked for (${action})`, 'passing');
   }
@@ -156,6 +149,3 @@ async function askedPage(
   });
   return { rows, pending: page.pending };
 }
-
-/** Some providers refuse a request without one. */
-export const USER_AGENT: Readonly<Record<string, string>> = { 'user-agent': 'exhibit' };

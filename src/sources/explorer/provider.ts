@@ -2,8 +2,11 @@
 // It holds addresses that may carry a key: they are asked and never shown.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import { explorerParams, rpcParams, type StateCall } from '../evm/state-call.ts';
-import type { ProviderGuard } from '../http/provider-guard.ts';
+import type { JsonLimits } from '../http/fetch-json.ts';
+import { shownAddress } from '../http/outbound-call.ts';
+import { askJson, type CallBudget, type ProviderGuard } from '../http/provider-guard.ts';
 
 /** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
 export type ExplorerQuestion = { readonly url: URL; readonly body: unknown };
@@ -27,6 +30,24 @@ export type ExplorerChain = {
   /** Whether it says of which chain it is; the other takes the chain's id with each question. */
   readonly tellsChainId: boolean;
 };
+
+/** The bounds of one answer of an explorer. */
+const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
+
+/** Asks once and reads the answer under the guard, so that a limit is waited out. */
+export function askExplorer<T>(
+  { guard }: ExplorerChain,
+  budget: CallBudget,
+  question: ExplorerQuestion,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  return askJson({ ...question, guard, budget, limits: LIMITS }, read);
+}
+
+/** The explorer's fault on one chain, as a reason. */
+export function explorerFailed({ name, shown, chain }: ExplorerChain, fault: string): Why {
+  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+}
 
 function withParams(url: URL, params: Readonly<Record<string, string>>): URL {
   const asked = new URL(url);
@@ -55,7 +76,7 @@ export function etherscanChain(
     guard,
     list,
     name: 'Etherscan-compatible API',
-    shown: `${url.protocol}//${url.host}`,
+    shown: shownAddress(url),
     node: (action, block) => {
       const tag = block === null ? null : { tag: block, boolean: 'false' };
       return list({ module: 'proxy', action, ...tag });
@@ -76,7 +97,7 @@ export function blockscoutChain(chain: EvmChainName, { url, guard }: At): Explor
     chain,
     guard,
     name: 'Blockscout',
-    shown: `${url.protocol}//${url.host}`,
+    shown: shownAddress(url),
     list: (params) => ({ url: withParams(at('/api'), params), body: null }),
     node: (method, block) => {
       const params = block === null ? [] : [block, false];

@@ -1,20 +1,16 @@
 // Answers one question: which bytes does an outside address serve, if they come in time.
 // Its faults name no part of a URL. It refuses endless redirects, one from https down to http, a
-// body without end and one that drips. It is made of node:http because a large body must be taken
-// at the disk's pace: undici 7.30 throws past every handler when a server closes while it waits.
+// body without end and one that drips. The body is taken at the pace of whoever receives it.
 
-import { type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import {
-  bareAddress,
   boundedCall,
   type CallEnd,
   cappedChunks,
   credentialOf,
   FetchFault,
-  faultByCode,
-  isNetworkCode,
-  NETWORK_FAULTS,
+  seconds,
+  sent,
 } from './outbound-call.ts';
 
 /** The bounds of one download. */
@@ -48,7 +44,6 @@ export type Fetched = {
   readonly bytes: number;
 };
 
-const MS_PER_S = 1_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Downloads. Throws `FetchFault` for weather, and what `into` throws. */
@@ -63,18 +58,11 @@ export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
   const bounds = {
     deadlineMs,
     signal: ask.signal,
-    late: () => new FetchFault(`did not end within ${seconds(deadlineMs)}`),
-    stopped: () => new FetchFault('the download was stopped'),
-    asFault: (error: unknown) =>
-      error === sinkFault ? error : faultByCode(error, FAULTS, isNetworkCode),
+    words: { call: 'download', late: 'did not end' },
+    isOwn: (error: unknown) => error === sinkFault,
   };
   return boundedCall(bounds, (ended) => followed({ ...ask, into }, ended));
 }
-
-const FAULTS = new Map([
-  ...NETWORK_FAULTS,
-  ['ERR_STREAM_PREMATURE_CLOSE', 'closed the connection early'],
-]);
 
 async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
   const { redirectsMax } = ask.limits;
@@ -104,14 +92,10 @@ async function answered(
   const late = (): void => end(new FetchFault(`did not answer within ${seconds(headersMs)}`));
   const timer = setTimeout(late, headersMs);
   try {
-    return await new Promise((resolve, reject) => {
-      const send = url.protocol === 'https:' ? secureRequest : plainRequest;
-      const headers = { ...ask.headers, ...credential(url, ask.url) };
-      const request = send(bareAddress(url), { headers, signal, agent: false }, resolve);
-      // Once it has answered, an error belongs to the body, whose reader gets it.
-      request.on('error', reject);
-      request.end();
-    });
+    // The user info of the configured address goes to its own origin only.
+    const credential = url.origin === ask.url.origin ? credentialOf(ask.url) : null;
+    const headers = { ...ask.headers, ...credential };
+    return await sent({ url, method: 'GET', headers, body: null, signal, agent: false });
   } finally {
     clearTimeout(timer);
   }
@@ -129,7 +113,7 @@ async function poured(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd): P
     before = bytes;
   }, dripWindowMs);
   try {
-    for await (const chunk of cappedChunks(body, bytesMax, (fault) => new FetchFault(fault))) {
+    for await (const chunk of cappedChunks(body, bytesMax)) {
       bytes += chunk.byteLength;
       await ask.into(chunk);
     }
@@ -154,16 +138,7 @@ export function redirectTarget(location: string | null, from: URL): URL {
   return url;
 }
 
-/** The user info of the configured address as a header, for its own origin only. */
-function credential(url: URL, configured: URL): Record<string, string> {
-  return url.origin === configured.origin ? credentialOf(configured) : {};
-}
-
 function single(value: string | string[] | undefined): string | null {
   if (value === undefined) return null;
   return typeof value === 'string' ? value : value.join(', ');
-}
-
-function seconds(ms: number): string {
-  return `${ms / MS_PER_S} s`;
 }

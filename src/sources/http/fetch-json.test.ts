@@ -24,7 +24,7 @@ async function serve(handler: (request: IncomingMessage, response: ServerRespons
 function got(url: URL, over: Partial<JsonAsk> = {}): Promise<unknown> {
   const limits = { deadlineMs: 2_000, bytesMax: 1_000 };
   const signal = new AbortController().signal;
-  return fetchJson({ url, headers: {}, body: null, limits, signal, ...over });
+  return fetchJson({ url, body: null, limits, signal, ...over });
 }
 
 async function faultOf(asked: Promise<unknown>): Promise<FetchFault> {

@@ -1,18 +1,15 @@
-// Answers one question: which JSON does an outside address answer, if it comes in time and whole.
-// It refuses redirects (a key would travel with them), text that is no JSON, and a body over its
-// cap. Its faults name no part of a URL. It is made of undici, unlike `fetch-bytes.ts`, because a
-// question may need a body, a connection kept, and what a refusal says.
+// Answers one question: what does an outside address answer, if it comes in time and whole.
+// `exchange` takes any status; `fetchJson` refuses what is no JSON of a good one, and redirects (a
+// key would travel with them). Faults name no part of a URL.
 
-import { type Dispatcher, request } from 'undici';
+import type { Agent } from 'node:http';
 import { jsonIn } from './json-text.ts';
 import {
-  bareAddress,
   boundedCall,
   credentialOf,
   FetchFault,
-  faultByCode,
-  isNetworkCode,
-  NETWORK_FAULTS,
+  retryAfterMs,
+  sent,
   wholeBody,
 } from './outbound-call.ts';
 
@@ -23,10 +20,48 @@ export type JsonLimits = {
   readonly bytesMax: number;
 };
 
+/** An answer, whatever its status. `retryAfterMs` is what the server asked to wait. */
+export type Answered = {
+  readonly status: number;
+  readonly bytes: Buffer;
+  readonly retryAfterMs: number | null;
+};
+
+/** What to send: a body goes by POST as JSON text. User info of the address becomes a header. */
+type Exchange = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly limits: JsonLimits;
+  readonly signal: AbortSignal;
+  /** The connections to use, where they are not those that the process keeps. */
+  readonly agent?: Agent;
+  /** What a fault calls it where it was stopped. */
+  readonly call: string;
+};
+
+/** Asks once and takes the whole answer. Throws `FetchFault` where the outside fails. */
+export async function exchange(asked: Exchange): Promise<Answered> {
+  const { url, body, limits, agent } = asked;
+  const words = { call: asked.call, late: 'did not answer' };
+  const bounds = { deadlineMs: limits.deadlineMs, signal: asked.signal, words };
+  const headers = {
+    ...asked.headers,
+    ...credentialOf(url),
+    ...(body === null ? null : { 'content-type': 'application/json' }),
+  };
+  const method = body === null ? 'GET' : 'POST';
+  return boundedCall(bounds, async ({ signal }) => {
+    const response = await sent({ url, method, headers, body, signal, agent });
+    const bytes = await wholeBody(response, limits.bytesMax);
+    const wait = retryAfterMs(response.headers['retry-after']);
+    return { status: Number(response.statusCode), bytes, retryAfterMs: wait };
+  });
+}
+
 /** What to ask, and where. User info of the address becomes a header. */
 export type JsonAsk = {
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
   /** Is sent as JSON by POST; `null` asks by GET. A bigint in it is a bug. */
   readonly body: unknown;
   readonly limits: JsonLimits;
@@ -50,34 +85,18 @@ export class StatusFault extends FetchFault {
   }
 }
 
-/** Asks once and gives the parsed answer. Throws `FetchFault` for weather. */
-export async function fetchJson(ask: JsonAsk): Promise<unknown> {
-  const { deadlineMs, bytesMax } = ask.limits;
-  const bounds = {
-    deadlineMs,
-    signal: ask.signal,
-    asFault,
-    late: () => new FetchFault(`did not answer within ${deadlineMs / MS_PER_S} s`),
-    stopped: () => new FetchFault('the question was stopped'),
-  };
-  return boundedCall(bounds, async ({ signal }) => {
-    const response = await request(bareAddress(ask.url), { ...sent(ask), signal });
-    const bytes = await wholeBody(response.body, bytesMax, (fault) => new FetchFault(fault));
-    const { statusCode: status } = response;
-    if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
-    if (status >= 200 && status < 300) return parsed(bytes, ask.parse);
-    throw new StatusFault(status, retryAfterMs(response.headers), jsonOrNull(bytes));
-  });
+/** Asks once and gives the parsed answer. Throws `FetchFault` where the outside fails. */
+export async function fetchJson({ parse, body, ...ask }: JsonAsk): Promise<unknown> {
+  const text = body === null ? null : JSON.stringify(body);
+  const answer = await exchange({ ...ask, headers: HEADERS, body: text, call: 'question' });
+  const { status, bytes } = answer;
+  if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
+  if (status >= 200 && status < 300) return parsed(bytes, parse);
+  throw new StatusFault(status, answer.retryAfterMs, jsonOrNull(bytes));
 }
 
-const MS_PER_S = 1_000;
-
-function sent(ask: JsonAsk): Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'> {
-  const headers = { accept: 'application/json', ...ask.headers, ...credentialOf(ask.url) };
-  if (ask.body === null) return { method: 'GET', headers };
-  const body = JSON.stringify(ask.body);
-  return { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
-}
+/** Some providers refuse a request that does not name who asks. */
+const HEADERS = { accept: 'application/json', 'user-agent': 'exhibit' };
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const HTML = /^\s*<(!doctype|html|head|body|\?xml|center)\b/i;
@@ -105,30 +124,4 @@ function notJson(bytes: Buffer): string {
 function jsonOrNull(bytes: Buffer): unknown {
   const value = jsonIn(bytes.toString('utf8'));
   return value === undefined ? null : value;
-}
-
-const RETRY_AFTER_S = /^[0-9]{1,6}$/;
-
-/** The `Retry-After` header where it counts seconds; a date there is not read. */
-function retryAfterMs(headers: Dispatcher.ResponseData['headers']): number | null {
-  const value = headers['retry-after'];
-  if (typeof value !== 'string' || !RETRY_AFTER_S.test(value)) return null;
-  return Number(value) * MS_PER_S;
-}
-
-const FAULTS = new Map([
-  ...NETWORK_FAULTS,
-  ['UND_ERR_SOCKET', 'closed the connection early'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'closed the connection early'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'did not take the connection in time'],
-]);
-
-/** Codes of undici for the outside's faults and for ours. */
-const UNDICI = /^UND_ERR_/;
-const BUGS = /^UND_ERR_(INVALID_ARG|INVALID_RETURN|NOT_SUPPORTED|DESTROYED|CLOSED)/;
-
-function asFault(error: unknown): unknown {
-  const isOutside = (code: string) =>
-    isNetworkCode(code) || (UNDICI.test(code) && !BUGS.test(code));
-  return faultByCode(error, FAULTS, isOutside);
 }

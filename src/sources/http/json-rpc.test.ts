@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { jsonRpc, RPC_LIMITS, RpcFault, type RpcLimits } from './json-rpc.ts';
-import { retryAfterMs } from './post-json.ts';
+import { RETRY_AFTER_MAX_MS, retryAfterMs } from './outbound-call.ts';
 
 const never = new AbortController().signal;
 const CALLS = [
@@ -136,14 +136,17 @@ describe('a fault', () => {
     const there = client({ attemptsMax: 1 });
     for (const stop of stops.splice(0)) stop();
     expect(await fault(there.call({ method: 'a', params: [] }, never))).toBe(
-      'weather: the connection failed (ECONNREFUSED)',
+      'weather: refused the connection',
     );
   });
 });
 
-test('a wait is read as seconds or as a date, and not made up from anything else', () => {
+test('a wait is read as seconds or as a date, of a day at most, and not made up from anything else', () => {
   expect(retryAfterMs('7')).toBe(7_000);
   expect(retryAfterMs('Wed, 21 Oct 2015 07:28:00 GMT')).toBe(0);
+  expect(retryAfterMs('Fri, 21 Oct 2995 07:28:00 GMT')).toBe(RETRY_AFTER_MAX_MS);
+  expect(retryAfterMs('999999999')).toBe(RETRY_AFTER_MAX_MS);
   expect(retryAfterMs('soon')).toBeNull();
+  expect(retryAfterMs('-5')).toBeNull();
   expect(retryAfterMs(undefined)).toBeNull();
 });

@@ -2,10 +2,13 @@
 // A call is answered with a result or with the server's own error; whatever is neither (HTML, a
 // missing answer, silence) is a fault and never a result. It waits where it is told to wait.
 
+import { Agent as PlainAgent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import { z } from 'zod';
+import { MS_PER_S } from '../../chain/time.ts';
+import { type Answered, exchange } from './fetch-json.ts';
 import { jsonIn } from './json-text.ts';
-import { shownAddress } from './outbound-call.ts';
-import { type JsonAddress, jsonAddress, type Posted, PostFault } from './post-json.ts';
+import { FetchFault, shownAddress } from './outbound-call.ts';
 
 /** One call. */
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -71,6 +74,8 @@ export type JsonRpc = {
   readonly close: () => void;
 };
 
+const SOCKETS_MAX = 8;
+const IDLE_MS = 10_000;
 const FIRST_WAIT_MS = 250;
 const HTTP = { ok: 200, unauthorised: 401, forbidden: 403, tooLarge: 413, tooMany: 429 } as const;
 const SERVER_FAULT = 500;
@@ -98,13 +103,14 @@ export function isRateLimit({ code, message }: RpcError): boolean {
 
 /** A client of one server. Batches that the server finds too large are halved, for good. */
 export function jsonRpc(options: JsonRpcOptions): JsonRpc {
-  const address = jsonAddress(options.url, options.headers);
-  const client = new Client(address, options);
+  const SomeAgent = options.url.protocol === 'https:' ? SecureAgent : PlainAgent;
+  const agent = new SomeAgent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: IDLE_MS });
+  const client = new Client(agent, options);
   return {
     shown: shownAddress(options.url),
     call: async (call, signal) => only(await client.ask([call], signal)),
     batch: (calls, signal) => client.batch(calls, signal),
-    close: address.close,
+    close: () => agent.destroy(),
   };
 }
 
@@ -115,13 +121,13 @@ function only(answers: readonly RpcAnswer[]): RpcAnswer {
 }
 
 class Client {
-  readonly #address: JsonAddress;
+  readonly #agent: PlainAgent;
   readonly #options: JsonRpcOptions;
   #batchSize: number;
   #nextId = 1;
 
-  constructor(address: JsonAddress, options: JsonRpcOptions) {
-    this.#address = address;
+  constructor(agent: PlainAgent, options: JsonRpcOptions) {
+    this.#agent = agent;
     this.#options = options;
     this.#batchSize = options.limits.batchMax;
   }
@@ -151,7 +157,7 @@ class Client {
       const wait = tried.afterMs === null ? waitMs : tried.afterMs;
       if (attempt >= limits.attemptsMax) throw new RpcFault(tried.again, 'weather');
       if (wait > limits.waitMaxMs) {
-        const asks = `asks to wait ${Math.ceil(wait / 1_000)} s`;
+        const asks = `asks to wait ${Math.ceil(wait / MS_PER_S)} s`;
         throw new RpcFault(`${tried.again} and ${asks}`, 'weather');
       }
       await sleep(wait, signal);
@@ -165,19 +171,29 @@ class Client {
     this.#nextId += calls.length;
     const asked = calls.map((call, i) => ({ jsonrpc: '2.0', id: first + i, ...call }));
     const body = JSON.stringify(asked.length === 1 ? asked[0] : asked);
-    let posted: Posted;
+    const { url, headers, limits } = this.#options;
+    let posted: Answered;
     try {
-      posted = await this.#address.post(body, this.#options.limits, signal);
+      posted = await exchange({
+        url,
+        headers,
+        body,
+        limits,
+        signal,
+        agent: this.#agent,
+        call: 'reading',
+      });
     } catch (error) {
-      if (!(error instanceof PostFault)) throw error;
-      if (error.kind === 'weather') return { again: error.fault, afterMs: null };
+      if (!(error instanceof FetchFault)) throw error;
+      if (error.kind === 'failed') return { again: error.fault, afterMs: null };
       throw new RpcFault(error.fault, error.kind);
     }
     const { status, retryAfterMs: afterMs } = posted;
+    const text = posted.bytes.toString('utf8');
     if (status === HTTP.tooMany) return { again: 'limits the rate of requests', afterMs };
     if (status === HTTP.tooLarge) throw new RpcFault('finds the request too large', 'too_large');
-    const wires = wiresOf(posted);
-    if (wires === null) return unusable(posted);
+    const wires = wiresOf(text);
+    if (wires === null) return unusable(posted, text);
     const answers = matched(wires, first, calls.length, status);
     const limited = answers.some((one) => !one.ok && isRateLimit(one.error));
     return limited ? { again: 'limits the rate of requests', afterMs } : { answers };
@@ -189,7 +205,7 @@ type Tried =
   | { readonly again: string; readonly afterMs: number | null };
 
 /** The answers in a body, or `null` where it holds none. Providers send errors with any status. */
-function wiresOf({ text }: Posted): readonly Wire[] | null {
+function wiresOf(text: string): readonly Wire[] | null {
   const body = jsonIn(text);
   if (body === undefined) return null;
   const parsed = z.array(ANSWER).safeParse(Array.isArray(body) ? body : [body]);
@@ -198,7 +214,7 @@ function wiresOf({ text }: Posted): readonly Wire[] | null {
   return parsed.data.some(({ id, error }) => id != null || error != null) ? parsed.data : null;
 }
 
-function unusable({ status, text, retryAfterMs: afterMs }: Posted): Tried {
+function unusable({ status, retryAfterMs: afterMs }: Answered, text: string): Tried {
   if (status === HTTP.unauthorised || status === HTTP.forbidden) {
     throw new RpcFault(`refused the credential (${status})`, 'terminal');
   }

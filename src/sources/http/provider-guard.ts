@@ -2,7 +2,9 @@
 // A rate for each provider, a rest for one that keeps failing, a budget for each request. It
 // refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
 
-import { StatusFault } from './fetch-json.ts';
+import { MS_PER_S } from '../../chain/time.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
 import { FetchFault } from './outbound-call.ts';
 
 /** A provider did not give a usable answer, in product text without any part of a URL. */
@@ -67,6 +69,19 @@ export function callBudget(limits: {
   };
 }
 
+/** Does work under a budget of its own, which ends with it. */
+export async function withBudget<T>(
+  limits: Parameters<typeof callBudget>[0],
+  work: (budget: CallBudget) => Promise<T>,
+): Promise<T> {
+  const budget = callBudget(limits);
+  try {
+    return await work(budget);
+  } finally {
+    budget.end();
+  }
+}
+
 /** How a provider is to be asked. */
 export type GuardLimits = {
   /** Its plan's rate. */
@@ -92,7 +107,6 @@ export type ProviderGuard = {
   ) => Promise<T>;
 };
 
-const MS_PER_S = 1_000;
 /** A wait that a provider asks for is kept up to here; past it the question has failed. */
 const WAIT_MAX_MS = 10_000;
 
@@ -139,6 +153,29 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
       }
     },
   };
+}
+
+/** Asks for JSON under a guard. What `read` throws of a fault counts as the provider's. */
+export function askJson<T>(
+  {
+    guard,
+    budget,
+    ...question
+  }: Omit<JsonAsk, 'signal'> & {
+    readonly guard: ProviderGuard;
+    readonly budget: CallBudget;
+  },
+  read: (answer: unknown) => T,
+): Promise<T> {
+  return guard.ask(budget, async (signal) => read(await fetchJson({ ...question, signal })));
+}
+
+/** Why a question under a guard has no answer; a bug is thrown on. */
+export function whyUnanswered(error: unknown, failed: (fault: string) => Why): Why {
+  if (error instanceof ProviderFault) return failed(error.fault);
+  if (!(error instanceof BudgetSpent)) throw error;
+  if (error.of === 'time') return why('time_budget');
+  return why('call_budget', { limit: String(error.callsMax) });
 }
 
 function resting({ failuresMax, restMs }: GuardLimits, lastFault: string): string {

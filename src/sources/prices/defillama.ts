@@ -16,13 +16,16 @@ import type {
   Prices,
   PricesPort,
 } from '../../ports/history/prices.ts';
-import { fetchJson, type JsonLimits } from '../http/fetch-json.ts';
+import type { JsonLimits } from '../http/fetch-json.ts';
+import { shownAddress } from '../http/outbound-call.ts';
 import {
+  askJson,
   BudgetSpent,
   type CallBudget,
-  callBudget,
   ProviderFault,
   type ProviderGuard,
+  whyUnanswered,
+  withBudget,
 } from '../http/provider-guard.ts';
 import { coinId } from './coin-id.ts';
 import { kept } from './kept.ts';
@@ -115,7 +118,7 @@ async function answered<Q, A>(
   { questions, known, batches, read: ask }: Inquiry<Q, A>,
 ): Promise<Partly<readonly A[], PricesPort>> {
   const { url, timeMs, callsMax, simulated, now } = options;
-  const shown = `${url.protocol}//${url.host}`;
+  const shown = shownAddress(url);
   const name = 'DefiLlama-compatible API';
   const source = { name, url: shown, as_of: now(), kind: 'table', simulated } as const;
   const origin = { port: PORT, source } as const;
@@ -128,15 +131,15 @@ async function answered<Q, A>(
   }
   const readings: Partly<readonly A[], PricesPort>[] = [];
   if (had.length > 0 || missing.length === 0) readings.push(read(had, origin));
-  const budget = callBudget({ timeMs, callsMax, signal });
-  try {
-    for (const batch of batches(missing)) readings.push(await oneBatch(batch));
-  } finally {
-    budget.end();
-  }
+  await withBudget({ timeMs, callsMax, signal }, async (budget) => {
+    for (const batch of batches(missing)) readings.push(await oneBatch(batch, budget));
+  });
   return map(some(readings), (lists) => lists.flat());
 
-  async function oneBatch(batch: readonly Q[]): Promise<Partly<readonly A[], PricesPort>> {
+  async function oneBatch(
+    batch: readonly Q[],
+    budget: CallBudget,
+  ): Promise<Partly<readonly A[], PricesPort>> {
     try {
       return read(await ask(batch, budget), origin);
     } catch (error) {
@@ -146,12 +149,10 @@ async function answered<Q, A>(
 }
 
 function whyOf(error: unknown, provider: string): Why {
-  if (error instanceof ProviderFault)
-    return why('provider_failed', { provider, fault: error.fault });
-  if (!(error instanceof BudgetSpent)) throw error;
-  return error.of === 'time'
-    ? why('timed_out', { what: provider, limit: 'the time that a request may take' })
-    : why('call_budget', { limit: String(error.callsMax) });
+  if (error instanceof BudgetSpent && error.of === 'time') {
+    return why('timed_out', { what: provider, limit: 'the time that a request may take' });
+  }
+  return whyUnanswered(error, (fault) => why('provider_failed', { provider, fault }));
 }
 
 function coinBatches(coins: readonly Coin[]): Coin[][] {
@@ -199,15 +200,12 @@ async function asked<T>(
   const whole = new URL(url);
   whole.pathname = `${whole.pathname.replace(/\/+$/, '')}${path}`;
   for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, value);
-  return guard.ask(budget, async (signal) => {
-    const ask = { url: whole, body: null, headers: USER_AGENT, limits: LIMITS, signal };
-    const answer = schema.safeParse(await fetchJson(ask));
+  return askJson({ guard, budget, url: whole, body: null, limits: LIMITS }, (told) => {
+    const answer = schema.safeParse(told);
     if (answer.success) return answer.data;
     throw new ProviderFault('answered JSON of another shape', 'passing');
   });
 }
-
-const USER_AGENT: Readonly<Record<string, string>> = { 'user-agent': 'exhibit' };
 
 const point = z.object({
   timestamp: z.number().int().nonnegative(),

@@ -16,7 +16,13 @@ import type {
   RawHistory,
   RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
-import { BudgetSpent, type CallBudget, callBudget, ProviderFault } from '../http/provider-guard.ts';
+import { shownAddress } from '../http/outbound-call.ts';
+import {
+  type CallBudget,
+  ProviderFault,
+  whyUnanswered,
+  withBudget,
+} from '../http/provider-guard.ts';
 import { called, NodeError, type SolanaNode } from './node.ts';
 import {
   type ParsedTransaction,
@@ -42,10 +48,9 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
     chainsRead: async () => read(['solana'], { port: PORT, source: sourceOf(options) }),
     neighbourhoods: async (addresses, limits) => {
       const { timeMs, callsMax } = options;
-      const budget = callBudget({ timeMs, callsMax, signal: limits.signal });
-      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
-      let room = limits.batchRowsMax;
-      try {
+      return withBudget({ timeMs, callsMax, signal: limits.signal }, async (budget) => {
+        const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
+        let room = limits.batchRowsMax;
         for (const address of addresses) {
           const rowsMax = Math.min(limits.rowsMax, room);
           const reading = await ofAddress(options, address, { ...limits, rowsMax }, budget);
@@ -53,21 +58,15 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
           const rows = seen(map(reading, ({ counterparties }) => counterparties));
           if (rows !== null) for (const { transfer_count } of rows) room -= transfer_count;
         }
-      } finally {
-        budget.end();
-      }
-      return readings;
+        return readings;
+      });
     },
   };
 }
 
-function shownOf({ url }: SolanaNode): string {
-  return `${url.protocol}//${url.host}`;
-}
-
 function sourceOf(options: SolanaHistoryOptions): Source {
   const { now, simulated } = options;
-  const url = shownOf(options);
+  const url = shownAddress(options.url);
   return { name: 'Solana JSON-RPC', url, as_of: now(), kind: 'observation', simulated };
 }
 
@@ -98,18 +97,9 @@ async function ofAddress(
   return gathered.cut === null ? read(value, origin) : part(value, origin, gathered.cut);
 }
 
-function whyOf(error: unknown, node: SolanaNode): Why {
-  if (error instanceof BudgetSpent) {
-    if (error.of === 'time') return why('time_budget');
-    return why('call_budget', { limit: String(error.callsMax) });
-  }
-  if (error instanceof ProviderFault) {
-    return why('provider_failed', {
-      provider: `Solana node ${shownOf(node)}`,
-      fault: error.fault,
-    });
-  }
-  throw error;
+function whyOf(error: unknown, { url }: SolanaNode): Why {
+  const provider = `Solana node ${shownAddress(url)}`;
+  return whyUnanswered(error, (fault) => why('provider_failed', { provider, fault }));
 }
 
 /** What was read so far, by signature: a part keeps it when the rest fails. */

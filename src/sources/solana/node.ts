@@ -2,8 +2,13 @@
 // Each of its error codes means that something was not read; none of them is an empty answer.
 
 import { z } from 'zod';
-import { fetchJson, type JsonLimits } from '../http/fetch-json.ts';
-import { type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider-guard.ts';
+import type { JsonLimits } from '../http/fetch-json.ts';
+import {
+  askJson,
+  type CallBudget,
+  ProviderFault,
+  type ProviderGuard,
+} from '../http/provider-guard.ts';
 import { exactJson } from './exact-json.ts';
 
 /** A node. `url` may carry a key: it is asked and never shown. */
@@ -55,11 +60,9 @@ export async function called<T>(
   schema: z.ZodType<T>,
   budget: CallBudget,
 ): Promise<T> {
-  return guard.ask(budget, async (signal) => {
-    const body = { jsonrpc: '2.0', id: 1, method, params };
-    const headers = { 'user-agent': 'exhibit' };
-    const ask = { url, body, headers, limits: LIMITS, signal, parse: exactJson };
-    const read = answer.safeParse(await fetchJson(ask));
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  return askJson({ guard, budget, url, body, limits: LIMITS, parse: exactJson }, (told) => {
+    const read = answer.safeParse(told);
     if (!read.success) throw shapeless(method);
     const { error, result } = read.data;
     if (error !== undefined && error !== null) throw new NodeError(method, error.code);

@@ -1,6 +1,7 @@
 // How old is each source, and can it carry a negative? Asks /health again and again.
 //   node examples/source-ages.ts [EVERY_SECONDS [TIMES]]
-// Ends with 3 where some source was not fresh at the last look.
+// Ends with 3 where some source was not fresh at the last look. A source of which each answer has a
+// date of its own (per_answer) has no age: its answers say how old they are.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, textAt, valueAt } from './ask.ts';
@@ -26,7 +27,9 @@ async function allFresh(): Promise<boolean> {
     const [state, age, max] = ['state', 'age_s', 'max_age_s'].map((one) => valueAt(source, one));
     const limit = max === null ? 'no limit' : `${max} s at most`;
     const note = valueAt(source, 'reason') === null ? '' : `: ${textAt(source, 'reason')}`;
-    console.log(`${name}: ${state}, ${age === null ? 'never' : `${age} s`} (${limit})${note}`);
+    const aged = age === null ? 'no age' : `${age} s (${limit})`;
+    console.log(`${name}: ${state}, ${aged}${note}`);
   }
-  return rows.length > 0 && rows.every(([, source]) => valueAt(source, 'state') === 'fresh');
+  const isGood = (state: unknown) => state === 'fresh' || state === 'per_answer';
+  return rows.length > 0 && rows.every(([, source]) => isGood(valueAt(source, 'state')));
 }

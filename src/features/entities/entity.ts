@@ -13,6 +13,7 @@ import {
   seen,
   Unread,
   unread,
+  weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {

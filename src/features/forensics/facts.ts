@@ -114,17 +114,17 @@ function authorityOf({ code, authority }: FactReadings) {
   return { ...known.authority, minimal_proxy_of: known.code.minimal_proxy_of };
 }
 
-/** The state of the address on the other chains whose node is asked; `null` where none was read. */
+/**
+ * The state of the address on the other chains whose node is asked; `null` where none is. What was
+ * not read of a chain is null there, so that no chain drops out without a word.
+ */
 export function elsewhereOf({ facts }: FindingInputs) {
   const [, ...others] = facts;
-  const states = others.map((one) => {
-    const state = both({ code: one.facts.code, nonce: one.facts.nonce });
-    const code = seenOf(one.facts.code);
-    if (seenOf(state) === null || code === null) return null;
-    return { chain: one.chain, ...stateOf(one.facts), delegates_to: code.delegates_to };
+  const asked = others.map(({ chain, facts: own }) => {
+    const code = seenOf(own.code);
+    return { chain, ...stateOf(own), delegates_to: code === null ? null : code.delegates_to };
   });
-  const read = present(states);
-  return read.length === 0 ? null : read;
+  return asked.length === 0 ? null : asked;
 }
 
 /** Whence each fact is. */
@@ -167,7 +167,7 @@ function told<P extends string>(reading: Partly<unknown, P>): Measured<P> {
 
 const NO_FACTS = unreadFacts(
   why('fact_not_told', {
-    source: 'No source of chain facts',
+    source: 'A source of chain facts',
     fact: 'anything of this kind of address',
   }),
 );

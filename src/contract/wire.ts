@@ -82,12 +82,98 @@ function mark<Out>(schema: z.ZodType, meta: ClaimMeta): Out {
   return schema.meta({ [CLAIM_META]: meta }) as unknown as Out;
 }
 
+/**
+ * Why the empty form of a field denies nothing by itself (read by `silence.test.ts` alone, so that
+ * no document and no request carries it). `rests_on`: it may be empty only while these ports spoke.
+ * `unless`: it denies where the flag of that name beside it is true. `prose`: sentences, which are
+ * read for words that deny.
+ */
+export type HarmlessMark = {
+  readonly because: string;
+  readonly rests_on?: readonly string[];
+  readonly unless?: string;
+  readonly prose?: true;
+};
+
+const HARMLESS = z.registry<HarmlessMark>();
+const MISSES = z.registry<{ readonly rests_on: readonly string[] }>();
+
+/** The mark of a field that was declared as denying nothing, or `null`. */
+export function harmlessMark(schema: z.ZodType): HarmlessMark | null {
+  const mark = HARMLESS.get(schema);
+  return mark === undefined ? null : mark;
+}
+
+/** The ports that a miss of this data rests on, where it may be said although others are silent. */
+export function missRests(data: z.ZodType): readonly string[] | null {
+  const mark = MISSES.get(data);
+  return mark === undefined ? null : mark.rests_on;
+}
+
+/** Text that names or tells of something found and denies nothing: a name, a hash, an amount. */
+export function words(): z.ZodString;
+export function words<S extends z.ZodType>(schema: S): S;
+export function words(schema: z.ZodType = z.string()): z.ZodType {
+  return harmless(schema, 'it names something that was found');
+}
+
+/** One of a closed set of words, none of which denies anything. */
+export function oneOf<const W extends readonly [string, ...string[]]>(values: W) {
+  return harmless(z.enum(values), 'none of its words denies anything');
+}
+
+/** Sentences of the product: reasons, caveats, notes. A word in them that denies is a denial. */
+export function prose(): z.ZodString {
+  const schema = z.string();
+  HARMLESS.add(schema, { because: 'it is read for words that deny', prose: true });
+  return schema;
+}
+
+/** A fact of a row that was found: its empty form is told of that row, once these ports spoke. */
+export function ofRow<S extends z.ZodType, const P extends string>(
+  schema: S,
+  rests?: RestsOn<P>,
+): S {
+  return harmless(schema, 'it is a fact of a row that was found', rests);
+}
+
+/** A field whose empty form denies nothing, and why not. */
+export function harmless<S extends z.ZodType, const P extends string>(
+  schema: S,
+  because: string,
+  rests?: RestsOn<P>,
+): S {
+  const on = rests === undefined ? null : { rests_on: rests.restsOn };
+  const marked = clone(schema);
+  HARMLESS.add(marked, { because, ...on });
+  return marked;
+}
+
+/** A field that is empty also where nothing was looked at; only the flag beside it denies. */
+export function emptyUnless<S extends z.ZodType>(flag: string, schema: S): S {
+  const marked = clone(schema);
+  HARMLESS.add(marked, { because: `only a true ${flag} beside it makes it deny`, unless: flag });
+  return marked;
+}
+
+/** Data of which a miss may be said once these ports spoke; its reason names what is silent. */
+export function missOf<S extends z.ZodType, const P extends string>(data: S, rests: RestsOn<P>): S {
+  const marked = clone(data);
+  MISSES.add(marked, { rests_on: rests.restsOn });
+  return marked;
+}
+
+// A schema may be used in several places, so that a mark is put on one of its own.
+function clone<S extends z.ZodType>(schema: S): S {
+  return schema.clone(schema._zod.def, { parent: true });
+}
+
 /** Unix time in whole seconds. */
 export const unixSeconds = z.int().nonnegative();
 /** A day, `YYYY-MM-DD`, in UTC. */
-export const isoDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+export const isoDay = words(z.string().regex(/^\d{4}-\d{2}-\d{2}$/));
 /** ISO 8601 date-time in UTC. */
-export const isoTime = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
+export const isoTime = words(z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/));
 
 /** One source of an answer, as the interface shows it. */
 export const sourceShown = z.strictObject({

@@ -2,38 +2,38 @@
 
 import { z } from 'zod';
 import { plainRoute } from '../../contract/route.ts';
-import { isoDay } from '../../contract/wire.ts';
+import { isoDay, oneOf, prose, words } from '../../contract/wire.ts';
 
 /** One contract of the table. */
 const registryRow = z.strictObject({
-  chain: z.string(),
+  chain: words(),
   /** In EIP-55 letter case. */
-  address: z.string(),
-  protocol: z.string(),
-  name: z.string(),
-  role: z.enum(['liquidity', 'lock', 'router', 'messaging']),
+  address: words(),
+  protocol: words(),
+  name: words(),
+  role: oneOf(['liquidity', 'lock', 'router', 'messaging']),
   valid_from_block: z.int().nonnegative().nullable(),
-  sources: z.array(z.string()).min(1),
+  sources: z.array(words()).min(1),
   reviewed: isoDay,
-  note: z.string().nullable(),
+  note: words().nullable(),
 });
 
 /** How many contracts of each protocol the table holds on a chain; a chain without one has none. */
 const chainCoverage = z.strictObject({
-  chain: z.string(),
+  chain: words(),
   contracts: z.int().positive(),
-  protocols: z.array(z.strictObject({ protocol: z.string(), contracts: z.int().positive() })),
+  protocols: z.array(z.strictObject({ protocol: words(), contracts: z.int().positive() })),
 });
 
 const publishedRegistry = z.strictObject({
   /** SHA-256 of the file. */
-  id: z.string(),
+  id: words(),
   reviewed: isoDay,
   contracts: z.int().positive(),
-  protocols: z.array(z.string()).min(1),
+  protocols: z.array(words()).min(1),
   coverage: z.array(chainCoverage).min(1),
   rows: z.array(registryRow).min(1),
-  caveat: z.string().min(1),
+  caveat: prose().min(1),
 });
 
 /** The table as it is published. */
@@ -49,7 +49,7 @@ export const registryBridges = plainRoute({
   responses: {
     200: publishedRegistry.describe('The table in force, with its coverage by chain.'),
     503: z
-      .strictObject({ error: z.string().min(1), reason: z.string().min(1) })
+      .strictObject({ error: prose().min(1), reason: prose().min(1) })
       .describe('No table could be read.'),
   },
 });

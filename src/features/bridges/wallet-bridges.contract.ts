@@ -2,63 +2,74 @@
 
 import { z } from 'zod';
 import { evidenceRoute } from '../../contract/route.ts';
-import { addressText, checked, isoDay, isoTime, negative } from '../../contract/wire.ts';
+import {
+  addressText,
+  checked,
+  harmless,
+  isoDay,
+  isoTime,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
 
 const TRACE = { restsOn: ['bridge_registry', 'transfer_history'] } as const;
 const RECEIPTS = { restsOn: ['transaction_receipts'] } as const;
 
 const count = z.int().nonnegative();
 const usd = z.number().nonnegative();
-const direction = z.enum(['out', 'in', 'both']);
+const direction = oneOf(['out', 'in', 'both']);
 
 const bridge = z.strictObject({
-  protocol: z.string(),
-  name: z.string(),
+  protocol: words(),
+  name: words(),
   direction,
   transfers: z.int().positive(),
   transactions: z.int().positive(),
   usd: usd.nullable(),
-  unpriced_transfers: count,
+  unpriced_transfers: ofRow(count),
   first_seen: isoTime,
   last_seen: isoTime,
-  contracts: z.array(z.string()).min(1),
-  messaging_only: z.boolean(),
+  contracts: z.array(words()).min(1),
+  messaging_only: ofRow(z.boolean()),
 });
 
 // What a contract's event says of a contact. `amount` is in the asset's smallest units, as the
 // event has it; `asset` is a token's contract or `native`.
 const event = z.strictObject({
-  event: z.string(),
-  version: z.string(),
-  direction: z.enum(['out', 'in']),
-  user: z.string().nullable(),
-  asset: z.string().nullable(),
-  amount: z.string().nullable(),
-  contract: z.string(),
-  message_id: z.string().nullable(),
-  origin: z.string().nullable(),
-  destination: z.string().nullable(),
+  event: words(),
+  version: words(),
+  direction: oneOf(['out', 'in']),
+  user: words().nullable(),
+  asset: words().nullable(),
+  amount: words().nullable(),
+  contract: words(),
+  message_id: words().nullable(),
+  origin: words().nullable(),
+  destination: words().nullable(),
 });
 
 // `basis` is `event` where another paid the transfer and an event says that it was bridged.
 // `events` is null where the receipt was not read, and where it holds none of the contract.
 const contact = z.strictObject({
-  protocol: z.string(),
-  name: z.string(),
-  contract: z.string(),
-  tx: z.string(),
+  protocol: words(),
+  name: words(),
+  contract: words(),
+  tx: words(),
   block: z.int().positive(),
   at: isoTime,
-  direction: z.enum(['out', 'in']),
-  kind: z.enum(['native', 'internal', 'token']),
-  token: z.string().nullable(),
-  symbol: z.string().nullable(),
-  amount: z.string().nullable(),
-  raw_amount: z.string(),
+  direction: oneOf(['out', 'in']),
+  kind: oneOf(['native', 'internal', 'token']),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  amount: words().nullable(),
+  raw_amount: words(),
   usd: usd.nullable(),
   initiated_by_subject: z.boolean().nullable(),
-  basis: z.enum(['transfer', 'event']),
-  receipt: z.enum(['read', 'unread']),
+  basis: oneOf(['transfer', 'event']),
+  receipt: oneOf(['read', 'unread']),
   events: z.array(event).min(1).nullable(),
 });
 
@@ -77,8 +88,8 @@ export const walletBridges = evidenceRoute({
     chain: z.enum(['ethereum', 'arbitrum', 'base', 'bsc', 'polygon']).default('ethereum'),
   }),
   data: z.strictObject({
-    address: z.string(),
-    chain: z.string(),
+    address: words(),
+    chain: words(),
     bridges: negative(z.array(bridge), TRACE),
     totals: z.strictObject({
       out_usd: claimedUsd,
@@ -89,17 +100,17 @@ export const walletBridges = evidenceRoute({
     total_usd: claimedUsd,
     coverage: z.strictObject({
       checked: checked(TRACE),
-      reason: z.string().nullable(),
-      from_block: z.int().nonnegative().nullable(),
+      reason: prose().nullable(),
+      from_block: harmless(count, 'the number of a block is a place').nullable(),
       to_block: z.int().positive().nullable(),
-      provenance: z.enum(['warehouse', 'onchain']).nullable(),
+      provenance: oneOf(['warehouse', 'onchain']).nullable(),
     }),
-    protocols_seen: negative(z.array(z.string()), TRACE),
+    protocols_seen: negative(z.array(words()), TRACE),
     messaging_only: claimedCount,
     truncated: negative(z.boolean(), TRACE),
     unpriced_transfers: claimedCount,
     rows_scanned: claimedCount,
-    price_basis: z.string().min(1),
+    price_basis: words().min(1),
     contacts: negative(z.array(contact).nullable(), TRACE),
     contacts_count: claimedCount,
     transfers_left_out: z.strictObject({ zero_value: claimedCount, no_market_token: claimedCount }),
@@ -110,15 +121,15 @@ export const walletBridges = evidenceRoute({
         unread: z.int().positive().nullable(),
         complete: checked(RECEIPTS),
         unknown_events: negative(count.nullable(), RECEIPTS),
-        reason: z.string().nullable(),
+        reason: prose().nullable(),
       })
       .nullable(),
     registry: z.strictObject({
-      id: z.string(),
+      id: words(),
       rows: z.int().positive(),
       reviewed: isoDay,
     }),
-    caveat: z.string().min(1),
+    caveat: prose().min(1),
   }),
   absences: ['not_supported', 'not_deployed'],
   tool: {

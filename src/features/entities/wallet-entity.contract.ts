@@ -2,7 +2,18 @@
 
 import { z } from 'zod';
 import { plainRoute } from '../../contract/route.ts';
-import { addressText, checked, isoTime, negative, unixSeconds } from '../../contract/wire.ts';
+import {
+  addressText,
+  checked,
+  emptyUnless,
+  harmless,
+  isoTime,
+  negative,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 
 const CLUSTERS = { restsOn: ['entity_clusters'] } as const;
 const HISTORY = { restsOn: ['transfer_history'] } as const;
@@ -18,7 +29,7 @@ export const ENTITY_CHAINS = [
   'bitcoin',
 ] as const;
 
-const heuristic = z.enum([
+const heuristic = oneOf([
   'deposit_reuse',
   'shared_funder',
   'lockstep',
@@ -28,71 +39,71 @@ const heuristic = z.enum([
 ]);
 
 const evidence = z.strictObject({
-  id: z.string(),
+  id: words(),
   heuristic,
-  addresses: z.array(z.string()).min(2),
-  through: z.string(),
-  transactions: z.array(z.string()).min(1),
+  addresses: z.array(words()).min(2),
+  through: words(),
+  transactions: z.array(words()).min(1),
   at: isoTime,
   weight: z.number().positive(),
-  statement: z.string().min(1),
+  statement: prose().min(1),
 });
 
 const label = z.strictObject({
-  address: z.string(),
-  label: z.string(),
-  entity: z.string(),
-  role: z.string(),
-  confidence: z.string(),
-  source: z.string(),
+  address: words(),
+  label: words(),
+  entity: words(),
+  role: words(),
+  confidence: words(),
+  source: words(),
 });
 
 // One heuristic, and whether it came to its end on this address.
 const run = z.strictObject({
   heuristic,
   checked: checked(CLUSTERS),
-  reason: z.string().nullable(),
+  reason: prose().nullable(),
 });
 
 // `by` is the evidence that joined two clusters; `null` where an id gave way to an older one that
 // was found later.
 const merge = z.strictObject({
-  former_id: z.string(),
-  cluster_id: z.string(),
+  former_id: words(),
+  cluster_id: words(),
   at: isoTime,
-  by: z.string().nullable(),
+  by: words().nullable(),
 });
 
-const step = z.strictObject({ from: z.string(), to: z.string(), evidence });
+const step = z.strictObject({ from: words(), to: words(), evidence });
 
 const leftOut = negative(z.int().nonnegative().nullable(), HISTORY);
 
 export const walletEntityData = z.strictObject({
-  address: z.string(),
-  chain: z.enum(ENTITY_CHAINS),
-  cluster_id: z.string(),
+  address: words(),
+  chain: oneOf(ENTITY_CHAINS),
+  cluster_id: words(),
   // 1 with no evidence is the shape of no data, and no confident answer: `checked` says more.
-  confidence: z.number().min(0).max(1),
-  evidence: z.array(evidence),
-  evidence_total: z.int().nonnegative(),
-  labels: z.array(label),
-  related_wallets: z.array(z.string()).min(1),
+  confidence: emptyUnless('checked', z.number().min(0).max(1)),
+  evidence: emptyUnless('checked', z.array(evidence)),
+  evidence_total: emptyUnless('checked', z.int().nonnegative()),
+  labels: emptyUnless('checked', z.array(label)),
+  related_wallets: z.array(words()).min(1),
   related_wallets_total: z.int().positive(),
   checked: checked(CLUSTERS),
-  reason: z.string().nullable(),
+  reason: prose().nullable(),
   coverage: z.array(run).min(1),
   edges_left_out: z.strictObject({ zero_value: leftOut, no_market_token: leftOut }).nullable(),
-  merge_history: z.array(merge),
+  merge_history: emptyUnless('checked', z.array(merge)),
   explain: z
     .strictObject({
-      to: z.string(),
+      to: words(),
       linked: negative(z.boolean().nullable(), CLUSTERS),
-      chain: z.array(step),
+      chain: harmless(z.array(step), '`linked` beside it says whether there is none'),
     })
     .nullable(),
-  simulated: z.boolean(),
+  simulated: harmless(z.boolean(), 'it is of the data, not of the address'),
   as_of: unixSeconds,
-  caveat: z.string().min(1),
+  caveat: prose().min(1),
 });
 
 export const walletEntity = plainRoute({

@@ -2,7 +2,18 @@
 
 import { z } from 'zod';
 import { evidenceRoute } from '../../contract/route.ts';
-import { addressText, checked, isoDay, isoTime, negative } from '../../contract/wire.ts';
+import {
+  addressText,
+  checked,
+  isoDay,
+  isoTime,
+  missOf,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
 
 const LABELS = { restsOn: ['exchange_labels'] } as const;
 const LINKS = { restsOn: ['exchange_labels', 'entity_clusters'] } as const;
@@ -13,41 +24,41 @@ export const TRANSACTIONS_SHOWN_MAX = 20;
 
 // `confidence` is a rung of the tag packs' ladder, `confidence_level` its published level (0–100).
 const label = z.strictObject({
-  address: z.string(),
-  chain: z.string().nullable(),
-  label: z.string(),
-  entity: z.string(),
-  role: z.string(),
-  confidence: z.string(),
+  address: words(),
+  chain: words().nullable(),
+  label: words(),
+  entity: words(),
+  role: words(),
+  confidence: words(),
   confidence_level: z.int().positive().nullable(),
-  clusterable: z.boolean(),
-  source: z.string(),
-  source_url: z.string().nullable(),
+  clusterable: ofRow(z.boolean(), LABELS),
+  source: words(),
+  source_url: words().nullable(),
   first_seen: isoDay,
 });
 
 const contactTransfer = z.strictObject({
-  chain: z.string(),
-  tx: z.string(),
-  direction: z.enum(['in', 'out']),
-  wallet: z.string(),
-  label: z.string(),
-  token: z.string().nullable(),
-  symbol: z.string().nullable(),
-  amount: z.string().nullable(),
-  raw_amount: z.string(),
-  usd: z.string().nullable(),
+  chain: words(),
+  tx: words(),
+  direction: oneOf(['in', 'out']),
+  wallet: words(),
+  label: words(),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  amount: words().nullable(),
+  raw_amount: words(),
+  usd: words().nullable(),
   at: isoTime,
-  initiated_by_subject: z.boolean().nullable(),
+  initiated_by_subject: ofRow(z.boolean().nullable()),
 });
 
 // A count or sum is null where it could only be called zero without having read all of it.
 const exchange = z.strictObject({
-  entity: z.string(),
+  entity: words(),
   transfers_in: z.int().nonnegative().nullable(),
   transfers_out: z.int().nonnegative().nullable(),
-  usd_in: z.string().nullable(),
-  usd_out: z.string().nullable(),
+  usd_in: ofRow(z.string().nullable(), ACTIVITY),
+  usd_out: ofRow(z.string().nullable(), ACTIVITY),
   unpriced_transfers: z.int().nonnegative().nullable(),
   first_seen: isoTime,
   last_seen: isoTime,
@@ -55,38 +66,38 @@ const exchange = z.strictObject({
 });
 
 const assetFlow = z.strictObject({
-  chain: z.string(),
-  token: z.string().nullable(),
-  received: z.string(),
-  forwarded: z.string(),
+  chain: words(),
+  token: words().nullable(),
+  received: words(),
+  forwarded: words(),
 });
 
 const forward = z.strictObject({
-  user: z.string(),
-  wallet: z.string(),
-  chain: z.string(),
-  token: z.string().nullable(),
-  raw_amount: z.string(),
-  received_tx: z.string(),
-  forwarded_tx: z.string(),
+  user: words(),
+  wallet: words(),
+  chain: words(),
+  token: words().nullable(),
+  raw_amount: words(),
+  received_tx: words(),
+  forwarded_tx: words(),
   delay_s: z.int().nonnegative(),
 });
 
 // `ratio` is the smallest of the assets', `delay_s` the longest of the forwards'.
 const inferredDeposit = z.strictObject({
-  address: z.string(),
-  entity: z.string(),
+  address: words(),
+  entity: words(),
   ratio: z.number().positive().max(1),
   delay_s: z.int().nonnegative(),
-  transactions: z.array(z.string()).min(1),
+  transactions: z.array(words()).min(1),
   transactions_count: z.int().positive(),
-  is_subject: z.boolean(),
+  is_subject: ofRow(z.boolean()),
   clusterable: z.literal(true),
   externally_owned: z.literal(true).nullable(),
-  history_complete: z.boolean(),
+  history_complete: ofRow(z.boolean()),
   other_receivers: z.int().nonnegative().nullable(),
   assets_kept: z.int().nonnegative().nullable(),
-  wallets: z.array(z.string()).min(1),
+  wallets: z.array(words()).min(1),
   assets: z.array(assetFlow).min(1),
   forwards: z.array(forward).min(1).max(TRANSACTIONS_SHOWN_MAX),
 });
@@ -98,8 +109,8 @@ const activity = z.strictObject({
   exchanges: negative(z.array(exchange).nullable(), ACTIVITY),
   inferred_deposit_addresses: negative(z.array(inferredDeposit).nullable(), ACTIVITY),
   truncated: negative(z.boolean().nullable(), ACTIVITY),
-  reason: z.string().nullable(),
-  provenance: z.enum(['warehouse', 'onchain']).nullable(),
+  reason: prose().nullable(),
+  provenance: oneOf(['warehouse', 'onchain']).nullable(),
   transfers_left_out: z.strictObject({ zero_value: count, no_market_token: count }),
   candidates_read: count,
 });
@@ -112,18 +123,21 @@ export const walletCex = evidenceRoute({
   summary: 'Which exchange the label table names for an address, and its transfers with exchanges.',
   access: 'analyst',
   params: z.strictObject({ address: addressText }),
-  data: z.strictObject({
-    address: z.string(),
-    checksum: z.string(),
-    direct: label.nullable(),
-    labels: negative(z.array(label), LABELS),
-    conflicts: negative(z.array(label), LABELS),
-    linked: negative(z.array(label.extend({ cluster_id: z.string() })).nullable(), LINKS),
-    linked_reason: z.string().nullable(),
-    activity,
-    table_rows: z.int().positive(),
-    caveat: z.string().min(1),
-  }),
+  data: missOf(
+    z.strictObject({
+      address: words(),
+      checksum: words(),
+      direct: label.nullable(),
+      labels: negative(z.array(label), LABELS),
+      conflicts: negative(z.array(label), LABELS),
+      linked: negative(z.array(label.extend({ cluster_id: words() })).nullable(), LINKS),
+      linked_reason: prose().nullable(),
+      activity,
+      table_rows: z.int().positive(),
+      caveat: prose().min(1),
+    }),
+    LABELS,
+  ),
   absences: ['insufficient_evidence', 'not_deployed'],
   tool: {
     name: 'wallet_cex',

@@ -6,9 +6,15 @@ import {
   addressText,
   checked,
   claimedWords,
+  emptyUnless,
+  harmless,
   isoTime,
   negative,
+  ofRow,
+  oneOf,
+  prose,
   unixSeconds,
+  words,
 } from '../../contract/wire.ts';
 
 const FACTS = { restsOn: ['chain_facts'] } as const;
@@ -24,7 +30,7 @@ const count = negative(z.int().nonnegative().nullable(), FACTS);
 const wei = negative(z.string().regex(/^\d+$/).nullable(), FACTS);
 
 const facts = z.strictObject({
-  chain: z.string().nullable(),
+  chain: words().nullable(),
   kind: accountKind.nullable(),
   first_seen: isoTime.nullable(),
   last_seen: isoTime.nullable(),
@@ -32,20 +38,20 @@ const facts = z.strictObject({
   nonce: count,
   balance_wei: wei,
   code_size: count,
-  creator: z.string().nullable(),
-  creation_tx: z.string().nullable(),
-  verified_name: z.string().nullable(),
+  creator: words().nullable(),
+  creation_tx: words().nullable(),
+  verified_name: words().nullable(),
   funded_by: z
-    .strictObject({ address: z.string(), chain: z.string(), tx: z.string(), at: isoTime })
+    .strictObject({ address: words(), chain: words(), tx: words(), at: isoTime })
     .nullable(),
-  delegates_to: z.string().nullable(),
+  delegates_to: words().nullable(),
   authority: z
     .strictObject({
-      implementation: z.string().nullable(),
-      admin: z.string().nullable(),
-      beacon: z.string().nullable(),
-      owner: z.string().nullable(),
-      minimal_proxy_of: z.string().nullable(),
+      implementation: words().nullable(),
+      admin: words().nullable(),
+      beacon: words().nullable(),
+      owner: words().nullable(),
+      minimal_proxy_of: words().nullable(),
     })
     .nullable(),
 });
@@ -54,9 +60,9 @@ const facts = z.strictObject({
 const provenance = <const P extends 'chain_facts' | 'transfer_history'>(port: P) =>
   z.strictObject({
     measured: checked({ restsOn: [port] }),
-    source: z.string().nullable(),
+    source: words().nullable(),
     as_of: unixSeconds.nullable(),
-    reason: z.string().nullable(),
+    reason: prose().nullable(),
   });
 const ofChain = provenance('chain_facts');
 const ofHistory = provenance('transfer_history');
@@ -78,62 +84,64 @@ const factsProvenance = z.strictObject({
 });
 
 const elsewhere = z.strictObject({
-  chain: z.string(),
+  chain: words(),
   nonce: count,
   balance_wei: wei,
   code_size: count,
-  delegates_to: z.string().nullable(),
+  delegates_to: words().nullable(),
 });
 
 const transferEvidence = z.strictObject({
   evidence: z.literal('transfer'),
-  chain: z.string(),
-  tx: z.string(),
+  chain: words(),
+  tx: words(),
   block: z.int().nonnegative(),
   at: isoTime,
-  from: z.string(),
-  to: z.string(),
-  direction: z.enum(['in', 'out']),
-  token: z.string().nullable(),
-  symbol: z.string().nullable(),
-  raw_amount: z.string(),
-  amount: z.string().nullable(),
-  usd: z.string().nullable(),
-  initiator: z.string().nullable(),
-  initiated_by_subject: z.boolean().nullable(),
+  from: words(),
+  to: words(),
+  direction: oneOf(['in', 'out']),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  raw_amount: words(),
+  amount: words().nullable(),
+  usd: words().nullable(),
+  initiator: words().nullable(),
+  initiated_by_subject: ofRow(z.boolean().nullable()),
 });
 const recordEvidence = z.strictObject({
   evidence: z.literal('record'),
-  chain: z.string().nullable(),
-  tx: z.string().nullable(),
+  chain: words().nullable(),
+  tx: words().nullable(),
   block: z.int().nonnegative().nullable(),
   at: isoTime.nullable(),
-  name: z.string(),
-  value: z.string(),
+  name: words(),
+  value: words(),
 });
 
 const finding = z.strictObject({
-  id: z.string().regex(/^[0-9a-f]{32}$/),
-  kind: z.string(),
-  title: z.string(),
-  statement: z.string(),
+  id: words(z.string().regex(/^[0-9a-f]{32}$/)),
+  kind: words(),
+  title: words(),
+  statement: prose(),
   evidence: z.array(z.union([transferEvidence, recordEvidence])).min(1),
   evidence_count: z.int().positive(),
-  initiated_by_subject: z.boolean().nullable(),
-  source: z.string(),
+  initiated_by_subject: ofRow(z.boolean().nullable()),
+  source: words(),
   as_of: unixSeconds,
 });
 
 // `from` and `to` are blocks of the main chain of the address's kind; null where no history counts.
+const place = <S extends z.ZodType>(block: S) =>
+  harmless(block, 'the number of a block is a place');
 const coverage = z.strictObject({
-  kind: z.string(),
-  title: z.string(),
-  checked: z.boolean(),
-  reason: z.string().nullable(),
-  from: z.int().nonnegative().nullable(),
+  kind: words(),
+  title: words(),
+  checked: harmless(z.boolean(), 'a true one is held by the flag of all of them'),
+  reason: prose().nullable(),
+  from: place(z.int().nonnegative()).nullable(),
   to: z.int().nonnegative().nullable(),
   blocks: z
-    .array(z.strictObject({ chain: z.string(), from: z.int(), to: z.int() }))
+    .array(z.strictObject({ chain: words(), from: place(z.int()), to: z.int() }))
     .min(1)
     .nullable(),
 });
@@ -147,14 +155,14 @@ export const walletScore = evidenceRoute({
   access: 'analyst',
   params: z.strictObject({ address: addressText }),
   data: z.strictObject({
-    address: z.string(),
-    checksum: z.string(),
+    address: words(),
+    checksum: words(),
     label: z
       .strictObject({
-        name: z.string(),
-        entity: z.string(),
-        role: z.string(),
-        confidence: z.string(),
+        name: words(),
+        entity: words(),
+        role: words(),
+        confidence: words(),
       })
       .nullable(),
     label_checked: checked(LABELS),
@@ -163,10 +171,10 @@ export const walletScore = evidenceRoute({
     facts_elsewhere: z.array(elsewhere).min(1).nullable(),
     entity: z
       .strictObject({
-        cluster_id: z.string(),
+        cluster_id: words(),
         confidence: z.number().positive(),
-        members: z.array(z.string()).min(1),
-        labels: z.array(z.string()).nullable(),
+        members: z.array(words()).min(1),
+        labels: ofRow(z.array(words()).nullable()),
       })
       .nullable(),
     entity_checked: checked({ restsOn: ['entity_clusters'] }),
@@ -174,9 +182,9 @@ export const walletScore = evidenceRoute({
     // False only where every kind that applies ran on inputs that were read, and saw nothing.
     findings_found: negative(z.boolean().nullable(), COMMON),
     findings_coverage: z.array(coverage).min(1),
-    findings: z.array(finding),
-    notes: z.array(z.string()).min(1),
-    caveat: z.string().min(1),
+    findings: emptyUnless('findings_checked', z.array(finding)),
+    notes: z.array(prose()).min(1),
+    caveat: prose().min(1),
   }),
   absences: ['insufficient_evidence', 'not_deployed'],
   tool: {

@@ -6,81 +6,93 @@ import {
   addressText,
   checked,
   checkedOrNull,
+  harmless,
   isoDay,
   isoTime,
   negative,
+  ofRow,
+  oneOf,
+  prose,
   unixSeconds,
+  words,
 } from '../../contract/wire.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
 
 const match = z.strictObject({
-  entity: z.string(),
-  type: z.string(),
-  programs: z.array(z.string()),
-  currency: z.string(),
-  listed_address: z.string(),
-  uid: z.string(),
-  remarks: z.string().nullable(),
+  entity: words(),
+  type: words(),
+  programs: z.array(words()),
+  currency: words(),
+  listed_address: words(),
+  uid: words(),
+  remarks: words().nullable(),
 });
 
 // `listed` is null where the list is too old to show that a form does not stand on it.
 const equivalentForm = z.strictObject({
-  form: z.string(),
-  address: z.string(),
-  relation: z.enum(['same_key', 'same_account']),
+  form: words(),
+  address: words(),
+  relation: oneOf(['same_key', 'same_account']),
   listed: z.boolean().nullable(),
 });
 
 // A hop is told by the largest transfer of it. `from` and `to` are the transfer's own; `direction`
 // is as seen from the end nearer to the subject. `amount` is null where the decimals are unknown.
 const hop = z.strictObject({
-  from: z.string(),
-  to: z.string(),
-  chain: z.string(),
-  tx: z.string(),
-  token: z.string().nullable(),
-  symbol: z.string().nullable(),
-  amount: z.string().nullable(),
-  raw_amount: z.string(),
-  usd: z.string().nullable(),
+  from: words(),
+  to: words(),
+  chain: words(),
+  tx: words(),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  amount: words().nullable(),
+  raw_amount: words(),
+  usd: words().nullable(),
   at: isoTime,
-  direction: z.enum(['out', 'in']),
-  initiator: z.string().nullable(),
-  initiated_by_subject: z.boolean().nullable(),
+  direction: oneOf(['out', 'in']),
+  initiator: words().nullable(),
+  initiated_by_subject: ofRow(z.boolean().nullable()),
   success: z.boolean().nullable(),
 });
 
 const leftOut = z.strictObject({
-  chain: z.string(),
-  tx: z.string(),
-  token: z.string().nullable(),
-  why: z.enum(['zero_value', 'no_market_token']),
-  listed_address: z.string(),
+  chain: words(),
+  tx: words(),
+  token: words().nullable(),
+  why: oneOf(['zero_value', 'no_market_token']),
+  listed_address: words(),
 });
 
 const hub = z.strictObject({
-  address: z.string(),
+  address: words(),
   degree: z.int().positive(),
-  label: z.string().nullable(),
+  label: words().nullable(),
 });
 
 const leftOutCount = negative(z.int().nonnegative(), WALK);
 
 const proximity = z.strictObject({
   checked: checked(WALK),
-  reason: z.string().nullable(),
+  reason: prose().nullable(),
   found: negative(z.boolean().nullable(), WALK),
   hops: z.int().min(1).max(2).nullable(),
-  path: z.array(z.string()).min(2).nullable(),
+  path: z.array(words()).min(2).nullable(),
   hops_detail: z.array(hop).min(1).nullable(),
-  entity: z.string().nullable(),
-  program: z.string().nullable(),
-  listed_address: z.string().nullable(),
-  hops_examined: negative(z.int().nonnegative().nullable(), WALK),
+  entity: words().nullable(),
+  program: words().nullable(),
+  listed_address: words().nullable(),
+  hops_examined: harmless(
+    negative(z.int().nonnegative().nullable(), WALK),
+    'that no hop was examined whole is what a walk that was cut has to say',
+  ),
   nodes_examined: negative(z.int().nonnegative().nullable(), WALK),
-  nodes_unread: z.int().nonnegative().nullable(),
+  nodes_unread: harmless(
+    z.int().nonnegative().nullable(),
+    'null unless the walk was read to its end, which leaves no address unread',
+    WALK,
+  ),
   frontier_exhausted: checkedOrNull(WALK),
   node_budget_hit: negative(z.boolean().nullable(), WALK),
   hubs_not_expanded: negative(z.array(hub).nullable(), WALK),
@@ -89,9 +101,9 @@ const proximity = z.strictObject({
     .strictObject({ zero_value: leftOutCount, no_market_token: leftOutCount })
     .nullable(),
   left_out_contacts: negative(z.array(leftOut).nullable(), WALK),
-  chains_examined: z.array(z.string()).min(1).nullable(),
-  chains_not_examined: negative(z.array(z.string()).nullable(), WALK),
-  provenance: z.enum(['warehouse', 'onchain']).nullable(),
+  chains_examined: z.array(words()).min(1).nullable(),
+  chains_not_examined: negative(z.array(words()).nullable(), WALK),
+  provenance: oneOf(['warehouse', 'onchain']).nullable(),
   is_screen: z.literal(true),
 });
 
@@ -105,21 +117,24 @@ export const walletOfac = evidenceRoute({
   params: z.strictObject({ address: addressText }),
   query: z.strictObject({ on: isoDay.optional() }),
   data: z.strictObject({
-    address: z.string(),
+    address: words(),
     sanctioned: negative(z.boolean(), LIST),
     matches: negative(z.array(match), LIST),
     list: z.strictObject({
-      name: z.string(),
+      name: words(),
       published: isoDay,
       addresses: z.int().positive(),
-      source: z.string(),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      source: words(),
+      sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
       as_of: unixSeconds,
     }),
-    equivalent_forms: negative(z.array(equivalentForm), LIST),
+    equivalent_forms: harmless(
+      negative(z.array(equivalentForm), LIST),
+      'the other forms of an address follow from the address alone',
+    ),
     proximity_checked: checked(WALK),
     proximity,
-    caveat: z.string().min(1),
+    caveat: prose().min(1),
   }),
   absences: ['not_deployed'],
   tool: {

@@ -3,7 +3,18 @@
 
 import { z } from 'zod';
 import { evidenceRoute } from '../../contract/route.ts';
-import { addressText, checkedOrNull, claimedWords, isoDay, negative } from '../../contract/wire.ts';
+import {
+  addressText,
+  checkedOrNull,
+  claimedWords,
+  harmless,
+  isoDay,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
 
 /** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;
@@ -16,29 +27,29 @@ const LIST = { restsOn: ['sanctions_list'] } as const;
 const NOTHING_HELD = { restsOn: ['sanctions_list', 'exchange_labels'] } as const;
 
 const exchange = z.strictObject({
-  label: z.string(),
-  entity: z.string(),
-  role: z.string(),
-  confidence: z.string(),
-  clusterable: z.boolean(),
+  label: words(),
+  entity: words(),
+  role: words(),
+  confidence: words(),
+  clusterable: ofRow(z.boolean(), EXCHANGE),
 });
 
 const launches = z.strictObject({
-  answer: z.enum(['flagged', 'record']),
+  answer: oneOf(['flagged', 'record']),
   launches_settled: z.int().positive(),
-  died: z.int().nonnegative(),
+  died: ofRow(z.int().nonnegative(), CORPUS),
 });
 
 const sanctions = z.strictObject({
   listed: negative(z.boolean(), LIST),
-  programs: negative(z.array(z.string()), LIST),
+  programs: negative(z.array(words()), LIST),
   list_published: isoDay,
 });
 
 /** One screen result: what the tables that were read hold of one address. */
 const screenResult = z.strictObject({
-  address: z.string(),
-  kind: z.enum(['evm', 'solana', 'bitcoin', 'tron', 'other']),
+  address: words(),
+  kind: oneOf(['evm', 'solana', 'bitcoin', 'tron', 'other']),
   state: claimedWords(
     ['ok', 'insufficient_evidence', 'not_deployed'],
     ['insufficient_evidence'],
@@ -52,8 +63,10 @@ const screenResult = z.strictObject({
     launch_corpus: checkedOrNull(CORPUS),
     sanctions_list: checkedOrNull(LIST),
   }),
-  reason: z.string().optional(),
+  reason: prose().optional(),
 });
+
+const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');
 
 export const bulkWalletScreen = evidenceRoute({
   name: 'bulk_wallet_screen',
@@ -68,11 +81,11 @@ export const bulkWalletScreen = evidenceRoute({
     results: z.array(screenResult).min(1),
     requested: z.int().positive(),
     counts: z.strictObject({
-      ok: z.int().nonnegative(),
-      insufficient_evidence: z.int().nonnegative(),
-      not_deployed: z.int().nonnegative(),
+      ok: count,
+      insufficient_evidence: count,
+      not_deployed: count,
     }),
-    caveat: z.string().min(1),
+    caveat: prose().min(1),
   }),
   absences: ['not_deployed'],
   tool: null,

@@ -2,7 +2,16 @@
 
 import { z } from 'zod';
 import { plainRoute } from '../../contract/route.ts';
-import { addressText, isoDay, isoTime, negative } from '../../contract/wire.ts';
+import {
+  addressText,
+  isoDay,
+  isoTime,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
 
 const LOG = { restsOn: ['label_changes'] } as const;
 
@@ -10,27 +19,27 @@ const LOG = { restsOn: ['label_changes'] } as const;
 export const CHANGES_MAX = 500;
 export const CHANGES_DEFAULT = 100;
 
-const words = z.strictObject({
-  label: z.string(),
-  role: z.string(),
-  confidence: z.string(),
+const label = z.strictObject({
+  label: words(),
+  role: words(),
+  confidence: words(),
   confidence_level: z.int().positive().nullable(),
-  source_url: z.string().nullable(),
+  source_url: words().nullable(),
 });
 
-const change = words.extend({
+const change = label.extend({
   id: z.int().positive(),
-  change: z.enum(['added', 'changed', 'removed']),
-  address: z.string(),
-  chain: z.string().nullable(),
-  entity: z.string(),
-  source: z.string(),
+  change: oneOf(['added', 'changed', 'removed']),
+  address: words(),
+  chain: words().nullable(),
+  entity: words(),
+  source: words(),
   first_seen: isoDay,
-  before: words.nullable(),
+  before: label.nullable(),
   import_id: z.int().positive(),
   at: isoTime,
-  sha256: z.string(),
-  simulated: z.boolean(),
+  sha256: words(),
+  simulated: ofRow(z.boolean()),
 });
 
 export const labelChanges = plainRoute({
@@ -51,11 +60,11 @@ export const labelChanges = plainRoute({
         changes: negative(z.array(change), LOG),
         /** Ask for what is older with `before` set to this; `null`: there is nothing older. */
         next_before: z.int().positive().nullable(),
-        caveat: z.string().min(1),
+        caveat: prose().min(1),
       })
       .describe('The changes of imports that completed. A page of a longer log names the next.'),
     503: z
-      .strictObject({ error: z.string(), reason: z.string() })
+      .strictObject({ error: prose(), reason: prose() })
       .describe('The log could not be read, or no import of labels has ever completed.'),
   },
 });

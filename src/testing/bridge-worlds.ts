@@ -58,11 +58,13 @@ type BridgeWorld = {
 
 const TOTALS = ['out_usd', 'in_usd', 'transfers', 'transactions'].map((one) => `totals.${one}`);
 
-/** A receipt of a transfer to the bridge, which logged an event of no layout that is known. */
-function strangeReceipt({ tx, block, from }: HistoryTransfer): ReceiptFacts {
-  const log = { address: BRIDGE, topics: [`0x${'5'.repeat(64)}`], data: '0x', index: 0 };
+/** A log of the bridge of no layout that is known. */
+const STRANGE_LOG = { address: BRIDGE, topics: [`0x${'5'.repeat(64)}`], data: '0x', index: 0 };
+
+/** The receipt of a transfer to the bridge. */
+function receiptOf({ tx, block, from }: HistoryTransfer, logs: ReceiptFacts['logs']): ReceiptFacts {
   const facts = { chain: 'ethereum', tx, block, from, to: BRIDGE } as const;
-  return { ...facts, value: 0n, success: true, logs: [log] };
+  return { ...facts, value: 0n, success: true, logs };
 }
 
 /** Worlds in which the subject deals with bridges, or seems to. */
@@ -78,6 +80,12 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
         ...[...TOTALS, 'receipts.complete'],
       ],
       transfers: [transferOf(BRIDGE, subject, { initiator: subject }), paid],
+    },
+    {
+      name: 'paid a bridge, whose receipt was read',
+      said: ['bridges', 'protocols_seen', 'contacts', 'contacts_count'],
+      transfers: [paid],
+      receipts: [receiptOf(paid, [])],
     },
     {
       name: 'paid a bridge in a token without a price',
@@ -108,7 +116,7 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
       name: 'paid a bridge that logged something unknown',
       said: ['receipts.unknown_events'],
       transfers: [paid],
-      receipts: [strangeReceipt(paid)],
+      receipts: [receiptOf(paid, [STRANGE_LOG])],
     },
   ];
 }

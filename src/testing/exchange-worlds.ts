@@ -45,6 +45,14 @@ export function exchangePlans(pieces: ExchangePieces): Plan[] {
       ['activity.inferred_deposit_addresses', 'activity.candidates_read'],
       { transfers: [transferOf(subject, deposit), transferOf(deposit, near)] },
     ),
+    {
+      ...plan('shares a deposit address', [], {
+        transfers: [subject, evm('third')].flatMap((user) => [
+          ...[transferOf(user, deposit), transferOf(deposit, near)],
+        ]),
+      }),
+      contradicts: { wallet_entity: ['explain.linked', 'evidence'] },
+    },
     plan('poisoned in an exchange’s name', ['activity.transfers_left_out.zero_value'], {
       transfers: [transferOf(near, subject, pieces.poison), paid],
     }),

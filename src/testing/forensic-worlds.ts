@@ -37,6 +37,13 @@ export function forensicsOf(
   };
 }
 
+/** What a transfer with a listed address contradicts beside. */
+const LISTED_NEAR: Plan['contradicts'] = { wallet_ofac: ['proximity.found'] };
+
+function also(more: Plan['contradicts'], plan: Plan): Plan {
+  return { ...plan, contradicts: { ...plan.contradicts, ...more } };
+}
+
 const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
 
 /** A token that was used: everything of it is something. */
@@ -66,19 +73,25 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
       { facts: [usedToken(subject, 'ethereum')], transfers: [paid] },
       ['facts.kind', 'facts.transactions', ...FACTS_OF_STATE.map((name) => `facts.${name}`)],
     ),
-    plan(
-      'used on another chain',
-      { facts: [usedToken(subject, 'base')] },
-      FACTS_OF_STATE.map((name) => `facts_elsewhere[].${name}`),
-    ),
+    {
+      ...plan(
+        'used on another chain',
+        { facts: [usedToken(subject, 'base')] },
+        FACTS_OF_STATE.map((name) => `facts_elsewhere[].${name}`),
+      ),
+      item: 'base',
+    },
     plan('flagged', { flagged: [flaggedRow(subject)] }),
     plan('paid a flagged address', { flagged: [flaggedRow(near)], transfers: [paid] }),
     plan('paid a mixer', { mixers: [mixerRow(near)], transfers: [paid] }),
     plan('paid a bridge', { transfers: [transferOf(subject, pieces.bridge)] }),
-    plan('funded by a listed address before all else', {
-      entries: listedFar,
-      transfers: [transferOf(far, subject), paid],
-    }),
+    also(
+      LISTED_NEAR,
+      plan('funded by a listed address before all else', {
+        entries: listedFar,
+        transfers: [transferOf(far, subject), paid],
+      }),
+    ),
     plan('poisoned by strangers', { transfers: [transferOf(near, subject, pieces.poison)] }),
   ];
 }

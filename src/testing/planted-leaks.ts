@@ -1,159 +1,40 @@
-// Answers one question: would the check of silence notice a leak. One of each kind stands here.
-// A small screen of its own, honest, and the same with one part of it replaced by a lie; and
-// adapters that lie under the declared routes. Nothing of this is served.
+// Would the check of silence notice a leak? One of each kind stands here.
+// The specimen with one part of it replaced by a lie, declared routes over a lie, and adapters that
+// lie under any of them. Nothing of this is served.
 
-import { z } from 'zod';
-import type { EvidencePorts } from '../compose/list.ts';
-import { evidenceRoute, type Handler } from '../contract/route.ts';
-import { addressText, checked, negative } from '../contract/wire.ts';
-import { claim } from '../evidence/claim.ts';
-import { heldUnder } from '../evidence/measure.ts';
-import {
-  both,
-  decided,
-  map,
-  Part,
-  type Partly,
-  Read,
-  type Reading,
-  read,
-  seen,
-  Unread,
-  unread,
-} from '../evidence/reading.ts';
-import type { RegistryTable } from '../ports/bridges/bridge-registry.ts';
-import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
+import { decided, Part, type Partly, Read, read } from '../evidence/reading.ts';
+import { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
+import { walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
+import { labelChanges } from '../features/tables/label-changes.contract.ts';
+import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
-import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
+import { HONEST, linkOf, type Screen, screenHandler } from './planted-screen.ts';
+import type { AskedRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
-
-const LIST = { restsOn: ['sanctions_list'] } as const;
-const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
-
-/** The specimen: a screen of several addresses by three ports. */
-export const plantedScreen = evidenceRoute({
-  name: 'planted_screen',
-  surface: 'hosted',
-  method: 'POST',
-  path: '/planted',
-  summary: 'A screen that only the check of silence asks.',
-  access: 'open',
-  body: z.strictObject({ addresses: z.array(addressText).min(1) }),
-  data: z.strictObject({
-    results: z
-      .array(
-        z.strictObject({
-          address: z.string(),
-          listed: negative(z.boolean(), LIST),
-          labels: negative(z.array(z.string()).nullable(), { restsOn: ['exchange_labels'] }),
-          linked: negative(z.boolean().nullable(), WALK),
-          linked_checked: checked(WALK),
-        }),
-      )
-      .min(1),
-    notes: z.array(z.string()),
-    caveat: z.string(),
-  }),
-  absences: ['not_deployed'],
-  tool: null,
-});
-
-type Look = Partly<ListLookUp, 'sanctions_list'>;
-type LinkedPort = 'sanctions_list' | 'transfer_history';
-type Linked = Partly<boolean, LinkedPort>;
-
-/** The parts of the screen, each of which a leak may replace. */
-type Screen = {
-  readonly list: (ports: EvidencePorts, address: string, all: readonly string[]) => Promise<Look>;
-  readonly listed: (look: ListLookUp, address: string) => boolean;
-  readonly labels: (
-    ports: EvidencePorts,
-    address: string,
-  ) => Promise<Reading<LabelLookUp, 'exchange_labels'>>;
-  readonly linked: (ports: EvidencePorts, address: string, signal: AbortSignal) => Promise<Linked>;
-  readonly notes: (labels: Reading<unknown, 'exchange_labels'>) => string[];
-};
-
-const HONEST: Screen = {
-  list: ({ sanctionsList }, address) => sanctionsList.lookUp([address]),
-  listed: ({ found }, address) => found.has(address),
-  labels: ({ exchangeLabels }, address) => exchangeLabels.lookUp([address]),
-  linked: async (ports, address, signal) => {
-    const reading = await linkOf(ports, address, signal);
-    return decided(reading, (linked) => linked);
-  },
-  notes: () => ['Three tables were asked.'],
-};
-
-async function linkOf(ports: EvidencePorts, address: string, signal: AbortSignal): Promise<Linked> {
-  const caps = { rowsMax: 100, degreeMax: 100, batchRowsMax: 100 };
-  const limits = { ...caps, transfersPerCounterpartyMax: 1, signal };
-  const near = (await ports.transferHistory.neighbourhoods([address], limits)).get(address);
-  if (near === undefined) throw new Error('planted: no reading for the address');
-  if (near instanceof Unread) return unread<LinkedPort>('transfer_history', near.why);
-  const others = map(near, ({ counterparties }) => counterparties.map((one) => one.address));
-  const met = seen(others);
-  const list = await ports.sanctionsList.lookUp(met === null ? [] : met);
-  return map(both({ others, list }), (known) =>
-    known.others.some((one) => known.list.found.has(one)),
-  );
-}
-
-function screenHandler(ports: EvidencePorts, screen: Screen): Handler<typeof plantedScreen> {
-  return async ({ body }, { signal }) => {
-    const results = [];
-    const rests: Read<unknown, never>[] = [];
-    let notes: string[] = [];
-    for (const address of body.addresses) {
-      const reading = await screen.list(ports, address, body.addresses);
-      const look = decided(reading, ({ found }) => found.has(address));
-      if (!(look instanceof Read)) {
-        return plantedScreen.absent.not_deployed({ subject: 'planted', silent: look });
-      }
-      const labels = await screen.labels(ports, address);
-      const linked = await screen.linked(ports, address, signal);
-      rests.push(look);
-      notes = screen.notes(labels);
-      results.push({
-        address,
-        listed: claim(look, (list) => screen.listed(list, address)),
-        labels: claim(
-          labels,
-          ({ found }) => heldUnder(found, address).map(({ label }) => label),
-          () => null,
-        ),
-        linked: claim(
-          linked,
-          (is) => is,
-          () => null,
-        ),
-        linked_checked: claim(
-          linked,
-          () => true,
-          () => false as const,
-        ),
-      });
-    }
-    const [first, ...more] = rests;
-    if (first === undefined) throw new Error('planted: nobody was asked about');
-    const data = { results, notes, caveat: 'A specimen.' };
-    return plantedScreen.ok({ subject: 'planted', data, rests: [first, ...more] });
-  };
-}
-
-/** The screen without a leak: the check has to find nothing. */
-export const honestScreen: MakeHandler = (ports) => screenHandler(ports, HONEST);
+import {
+  emptied,
+  type Passing,
+  type PortTags,
+  type SilencePorts,
+  tagOf,
+  throughPorts,
+} from './silence-ports.ts';
+import type { LeakRule } from './silence-rules.ts';
 
 /** A leak: what it is, the rule that has to notice it, and the screen that has it. */
-type PlantedLeak = {
+export type PlantedLeak = {
+  /** Where it is no leak of the screen. */
+  readonly route?: AskedRoute;
   readonly name: string;
-  readonly rule: RegExp;
+  readonly rules: readonly LeakRule[];
+  /** The cell in which it has to be noticed; left out, any. */
+  readonly at?: RegExp;
   readonly make: MakeHandler;
 };
 
-function leaky(name: string, rule: RegExp, lie: Partial<Screen>): PlantedLeak {
-  return { name, rule, make: (ports) => screenHandler(ports, { ...HONEST, ...lie }) };
+function leaky(name: string, rules: readonly LeakRule[], lie: Partial<Screen>): PlantedLeak {
+  return { name, rules, make: (ports) => screenHandler(ports, { ...HONEST, ...lie }) };
 }
 
 const LIAR = {
@@ -174,9 +55,9 @@ const LIST_FACTS = {
 };
 const EMPTY_LOOK: ListLookUp = { list: LIST_FACTS, found: new Map() };
 
-/** One leak of each kind. */
+/** One leak of each kind, with every rule that has to notice it. */
 export const PLANTED_LEAKS: readonly PlantedLeak[] = [
-  leaky('a cast reading', /threw/, {
+  leaky('a cast reading', ['threw'], {
     list: async ({ sanctionsList }, address) => {
       const reading = await sanctionsList.lookUp([address]);
       const cast = { checked: true, value: EMPTY_LOOK } as unknown;
@@ -184,33 +65,89 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
     },
     listed: () => false,
   }),
-  leaky('a reading minted out of silence', /negative on a silent port/, {
-    list: async ({ sanctionsList }, address) =>
-      passedAsWhole(await sanctionsList.lookUp([address]), 'sanctions_list', EMPTY_LOOK),
-  }),
-  leaky('an empty list from another call', /planted fact denied/, {
+  leaky(
+    'a reading minted out of silence',
+    ['a negative on a silent port', 'an answer of which nothing was read'],
+    {
+      list: async ({ sanctionsList }, address) =>
+        passedAsWhole(await sanctionsList.lookUp([address]), 'sanctions_list', EMPTY_LOOK),
+    },
+  ),
+  leaky('an empty list from another call', ['a planted fact denied'], {
     labels: async ({ exchangeLabels }, address) => {
       const reading = await exchangeLabels.lookUp([address]);
       return reading instanceof Read ? reading : exchangeLabels.lookUp([]);
     },
   }),
-  leaky('a swallowed second page', /planted fact denied/, {
+  leaky('a swallowed second page', ['a planted fact denied', 'turned negative'], {
     linked: async (ports, address, signal) =>
       decided(await linkOf(ports, address, signal), () => true),
   }),
-  leaky('every item answered from the first address', /planted fact denied/, {
+  {
+    // The history is read, and nobody asks which blocks are held of it.
+    ...leaky('blocks that nobody holds', ['a planted fact denied', 'a negative on a silent port'], {
+      linked: async (ports, address, signal) =>
+        decided(await linkOf(ports, address, signal), () => true),
+    }),
+    at: /^(a hole|a late start|an old tip), .*\| whole$/,
+  },
+  leaky('every item answered from the first address', ['a planted fact denied'], {
     list: ({ sanctionsList }, _address, all) => sanctionsList.lookUp(all.slice(0, 1)),
   }),
-  leaky('a constant negative', /planted fact denied/, { listed: () => false }),
-  leaky('an undeclared empty list', /undeclared empty value/, {
+  leaky('a constant negative', ['a planted fact denied'], { listed: () => false }),
+  leaky('a flag set on a part', ['a flag of what was not read to its end'], {
+    flag: (linked) => decided(linked, () => true),
+    linked: linkOf,
+  }),
+  leaky('an undeclared empty list', ['an undeclared empty value'], {
     notes: (labels) => (labels instanceof Read ? ['The labels were asked.'] : []),
   }),
-  leaky('a fault that nobody is told of', /does not show/, {
+  leaky('an undeclared zero in a record', ['an undeclared empty value'], {
+    sizes: (labels) => ({ labels: { rows: labels instanceof Read ? 1 : 0 } }),
+  }),
+  leaky('an undeclared false in an option of a union', ['an undeclared empty value'], {
+    newest: (labels) => ({ label: 'Elsewhere', is_new: labels instanceof Read }),
+  }),
+  leaky('a table that drops out', ['vanished without a word'], {
+    tables: (labels) => (labels instanceof Read ? ['list', 'labels'] : ['list']),
+    newest: () => ({ label: 'Elsewhere', is_new: true }),
+    // A claim that is null is a word for itself alone.
+    notes: () => ['Some tables were asked.'],
+  }),
+  leaky('a constant sentence that denies', ['a denial in words'], {
+    notes: () => ['No labelled address was found in its cluster.'],
+  }),
+  leaky('a sentence that nobody declared', ['a denial in words that nobody declared'], {
+    notes: () => ['Nobody deals with this address.'],
+  }),
+  leaky('a caller who is blamed', ['a refusal that a silence made'], {
+    refuses: (labels) => !(labels instanceof Read),
+  }),
+  leaky('a fault that nobody is told of', ['a fault that does not show'], {
     labels: async ({ exchangeLabels }, address) => {
       await exchangeLabels.lookUp([address, address]);
       return exchangeLabels.lookUp([address]);
     },
   }),
+  {
+    name: 'every chain answered from the first',
+    rules: ['a negative on a silent port'],
+    at: / on polygon /,
+    route: walletBridges,
+    make: (ports) => {
+      const handle: ReturnType<MakeHandler> = walletBridgesHandler(ports);
+      return (input, asked) => handle({ ...input, query: { chain: 'ethereum' } }, asked);
+    },
+  },
+  {
+    name: 'an empty log of a plain route',
+    rules: ['a negative on a silent port'],
+    route: labelChanges,
+    make: ({ labelChanges: log }) =>
+      labelChangesHandler({
+        newest: async (asked) => passedAsWhole(await log.newest(asked), 'label_changes', []),
+      }),
+  },
 ];
 
 /** Whatever a port said, as a reading that came to its end: the lie of an adapter. */
@@ -222,116 +159,27 @@ function passedAsWhole<T, P extends string>(reading: Partly<T, P>, port: P, empt
   return whole;
 }
 
-const NO_BRIDGES: RegistryTable = {
-  id: 'a lie',
-  reviewed: '2026-09-01',
-  refused: 0,
-  rows: [
-    {
-      chain: 'ethereum',
-      address: evm('bridge elsewhere'),
-      protocol: 'hop',
-      name: 'Bridge',
-      role: 'lock',
-      valid_from_block: null,
-      sources: ['tests'],
-      reviewed: '2026-09-01',
-      note: null,
-    },
-  ],
-};
-
-type Forensics = 'chainFacts' | 'flaggedAddresses' | 'mixerRegistry';
-
-function lyingForensics(ports: EvidencePorts): Pick<EvidencePorts, Forensics> {
-  const { chainFacts, flaggedAddresses, mixerRegistry } = ports;
-  const found = new Map<string, never>();
-  const nobody = { implementation: null, admin: null, beacon: null, owner: null };
-  const made = { creator: LIAR.url, factory: null, tx: LIAR.url, block: null };
-  const whole = <T>(reading: Partly<T, 'chain_facts'>, empty: T) =>
-    passedAsWhole(reading, 'chain_facts', empty);
-  return {
-    chainFacts: {
-      stateChains: chainFacts.stateChains,
-      of: async (...asked) => {
-        const told = await chainFacts.of(...asked);
-        return {
-          code: whole(told.code, { size: 0, delegates_to: null, minimal_proxy_of: null }),
-          nonce: whole(told.nonce, 0),
-          balance_wei: whole(told.balance_wei, 0n),
-          verified_name: whole(told.verified_name, null),
-          creation: whole(told.creation, made),
-          is_token: whole(told.is_token, false),
-          authority: whole(told.authority, nobody),
-        };
-      },
-    },
-    flaggedAddresses: {
-      lookUp: async (addresses) => {
-        const empty = { table_rows: 1, found, created: found };
-        return passedAsWhole(await flaggedAddresses.lookUp(addresses), 'flagged_addresses', empty);
-      },
-    },
-    mixerRegistry: {
-      lookUp: async (addresses) => {
-        const empty = { table_rows: 1, found };
-        return passedAsWhole(await mixerRegistry.lookUp(addresses), 'mixer_registry', empty);
-      },
-    },
-  };
+/**
+ * Adapters that pass silence on as emptiness and a part as the whole, for any declared route. What
+ * emptiness looks like they have from what the same method said before it fell silent.
+ */
+export function lyingAdapters(tags: PortTags): (ports: SilencePorts) => SilencePorts {
+  const before = new Map<string, unknown>();
+  return (ports) =>
+    throughPorts(ports, ({ port, method, field, pages }, reading) => {
+      const name = `${port}.${method}.${field}`;
+      if (reading instanceof Read) before.set(name, reading.value);
+      if (!before.has(name)) return reading;
+      if (reading instanceof Part) return decided(reading, () => true);
+      const value = reading instanceof Read ? reading.value : emptyLike(before.get(name), pages);
+      return read(value, { port: tagOf(tags, port), source: LIAR });
+    });
 }
 
-/** Adapters that pass silence on as emptiness and a part as the whole, for any declared route. */
-export function lyingPorts(ports: EvidencePorts): EvidencePorts {
-  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory, entityClusters } = ports;
-  const lies = { table_rows: 1, settled_launches: 1, found: new Map<string, never>() };
-  return {
-    sanctionsList: {
-      lookUp: async (addresses) =>
-        passedAsWhole(await sanctionsList.lookUp(addresses), 'sanctions_list', EMPTY_LOOK),
-      lookUpOn: async (on, addresses) =>
-        passedAsWhole(await sanctionsList.lookUpOn(on, addresses), 'sanctions_list', EMPTY_LOOK),
-    },
-    exchangeLabels: {
-      lookUp: async (addresses) =>
-        passedAsWhole(await exchangeLabels.lookUp(addresses), 'exchange_labels', lies),
-    },
-    launchCorpus: {
-      lookUp: async (wallets) =>
-        passedAsWhole(await launchCorpus.lookUp(wallets), 'launch_corpus', lies),
-    },
-    transferHistory: {
-      chainsRead: async () =>
-        passedAsWhole(await transferHistory.chainsRead(), 'transfer_history', []),
-      neighbourhoods: async (addresses, limits) => {
-        const readings = await transferHistory.neighbourhoods(addresses, limits);
-        const each = [...readings].map(([address, reading]) => {
-          const nothing = { address, degree: 0, counterparties: [], coverage: [], gaps: [] };
-          const empty = { ...nothing, provenance: 'warehouse' } as const;
-          return [address, passedAsWhole(reading, 'transfer_history', empty)] as const;
-        });
-        return new Map(each);
-      },
-    },
-    entityClusters: {
-      clusterOf: async (chain, address) =>
-        passedAsWhole(await entityClusters.clusterOf(chain, address), 'entity_clusters', null),
-    },
-    ...lyingForensics(ports),
-    bridgeRegistry: {
-      table: async () =>
-        passedAsWhole(await ports.bridgeRegistry.table(), 'bridge_registry', NO_BRIDGES),
-    },
-    transactionReceipts: {
-      lookUp: async (chain, hashes, signal) => {
-        const readings = await ports.transactionReceipts.lookUp(chain, hashes, signal);
-        const each = [...readings].map(([tx, reading]) => {
-          const nothing = { chain, tx, block: 1, from: LIAR.url, to: null, value: 0n } as const;
-          const empty = { ...nothing, success: true, logs: [] };
-          return [tx, passedAsWhole(reading, 'transaction_receipts', empty)] as const;
-        });
-        return new Map(each);
-      },
-    },
-  };
+function emptyLike(value: unknown, pages: Passing['pages']): unknown {
+  if (pages !== undefined && pages !== null && pages.length > 0) return emptied(value, pages);
+  const fields = Object.entries(Object(value)).flatMap(([name, one]: [string, unknown]) =>
+    pages === null || Array.isArray(one) || one instanceof Map || one instanceof Set ? [name] : [],
+  );
+  return emptied(value, fields);
 }

@@ -9,6 +9,7 @@ import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
+import type { MemoryCoverage } from './memory/transfer-history.ts';
 
 export const HOUR_S = 3_600;
 /** The address that most worlds are about. */
@@ -28,7 +29,9 @@ export type Fact = {
   readonly about: string;
   /** The day that has to be asked about; `null` for today. */
   readonly on: string | null;
-  /** The address of the list item that it stands in, where it stands in one. */
+  /** The chain that it is on: named, or the one that a route takes by itself. */
+  readonly chain: string;
+  /** What the list item that it stands in holds under one of its keys, where it stands in one. */
   readonly item: string;
   /** The claims that it contradicts, by route and pattern. */
   readonly contradicts: { readonly [route: string]: readonly string[] };
@@ -45,6 +48,8 @@ export type Planted = ForensicPlanted & {
   readonly receipts?: readonly ReceiptFacts[];
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
+  /** What is held of Ethereum, where that is not all of it. */
+  readonly coverage?: readonly MemoryCoverage[];
 };
 
 /** A world as it is written down. */
@@ -52,6 +57,7 @@ export type Plan = Planted & {
   readonly name: string;
   readonly about: string;
   readonly on?: string;
+  readonly chain?: string;
   readonly item?: string;
   readonly contradicts: Fact['contradicts'];
   readonly subjects?: readonly string[];

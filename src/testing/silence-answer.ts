@@ -1,23 +1,28 @@
-// Answers one question: which leaves of an answer deny something, by the declaration of its route.
-// It walks schema and value together; a kind of schema that it does not know is an error.
+// Which leaves of an answer deny something, by the declaration of its route?
+// It walks schema and value together, unions by the option that matches and records by their
+// values; a kind of schema that it does not know is an error.
 
 import type { z } from 'zod';
 import { claimMeta, denies } from '../contract/claims.ts';
 import { defOf } from '../contract/schema.ts';
-import type { ClaimMeta } from '../contract/wire.ts';
+import { type ClaimMeta, type HarmlessMark, harmlessMark } from '../contract/wire.ts';
 
-/** A leaf: where it is, what stands there, and the claim that it was declared as, if it was. */
+/** A leaf: where it is, what stands there, and what it was declared as. */
 export type Leaf = {
   /** `results[3].sanctions.listed` */
   readonly path: string;
-  /** `results[].sanctions.listed` */
+  /** `results[].sanctions.listed`; a value of a record is `routes{}.access`. */
   readonly pattern: string;
   /** The claim that it is or stands in. */
   readonly meta: ClaimMeta | null;
   /** Whether it is that claim itself. */
   readonly declared: boolean;
+  /** Whether its empty form was declared as denying nothing, whoever was silent. */
+  readonly free: boolean;
+  /** Whether it is made of sentences. */
+  readonly prose: boolean;
   readonly value: unknown;
-  /** The addresses of the list items that it stands in. */
+  /** What the list items that it stands in hold under their own keys, as texts. */
   readonly of: readonly string[];
 };
 
@@ -26,12 +31,30 @@ const UNDECLARED: ClaimMeta = { rests_on: [], rule: 'negative' };
 /**
  * Whether a leaf denies something: by its claim's rule, or by being empty where none is declared.
  */
-export function isDenial({ meta, value }: Leaf): boolean {
+export function isDenial({ meta, free, declared, value }: Leaf): boolean {
+  if (free && !declared) return false;
   return denies(meta === null ? UNDECLARED : meta, value);
 }
 
 type Place = Pick<Leaf, 'path' | 'pattern' | 'of'>;
+/** What a leaf takes over from what it stands in. */
+type Around = Pick<Leaf, 'meta' | 'free' | 'prose'>;
 const ROOT: Place = { path: '', pattern: '', of: [] };
+const PLAIN: Around = { meta: null, free: false, prose: false };
+/** A mark is of a field's own empty form, and not of what stands in its items. */
+const within = ({ meta }: Around): Around => ({ ...PLAIN, meta });
+
+type Marks = { readonly mark: HarmlessMark | null; readonly meta: ClaimMeta | null };
+const known = new Map<z.ZodType, Marks>();
+
+/** How a schema is marked. Kept: a registry looks through all of its ancestors at each question. */
+function marksOf(schema: z.ZodType): Marks {
+  const held = known.get(schema);
+  if (held !== undefined) return held;
+  const marks = { mark: harmlessMark(schema), meta: claimMeta(schema) };
+  known.set(schema, marks);
+  return marks;
+}
 
 /**
  * The leaves of a value under its schema. Nothing is a leaf where the value is null or left out.
@@ -41,80 +64,125 @@ export function leavesOf(
   schema: z.ZodType,
   value: unknown,
   at: Place = ROOT,
-  around: ClaimMeta | null = null,
+  around: Around = PLAIN,
 ): Leaf[] {
-  const meta = claimMeta(schema);
-  if (meta === null) return leavesInside(schema, value, at, around);
+  const { mark, meta } = marksOf(schema);
+  const own = mark === null ? around : underMark(mark, around);
+  if (meta === null) return leavesInside(schema, value, at, own);
   const inherited: ClaimMeta = { rests_on: meta.rests_on, rule: 'negative' };
-  const inside = leavesInside(schema, value, at, inherited).filter(({ path }) => path !== at.path);
-  return [{ ...at, meta, declared: true, value }, ...inside];
+  const inner = { ...PLAIN, meta: inherited };
+  const inside = leavesInside(schema, value, at, inner).filter(({ path }) => path !== at.path);
+  return [{ ...at, meta, declared: true, free: own.free, prose: false, value }, ...inside];
 }
 
-function leavesInside(
-  schema: z.ZodType,
-  value: unknown,
-  at: Place,
-  meta: ClaimMeta | null,
-): Leaf[] {
+// A flag beside it decides in `fieldsOf`: until then it denies nothing.
+function underMark({ rests_on, prose }: HarmlessMark, around: Around): Around {
+  if (rests_on === undefined) return { ...around, free: true, prose: prose === true };
+  return { ...around, meta: { rests_on, rule: 'negative' }, free: false };
+}
+
+function leavesInside(schema: z.ZodType, value: unknown, at: Place, around: Around): Leaf[] {
   const def = defOf(schema);
   if (value === null || value === undefined) return [];
   switch (def.type) {
     case 'object':
-      return fieldsOf(def.shape, value, at, meta);
+      return fieldsOf(def.shape, value, at, within(around));
     case 'array':
-      return itemsOf(def.element, value, at, meta);
+      return itemsOf(def.element, value, at, around);
+    case 'record':
+      return valuesOf(def.valueType, value, at, around);
     case 'nullable':
     case 'optional':
     case 'readonly':
-      return def.innerType === undefined ? [] : leavesOf(def.innerType, value, at, meta);
-    case 'record':
+      return def.innerType === undefined ? [] : leavesOf(def.innerType, value, at, around);
     case 'union':
-    case 'string':
-    case 'number':
-    case 'int':
-    case 'boolean':
-    case 'bigint':
-    case 'enum':
-    case 'literal':
-    case 'null':
-      return [{ ...at, meta, declared: false, value }];
+      return leavesOf(optionOf(def.options, value, at), value, at, around);
     default:
-      throw new Error(
-        `silence: a contract uses the schema kind "${def.type}", which no walk knows`,
-      );
+      if (!LEAVES.has(def.type)) throw unknownKind(def.type, at.pattern);
+      return [leafOf(at, around, value)];
   }
+}
+
+const LEAVES: ReadonlySet<string> = new Set([
+  ...['string', 'number', 'int', 'boolean', 'bigint', 'enum', 'literal', 'null'],
+]);
+
+// Field by field: there are a great many, and to spread objects costs more than all of the rest.
+function leafOf({ path, pattern, of }: Place, around: Around, value: unknown): Leaf {
+  const { meta, free, prose } = around;
+  return { path, pattern, of, meta, free, prose, declared: false, value };
+}
+
+function unknownKind(kind: string, at: string): Error {
+  return new Error(
+    `silence: ${at === '' ? 'a contract' : at} uses the schema kind "${kind}", which no walk knows`,
+  );
+}
+
+function optionOf(options: readonly z.ZodType[] | undefined, value: unknown, at: Place) {
+  const option = options?.find((one) => one.safeParse(value).success);
+  if (option === undefined)
+    throw new Error(`silence: no option of the union at ${at.path} matches`);
+  return option;
 }
 
 function fieldsOf(
   shape: { readonly [field: string]: z.ZodType } | undefined,
   value: unknown,
   at: Place,
-  around: ClaimMeta | null,
+  around: Around,
 ): Leaf[] {
   if (shape === undefined || !isRecord(value)) throw new Error(`silence: ${at.path} is no object`);
-  const { address } = value;
-  const inItem = at.pattern.endsWith('[]') && typeof address === 'string';
-  const of = inItem ? [...at.of, address] : at.of;
+  const inItem = at.pattern.endsWith('[]') || at.pattern.endsWith('{}');
+  const of = inItem ? [...at.of, ...textsOf(Object.values(value))] : at.of;
   const dot = at.path === '' ? '' : '.';
   return Object.entries(shape).flatMap(([name, field]) => {
     const place = { path: `${at.path}${dot}${name}`, pattern: `${at.pattern}${dot}${name}`, of };
-    return leavesOf(field, value[name], place, around);
+    const leaves = leavesOf(field, value[name], place, around);
+    const flag = marksOf(field).mark?.unless;
+    if (flag === undefined || value[flag] !== true) return leaves;
+    const told = shape[flag] === undefined ? null : marksOf(shape[flag]).meta;
+    if (told === null) throw new Error(`silence: ${place.pattern} names ${flag}, which is no flag`);
+    const meta: ClaimMeta = { rests_on: told.rests_on, rule: 'negative' };
+    return leaves.map((leaf) => (leaf.path === place.path ? { ...leaf, meta, free: false } : leaf));
   });
+}
+
+function textsOf(values: readonly unknown[]): string[] {
+  return values.flatMap((one) => (typeof one === 'string' ? [one] : []));
 }
 
 function itemsOf(
   element: z.ZodType | undefined,
   value: unknown,
   at: Place,
-  meta: ClaimMeta | null,
+  around: Around,
 ): Leaf[] {
   if (element === undefined || !Array.isArray(value)) {
     throw new Error(`silence: ${at.path} is no list`);
   }
-  if (value.length === 0) return [{ ...at, meta, declared: false, value }];
+  if (value.length === 0) return [leafOf(at, around, value)];
   return value.flatMap((item: unknown, i) => {
     const place = { ...at, path: `${at.path}[${i}]`, pattern: `${at.pattern}[]` };
-    return leavesOf(element, item, place, meta);
+    return leavesOf(element, item, place, within(around));
+  });
+}
+
+function valuesOf(
+  valueType: z.ZodType | undefined,
+  value: unknown,
+  at: Place,
+  around: Around,
+): Leaf[] {
+  if (valueType === undefined || !isRecord(value)) {
+    throw new Error(`silence: ${at.path} is no record`);
+  }
+  const entries = Object.entries(value);
+  if (entries.length === 0) return [leafOf(at, around, value)];
+  return entries.flatMap(([name, one]) => {
+    const of = [...at.of, name];
+    const place = { path: `${at.path}{${name}}`, pattern: `${at.pattern}{}`, of };
+    return leavesOf(valueType, one, place, within(around));
   });
 }
 
@@ -123,20 +191,54 @@ export function isRecord(value: unknown): value is { readonly [field: string]: u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every claim that a schema declares, by pattern. */
-export function claimsOf(schema: z.ZodType, pattern = ''): Map<string, ClaimMeta> {
+/** A place of a declaration: its claim, and what its empty form was said to be. */
+export type Declared = {
+  readonly pattern: string;
+  readonly meta: ClaimMeta | null;
+  readonly mark: HarmlessMark | null;
+  /** The kind of schema. */
+  readonly kind: string;
+};
+
+/** Every place that a schema declares, whatever is said there. */
+export function placesOf(
+  schema: z.ZodType,
+  pattern = '',
+  around: HarmlessMark | null = null,
+): Declared[] {
+  const own = harmlessMark(schema);
+  const mark = own === null ? around : own;
   const meta = claimMeta(schema);
-  if (meta !== null) return new Map([[pattern, meta]]);
-  const { shape, element, innerType } = defOf(schema);
-  const found = new Map<string, ClaimMeta>();
-  const add = (more: ReadonlyMap<string, ClaimMeta>) => {
-    for (const [at, one] of more) found.set(at, one);
-  };
-  if (element !== undefined) add(claimsOf(element, `${pattern}[]`));
-  if (innerType !== undefined) add(claimsOf(innerType, pattern));
-  const dot = pattern === '' ? '' : '.';
-  for (const [name, field] of Object.entries(shape === undefined ? {} : shape)) {
-    add(claimsOf(field, `${pattern}${dot}${name}`));
+  const { type, shape, element, innerType, valueType, options } = defOf(schema);
+  if (meta !== null) return [{ pattern, meta, mark, kind: type }];
+  if (innerType !== undefined) return placesOf(innerType, pattern, mark);
+  if (options !== undefined) return options.flatMap((one) => placesOf(one, pattern, mark));
+  const here = { pattern, meta, mark, kind: type };
+  if (valueType !== undefined) return [here, ...placesOf(valueType, `${pattern}{}`)];
+  if (element !== undefined) return [here, ...placesOf(element, `${pattern}[]`)];
+  if (shape === undefined) {
+    if (!LEAVES.has(type)) throw unknownKind(type, pattern);
+    return [here];
   }
-  return found;
+  const dot = pattern === '' ? '' : '.';
+  const fields = Object.entries(shape).flatMap(([name, field]) =>
+    placesOf(field, `${pattern}${dot}${name}`),
+  );
+  return [here, ...fields];
+}
+
+/** The texts that a schema neither claims nor declares to deny nothing, with what to write. */
+export function undeclaredWords(schema: z.ZodType): string[] {
+  return placesOf(schema)
+    .filter(
+      ({ kind, meta, mark }) => meta === null && mark === null && /^(string|enum)$/.test(kind),
+    )
+    .map(({ pattern, kind }) => {
+      const harmless = kind === 'enum' ? 'oneOf([…])' : 'words(), or prose() if it is sentences';
+      const claimed = kind === 'enum' ? 'claimedWords(…)' : 'negative(…)';
+      return (
+        `${pattern} is a plain z.${kind}(): write ${harmless} if none of its values denies ` +
+        `anything, ${claimed} if one does (src/contract/wire.ts)`
+      );
+    });
 }

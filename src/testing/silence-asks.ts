@@ -1,10 +1,16 @@
-// Answers one question: what can a declared route be asked in a world.
+// What can a declared route be asked in a world?
 // By the names of its fields: a field that it cannot fill is an error, so that no route slips by.
 
-import type { AnyEvidenceRoute } from '../contract/route.ts';
+import type { z } from 'zod';
+import { parseAddress } from '../chain/address.ts';
+import type { AnyEvidenceRoute, AnyPlainRoute } from '../contract/route.ts';
 import { defOf } from '../contract/schema.ts';
+import { evm } from './addresses.ts';
+import type { World } from './planted-worlds.ts';
 import { isRecord } from './silence-answer.ts';
-import type { World } from './worlds.ts';
+
+/** A route that the check can ask. */
+export type AskedRoute = AnyEvidenceRoute | AnyPlainRoute;
 
 /** One question: its input as the handler takes it, and what it is about. */
 export type Ask = {
@@ -13,31 +19,43 @@ export type Ask = {
   readonly addresses: readonly string[];
   /** The day asked about, `null` for today. */
   readonly on: string | null;
+  /** The chain that was named, `null` for the one that a route takes by itself. */
+  readonly chain: string | null;
 };
 
-type Fill = { readonly addresses: readonly string[]; readonly on: string | null };
+type Fill = Pick<Ask, 'addresses' | 'on' | 'chain'>;
 
 /** What stands in a field of that name; `undefined` leaves it out. */
 const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   address: ({ addresses }) => addresses[0],
   addresses: ({ addresses }) => addresses,
   on: ({ on }) => (on === null ? undefined : on),
-  // The chain that a route takes where none is named.
-  chain: () => undefined,
+  chain: ({ chain }) => (chain === null ? undefined : chain),
+  // Somebody whom no world holds, in the form of an address of the same kind.
+  explain: ({ addresses: [address] }) =>
+    address !== undefined && parseAddress(address)?.kind === 'evm' ? evm('third') : undefined,
+  // Pages: the first, of the size that a route takes by itself.
+  before: () => undefined,
+  limit: () => undefined,
 };
 
 /** Every question that a world holds for a route. */
-export function asksOf(route: AnyEvidenceRoute, world: World): Ask[] {
-  const takesList = fieldNames(route).includes('addresses');
-  const takesDay = fieldNames(route).includes('on');
+export function asksOf(route: AskedRoute, world: World): Ask[] {
+  const fields = fieldsOf(route);
   const alone = [...new Set(world.subjects)].map((one) => [one]);
+  const takesList = fields.has('addresses');
   const each = takesList && world.subjects.length > 1 ? [world.subjects, ...alone] : alone;
-  const days = takesDay ? [null, ...world.days] : [null];
-  return days.flatMap((on) => each.map((addresses) => askOf(route, { addresses, on })));
+  const days = fields.has('on') ? [null, ...world.days] : [null];
+  const chain = fields.get('chain');
+  // Every chain that can be named is named where nothing is held; elsewhere facts are of one.
+  const chains = [null, ...(chain === undefined || !world.empty ? [] : wordsOf(chain))];
+  return days.flatMap((on) =>
+    each.flatMap((addresses) => chains.map((one) => askOf(route, { addresses, on, chain: one }))),
+  );
 }
 
-function askOf(route: AnyEvidenceRoute, fill: Fill): Ask {
-  const { addresses, on } = fill;
+function askOf(route: AskedRoute, fill: Fill): Ask {
+  const { addresses, on, chain } = fill;
   const params = filled(route.params.shape, fill, route.name);
   const query = filled(route.query.shape, fill, route.name);
   const shape = route.body === null ? null : defOf(route.body).shape;
@@ -48,14 +66,31 @@ function askOf(route: AnyEvidenceRoute, fill: Fill): Ask {
     query: route.query.parse(query),
     body: route.body === null ? undefined : route.body.parse(body),
   };
-  return { name: on === null ? `${about}` : `${about} on ${on}`, input, addresses, on };
+  const name = `${about}${on === null ? '' : ` on ${on}`}${chain === null ? '' : ` on ${chain}`}`;
+  return { ...fill, name, input };
 }
 
-function fieldNames(route: AnyEvidenceRoute): string[] {
+function fieldsOf(route: AskedRoute): Map<string, z.ZodType> {
   const body = route.body === null ? undefined : defOf(route.body).shape;
-  return [route.params.shape, route.query.shape, body].flatMap((shape) =>
-    isRecord(shape) ? Object.keys(shape) : [],
+  const shapes = [route.params.shape, route.query.shape, body];
+  return new Map(
+    shapes.flatMap((shape) => (isRecord(shape) ? Object.entries(shape) : [])) as [
+      string,
+      z.ZodType,
+    ][],
   );
+}
+
+/** The words that a closed set takes, also inside what may be left out. */
+function wordsOf(schema: z.ZodType): string[] {
+  const { type, innerType, entries } = defOf(schema) as ReturnType<typeof defOf> & {
+    readonly entries?: { readonly [word: string]: string };
+  };
+  if (innerType !== undefined) return wordsOf(innerType);
+  if (type !== 'enum' || entries === undefined) {
+    throw new Error('silence: a chain is asked for, and not as one of a closed set');
+  }
+  return Object.values(entries);
 }
 
 function filled(shape: object, fill: Fill, route: string): { [field: string]: unknown } {
@@ -63,7 +98,7 @@ function filled(shape: object, fill: Fill, route: string): { [field: string]: un
   for (const name of Object.keys(shape)) {
     const sample = FIELDS[name];
     if (sample === undefined)
-      throw new Error(`silence: ${route} asks for ${name}: how to fill it?`);
+      throw new Error(`silence: ${route} asks for ${name}: how to fill it? Add it to FIELDS.`);
     const value = sample(fill);
     if (value !== undefined) values[name] = value;
   }

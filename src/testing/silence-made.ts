@@ -1,7 +1,7 @@
 // How does the silence test hold a handler, whatever its route?
 
-import type { EvidencePorts } from '../compose/list.ts';
 import type { Asked } from '../contract/route.ts';
+import type { SilencePorts } from './silence-ports.ts';
 
 /** A handler as the check calls it; a method, so that each route's own input type fits. */
 type AnyHandler = {
@@ -9,4 +9,4 @@ type AnyHandler = {
 }['call'];
 
 /** Makes the handler of a route over ports. */
-export type MakeHandler = (ports: EvidencePorts) => AnyHandler;
+export type MakeHandler = (ports: SilencePorts) => AnyHandler;

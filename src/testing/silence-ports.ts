@@ -1,52 +1,96 @@
-// Answers one question: what was a handler told, and what if one of those answers had not come.
-// It stands between a handler and its ports, writes each answer down, and can spoil any of them.
+// What was a handler told, and what if one of those answers had not come?
+// It stands between a handler and its ports, whichever they are, writes each answer down, and can
+// spoil any of them. A new port is one row of a table here, and no code.
 
-import type { EvidencePorts } from '../compose/list.ts';
+import type { Ports } from '../compose/list.ts';
 import { tally } from '../evidence/measure.ts';
-import { decided, map, Part, type Partly, Read, Unread, weaken } from '../evidence/reading.ts';
+import {
+  basis,
+  decided,
+  map,
+  Part,
+  type Partly,
+  Read,
+  Unread,
+  weaken,
+} from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
-import type { ChainFactsPort, FactName } from '../ports/accounts/chain-facts.ts';
-import type { EntityCluster } from '../ports/entities/entity-clusters.ts';
-import type {
-  CoveredNeighbourhood,
-  NeighbourhoodLimits,
-} from '../ports/history/transfer-history.ts';
-import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
-import { silentPorts } from './memory/silent.ts';
 
-/** The ports by the name that wires them, with the name that readings and contracts use. */
-export const PORT_TAGS = {
-  sanctionsList: 'sanctions_list',
-  exchangeLabels: 'exchange_labels',
-  launchCorpus: 'launch_corpus',
-  transferHistory: 'transfer_history',
-  entityClusters: 'entity_clusters',
-  chainFacts: 'chain_facts',
-  flaggedAddresses: 'flagged_addresses',
-  mixerRegistry: 'mixer_registry',
-  bridgeRegistry: 'bridge_registry',
-  transactionReceipts: 'transaction_receipts',
-} as const satisfies { readonly [P in keyof EvidencePorts]: string };
+/** Every port that a declared route reads. */
+export type SilencePorts = Ports;
+export type PortName = keyof SilencePorts;
 
-export type PortName = keyof EvidencePorts;
-export const PORT_NAMES: readonly PortName[] = [
-  'sanctionsList',
-  'exchangeLabels',
-  'launchCorpus',
-  'transferHistory',
-  'entityClusters',
-  'chainFacts',
-  'flaggedAddresses',
-  'mixerRegistry',
-  'bridgeRegistry',
-  'transactionReceipts',
-];
-/** The ports that can answer in part. */
-export const PAGED_PORTS: readonly PortName[] = [
-  'sanctionsList',
-  'transferHistory',
-  'entityClusters',
-];
+type PartIn<R> = R extends Part<infer T, never> ? T : never;
+type InMap<R> = R extends ReadonlyMap<unknown, infer V> ? PartIn<V> : never;
+type InRecord<R> = R extends Read<unknown, never> | Unread<never>
+  ? never
+  : R extends ReadonlyMap<unknown, unknown>
+    ? never
+    : { [K in keyof R]: PartIn<R[K]> }[keyof R];
+type PartsOf<M> = M extends (...args: never) => Promise<infer R>
+  ? PartIn<R> | InMap<R> | InRecord<R>
+  : never;
+type Paging<T> = { [M in keyof T as [PartsOf<T[M]>] extends [never] ? never : M]: Cut };
+
+/**
+ * What is gone where a page is cut: these fields of the value, or (none named) a value that is a
+ * list. `null`: one fact, which cannot be cut in two and only grows old.
+ */
+type Cut = readonly string[] | null;
+
+type PagingPort = {
+  [P in PortName]: keyof Paging<SilencePorts[P]> extends never ? never : P;
+}[PortName];
+
+/** Every method that can answer in part: the types say which, and all of them are named. */
+const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
+  sanctionsList: { lookUp: ['found'], lookUpOn: ['found'] },
+  transferHistory: { neighbourhoods: ['counterparties', 'degree'] },
+  entityClusters: { clusterOf: [] },
+  chainFacts: { of: null },
+  labelChanges: { newest: [] },
+  contractCreations: { around: [] },
+  entityTies: { tiedTo: ['ties'] },
+};
+
+/** Methods that only keep something: who reads it back is told whether it was kept. */
+const KEEPS: { readonly [P in PortName]?: readonly (keyof SilencePorts[P])[] } = {
+  entityTies: ['keep', 'settle', 'keepBlocks'],
+};
+
+/** The name that readings and contracts use for each port, by the name that wires it. */
+export type PortTags = { readonly [port: string]: string };
+
+/** What contracts call that which is made of a port under a name of its own. */
+const MADE_OF: { readonly [P in PortName]?: string } = { entityTies: 'entity_clusters' };
+
+/** The names under which contracts rest on a port. */
+export function tagsOf(tags: PortTags, port: PortName): string[] {
+  const made = MADE_OF[port];
+  return made === undefined ? [tagOf(tags, port)] : [tagOf(tags, port), made];
+}
+
+/** The name that readings use for a port. */
+export function tagOf(tags: PortTags, port: PortName): string {
+  const tag = tags[port];
+  if (tag === undefined) throw new Error(`silence: ${port} is handed over by no feature`);
+  return tag;
+}
+
+/** Whether a port can answer in part. */
+export function isPaged(port: PortName): boolean {
+  return port in PAGES;
+}
+
+function cutsOf(port: PortName, method: string): Cut | undefined {
+  const pages: { readonly [port: string]: { readonly [method: string]: Cut } } = PAGES;
+  return pages[port]?.[method];
+}
+
+function keeps(port: PortName, method: string): boolean {
+  const kept: { readonly [port: string]: readonly string[] } = KEEPS;
+  return kept[port]?.includes(method) === true;
+}
 
 /** How an answer is spoiled. Only what pages can be truncated or stale: the types say which. */
 export type Fault = 'silent' | 'truncated' | 'stale';
@@ -55,7 +99,11 @@ export type Fault = 'silent' | 'truncated' | 'stale';
 export type Told = {
   readonly call: string;
   readonly port: PortName;
+  /** The call alone, where it gave several answers: of a chain that falls silent none comes. */
+  readonly together: string | null;
   readonly faults: readonly Fault[];
+  /** Whether it stopped early by itself. */
+  readonly isPart: boolean;
   /** Whether what was read is a fact that no older reading takes back. */
   readonly convicts: boolean;
 };
@@ -63,268 +111,183 @@ export type Told = {
 /** What is to be done to an answer. */
 export type Spoiler = (told: Told) => Fault | null;
 
+/** Limits so small that whatever there is lies behind them. */
+export type Tightness = { readonly rowsMax?: number; readonly batchRowsMax?: number };
+
 const SILENT: Why = why('store_unreadable', { what: 'A store', fault: 'a planted silence' });
 const CUT: Why = why('timed_out', { what: 'The rest of a page', limit: 'a planted second' });
 const OLD: Why = why('timed_out', { what: 'A fresher reading', limit: 'a planted second' });
 
-/** How the answers of a port that pages are spoiled. */
-type Paging<T> = {
-  /** What is left of a value where its page was cut. */
-  readonly emptied: (value: T) => T;
-  readonly convicts: (value: T) => boolean;
+/** Any reading. */
+export type AnyReading = Partly<unknown, never>;
+/** A reading on its way: its port, its method, its call in words, and how its method pages. */
+export type Passing = {
+  readonly port: PortName;
+  readonly method: string;
+  /** Its name in a record of readings, else empty. */
+  readonly field: string;
+  readonly call: string;
+  readonly pages: Cut | undefined;
 };
+type Take = (passing: Passing, reading: AnyReading) => AnyReading;
 
-const LIST: Paging<ListLookUp> = {
-  emptied: (look) => ({ ...look, found: new Map() }),
-  convicts: ({ found }) => found.size > 0,
-};
-const HISTORY: Paging<CoveredNeighbourhood> = {
-  emptied: (known) => ({ ...known, degree: 0, counterparties: [] }),
-  // A hub, whose counterparties are left out: it cannot become less of one.
-  convicts: ({ degree, counterparties }) => degree > counterparties.length,
-};
-
-/** A page of a cluster that was cut: the cluster is there, and somebody of it may be missing. */
-const CLUSTERS: Paging<EntityCluster | null> = {
-  emptied: (cluster) => cluster,
-  convicts: (cluster) => cluster !== null,
-};
-
-/** A fact that shows something is what it was, however old; one that shows nothing denies it. */
-function isShown(fact: unknown): boolean {
-  if (typeof fact === 'object' && fact !== null && 'size' in fact) return isShown(fact.size);
-  return fact === true || (typeof fact === 'number' && fact > 0) || typeof fact === 'string';
+/** The ports with every reading passed through `take`: alone, in a map, a list or a record. */
+export function throughPorts(ports: SilencePorts, take: Take, tight: Tightness = {}): SilencePorts {
+  const names = Object.keys(ports) as PortName[];
+  const passed = names.map((name) => [name, throughPort(name, ports[name], take, tight)]);
+  return Object.fromEntries(passed) as SilencePorts;
 }
 
-/** One fact cannot be cut in two: it falls silent, or it is old. */
-function toldOfFact(call: string, reading: Partly<unknown, never>): Told {
-  const shown = map(reading, (fact) => isShown(typeof fact === 'bigint' ? Number(fact) : fact));
-  const paging = { emptied: () => false, convicts: (is: boolean) => is };
-  const told = toldOfPage('chainFacts', call, shown, paging);
-  return { ...told, faults: told.faults.filter((fault) => fault !== 'truncated') };
+type Method = (...args: readonly unknown[]) => unknown;
+
+function throughPort(port: PortName, real: object, take: Take, tight: Tightness): object {
+  const methods = Object.entries(real).map(([method, held]: [string, unknown]) => {
+    if (typeof held !== 'function' || keeps(port, method)) return [method, held];
+    const call = held as Method;
+    const pages = cutsOf(port, method);
+    const asked = (...args: readonly unknown[]) => {
+      const tightened = args.map((one) => (isLimits(one) ? { ...one, ...tight } : one));
+      const answer = call.apply(real, tightened);
+      // What answers at once asked nobody: it is a rule, and no reading of a source.
+      if (!(answer instanceof Promise)) return answer;
+      return answer.then((told: unknown) =>
+        through(told, args, (call, field, reading) =>
+          take({ port, method, field, call: `${port}.${method}${call}`, pages }, reading),
+        ),
+      );
+    };
+    return [method, asked];
+  });
+  return Object.fromEntries(methods);
 }
 
-function toldOf(port: PortName, call: string, reading: Partly<unknown, never>): Told {
-  const told = { port, call, convicts: false };
-  return { ...told, faults: reading instanceof Unread ? [] : ['silent'] };
+function isLimits(one: unknown): one is object {
+  return typeof one === 'object' && one !== null && 'rowsMax' in one;
 }
 
-function toldOfPage<T>(
-  port: PortName,
-  call: string,
-  reading: Partly<T, never>,
-  paging: Paging<T>,
-): Told {
-  const told = toldOf(port, call, reading);
-  if (told.faults.length === 0) return told;
-  const convicts = map(reading, paging.convicts);
-  const known = decided(convicts, (does) => does);
-  const paged =
-    reading instanceof Part ? (['truncated'] as const) : (['truncated', 'stale'] as const);
+function through(
+  answer: unknown,
+  args: readonly unknown[],
+  take: (call: string, field: string, reading: AnyReading) => AnyReading,
+): unknown {
+  const asked = JSON.stringify(
+    args.filter((one) => !(one instanceof AbortSignal || isLimits(one))),
+  );
+  if (isReading(answer)) return take(`(${asked})`, '', answer);
+  if (answer instanceof Map) {
+    const each = [...answer].map(([key, one]: [unknown, unknown]) => [
+      key,
+      isReading(one) ? take(`[${String(key)}]`, '', one) : one,
+    ]);
+    return new Map(each as [unknown, unknown][]);
+  }
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const entries = Object.entries(answer).map(([key, one]: [string, unknown]) => [
+    key,
+    isReading(one) ? take(`.${key}(${asked})`, key, one) : one,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function isReading(one: unknown): one is AnyReading {
+  return one instanceof Read || one instanceof Part || one instanceof Unread;
+}
+
+/** The ports, spoiled and written down: `log` is filled as the handler asks. */
+export function spoiledPorts(
+  ports: SilencePorts,
+  spoiler: Spoiler,
+  log: Told[] = [],
+  tight: Tightness = {},
+): SilencePorts {
+  const turns = new Map<string, number>();
+  const take: Take = (passing, reading) => {
+    tally(turns, passing.call);
+    const told = toldOf(passing, `${passing.call} #${turns.get(passing.call)}`, reading);
+    log.push(told);
+    const fault = spoiler(told);
+    return fault === null ? reading : spoilt(reading, fault, passing.pages);
+  };
+  return throughPorts(ports, take, tight);
+}
+
+/** Ports of which some are silent whatever is asked. */
+export function silencing(silent: ReadonlySet<PortName>): Spoiler {
+  return ({ port }) => (silent.has(port) ? 'silent' : null);
+}
+
+function toldOf({ port, field, pages }: Passing, call: string, reading: AnyReading): Told {
+  const together = field === '' ? null : call.replace(`.${field}(`, '(');
+  const isPart = reading instanceof Part;
+  const told = { port, call, together, isPart, convicts: false };
+  if (reading instanceof Unread) return { ...told, faults: [] };
+  if (pages === undefined) return { ...told, faults: ['silent'] };
+  const known = decided(
+    map(reading, (value) => convicts(value, pages)),
+    (does) => does,
+  );
   return {
     ...told,
-    faults: [...told.faults, ...paged],
+    faults: [
+      'silent',
+      ...(pages === null ? [] : (['truncated'] as const)),
+      ...(isPart ? [] : (['stale'] as const)),
+    ],
     convicts: known instanceof Read && known.value,
   };
 }
 
-function spoilt<T, P extends string>(
-  reading: Partly<T, P>,
-  fault: Fault | null,
-  paging: Paging<T>,
-): Partly<T, P> {
-  if (fault === null) return reading;
+/**
+ * Whether a value is what it was, however old: a fact that shows something, somebody found, and a
+ * number of more than are listed (a hub cannot become less of one).
+ */
+function convicts(value: unknown, pages: Cut): boolean {
+  if (pages === null) return isShown(value);
+  if (Array.isArray(value)) return value.length > 0;
+  if (pages.length === 0) return value !== null;
+  const cut = pages.map((field) => fieldOf(value, field));
+  if (cut.some((one) => one instanceof Map && one.size > 0)) return true;
+  const listed = cut.flatMap((one) => (Array.isArray(one) ? [one.length] : []));
+  return cut.some((one) => typeof one === 'number' && listed.some((length) => one > length));
+}
+
+/** A fact that shows something is what it was, however old; one that shows nothing denies it. */
+function isShown(fact: unknown): boolean {
+  if (typeof fact === 'object' && fact !== null && 'size' in fact) return isShown(fact.size);
+  if (typeof fact === 'bigint') return fact > 0n;
+  return fact === true || (typeof fact === 'number' && fact > 0) || typeof fact === 'string';
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return new Map<string, unknown>(Object.entries(Object(value))).get(field);
+}
+
+function spoilt(reading: AnyReading, fault: Fault, pages: Cut | undefined): AnyReading {
   if (fault === 'silent') return silenced(reading);
-  return fault === 'stale' ? weaken(reading, OLD) : weaken(map(reading, paging.emptied), CUT);
+  if (fault === 'stale' || pages === undefined || pages === null) return weaken(reading, OLD);
+  return weaken(
+    map(reading, (value) => emptied(value, pages)),
+    CUT,
+  );
+}
+
+/** A value without what these fields hold; without anything, where it is a list or a map itself. */
+export function emptied(value: unknown, fields: readonly string[]): unknown {
+  if (Array.isArray(value)) return [];
+  if (value instanceof Map) return new Map();
+  if (value instanceof Set) return new Set();
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'bigint') return 0n;
+  if (typeof value === 'boolean') return false;
+  if (typeof value !== 'object' || value === null || fields.length === 0) return value;
+  const rest = Object.entries(value).map(([name, one]: [string, unknown]) => [
+    name,
+    fields.includes(name) ? emptied(one, []) : one,
+  ]);
+  return Object.fromEntries(rest);
 }
 
 /** The reading as one that was not read, of the same ports. */
-function silenced<P extends string>(reading: Partly<unknown, P>): Unread<P> {
-  const nothing = decided(weaken(reading, SILENT), () => false);
-  if (nothing instanceof Read) throw new Error('silence: a weakened reading is decided');
-  return nothing;
-}
-
-/** Limits so small that whatever there is lies behind them. */
-export type Tightness = Partial<Pick<NeighbourhoodLimits, 'rowsMax' | 'batchRowsMax'>>;
-
-/** The ports, spoiled and written down: `log` is filled as the handler asks. */
-export function spoiledPorts(
-  ports: EvidencePorts,
-  spoiler: Spoiler,
-  log: Told[] = [],
-  tight: Tightness = {},
-): EvidencePorts {
-  const turns = new Map<string, number>();
-  const callOf = (method: string, args: unknown) => {
-    const text = `${method}(${JSON.stringify(args)})`;
-    tally(turns, text);
-    return `${text} #${turns.get(text)}`;
-  };
-  const faultOn = (told: Told) => {
-    log.push(told);
-    return spoiler(told);
-  };
-  const { sanctionsList, exchangeLabels, launchCorpus, transferHistory, entityClusters } = ports;
-  return {
-    sanctionsList: {
-      lookUp: async (addresses) => {
-        const call = callOf('sanctionsList.lookUp', addresses);
-        const reading = await sanctionsList.lookUp(addresses);
-        return spoilt(reading, faultOn(toldOfPage('sanctionsList', call, reading, LIST)), LIST);
-      },
-      lookUpOn: async (on, addresses) => {
-        const call = callOf('sanctionsList.lookUpOn', [on, addresses]);
-        const reading = await sanctionsList.lookUpOn(on, addresses);
-        return spoilt(reading, faultOn(toldOfPage('sanctionsList', call, reading, LIST)), LIST);
-      },
-    },
-    exchangeLabels: {
-      lookUp: async (addresses) => {
-        const call = callOf('exchangeLabels.lookUp', addresses);
-        const reading = await exchangeLabels.lookUp(addresses);
-        const fault = faultOn(toldOf('exchangeLabels', call, reading));
-        return fault === null ? reading : silenced(reading);
-      },
-    },
-    launchCorpus: {
-      lookUp: async (wallets) => {
-        const call = callOf('launchCorpus.lookUp', wallets);
-        const reading = await launchCorpus.lookUp(wallets);
-        const fault = faultOn(toldOf('launchCorpus', call, reading));
-        return fault === null ? reading : silenced(reading);
-      },
-    },
-    transferHistory: spoiledHistory(transferHistory, { callOf, faultOn }, tight),
-    entityClusters: {
-      clusterOf: async (chain, address) => {
-        const call = callOf('entityClusters.clusterOf', [chain, address]);
-        const reading = await entityClusters.clusterOf(chain, address);
-        const told = toldOfPage('entityClusters', call, reading, CLUSTERS);
-        return spoilt(reading, faultOn(told), CLUSTERS);
-      },
-    },
-    ...spoiledForensics(ports, { callOf, faultOn }),
-    ...spoiledBridges(ports, { callOf, faultOn }),
-  };
-}
-
-type Spoiling = {
-  readonly callOf: (method: string, args: unknown) => string;
-  readonly faultOn: (told: Told) => Fault | null;
-};
-
-function spoiledHistory(
-  transferHistory: EvidencePorts['transferHistory'],
-  { callOf, faultOn }: Spoiling,
-  tight: Tightness,
-): EvidencePorts['transferHistory'] {
-  return {
-    chainsRead: async () => {
-      const call = callOf('transferHistory.chainsRead', []);
-      const reading = await transferHistory.chainsRead();
-      const fault = faultOn(toldOf('transferHistory', call, reading));
-      return fault === null ? reading : silenced(reading);
-    },
-    neighbourhoods: async (addresses, limits) => {
-      const readings = await transferHistory.neighbourhoods(addresses, { ...limits, ...tight });
-      const each = [...readings].map(([address, reading]) => {
-        const call = callOf('transferHistory.neighbourhoods', address);
-        const told = toldOfPage('transferHistory', call, reading, HISTORY);
-        return [address, spoilt(reading, faultOn(told), HISTORY)] as const;
-      });
-      return new Map(each);
-    },
-  };
-}
-
-function spoiledBridges(
-  { bridgeRegistry, transactionReceipts }: EvidencePorts,
-  { callOf, faultOn }: Spoiling,
-): Pick<EvidencePorts, 'bridgeRegistry' | 'transactionReceipts'> {
-  return {
-    bridgeRegistry: {
-      table: async () => {
-        const call = callOf('bridgeRegistry.table', []);
-        const reading = await bridgeRegistry.table();
-        const fault = faultOn(toldOf('bridgeRegistry', call, reading));
-        return fault === null ? reading : silenced(reading);
-      },
-    },
-    transactionReceipts: {
-      lookUp: async (chain, hashes, signal) => {
-        const readings = await transactionReceipts.lookUp(chain, hashes, signal);
-        const each = [...readings].map(([hash, reading]) => {
-          const call = callOf('transactionReceipts.lookUp', [chain, hash]);
-          const fault = faultOn(toldOf('transactionReceipts', call, reading));
-          return [hash, fault === null ? reading : silenced(reading)] as const;
-        });
-        return new Map(each);
-      },
-    },
-  };
-}
-
-/** Each fact is an answer of its own; a look-up in a table is one. */
-function spoiledForensics(
-  { chainFacts, flaggedAddresses, mixerRegistry }: EvidencePorts,
-  { callOf, faultOn }: Spoiling,
-): Pick<EvidencePorts, 'chainFacts' | 'flaggedAddresses' | 'mixerRegistry'> {
-  const fact = <T>(call: string, reading: Partly<T, ChainFactsPort>): Partly<T, ChainFactsPort> => {
-    const paging = { emptied: (value: T) => value, convicts: () => false };
-    return spoilt(reading, faultOn(toldOfFact(call, reading)), paging);
-  };
-  return {
-    chainFacts: {
-      stateChains: chainFacts.stateChains,
-      of: async (chain, address, wanted, signal) => {
-        const told = await chainFacts.of(chain, address, wanted, signal);
-        const call = (name: FactName) => callOf(`chainFacts.of.${name}`, [chain, address]);
-        return {
-          code: fact(call('code'), told.code),
-          nonce: fact(call('nonce'), told.nonce),
-          balance_wei: fact(call('balance_wei'), told.balance_wei),
-          verified_name: fact(call('verified_name'), told.verified_name),
-          creation: fact(call('creation'), told.creation),
-          is_token: fact(call('is_token'), told.is_token),
-          authority: fact(call('authority'), told.authority),
-        };
-      },
-    },
-    flaggedAddresses: {
-      lookUp: async (addresses) => {
-        const call = callOf('flaggedAddresses.lookUp', addresses);
-        const reading = await flaggedAddresses.lookUp(addresses);
-        const fault = faultOn(toldOf('flaggedAddresses', call, reading));
-        return fault === null ? reading : silenced(reading);
-      },
-    },
-    mixerRegistry: {
-      lookUp: async (addresses) => {
-        const call = callOf('mixerRegistry.lookUp', addresses);
-        const reading = await mixerRegistry.lookUp(addresses);
-        const fault = faultOn(toldOf('mixerRegistry', call, reading));
-        return fault === null ? reading : silenced(reading);
-      },
-    },
-  };
-}
-
-/** Ports of which some are silent whatever is asked. */
-export function partlySilent(ports: EvidencePorts, silent: ReadonlySet<PortName>): EvidencePorts {
-  const nothing = silentPorts(SILENT);
-  const of = <P extends PortName>(name: P): EvidencePorts[P] =>
-    (silent.has(name) ? nothing : ports)[name];
-  return {
-    sanctionsList: of('sanctionsList'),
-    exchangeLabels: of('exchangeLabels'),
-    launchCorpus: of('launchCorpus'),
-    transferHistory: of('transferHistory'),
-    entityClusters: of('entityClusters'),
-    chainFacts: of('chainFacts'),
-    flaggedAddresses: of('flaggedAddresses'),
-    mixerRegistry: of('mixerRegistry'),
-    bridgeRegistry: of('bridgeRegistry'),
-    transactionReceipts: of('transactionReceipts'),
-  };
+function silenced(reading: AnyReading): AnyReading {
+  return new Unread<string>(basis(reading).ports, SILENT);
 }

@@ -1,170 +1,18 @@
 // Answers one question: in which worlds is a route asked, and what is planted in each.
 // An empty one, and for each fact one that holds that fact and nothing else.
 
-import type { ChainName } from '../chain/chain.ts';
-import type { TransferKind } from '../chain/transfer.ts';
-import type { EvidencePorts } from '../compose/list.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
-import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm, named } from './addresses.ts';
-import { BRIDGE, BRIDGE_ROWS, bridgeWorlds } from './bridge-worlds.ts';
-import { STILL_NOW } from './clock.ts';
+import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
 import { exchangePlans } from './exchange-worlds.ts';
-import { forensicPlans, forensicsOf } from './forensic-worlds.ts';
-import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
-import {
-  type Fact,
-  HOUR_S,
-  type Plan,
-  type Planted,
-  SUBJECT,
-  transferOf,
-  walkPlan,
-} from './planted.ts';
-
-/** A world: its ports, whom and which days it is asked about, and what is planted in it. */
-export type World = {
-  readonly name: string;
-  /** True for the world in which nothing is held of those who are asked about. */
-  readonly empty: boolean;
-  /** Unix seconds. */
-  readonly now: number;
-  readonly ports: EvidencePorts;
-  readonly subjects: readonly string[];
-  readonly days: readonly string[];
-  readonly facts: readonly Fact[];
-};
+import { forensicPlans } from './forensic-worlds.ts';
+import { type Fact, type Plan, SUBJECT, transferOf, walkPlan } from './planted.ts';
+import { emptyWorld, entryOf, labelOf, type World, worldOf } from './planted-worlds.ts';
+import { unheldPlans } from './unheld-worlds.ts';
 
 /** The day that the older publication held answers for, and one that none does. */
 const DAY_OF_OLDER = '2026-09-10';
 const DAY_OF_NONE = '2026-09-22';
-const MINUTE_S = 60;
-
-/** Strangers of each kind, of whom no world holds anything. */
-const STRANGERS = {
-  evm: evm('stranger'),
-  solana: named('solana', 'stranger'),
-  bitcoin: named('bitcoin', 'stranger'),
-  tron: named('tron', 'stranger'),
-};
-
-function held(planted: Planted): MemoryWorld {
-  const other = entryOf(evm('listed elsewhere'));
-  const { entries = [], olderEntries = [], labels = [], launchers = [], transfers = [] } = planted;
-  const launches = [...launchers, named('solana', 'launcher elsewhere')].map((deployer) => ({
-    mint: named('solana', `mint of ${deployer}`),
-    deployer,
-    listed_after_window: true,
-    launched_at: STILL_NOW - 100 * HOUR_S,
-    last_checked_at: STILL_NOW - HOUR_S,
-    settled: true,
-  }));
-  const facts = { as_of: STILL_NOW - HOUR_S, simulated: false };
-  return {
-    list: {
-      maxAgeS: 48 * HOUR_S,
-      simulated: false,
-      now: () => STILL_NOW,
-      publications: [
-        {
-          published: '2026-09-01',
-          checked_at: Date.parse('2026-09-20T00:00:00Z') / 1_000,
-          entries: [other, ...olderEntries],
-        },
-        {
-          published: '2026-09-23',
-          checked_at: STILL_NOW - MINUTE_S,
-          entries: [other, ...entries],
-        },
-      ],
-    },
-    labels: { ...facts, labels: [labelOf(evm('exchange elsewhere'), 'Elsewhere'), ...labels] },
-    corpus: { ...facts, launches },
-    history: {
-      ...facts,
-      as_of: STILL_NOW - MINUTE_S,
-      chains: CHAINS_READ,
-      transfers: [transferOf(evm('somebody'), evm('somebody else')), ...transfers],
-      coverage: CHAINS_READ.flatMap(wholeCoverage),
-      provenance: 'warehouse',
-    },
-    entities: { ...facts, clusters: clustersOf(planted), examined: 'everyone' },
-    bridges: { ...facts, rows: BRIDGE_ROWS },
-    ...forensicsOf(planted, facts),
-    receipts: { ...facts, receipts: planted.receipts ?? [] },
-  };
-}
-
-function clustersOf({ clusters = [] }: Planted) {
-  return clusters.map((members, i) => {
-    return {
-      chain: 'ethereum' as const,
-      cluster_id: `c${i}`,
-      confidence: 0.9,
-      members,
-      labels: [],
-    };
-  });
-}
-
-const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];
-const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
-const TIP_BLOCK = 1_000_000;
-
-function wholeCoverage(chain: ChainName) {
-  return KINDS.map((kind) => ({
-    address: null,
-    chain,
-    kind,
-    from_block: 0,
-    to_block: TIP_BLOCK,
-    to_time: STILL_NOW - MINUTE_S,
-    from_first: true,
-  }));
-}
-
-function entryOf(address: string): ListEntry {
-  return {
-    address,
-    currency: 'XBT',
-    entity: 'DOE, John',
-    type: 'Individual',
-    programs: ['CYBER2'],
-    uid: '1001',
-    remarks: null,
-    listed_on: '2024-01-02',
-  };
-}
-
-function labelOf(address: string, entity: string): ExchangeLabel {
-  return {
-    address,
-    chain: null,
-    label: `${entity}: Hot Wallet`,
-    entity,
-    role: 'hot',
-    confidence: 'service_data',
-    clusterable: false,
-    source: 'tests',
-    source_url: null,
-    first_seen: '2026-01-01',
-  };
-}
-
-function worldOf(plan: Plan): World {
-  const { name, about, contradicts, days = [], on = null, item = about } = plan;
-  const { subjects = [STRANGERS.evm, about, about] } = plan;
-  return {
-    name,
-    empty: false,
-    now: STILL_NOW,
-    ports: memoryPorts(held(plan)),
-    subjects,
-    days,
-    facts: [{ name, about, on, item, contradicts }],
-  };
-}
 
 /** The claims that a listing contradicts. */
 const LISTED: Fact['contradicts'] = {
@@ -180,6 +28,7 @@ const LISTED: Fact['contradicts'] = {
 const HELD: Fact['contradicts'] = {
   bulk_wallet_screen: ['results[].state'],
   wallet_cex: ['labels'],
+  label_changes: ['changes'],
   planted_screen: ['results[].labels'],
 };
 const LINKED: Fact['contradicts'] = {
@@ -287,6 +136,7 @@ const WALK_PLANS: readonly Plan[] = [
     transfers: [transferOf(FAR, SUBJECT, POISON), transferOf(SUBJECT, NEAR)],
     contradicts: {
       wallet_ofac: ['proximity.left_out_contacts', 'proximity.edges_left_out.zero_value'],
+      wallet_entity: ['edges_left_out.zero_value'],
     },
   }),
   walkPlan({
@@ -295,6 +145,7 @@ const WALK_PLANS: readonly Plan[] = [
     transfers: [transferOf(FAR, SUBJECT, SPAM), transferOf(SUBJECT, NEAR)],
     contradicts: {
       wallet_ofac: ['proximity.left_out_contacts', 'proximity.edges_left_out.no_market_token'],
+      wallet_entity: ['edges_left_out.no_market_token'],
     },
   }),
   walkPlan({
@@ -367,21 +218,19 @@ function bridgedToo(plan: Plan): Plan {
   return {
     ...plan,
     transfers: [...transfers, transferOf(SUBJECT, BRIDGE)],
-    contradicts: { ...contradicts, wallet_bridges: ['truncated'] },
+    contradicts: {
+      ...contradicts,
+      wallet_bridges: ['truncated'],
+      wallet_ofac: ['proximity.found'],
+    },
   };
 }
 
+const UNHELD_PLANS = unheldPlans({ near: NEAR, listedFar: LISTED_FAR });
+
 /** Every world. */
 export const WORLDS: readonly World[] = [
-  {
-    name: 'empty',
-    empty: true,
-    now: STILL_NOW,
-    ports: memoryPorts(held({})),
-    subjects: Object.values(STRANGERS),
-    days: [DAY_OF_OLDER, DAY_OF_NONE],
-    facts: [],
-  },
+  emptyWorld([DAY_OF_OLDER, DAY_OF_NONE]),
   ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
-  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS].map(worldOf),
+  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS].map(worldOf),
 ];

@@ -13,7 +13,6 @@ import {
   seen,
   Unread,
   unread,
-  weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {

@@ -1,0 +1,32 @@
+// What does a store say that holds no tie and keeps none?
+// An adapter, not a mock: its readings are the real ones. What ties addresses is then what a live
+// reading just saw.
+
+import { type Reading, read } from '../../evidence/reading.ts';
+import type { ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
+import { coveredTies } from '../../stores/control/covered-ties.ts';
+
+/** A store of ties with nothing in it. `as_of` is Unix seconds. */
+export function memoryNoTies(as_of: number): ClusterStore {
+  const source = {
+    name: 'Memory',
+    url: 'memory:',
+    as_of,
+    kind: 'table',
+    simulated: false,
+  } as const;
+  const said = async <T>(value: T): Promise<Reading<T, HeldTiesPort>> =>
+    read(value, { port: 'held_ties', source });
+  return {
+    covered: coveredTies,
+    tiedTo: () => said({ ties: [], reused: new Set(), examinations: new Map() }),
+    servicesAmong: () => said(new Set()),
+    keep: () => said(null),
+    settle: () => said(null),
+    givenWay: () => said([]),
+    memberOf: () => said(null),
+    blocksHeld: () => said([]),
+    paidBefore: () => said(new Set()),
+    keepBlocks: () => said(null),
+  };
+}

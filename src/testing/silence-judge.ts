@@ -1,0 +1,279 @@
+// Is anything said in one answer that must not be said of what was read?
+// The rules of `silence-rules.ts` against one answer, and against what the whole world was told.
+
+import type { Absence } from '../contract/answer.ts';
+import { denies } from '../contract/claims.ts';
+import { type ClaimMeta, missRests } from '../contract/wire.ts';
+import type { Fact } from './planted.ts';
+import type { World } from './planted-worlds.ts';
+import { type Declared, isDenial, type Leaf } from './silence-answer.ts';
+import type { Ask, AskedRoute } from './silence-asks.ts';
+import type { MakeHandler } from './silence-made.ts';
+import { type Fault, type PortName, type PortTags, type Told, tagsOf } from './silence-ports.ts';
+import type { Leak, LeakRule } from './silence-rules.ts';
+import { wordingOf } from './silence-words.ts';
+
+/** What was said, taken apart. `unavailable`: a plain route's answer of another status than 200. */
+export type Said = {
+  readonly kind: 'ok' | Absence | 'unavailable' | 'refused';
+  readonly reason: string | null;
+  readonly leaves: readonly Leaf[];
+  readonly text: string;
+};
+
+/** One way of asking: in a world, of something, under a condition. */
+export type Cell = {
+  readonly world: World;
+  readonly ask: Ask;
+  readonly name: string;
+  /** The ports that do not speak, or not to the end. */
+  readonly weak: ReadonlySet<PortName>;
+  /** Whether those ports answer in part: what convicts may then still say that it was checked. */
+  readonly inPart: boolean;
+  /** Whether every answer of those ports is so, and not one of many. */
+  readonly throughout: boolean;
+  /** Whether what was spoiled had stopped early before, and the whole answer names that already. */
+  readonly named?: boolean;
+};
+
+type Patterns = 'saidInEmpty' | 'stoodInEmpty' | 'said' | 'otherwise' | 'contradicted';
+
+/** A check under way. */
+export type Run = {
+  readonly route: AskedRoute;
+  readonly make: MakeHandler;
+  readonly tags: PortTags;
+  /** What the route declares, by pattern. */
+  readonly places: ReadonlyMap<string, Declared>;
+  readonly leaks: Leak[];
+  cells: number;
+  readonly sets: { readonly [P in Patterns]: Set<string> };
+};
+
+/** How much of an answer a leak shows. */
+const SHOWN_CHARS = 300;
+
+/** Notes a leak. */
+export function leak(run: Run, cell: Cell, rule: LeakRule, what: Leaf | string): void {
+  const text = typeof what === 'string' ? what : `${what.path} = ${JSON.stringify(what.value)}`;
+  const at = `${cell.world.name} | ${cell.ask.name} | ${cell.name}`;
+  run.leaks.push({ rule, cell: at, said: text.slice(0, SHOWN_CHARS) });
+}
+
+/** Notes which claims a whole answer shows, and how. */
+export function noteSaid(run: Run, { world }: Cell, { leaves }: Said): void {
+  for (const leaf of leaves) {
+    if (!leaf.declared || leaf.value === null || leaf.value === undefined) continue;
+    if (world.empty) run.sets.stoodInEmpty.add(leaf.pattern);
+    if (!isDenial(leaf)) run.sets.otherwise.add(leaf.pattern);
+    else {
+      run.sets.said.add(leaf.pattern);
+      if (world.empty) run.sets.saidInEmpty.add(leaf.pattern);
+    }
+  }
+}
+
+/** Nothing that rests on a weak port is denied, and no flag says that it was read to its end. */
+export function checkWeak(run: Run, cell: Cell, said: Said): void {
+  const weak = weakTags(run, cell);
+  for (const leaf of said.leaves) {
+    if (!isDenial(leaf)) continue;
+    if (!leaf.declared) {
+      if (restsOnAny(leaf.meta, weak)) leak(run, cell, 'an undeclared empty value', leaf);
+    } else if (leaf.meta !== null && restsOnAny(leaf.meta, weak) && !leaf.free) {
+      const isFlag = leaf.meta.rule === 'checked';
+      if (isFlag && cell.inPart && isConvicted(run, cell, said, leaf)) continue;
+      const rule = isFlag
+        ? 'a flag of what was not read to its end'
+        : 'a negative on a silent port';
+      leak(run, cell, rule, leaf);
+    }
+  }
+}
+
+function weakTags({ tags }: Run, { weak }: Cell): Set<string> {
+  return new Set([...weak].flatMap((port) => tagsOf(tags, port)));
+}
+
+function restsOnAny(meta: ClaimMeta | null, weak: ReadonlySet<string>): boolean {
+  return meta === null || meta.rests_on.some((port) => weak.has(port));
+}
+
+/** Whether an answer shows a planted fact that rests on what a flag rests on. */
+function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Said, flag: Leaf): boolean {
+  const ports = new Set(flag.meta === null ? [] : flag.meta.rests_on);
+  const patterns = world.facts.flatMap((fact) =>
+    isAskedAbout(fact, ask) ? patternsOf(run, fact) : [],
+  );
+  return leaves.some(
+    (leaf) =>
+      patterns.includes(leaf.pattern) &&
+      leaf.meta !== null &&
+      restsOnAny(leaf.meta, ports) &&
+      leaf.value !== null &&
+      leaf.value !== undefined &&
+      !isDenial(leaf),
+  );
+}
+
+function patternsOf(run: Run, { contradicts }: Fact): readonly string[] {
+  const patterns = contradicts[run.route.name];
+  return patterns === undefined ? [] : patterns;
+}
+
+/**
+ * Whether a fault has to be seen. An answer that claims nothing has said that it was not told all;
+ * and a stale answer that convicts is shown as the fact that it is, where nothing is denied on it.
+ */
+export function hasToShow(
+  { tags }: Run,
+  { convicts, port }: Told,
+  fault: Fault,
+  { kind, leaves }: Said,
+): boolean {
+  if (kind === 'refused' || kind === 'not_deployed' || kind === 'not_supported') return false;
+  if (fault === 'silent') return true;
+  const claimed = leaves.filter((leaf) => leaf.declared && isDenial(leaf));
+  if (fault === 'truncated') return claimed.length > 0 || kind === 'insufficient_evidence';
+  const onIt = claimed.some(
+    ({ meta }) =>
+      meta?.rule !== 'checked' && tagsOf(tags, port).some((tag) => meta?.rests_on.includes(tag)),
+  );
+  return onIt && !convicts;
+}
+
+/** Nothing that was not denied is denied now, and nothing that was answered is refused. */
+export function checkTurned(run: Run, cell: Cell, said: Said, spoken: Said): void {
+  if (said.kind === 'refused') {
+    if (spoken.kind !== 'refused') leak(run, cell, 'a refusal that a silence made', said.text);
+    return;
+  }
+  const missed = said.kind === 'insufficient_evidence';
+  if (missed && spoken.kind !== 'insufficient_evidence' && !mayMiss(run, cell)) {
+    leak(run, cell, 'turned negative', said.text);
+  }
+  const weak = weakTags(run, cell);
+  const denied = once(spoken, 'denied', ({ leaves }) =>
+    leaves.flatMap((leaf) => (isDenial(leaf) ? [leaf.path] : [])),
+  );
+  for (const leaf of said.leaves) {
+    if (!isDenial(leaf) || denied.has(leaf.path) || leaf.free) continue;
+    if (leaf.declared) leak(run, cell, 'turned negative', leaf);
+    else if (restsOnAny(leaf.meta, weak)) leak(run, cell, 'an undeclared empty value', leaf);
+  }
+}
+
+function missPorts({ route }: Run): readonly string[] | null {
+  return route.kind === 'evidence' ? missRests(route.data) : null;
+}
+
+/** Whether a miss denies what this claim tells of: all that rests on no more than a miss does. */
+function isOfMiss(run: Run, pattern: string): boolean {
+  const rests = missPorts(run);
+  const meta = run.places.get(pattern)?.meta;
+  if (rests === null) return true;
+  return meta?.rests_on.every((one) => rests.includes(one)) === true;
+}
+
+function mayMiss(run: Run, cell: Cell): boolean {
+  const rests = missPorts(run);
+  return rests !== null && !rests.some((port) => weakTags(run, cell).has(port));
+}
+
+/** What is planted in the world is never denied, whatever else fell silent. */
+export function checkPlanted(run: Run, cell: Cell, said: Said): void {
+  for (const fact of cell.world.facts) {
+    if (!isAskedAbout(fact, cell.ask)) continue;
+    const missed = said.kind === 'insufficient_evidence';
+    for (const pattern of patternsOf(run, fact)) {
+      if (missed && isOfMiss(run, pattern)) {
+        leak(run, cell, 'a planted fact denied', `${fact.name}: ${said.kind}`);
+      }
+      for (const leaf of said.leaves) {
+        const about = leaf.of.length === 0 || leaf.of.includes(fact.item);
+        if (leaf.pattern !== pattern || !about) continue;
+        if (cell.name === 'whole') run.sets.contradicted.add(pattern);
+        if (isDenial(leaf)) leak(run, cell, 'a planted fact denied', leaf);
+      }
+    }
+  }
+}
+
+function isAskedAbout({ about, on, chain }: Fact, ask: Ask): boolean {
+  const onChain = ask.chain === null || ask.chain === chain;
+  return ask.addresses.includes(about) && ask.on === on && onChain;
+}
+
+/** The sentences of an answer deny nothing that was not read, and each that denies is declared. */
+export function checkWords(run: Run, cell: Cell, said: Said, spoken: Said | null): void {
+  const weak = weakTags(run, cell);
+  const before = new Set(spoken === null ? [] : sentencesOf(spoken));
+  for (const text of sentencesOf(said)) {
+    const { denials, undeclared } = wordingOf(text);
+    if (undeclared !== null) {
+      leak(run, cell, 'a denial in words that nobody declared', undeclared);
+    }
+    // One answer of many that was spoiled may be no matter of a sentence that was said before.
+    if (!cell.throughout && before.has(text)) continue;
+    if (denials.some((ports) => ports.some((port) => weak.has(port)))) {
+      leak(run, cell, 'a denial in words', text);
+    }
+  }
+}
+
+function sentencesOf({ reason, leaves }: Said): string[] {
+  const texts = leaves.flatMap(({ prose, value }) =>
+    prose && typeof value === 'string' ? [value] : [],
+  );
+  return reason === null ? texts : [reason, ...texts];
+}
+
+/** What the whole answer shows is still there, or the answer has a word that it had not. */
+export function checkShown(run: Run, cell: Cell, said: Said, spoken: Said): void {
+  if (said.kind === 'refused' || spoken.kind === 'refused' || cell.named === true) return;
+  // A claim that is null says by its declaration that it was not measured.
+  const untold = said.leaves.flatMap(({ declared, value, pattern }) =>
+    declared && value === null ? [pattern] : [],
+  );
+  const shown = new Set([...said.leaves.flatMap(shownAs), ...untold]);
+  const shownBefore = once(spoken, 'shown', ({ leaves }) => leaves.flatMap(shownAs));
+  const gone = [...shownBefore].find((one) => !shown.has(one));
+  if (gone === undefined) return;
+  const before = once(spoken, 'words', wordsOf);
+  if (wordsOf(said).every((word) => before.has(word))) {
+    leak(run, cell, 'vanished without a word', gone);
+  }
+}
+
+const kept = new WeakMap<Said, Map<string, ReadonlySet<string>>>();
+
+/** What is asked of the whole answer for each cell beside it is worked out once. */
+function once(said: Said, name: string, make: (said: Said) => string[]): ReadonlySet<string> {
+  const sets = kept.get(said) ?? new Map<string, ReadonlySet<string>>();
+  kept.set(said, sets);
+  const held = sets.get(name);
+  if (held !== undefined) return held;
+  const made = new Set(make(said));
+  sets.set(name, made);
+  return made;
+}
+
+/** As what a leaf is known again: a field by its place, an item of a list by what it says. */
+function shownAs(leaf: Leaf): string[] {
+  const { value, pattern, prose, meta, declared } = leaf;
+  const isEmpty = value === null || value === undefined;
+  if (isEmpty || prose || meta?.rule === 'checked' || isDenial(leaf)) return [];
+  const inList = pattern.includes('[]') || pattern.includes('{}');
+  return inList && !declared && typeof value === 'string' ? [`${pattern}=${value}`] : [pattern];
+}
+
+/** What tells of silence: sentences, flags that are not set, states that claim nothing. */
+function wordsOf(said: Said): string[] {
+  const told = said.leaves.flatMap(({ path, prose, meta, declared, value }) => {
+    if (prose) return [`${path}: ${String(value)}`];
+    const isFlag = declared && meta?.rule === 'checked' && value === false;
+    const isState = declared && meta?.rule === 'literals' && !denies(meta, value);
+    return isFlag || isState ? [`${path}: ${String(value)}`] : [];
+  });
+  return said.reason === null ? told : [said.reason, ...told];
+}

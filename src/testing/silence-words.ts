@@ -1,0 +1,91 @@
+// Which sentences of an answer deny something, and on which ports does each rest?
+// Reasons, caveats and notes are coded constants: one with a word that denies stands in this table.
+
+import { REASONS, type ReasonCode } from '../evidence/reasons.ts';
+
+/** A word by which a sentence could deny something. */
+const DENYING = /\b(no|none|never|nothing|nobody|neither|nor|not (found|seen|held|listed))\b/i;
+
+/** A sentence with such a word, and what it rests on: nothing, where it denies nothing. */
+type Saying = readonly [sentence: string, restsOn: readonly string[]];
+
+const LABELS = ['exchange_labels'];
+const LISTS = ['sanctions_list', 'exchange_labels'];
+
+/** Reasons with such a word that tell what was not looked at, and deny nothing of an address. */
+const OF_SILENCE: readonly ReasonCode[] = [
+  ...(['tables_unread', 'no_table_read', 'no_evidence', 'no_bridge_seen', 'no_history'] as const),
+  ...(['high_degree', 'entity_service', 'entity_nobody', 'creation_not_found'] as const),
+  ...(['list_never_loaded', 'list_date_not_covered', 'table_never_imported'] as const),
+  ...(['not_configured', 'registry_row_missing', 'receipt_not_held', 'simulated'] as const),
+  'partial_history',
+];
+
+/** Every sentence with such a word. One that fits is taken out of a text before the next. */
+const SAYINGS: readonly Saying[] = [
+  [REASONS.no_record_held.sentence, LISTS],
+  [REASONS.no_exchange_held.sentence, LABELS],
+  [REASONS.account_without_code.sentence, ['chain_facts']],
+  ['No labelled address was found in its cluster.', ['exchange_labels', 'entity_clusters']],
+  [
+    'Its transfer history was read, and none of it is with a labelled exchange wallet.',
+    ['exchange_labels', 'transfer_history'],
+  ],
+  ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
+  // What a field does not mean, and what an answer is not.
+  ['no other list was searched.', []],
+  ['No chain facts are read of this kind of address', []],
+  ['The text is of no known address form', []],
+  ['what is not listed was not looked for to the end.', []],
+  ['not a designation, and no part of `sanctioned`.', []],
+  ['while it is not, a false is no negative result.', []],
+  ['That none was touched does not show that nothing was bridged.', []],
+  ['that none is held does not say whose it is.', []],
+  ['paid by many unrelated people and link nobody.', []],
+  ['the address itself signed none of', []],
+  ['none is counted as a contact', []],
+  ['of no value', []],
+  ['It is no label.', []],
+  ['Nothing read shows whether an inferred address is a contract.', []],
+  ['poisoning or spam make no activity;', []],
+  ['while it is not, nothing is ruled out.', []],
+  ['no finding is a judgement of the address or its owner, and a list without one is no', []],
+  ['No transfer, counterparty or chain was read, so it is no forensic reconstruction', []],
+  ['A label that was removed is no longer held from its source;', []],
+  ['Confidence 1.0 with no evidence is the shape of no data, not a confident answer:', []],
+  ['No link found does not show one owner of one address.', []],
+  ['barred by a label link nobody.', []],
+];
+
+const HOLE = /\\\{[a-z_]+\\\}/g;
+const SPECIAL = /[.*+?^${}()|[\]\\]/g;
+
+const COMPILED = SAYINGS.map(([sentence, restsOn]) => {
+  const text = sentence.replace(SPECIAL, '\\$&').replace(HOLE, '.*?');
+  return { pattern: new RegExp(text, 'gs'), restsOn };
+});
+
+/** What a text denies: the ports of its denials, and what nobody declared of it. */
+export type Wording = {
+  readonly denials: readonly (readonly string[])[];
+  readonly undeclared: string | null;
+};
+
+const known = new Map<string, Wording>();
+
+/** Reads a text for words that deny. */
+export function wordingOf(text: string): Wording {
+  const held = known.get(text);
+  if (held !== undefined) return held;
+  const denials: (readonly string[])[] = [];
+  let rest = text;
+  for (const { pattern, restsOn } of COMPILED) {
+    const less = rest.replace(pattern, ' ');
+    if (less !== rest && restsOn.length > 0) denials.push(restsOn);
+    rest = less;
+  }
+  const undeclared = DENYING.test(rest) ? rest.trim() : null;
+  const wording = { denials, undeclared };
+  known.set(text, wording);
+  return wording;
+}

@@ -15,7 +15,7 @@ import {
   type ControlReadings,
   controlReadings,
 } from './engine/control-readings.ts';
-import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
+import type { Database, Session } from './engine/database.ts';
 
 const PORT = 'held_ties';
 const WHAT = 'The table of clusters';
@@ -52,15 +52,12 @@ type TiesIn = Pick<ClusterStore, 'tiedTo' | 'servicesAmong' | 'keep'>;
 function tiesIn({ database, context, readings }: Tools): TiesIn {
   return {
     tiedTo: async (chain, addresses, limits) => {
-      try {
-        const { tied, cut } = await followed(database, chain, addresses, limits);
-        const origin = { port: PORT, source: readings.source() } as const;
-        if (cut) return part(tied, origin, why('cluster_cut', { limit: `${limits.addressesMax}` }));
-        return context.simulated ? part(tied, origin, why('simulated')) : readings.read(tied);
-      } catch (error) {
-        if (error instanceof StoreUnavailable) return readings.silent(error.fault);
-        throw error;
-      }
+      const reading = await readings.ask(() => followed(database, chain, addresses, limits));
+      if (!reading.checked) return reading;
+      const { tied, cut } = reading.value;
+      const origin = { port: PORT, source: readings.source() } as const;
+      if (cut) return part(tied, origin, why('cluster_cut', { limit: `${limits.addressesMax}` }));
+      return context.simulated ? part(tied, origin, why('simulated')) : readings.read(tied);
     },
     servicesAmong: (chain, addresses) => readings.ask(() => servicesIn(database, chain, addresses)),
     keep: (chain, seen) =>

@@ -3,8 +3,6 @@
 // It refuses a key past its membership's limit, however many are made at once.
 
 import type { UnixSeconds } from '../../chain/time.ts';
-import { type Partly, part } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
 import type {
   AddedKey,
   ApiKey,
@@ -14,23 +12,16 @@ import type {
   KeysOf,
   KeysPort,
   NewKey,
-  SecretHash,
 } from '../../ports/access/key-store.ts';
 import type { MembershipStatus, PlanName } from '../../ports/access/membership-store.ts';
-import { batchQueue } from './engine/batch-queue.ts';
-import {
-  type ControlContext,
-  type ControlReadings,
-  controlReadings,
-} from './engine/control-readings.ts';
-import type { Database, Param, Session } from './engine/database.ts';
-import { rememberLookUps } from './engine/look-up-cache.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import { type Database, epoch, onlyRow, type Param, type Session } from './engine/database.ts';
+import { secretLookUps } from './engine/secret-look-ups.ts';
 import { keyUses } from './key-uses.ts';
 import { revokeOne } from './revoke-one.ts';
 
 /** More keys than this are not listed in one answer. */
 export const KEYS_LISTED_MAX = 100_000;
-const LOOK_UPS = { batchMax: 500, waitingMax: 10_000 };
 
 type KeyRow = {
   readonly id: string;
@@ -53,13 +44,12 @@ type FoundRow = KeyRow & {
   readonly member_as_of: UnixSeconds | null;
 };
 
-const epoch = (column: string, name: string) => `extract(epoch from ${column})::float8 as ${name}`;
 const COLUMNS = [
   'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget',
-  epoch('k.created_at', 'created_at'),
-  epoch('k.expires_at', 'expires_at'),
-  epoch('k.last_used_at', 'last_used_at'),
-  epoch('k.revoked_at', 'revoked_at'),
+  epoch('k.created_at'),
+  epoch('k.expires_at'),
+  epoch('k.last_used_at'),
+  epoch('k.revoked_at'),
 ].join(', ');
 const FIND = `select ${COLUMNS}, encode(k.hash, 'hex') as hash, k.pepper, m.plan, m.status,
     ${epoch('m.created_at', 'member_since')}, ${epoch('m.updated_at', 'member_as_of')}
@@ -71,31 +61,26 @@ export type KeyTable = KeyStore & { readonly close: () => Promise<void> };
 /** Opens the keys over the control database. */
 export function keyTable(database: Database, context: ControlContext): KeyTable {
   const readings = controlReadings('keys', 'The keys', context);
-  const findBatched = batchQueue<readonly SecretHash[], FoundKey | null>(
-    (wanted) => findAll(database, wanted),
-    LOOK_UPS,
-  );
-  const remembered = rememberLookUps<FoundKey | null, KeysPort>(
-    (secrets) => readings.ask(() => findBatched(secrets)),
-    readings.silent('it answered too late'),
-    () => performance.now(),
-  );
-  const changed = <T>(reading: T): T => {
-    remembered.forget();
-    return reading;
-  };
-  const uses = keyUses(database, readings, remembered.forget);
+  const lookUps = secretLookUps<FoundRow, FoundKey, KeysPort>(database, readings, FIND, foundOf);
+  const uses = keyUses(database, readings, lookUps.forget);
   return {
-    find: remembered.find,
-    add: async (key, activeMax) => changed(await readings.ask(() => add(database, key, activeMax))),
-    list: (of) => listKeys(database, readings, of),
-    revoke: async (idOrPrefix, at, membershipId) => {
+    find: lookUps.find,
+    add: (key, activeMax) => lookUps.changed(() => add(database, key, activeMax)),
+    list: (of) =>
+      readings.askList(KEYS_LISTED_MAX, 'keys', async (limit) => {
+        const [where, params] = chosen(of);
+        const rows = await database.query<KeyRow>(
+          `select ${COLUMNS} from api_keys k where ${where}
+           order by k.created_at desc, k.id limit ${limit}`,
+          params,
+        );
+        return rows.map(keyOf);
+      }),
+    revoke: (idOrPrefix, at, membershipId) => {
       const only =
         membershipId === null ? null : { column: 'k.membership_id', value: membershipId };
       const named = { table: 'api_keys k', columns: COLUMNS, idOrPrefix, at, only } as const;
-      return changed(
-        await readings.ask(() => revokeOne<KeyRow, ApiKey>(database, { ...named, shown: keyOf })),
-      );
+      return lookUps.changed(() => revokeOne<KeyRow, ApiKey>(database, { ...named, shown: keyOf }));
     },
     noteUse: uses.note,
     underOtherSecrets: (pepper) => readings.ask(() => countOthers(database, pepper)),
@@ -103,56 +88,13 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
   };
 }
 
-async function listKeys(
-  database: Database,
-  readings: ControlReadings<KeysPort>,
-  of: KeysOf,
-): Promise<Partly<readonly ApiKey[], KeysPort>> {
-  const [where, params] = chosen(of);
-  const rows = await readings.ask(() =>
-    database.query<KeyRow>(
-      `select ${COLUMNS} from api_keys k where ${where}
-       order by k.created_at desc, k.id limit ${KEYS_LISTED_MAX + 1}`,
-      params,
-    ),
-  );
-  if (!rows.checked) return rows;
-  const keys = rows.value.map(keyOf);
-  if (keys.length <= KEYS_LISTED_MAX) return readings.read(keys);
-  const fault = `it holds more than ${KEYS_LISTED_MAX} rows`;
-  return part<readonly ApiKey[], KeysPort>(
-    keys.slice(0, KEYS_LISTED_MAX),
-    { port: 'keys', source: readings.source() },
-    why('store_unreadable', { what: 'The end of the list of keys', fault }),
-  );
-}
-
 async function countOthers(database: Database, pepper: string): Promise<number> {
-  const [row] = await database.query<{ n: number }>(
+  const rows = await database.query<{ n: number }>(
     `select count(*)::int as n from api_keys
      where pepper <> $1 and revoked_at is null and expires_at > now()`,
     [pepper],
   );
-  if (row === undefined) throw new Error('keys: a count gave no row');
-  return row.n;
-}
-
-/** Finds the keys of a batch; for each wanted list, the first of its hashes that is stored. */
-async function findAll(
-  database: Database,
-  wanted: readonly (readonly SecretHash[])[],
-): Promise<(FoundKey | null)[]> {
-  const hexOf = (secret: SecretHash) => Buffer.from(secret.hash).toString('hex');
-  const hashes = wanted.flat().map((secret) => secret.hash);
-  const rows = await database.query<FoundRow>(FIND, [hashes]);
-  const byHash = new Map(rows.map((row) => [row.hash, row]));
-  return wanted.map((secrets) => {
-    for (const secret of secrets) {
-      const row = byHash.get(hexOf(secret));
-      if (row !== undefined) return foundOf(row);
-    }
-    return null;
-  });
+  return onlyRow(rows).n;
 }
 
 function foundOf(row: FoundRow): FoundKey {
@@ -210,7 +152,7 @@ async function add(database: Database, key: NewKey, activeMax: number): Promise<
       const active = await countActive(session, holder.membership_id, key.created_at);
       if (active >= activeMax) return { outcome: 'limit', active };
     }
-    const [row] = await session.query<KeyRow>(
+    const rows = await session.query<KeyRow>(
       `insert into api_keys as k
          (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
           created_at, expires_at)
@@ -229,8 +171,7 @@ async function add(database: Database, key: NewKey, activeMax: number): Promise<
         key.expires_at,
       ],
     );
-    if (row === undefined) throw new Error('keys: an insert gave no row');
-    return { outcome: 'added', key: keyOf(row) };
+    return { outcome: 'added', key: keyOf(onlyRow(rows)) };
   });
 }
 
@@ -239,11 +180,10 @@ async function countActive(
   membershipId: string,
   at: UnixSeconds,
 ): Promise<number> {
-  const [row] = await session.query<{ n: number }>(
+  const rows = await session.query<{ n: number }>(
     `select count(*)::int as n from api_keys
      where membership_id = $1 and revoked_at is null and expires_at > to_timestamp($2)`,
     [membershipId, at],
   );
-  if (row === undefined) throw new Error('keys: a count gave no row');
-  return row.n;
+  return onlyRow(rows).n;
 }

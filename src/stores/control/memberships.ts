@@ -2,8 +2,6 @@
 // It refuses an event older than the one that it knows.
 
 import type { UnixSeconds } from '../../chain/time.ts';
-import { part } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
 import type {
   Membership,
   MembershipStatus,
@@ -11,7 +9,7 @@ import type {
   PlanName,
 } from '../../ports/access/membership-store.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import type { Database } from './engine/database.ts';
+import { type Database, epoch, onlyRow } from './engine/database.ts';
 
 /** More memberships than this are not listed in one answer. */
 export const MEMBERSHIPS_LISTED_MAX = 100_000;
@@ -25,9 +23,7 @@ export type MembershipRow = {
   readonly updated_at: UnixSeconds;
 };
 
-const COLUMNS =
-  'membership_id, plan, status, extract(epoch from created_at)::float8 as created_at, ' +
-  'extract(epoch from updated_at)::float8 as updated_at';
+const COLUMNS = `membership_id, plan, status, ${epoch('created_at')}, ${epoch('updated_at')}`;
 
 /** The memberships over the control database. */
 export function membershipTable(database: Database, context: ControlContext): MembershipStore {
@@ -42,22 +38,14 @@ export function membershipTable(database: Database, context: ControlContext): Me
         );
         return row === undefined ? null : row;
       }),
-    list: async () => {
-      const all = await readings.ask(() =>
+    list: () =>
+      readings.askList<Membership>(MEMBERSHIPS_LISTED_MAX, 'memberships', (limit) =>
         database.query<MembershipRow>(
           `select ${COLUMNS} from memberships
            order by memberships.created_at, membership_id limit $1`,
-          [MEMBERSHIPS_LISTED_MAX + 1],
+          [limit],
         ),
-      );
-      if (!all.checked || all.value.length <= MEMBERSHIPS_LISTED_MAX) return all;
-      const fault = `it holds more than ${MEMBERSHIPS_LISTED_MAX} rows`;
-      return part<readonly Membership[], 'memberships'>(
-        all.value.slice(0, MEMBERSHIPS_LISTED_MAX),
-        { port: 'memberships', source: readings.source() },
-        why('store_unreadable', { what: 'The end of the list of memberships', fault }),
-      );
-    },
+      ),
     record: ({ membership_id, plan, status, at }) =>
       readings.ask(async () => {
         const [applied] = await database.query<MembershipRow>(
@@ -70,12 +58,11 @@ export function membershipTable(database: Database, context: ControlContext): Me
           [membership_id, plan, status, at],
         );
         if (applied !== undefined) return { membership: applied, applied: true };
-        const [known] = await database.query<MembershipRow>(
+        const known = await database.query<MembershipRow>(
           `select ${COLUMNS} from memberships where membership_id = $1`,
           [membership_id],
         );
-        if (known === undefined) throw new Error('memberships: a row was removed while recording');
-        return { membership: known, applied: false };
+        return { membership: onlyRow(known), applied: false };
       }),
   };
 }

@@ -2,8 +2,7 @@
 // A replacement is one transaction under the lock of the row that names the list in force.
 
 import { matchKey } from '../../chain/address.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import type {
   Acceptable,
   Check,
@@ -12,15 +11,14 @@ import type {
   InForce,
   KeyedEntry,
   PublicationStore,
-  PublicationStorePort,
   Written,
 } from '../../ports/sanctions/publication-store.ts';
 import type { Validators } from '../../ports/sanctions/publisher.ts';
 import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
-import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
+import { controlReadings } from './engine/control-readings.ts';
+import { type Database, onlyRow, type Session } from './engine/database.ts';
 
 const PORT = 'publication_store';
-const MS_PER_S = 1_000;
 /** Publications named in one answer; the publisher brings out a few hundred a year. */
 const HELD_MAX = 20_000;
 /** How many refusals are remembered. */
@@ -28,34 +26,19 @@ const REFUSALS_MAX = 50;
 
 /** The publications in a control store. */
 export function publicationStore(database: Database, now: () => number): PublicationStore {
-  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, PublicationStorePort>> {
-    try {
-      const source = {
-        name: 'Control store',
-        url: `${database.kind}:`,
-        as_of: now(),
-        kind: 'table',
-        simulated: false,
-      } as const;
-      return read(await work(), { port: PORT, source });
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      const filling = { what: 'The store of the sanctions list', fault: error.fault };
-      return unread(PORT, why('store_unreadable', filling));
-    }
-  }
-
+  const context = { simulated: false, nowMs: () => now() * MS_PER_S };
+  const { ask } = controlReadings(PORT, 'The store of the sanctions list', context);
   return {
-    inForce: () => asked(() => inForce(database)),
-    held: () => asked(() => held(database)),
-    entries: (id) => asked(async () => (await entries(database, id)).map((row) => row.entry)),
-    entriesUnder: (ids, keys) => asked(() => entriesUnder(database, ids, keys)),
-    validators: (id, key) => asked(() => validators(database, id, key)),
-    accept: (next) => asked(() => database.transaction((session) => accept(session, next))),
+    inForce: () => ask(() => inForce(database)),
+    held: () => ask(() => held(database)),
+    entries: (id) => ask(async () => (await entries(database, id)).map((row) => row.entry)),
+    entriesUnder: (ids, keys) => ask(() => entriesUnder(database, ids, keys)),
+    validators: (id, key) => ask(() => validators(database, id, key)),
+    accept: (next) => ask(() => database.transaction((session) => accept(session, next))),
     recordCheck: (check) =>
-      asked(() => database.transaction((session) => recordCheck(session, check))),
+      ask(() => database.transaction((session) => recordCheck(session, check))),
     recordRefusal: (refusal) =>
-      asked(() => database.transaction((session) => recordRefusal(session, refusal))),
+      ask(() => database.transaction((session) => recordRefusal(session, refusal))),
   };
 }
 
@@ -157,11 +140,10 @@ async function validators(
 
 /** Takes the lock under which the list is replaced and checks are written. */
 async function lockedCurrent(session: Session): Promise<number | null> {
-  const [row] = await session.query<{ readonly publication_id: number | null }>(
+  const rows = await session.query<{ readonly publication_id: number | null }>(
     'select publication_id from sanctions_current for update',
   );
-  if (row === undefined) throw new Error('the row that names the list in force is missing');
-  return row.publication_id;
+  return onlyRow(rows).publication_id;
 }
 
 async function accept(session: Session, next: Acceptable): Promise<Written> {
@@ -183,7 +165,7 @@ async function publicationId(session: Session, next: Acceptable): Promise<number
     [list.sha256],
   );
   if (known !== undefined) return known.id;
-  const [made] = await session.query<{ readonly id: number }>(
+  const made = await session.query<{ readonly id: number }>(
     `insert into sanctions_publications (published, sha256, format, source_url, distinct_addresses,
        parties, record_count, unparsed, accepted_at, accepted_why)
      values ($1::date, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
@@ -200,7 +182,7 @@ async function publicationId(session: Session, next: Acceptable): Promise<number
       next.accepted_why,
     ],
   );
-  if (made === undefined) throw new Error('a publication was inserted and has no id');
+  const { id } = onlyRow(made);
   await session.query(
     `insert into sanctions_entries (publication_id, ordinal, match_key, address, currency, entity,
        type, programs, uid, remarks, listed_on)
@@ -209,9 +191,9 @@ async function publicationId(session: Session, next: Acceptable): Promise<number
        from jsonb_to_recordset($2::text::jsonb) as r (ordinal integer, match_key text,
             address text, currency text, entity text, type text, programs jsonb, uid text,
             remarks text, listed_on date)`,
-    [made.id, JSON.stringify(list.addresses.map(numbered))],
+    [id, JSON.stringify(list.addresses.map(numbered))],
   );
-  return made.id;
+  return id;
 }
 
 function numbered(entry: ListEntry, ordinal: number): object {

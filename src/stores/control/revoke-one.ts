@@ -3,7 +3,7 @@
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Revoked } from '../../ports/access/key-store.ts';
-import type { Database } from './engine/database.ts';
+import { type Database, onlyRow } from './engine/database.ts';
 
 /** What to revoke, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
 export type Revocation<Row, Shown> = {
@@ -30,12 +30,11 @@ export async function revokeOne<Row extends { readonly id: string }, Shown>(
     const [first, ...others] = rows;
     if (first === undefined) return { outcome: 'unknown' };
     if (others.length > 0) return { outcome: 'ambiguous', ids: rows.map((row) => row.id) };
-    const [row] = await session.query<Row>(
+    const updated = await session.query<Row>(
       `update ${table} set revoked_at = coalesce(k.revoked_at, to_timestamp($2))
        where k.id = $1 returning ${columns}`,
       [first.id, at],
     );
-    if (row === undefined) throw new Error('revoke: a locked row gave no row');
-    return { outcome: 'revoked', revoked: shown(row) };
+    return { outcome: 'revoked', revoked: shown(onlyRow(updated)) };
   });
 }

@@ -1,7 +1,16 @@
 // Answers one question: what is an answer of the control store called when it is read, or silent.
 // A store that could not be asked is unread; a bug is thrown on.
 
-import { type Read, type Reading, read, type Unread, unread } from '../../../evidence/reading.ts';
+import { MS_PER_S } from '../../../chain/time.ts';
+import {
+  type Partly,
+  part,
+  type Read,
+  type Reading,
+  read,
+  type Unread,
+  unread,
+} from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type { Source } from '../../../evidence/source.ts';
 import { StoreUnavailable } from './database.ts';
@@ -18,11 +27,15 @@ export type ControlReadings<P extends string> = {
   readonly read: <T>(value: T) => Read<T, P>;
   /** Runs a question. Weather becomes unread; anything else is thrown on. */
   readonly ask: <T>(question: () => Promise<T>) => Promise<Reading<T, P>>;
+  /** Asks for a list of one row more than `rowsMax` at most: with that row it is a part. */
+  readonly askList: <T>(
+    rowsMax: number,
+    what: string,
+    question: (limit: number) => Promise<readonly T[]>,
+  ) => Promise<Partly<readonly T[], P>>;
   readonly silent: (fault: string) => Unread<P>;
   readonly source: () => Source;
 };
-
-const MS_PER_S = 1_000;
 
 /** The readings of a port. */
 export function controlReadings<P extends string>(
@@ -39,17 +52,32 @@ export function controlReadings<P extends string>(
   });
   const silent = (fault: string) => unread(port, why('store_unreadable', { what, fault }));
   const minted = <T>(value: T) => read(value, { port, source: source() });
+  const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, P>> => {
+    try {
+      return minted(await question());
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return silent(error.fault);
+      throw error;
+    }
+  };
   return {
     read: minted,
     silent,
     source,
-    ask: async (question) => {
-      try {
-        return minted(await question());
-      } catch (error) {
-        if (error instanceof StoreUnavailable) return silent(error.fault);
-        throw error;
-      }
+    ask,
+    askList: async <T>(
+      rowsMax: number,
+      list: string,
+      question: (limit: number) => Promise<readonly T[]>,
+    ) => {
+      const rows = await ask(() => question(rowsMax + 1));
+      if (!rows.checked || rows.value.length <= rowsMax) return rows;
+      const filling = {
+        what: `The end of the list of ${list}`,
+        fault: `it holds more than ${rowsMax} rows`,
+      };
+      const cut = why('store_unreadable', filling);
+      return part<readonly T[], P>(rows.value.slice(0, rowsMax), { port, source: source() }, cut);
     },
   };
 }

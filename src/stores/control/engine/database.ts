@@ -40,6 +40,17 @@ export function timeoutOf(limits: TransactionLimits | undefined): number {
   return limits === undefined ? TRANSACTION_TIMEOUT_MS : limits.timeoutMs;
 }
 
+/** The one row of a statement that always gives one. */
+export function onlyRow<T>([row]: readonly T[]): T {
+  if (row === undefined) throw new Error('a statement that gives a row gave none');
+  return row;
+}
+
+/** A column of a time, selected as Unix seconds under its own name or another. */
+export function epoch(column: string, name = column.replace(/^.*\./, '')): string {
+  return `extract(epoch from ${column})::float8 as ${name}`;
+}
+
 /** The control store. */
 export type Database = {
   readonly kind: 'pglite' | 'postgres';

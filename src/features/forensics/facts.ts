@@ -2,7 +2,6 @@
 // A fact that was not read is null, and its provenance says why; zero is a measurement.
 
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { present } from '../../evidence/measure.ts';
 import { basis, both, map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { FactReadings } from '../../ports/accounts/chain-facts.ts';

@@ -20,7 +20,12 @@ import {
   type ServiceAnswer,
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
-import { type ScreenResult, screenedBody, screenText } from './screen-result.command.ts';
+import {
+  leftUnread,
+  type ScreenResult,
+  screenedBody,
+  screenText,
+} from './screen-result.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
 const match = z.object({ entity: z.string(), programs: z.array(z.string()), uid: z.string() });
@@ -125,11 +130,18 @@ function ofacPart(said: ServiceAnswer): Part {
       ['proximity', proximityText(proximity)],
     ],
     notes: [caveat],
-    status: EXIT.done,
+    status: wasWalked(proximity) ? EXIT.done : EXIT.couldNotCheck,
   };
 }
 
-function proximityText(walk: z.output<typeof ofacData>['proximity']): string {
+type Proximity = z.output<typeof ofacData>['proximity'];
+
+/** A way that was found stands, however far the walk came. */
+function wasWalked({ checked, found }: Proximity): boolean {
+  return checked || found === true;
+}
+
+function proximityText(walk: Proximity): string {
   if (walk.found === true && walk.path !== null) {
     const entity = walk.entity === null ? 'a listed address' : walk.entity;
     return `${walk.hops} hop${walk.hops === 1 ? '' : 's'} to ${entity}: ${walk.path.join(' → ')}`;
@@ -146,7 +158,8 @@ function screenPart(said: ServiceAnswer): Part {
   if (parsed.data.state === 'not_deployed') return unchecked('tables', parsed.data.reason);
   const [result] = parsed.data.data.results;
   if (result === undefined) return unchecked('tables', 'the answer holds no result');
-  return { facts: factsOf(result), notes: [], status: EXIT.done };
+  const status = leftUnread(result) ? EXIT.couldNotCheck : EXIT.done;
+  return { facts: factsOf(result), notes: [], status };
 }
 
 function factsOf(result: ScreenResult): Fact[] {

@@ -254,7 +254,7 @@ describe('look', () => {
     answer = both(listData());
     const said = await run(`look 0xAb --base-url ${base} --key k`);
     expect(said).toEqual({
-      status: 0,
+      status: 3,
       lines: [
         '0xAb',
         'sanctions  no entry on this list (701 addresses)',

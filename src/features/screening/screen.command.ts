@@ -60,7 +60,7 @@ export const screenCommand: Command<ConnectionServices> = {
     });
     const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
     const to = await findConnection(values, io, services);
-    const counts = { rows: 0, listed: 0, misformed: 0, unchecked: 0 };
+    const counts = { rows: 0, listed: 0, listUnread: 0, misformed: 0, unchecked: 0 };
     try {
       for await (const batch of batches(fileAddresses(file))) {
         const rows = await screenBatch(to, batch, io);
@@ -84,18 +84,28 @@ export const screenCommand: Command<ConnectionServices> = {
   },
 };
 
-type Counts = { rows: number; listed: number; misformed: number; unchecked: number };
+type Counts = {
+  rows: number;
+  listed: number;
+  /** Rows that no list was read for. */
+  listUnread: number;
+  misformed: number;
+  unchecked: number;
+};
 
 function count(row: Row, counts: Counts): void {
   counts.rows += 1;
+  if (row.kind !== 'result' || row.result.sanctions === null) counts.listUnread += 1;
   if (row.kind === 'result') {
     if (leftUnread(row.result)) counts.unchecked += 1;
     if (row.result.sanctions?.listed === true) counts.listed += 1;
   } else counts[row.kind] += 1;
 }
 
-function summary({ rows, listed, misformed, unchecked }: Counts): string {
-  const parts = [`${rows} rows`, `${listed} on the sanctions list`];
+function summary({ rows, listed, listUnread, misformed, unchecked }: Counts): string {
+  const parts = [`${rows} rows`];
+  // That none is on the list is said where it was read for every row.
+  if (listed > 0 || listUnread === 0) parts.push(`${listed} on the sanctions list`);
   if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
   if (unchecked > 0) parts.push(`${unchecked} not checked in full`);
   return `${parts.join(', ')}.`;

@@ -1,0 +1,139 @@
+// Does a command say "nothing there", or exit as if it had looked, where nothing was looked at?
+// Commands that tell of addresses, over a service whose ports fall silent in the empty world.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from './command/command.ts';
+import { CONTRACTS, handlerOf } from './compose/list.ts';
+import { parseConfig } from './config.ts';
+import { Answer } from './contract/answer.ts';
+import { type SanctionsServices, sanctionsCheck } from './features/sanctions/sanctions.command.ts';
+import { lookCommand } from './features/screening/look.command.ts';
+import { screenCommand } from './features/screening/screen.command.ts';
+import { named } from './testing/addresses.ts';
+import { ran } from './testing/recording-io.ts';
+import { TEST_SERVICE } from './testing/service.ts';
+import type { MakeHandler } from './testing/silence-made.ts';
+import { type PortName, type SilencePorts, spoiledPorts } from './testing/silence-ports.ts';
+import { WORLDS } from './testing/worlds.ts';
+
+const EMPTY = WORLDS.find(({ empty }) => empty);
+
+/** What a command says where something is not there, and the ports that this rests on. */
+const PHRASES: readonly (readonly [RegExp, readonly PortName[]])[] = [
+  [/no entry on this list|not on the list|\b0 on the sanctions list/g, ['sanctionsList']],
+  [/^0x\w+\s+no\b/gm, ['sanctionsList']],
+  [/no path found/g, ['sanctionsList', 'transferHistory']],
+  [/no record/g, ['exchangeLabels', 'launchCorpus']],
+];
+
+let ports: SilencePorts;
+let server: Server;
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'exhibit-silence-'));
+  server = createServer((request, response) => {
+    served(request).then((body) => response.end(body));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+/** What the route of a path answers over the ports as they are at that moment. */
+async function served(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const isOfac = request.url?.endsWith('/ofac') === true;
+  const route = CONTRACTS.find(
+    ({ name }) => name === (isOfac ? 'wallet_ofac' : 'bulk_wallet_screen'),
+  );
+  if (route === undefined || EMPTY === undefined) throw new Error('test: no route');
+  const input = {
+    params: route.params.parse(isOfac ? { address: request.url?.split('/').at(-2) } : {}),
+    query: {},
+    body: isOfac ? undefined : route.body?.parse(JSON.parse(Buffer.concat(chunks).toString())),
+  };
+  const given = { ...ports, service: TEST_SERVICE };
+  const handle = handlerOf(route.name, given) as ReturnType<MakeHandler>;
+  const asked = { now: () => EMPTY.now, signal: new AbortController().signal };
+  const answer: unknown = await handle(input, asked);
+  if (!(answer instanceof Answer)) throw new Error('test: no answer');
+  return answer.bytes(EMPTY.now);
+}
+
+type Said = { readonly status: number; readonly text: string };
+
+const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeof ran> } = {
+  look: (address) => asking(`look ${address}`),
+  screen: (address) => {
+    writeFileSync(join(cwd, 'f.csv'), `address\n${address}\n`);
+    return asking('screen f.csv');
+  },
+  'sanctions check': (address) => {
+    const { sanctionsList: list } = ports;
+    const sanctions = { list, poll: async () => undefined, isKnownForm: () => true };
+    // The check asks for no other service of its group.
+    const services: unknown = { sanctions };
+    const group = services as SanctionsServices;
+    return ran(`sanctions check ${address}`, [sanctionsCheck], group, { cwd });
+  },
+};
+
+function asking(line: string): ReturnType<typeof ran> {
+  const { port } = server.address() as AddressInfo;
+  const services = { started: parseConfig({}, { cwd }) };
+  const words = `${line} --base-url http://127.0.0.1:${port} --key k`;
+  return ran(words, [lookCommand, screenCommand], services, { cwd });
+}
+
+/** What a command says while these ports are silent. */
+async function said(command: string, address: string, silent: readonly string[]): Promise<Said> {
+  const run = COMMANDS[command];
+  if (run === undefined || EMPTY === undefined) throw new Error('test: no command');
+  ports = spoiledPorts(EMPTY.ports, ({ port }) => (silent.includes(port) ? 'silent' : null));
+  const { status, lines, errors } = await run(address);
+  return { status, text: [...lines, ...errors].join('\n') };
+}
+
+const ASKED: readonly (readonly [command: string, form: 'evm' | 'solana', PortName])[] = [
+  ...['look', 'screen'].flatMap((command) => [
+    [command, 'evm', 'sanctionsList'] as const,
+    [command, 'evm', 'exchangeLabels'] as const,
+    [command, 'solana', 'launchCorpus'] as const,
+  ]),
+  ['look', 'evm', 'transferHistory'],
+  ['sanctions check', 'evm', 'sanctionsList'],
+];
+
+describe('commands over a silent port', () => {
+  test.each(['look', 'screen', 'sanctions check'])('%s denies where all was read', async (name) => {
+    const whole = await said(name, named('evm', 'stranger'), []);
+    expect(whole.status).toBe(EXIT.done);
+    expect(PHRASES.some(([phrase]) => whole.text.match(phrase) !== null)).toBe(true);
+  });
+
+  test.each(ASKED)('%s of %s without %s exits 3 and denies nothing on it', async (...asked) => {
+    const [command, form, port] = asked;
+    const address = named(form, 'stranger');
+    const whole = await said(command, address, []);
+    const cut = await said(command, address, [port]);
+    expect(cut.status).toBe(EXIT.couldNotCheck);
+    for (const [phrase, rests] of PHRASES) {
+      if (!rests.includes(port)) continue;
+      const before = whole.text.match(phrase);
+      const times = cut.text.match(phrase);
+      // One phrase may stand for several ports: the one that fell silent says it no more.
+      const most = before === null ? 0 : rests.length === 2 ? before.length - 1 : 0;
+      expect(times === null ? 0 : times.length, cut.text).toBeLessThanOrEqual(Math.max(most, 0));
+    }
+  });
+});

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_S } from './chain/time.ts';
 import { Part, Read, Unread } from './evidence/reading.ts';
 import { diffPublications } from './features/sanctions/publication-diff.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
@@ -24,7 +25,6 @@ import { type PublisherFault, type StartedPublisher, startPublisher } from './wo
 import { sdnXml, type WorldPublication } from './world/sdn-publication.ts';
 
 const START = Date.UTC(2026, 10, 21, 12) / 1_000;
-const DAY_S = 86_400;
 const FLOOR = 500;
 const SIGNAL = new AbortController().signal;
 const [LISTED] = SANDBOX_PARTY.addresses.map(({ address }) => address);

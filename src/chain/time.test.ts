@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY_S, formatIsoDate, nextUtcMidnight, nextUtcMonth, parseIsoDate } from './time.ts';
+import {
+  DAY_S,
+  formatIsoDate,
+  formatIsoTime,
+  nextUtcMidnight,
+  nextUtcMonth,
+  parseIsoDate,
+  startOfDay,
+} from './time.ts';
 
 const MIDNIGHT = 1_709_164_800;
 const second = fc.integer({ min: -30_000_000_000, max: 250_000_000_000 });
@@ -72,4 +80,9 @@ describe('what comes next', () => {
       }),
     );
   });
+});
+
+test('a time is written in full, a day begins at its midnight, and no other text is a day', () => {
+  expect(formatIsoTime(startOfDay('2026-11-21'))).toBe('2026-11-21T00:00:00.000Z');
+  expect(() => startOfDay('2026-02-30')).toThrow(RangeError);
 });

@@ -6,6 +6,8 @@ export type UnixSeconds = number;
 
 /** Milliseconds of a second. */
 export const MS_PER_S = 1_000;
+/** Seconds of an hour. */
+export const HOUR_S = 3_600;
 /** Seconds of a UTC day. */
 export const DAY_S = 86_400;
 
@@ -37,6 +39,18 @@ export function formatIsoDate(seconds: UnixSeconds): string {
     throw new RangeError('a time outside the years 1000 to 9999');
   }
   return new Date(seconds * MS_PER_S).toISOString().slice(0, ISO_DATE_CHARS);
+}
+
+/** The first second of a day that is known to be one; any other text is a RangeError. */
+export function startOfDay(day: string): UnixSeconds {
+  const seconds = parseIsoDate(day);
+  if (seconds === null) throw new RangeError('a day that no calendar has');
+  return seconds;
+}
+
+/** A time as `2026-11-21T12:00:00.000Z`. */
+export function formatIsoTime(seconds: UnixSeconds): string {
+  return new Date(seconds * MS_PER_S).toISOString();
 }
 
 /** The first midnight UTC after a time; at midnight itself, the next one. */

@@ -1,6 +1,7 @@
 // How is the progress of a long command shown, on a terminal and in a log?
 // A terminal sees one line that renews itself; anything else sees a plain line now and then.
 
+import { HOUR_S } from '../chain/time.ts';
 import type { Io } from './command.ts';
 
 /** How far the work is: rows so far, and the part done of the phase, from 0 to 1. */
@@ -21,7 +22,6 @@ const LOG_MS = 10_000;
 const BAR_CHARS = 24;
 const SECOND_MS = 1_000;
 const MINUTE_S = 60;
-const HOUR_S = 3_600;
 /** One line up, and that line cleared. */
 const RENEW = '\u001b[1A\u001b[2K';
 

@@ -1,6 +1,6 @@
 // Answers one question: what time is it, for everything that this process composes.
 
-const MS_PER_S = 1_000;
+import { MS_PER_S } from '../chain/time.ts';
 
 /** Unix seconds, whole. */
 export function nowS(): number {

@@ -1,6 +1,7 @@
 // Answers one question: what listens, and what is mounted on it.
 
 import type { Gate } from '../access/gate.ts';
+import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/route.ts';
 import { createHttp } from '../transport/http.ts';
@@ -14,8 +15,6 @@ import { CONTRACTS, handlerOf } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Parts } from './parts.ts';
 import { VERSION } from './version.ts';
-
-const MS_PER_S = 1_000;
 
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
 export type ServingParts = Pick<Parts, 'ports' | 'tokens' | 'meters' | 'checks' | 'sources'> & {

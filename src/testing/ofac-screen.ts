@@ -2,6 +2,7 @@
 // The handler over the memory adapters, its envelope held against the route's own declaration.
 
 import type { z } from 'zod';
+import { DAY_S } from '../chain/time.ts';
 import type { Envelope } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { envelopeSchema } from '../contract/route.ts';
@@ -14,7 +15,6 @@ import { listedEntry, type WalkedWorld, walkedPorts } from './walked-world.ts';
 
 /** The only address that is listed unless a world says otherwise. */
 export const LISTED = '0x2222222222222222222222222222222222222def';
-const DAY_S = 86_400;
 
 /** A world of a screen: of walks, and of what may be missing altogether. */
 type ScreenWorld = Partial<WalkedWorld> & {

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import { DAY_S } from '../chain/time.ts';
 import { SANDBOX_SCORED, WORLD_MIXER } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
@@ -65,7 +66,6 @@ const WALLETS = 300;
 const TOKENS = 8;
 const HUB_COUNTERPARTIES = 5_600;
 const WEI = 10n ** 18n;
-const DAY_S = 86_400;
 
 /** The simulated chains of a seed. `now` is Unix seconds. */
 export function worldChains(now: () => number, seed: string): WorldChains {

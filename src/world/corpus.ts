@@ -3,11 +3,10 @@
 // Of the wallets about a third have lost every token, the rest have a mixed record.
 
 import { createHash } from 'node:crypto';
+import { DAY_S, formatIsoTime, HOUR_S } from '../chain/time.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 
-const HOUR_S = 3_600;
-const DAY_S = 86_400;
 const WALLETS = 800;
 const LAUNCHES_PER_WALLET_MAX = 12;
 /** Launches reach back so far. */
@@ -78,13 +77,9 @@ function line(
   listed_after_window: boolean | null,
   checked: number,
 ): string {
-  const launched_at = isoTime(launched);
-  const last_checked_at = isoTime(checked);
+  const launched_at = formatIsoTime(launched);
+  const last_checked_at = formatIsoTime(checked);
   return JSON.stringify({ mint, deployer, launched_at, listed_after_window, last_checked_at });
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString();
 }
 
 /** A number that a seed and a name always give. */

@@ -2,13 +2,13 @@
 // About 1,100 addresses under some 520 parties, the same for the same seed and issue. Every third
 // day brings an issue that adds a few addresses and lets the oldest of such additions go.
 
+import { DAY_S, formatIsoDate } from '../chain/time.ts';
 import { madeUpAddress } from './made-up-address.ts';
 import type { WorldParty, WorldPublication } from './sdn-publication.ts';
 
 /** The seed of the simulated world unless another is named. */
 export const WORLD_SEED = 'exhibit-world-1';
 
-const DAY_S = 86_400;
 const DAYS_PER_ISSUE = 3;
 /** How many issues an address that came with one stays on the list. */
 const ISSUES_KEPT = 10;
@@ -73,7 +73,7 @@ export function worldPublicationAt(now: number, seed: string): WorldPublication 
 }
 
 function dayOfIssue(issue: number): string {
-  return new Date(issue * DAYS_PER_ISSUE * DAY_S * 1_000).toISOString().slice(0, 10);
+  return formatIsoDate(issue * DAYS_PER_ISSUE * DAY_S);
 }
 
 function standingParties(seed: string): WorldParty[] {

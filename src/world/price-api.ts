@@ -3,6 +3,7 @@
 // with HTTP 200; its faults come on demand.
 
 import { createHash } from 'node:crypto';
+import { DAY_S } from '../chain/time.ts';
 import { answerPage, type StandIn, startStandIn } from './stand-in.ts';
 
 /** The faults that a price source can be given. */
@@ -87,7 +88,6 @@ function historicalOf(url: URL, { priceOf }: PriceApiOptions): Record<string, un
   return Object.fromEntries(found);
 }
 
-const DAY_S = 86_400;
 const WAVE_DAYS = 30;
 const NATIVE = /:0x0{40}$|^coingecko:|^solana:So1{41}2$/;
 

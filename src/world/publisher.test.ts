@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from '../chain/address.ts';
+import { DAY_S, startOfDay } from '../chain/time.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './listed-parties.ts';
 import { MADE_UP_FORMS, madeUpAddress } from './made-up-address.ts';
 import {
@@ -9,7 +10,6 @@ import {
   startPublisher,
 } from './publisher.ts';
 
-const DAY_S = 86_400;
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 
 describe('made-up addresses', () => {
@@ -43,7 +43,7 @@ describe('the simulated list', () => {
   test('is of the last days, holds about 1,100 distinct addresses, moves with the clock', () => {
     for (const at of [NOW, NOW + DAY_S, NOW + 400 * DAY_S]) {
       const { published } = worldPublicationAt(at, WORLD_SEED);
-      const age = at - Date.parse(`${published}T00:00:00Z`) / 1_000;
+      const age = at - startOfDay(published);
       expect(age).toBeGreaterThanOrEqual(0);
       expect(age).toBeLessThan(4 * DAY_S);
       const distinct = new Set(addressesAt(at));

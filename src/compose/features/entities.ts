@@ -1,6 +1,7 @@
 // Entity clusters: ties are kept in the control store; what is new is read through history and
 // creations.
 
+import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
@@ -32,8 +33,6 @@ import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type OpenedRests, type Service, served } from '../feature.ts';
 import { history } from './history.ts';
 import { tables } from './tables.ts';
-
-const MS_PER_S = 1_000;
 
 type Given = {
   readonly entityTies: ClusterStore;

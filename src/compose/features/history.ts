@@ -2,6 +2,7 @@
 // is silent.
 
 import { EVM_CHAINS } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { map } from '../../evidence/reading.ts';
@@ -30,7 +31,6 @@ import { nowS } from '../clock.ts';
 import { type Base, feature, originOf } from '../feature.ts';
 import type { Outside } from '../outside.ts';
 
-const MS_PER_S = 1_000;
 /** Calls that one request may make outside while it reads history live. */
 const LIVE_CALLS_MAX = 120;
 const PRICE_CALLS_MAX = 8;

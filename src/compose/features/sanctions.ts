@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { parseAddress } from '../../chain/address.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
 import { diffPublications } from '../../features/sanctions/publication-diff.ts';
@@ -32,8 +33,6 @@ import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, served } from '../feature.ts';
 import type { Logger } from '../logger.ts';
 import { USER_AGENT } from '../version.ts';
-
-const MS_PER_S = 1_000;
 
 export const sanctions = feature({
   name: 'sanctions',

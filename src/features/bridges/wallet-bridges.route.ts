@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import type { Handler } from '../../contract/route.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
@@ -28,7 +29,6 @@ type Data = z.input<typeof walletBridges.data>;
 
 /** How many contacts an answer shows, the newest. */
 const CONTACTS_SHOWN_MAX = 100;
-const MS_IN_S = 1_000;
 
 const PRICE_BASIS =
   'USD at the time of each transfer, from the configured price source; over priced transfers only';
@@ -173,8 +173,8 @@ function bridgeOf(one: BridgeDealings) {
   return {
     ...one,
     usd: dollars(one.usd),
-    first_seen: isoOf(one.first_seen),
-    last_seen: isoOf(one.last_seen),
+    first_seen: formatIsoTime(one.first_seen),
+    last_seen: formatIsoTime(one.last_seen),
     contracts: [...one.contracts],
   };
 }
@@ -192,7 +192,7 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
     tx,
     block,
     direction,
-    at: isoOf(transfer.at),
+    at: formatIsoTime(transfer.at),
     kind,
     token,
     symbol: native === null ? transfer.symbol : native.symbol,
@@ -220,10 +220,6 @@ function eventOf(one: DecodedEvent) {
     origin: one.origin,
     destination: one.destination,
   };
-}
-
-function isoOf(seconds: number): string {
-  return new Date(seconds * MS_IN_S).toISOString();
 }
 
 function coverageOf(trace: Partly<Trace, TracePort>, known: Trace): Data['coverage'] {

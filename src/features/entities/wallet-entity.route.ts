@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { describeMisform, isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -45,7 +46,6 @@ const EVIDENCE_SHOWN_MAX = 200;
 const WALLETS_SHOWN_MAX = 1_000;
 const LABELS_SHOWN_MAX = 200;
 const MERGES_SHOWN_MAX = 100;
-const MS_PER_S = 1_000;
 
 /** The limits that a deployment sets beside the ports. */
 type EntityLimits = { readonly tipMaxAgeS: number };
@@ -191,12 +191,12 @@ function mergesOf(found: Entity): EntityBody['merge_history'] {
   const known = new Set(found.merges.map(({ former_id }) => former_id));
   return [
     ...found.merges.map(({ former_id, into_id, at, by }) => {
-      return { former_id, cluster_id: into_id, at: isoTimeOf(at), by };
+      return { former_id, cluster_id: into_id, at: formatIsoTime(at), by };
     }),
     ...found.givenWay
       .filter(({ former_id }) => !known.has(former_id))
       .map(({ former_id, cluster_id, noted_at }) => {
-        return { former_id, cluster_id, at: isoTimeOf(noted_at), by: null };
+        return { former_id, cluster_id, at: formatIsoTime(noted_at), by: null };
       }),
   ].slice(0, MERGES_SHOWN_MAX);
 }
@@ -233,16 +233,12 @@ function shownItem({ id, heuristic, addresses, through, transactions, ...item }:
     statement,
     addresses: [...addresses],
     transactions: [...transactions],
-    at: isoTimeOf(at),
+    at: formatIsoTime(at),
   };
 }
 
 function shownLabel({ address, label, entity, role, confidence, source }: ExchangeLabel) {
   return { address, label, entity, role, confidence, source };
-}
-
-function isoTimeOf(at: number): string {
-  return new Date(at * MS_PER_S).toISOString();
 }
 
 function caveatOf(hasEvidence: boolean, simulated: boolean): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Tie } from '../../ports/entities/cluster-store.ts';
@@ -138,7 +139,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       {
         former_id: before.cluster_id,
         cluster_id: after.cluster_id,
-        at: new Date(STILL_NOW * 1_000).toISOString(),
+        at: formatIsoTime(STILL_NOW),
         by: null,
       },
     ]);

@@ -11,6 +11,7 @@ import {
 } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
 import type { Handler } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -44,8 +45,6 @@ type CexPorts = {
   readonly transferHistory: TransferHistory;
   readonly chainFacts: ChainFacts;
 };
-
-const MS_IN_S = 1_000;
 
 /** The handler of the attribution of one address. */
 export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
@@ -181,8 +180,8 @@ function contactShown(subject: string, contact: ExchangeContact, whole: boolean)
     usd_in: whole || transfers_in > 0 ? usd_in : null,
     usd_out: whole || transfers_out > 0 ? usd_out : null,
     unpriced_transfers: some(unpriced_transfers),
-    first_seen: isoOf(contact.first_seen),
-    last_seen: isoOf(contact.last_seen),
+    first_seen: formatIsoTime(contact.first_seen),
+    last_seen: formatIsoTime(contact.last_seen),
     transactions: contact.transfers
       .slice(0, TRANSACTIONS_SHOWN_MAX)
       .map((one) => transferShown(subject, one)),
@@ -205,13 +204,9 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
     amount: decimals === null ? null : formatUnits(raw_amount, decimals),
     raw_amount: raw_amount.toString(),
     usd,
-    at: isoOf(at),
+    at: formatIsoTime(at),
     initiated_by_subject: signer === null ? null : signer === subject,
   };
-}
-
-function isoOf(seconds: number): string {
-  return new Date(seconds * MS_IN_S).toISOString();
 }
 
 /** Ratios are shown to the ten-thousandth, cut and never rounded up. */

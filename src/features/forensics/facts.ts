@@ -1,6 +1,7 @@
 // Which facts of an address stand in its forensic record, each with whence it is?
 // A fact that was not read is null, and its provenance says why; zero is a measurement.
 
+import { formatIsoTime } from '../../chain/time.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { basis, both, map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -18,7 +19,6 @@ type Measured<P extends string> = {
   reason: string | null;
 };
 
-const MS_PER_S = 1_000;
 const unmeasured = (): null => null;
 
 /** The facts of an address by a history that was read from its first block. */
@@ -98,7 +98,7 @@ function seenOf<T>(reading: Partly<T, never>): T | null {
 }
 
 function timeOf(transfer: HistoryTransfer | null): string | null {
-  return transfer === null ? null : new Date(transfer.at * MS_PER_S).toISOString();
+  return transfer === null ? null : formatIsoTime(transfer.at);
 }
 
 function fundedBy(funding: HistoryTransfer | null) {

@@ -5,6 +5,7 @@
 import { isSystemAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import { map, Part, type Partly, unread } from '../../evidence/reading.ts';
 import type { HistoryTransfer, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
@@ -14,7 +15,6 @@ import type { FindingDraft, TransferEvidence } from './finding.ts';
 
 /** How many transfers a finding shows, the newest; it counts all of them. */
 export const EVIDENCE_SHOWN_MAX = 20;
-const MS_PER_S = 1_000;
 
 /** The transfers of an address that succeeded or may have, sifted. */
 type Sides = {
@@ -83,7 +83,7 @@ function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidenc
     to,
     token,
     usd,
-    at: new Date(at * MS_PER_S).toISOString(),
+    at: formatIsoTime(at),
     direction: from === subject ? 'out' : 'in',
     symbol: native === null ? transfer.symbol : native.symbol,
     raw_amount: raw_amount.toString(),

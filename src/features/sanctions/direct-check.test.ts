@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { Read, Unread } from '../../evidence/reading.ts';
 import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
 import { named } from '../../testing/addresses.ts';
@@ -13,7 +14,6 @@ import {
   spellingsOf,
 } from './direct-check.ts';
 
-const DAY_S = 86_400;
 const EVM = named('evm_checksum', 'listed');
 const TRON = named('tron', 'listed');
 const MONERO = named('monero', 'listed');

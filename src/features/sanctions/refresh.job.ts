@@ -2,6 +2,7 @@
 // Mirrors are tried in order; the first whose file passes the gate serves. Whatever goes wrong, the
 // last good list stays in force: this file can replace a list or leave it, never remove it.
 
+import { startOfDay } from '../../chain/time.ts';
 import { Read } from '../../evidence/reading.ts';
 import type {
   HeldPublication,
@@ -36,7 +37,6 @@ type RefreshWorld = {
 
 /** How often a refresh starts over because another process replaced the list meanwhile. */
 const RACES_MAX = 5;
-const MS_PER_S = 1_000;
 
 type Refused = Extract<RefreshOutcome, { kind: 'refused' }>;
 
@@ -216,7 +216,7 @@ function servedUnlessMoved(written: Written, outcome: RefreshOutcome): Step {
 
 /** A server was checked when it answered; a file says nothing newer than its publication date. */
 function checkTime(mirror: Mirror, published: string, now: number): number {
-  return mirror.kind === 'http' ? now : Date.parse(`${published}T00:00:00Z`) / MS_PER_S;
+  return mirror.kind === 'http' ? now : startOfDay(published);
 }
 
 async function refuse(

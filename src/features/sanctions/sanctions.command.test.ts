@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
+import { DAY_S } from '../../chain/time.ts';
 import type { Command, Io } from '../../command/command.ts';
 import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
 import type {
@@ -15,7 +16,6 @@ import type { SanctionsServices } from './sanctions.command.ts';
 import { sanctionsCheck, sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
-const DAY_S = 86_400;
 const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
 const ABSENT = '0x00000000219ab540356cbb839cbe05303d7705fa';
 const LIST = listOf('2026-11-18', '2', [

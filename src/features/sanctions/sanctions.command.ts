@@ -1,6 +1,7 @@
 // What an operator types about the list in force: refresh, look at it, check addresses against it.
 // A check is of the list alone. One that could not be made exits 3 and never prints unlisted.
 
+import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import {
   type Command,
   EXIT,
@@ -54,8 +55,6 @@ export type SanctionsServices = {
 
 type SanctionsCommand = Command<SanctionsServices>;
 
-const DAY_S = 86_400;
-const HOUR_S = 3_600;
 /** How many addresses one check takes. */
 const CHECKED_MAX = 1_000;
 const DIGEST = /^[0-9a-f]{64}$/;

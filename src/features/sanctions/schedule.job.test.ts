@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { HOUR_S } from '../../chain/time.ts';
 import type { RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { delayS, oneAtATime, scheduleRefresh } from './schedule.job.ts';
 
-const HOUR_S = 3_600;
 const UNREACHABLE: RefreshOutcome = { kind: 'unreachable', reason: 'r', tried: [] };
 const UNCHANGED: RefreshOutcome = {
   kind: 'unchanged',

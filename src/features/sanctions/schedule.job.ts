@@ -2,6 +2,7 @@
 // One refresh at a time in a process, at once after the start and then at a jittered interval; a
 // source that cannot be reached is asked again sooner. Validation is in refresh.job.ts.
 
+import { MS_PER_S } from '../../chain/time.ts';
 import type { Acceptance, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 
 /** Refreshes one after another, whoever asks. */
@@ -28,7 +29,6 @@ const JITTER_SHARE = 0.1;
 /** The first wait after a source could not be reached; it doubles up to the interval. */
 const RETRY_S = 60;
 const DOUBLINGS_MAX = 20;
-const MS_PER_S = 1_000;
 
 /** The parts and times of a schedule. */
 type ScheduleOptions = {

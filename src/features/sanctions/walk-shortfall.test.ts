@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
+import { DAY_S } from '../../chain/time.ts';
 import { map, type Partly, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
@@ -16,7 +17,6 @@ const SUBJECT = evm('subject');
 const MIDDLE = evm('middle');
 const OTHER = evm('other');
 const LISTED = evm('listed');
-const DAY_S = 86_400;
 
 /** Somebody who is neither the subject nor anybody else named here. */
 const person = (n: number) => evm(`person ${n}`);

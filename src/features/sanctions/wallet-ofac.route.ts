@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
-import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import type { Asked, Handler } from '../../contract/route.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
@@ -39,8 +39,6 @@ export type OfacPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly transferHistory: TransferHistory;
 };
-
-const MS_IN_S = 1_000;
 
 /** The handler of the screen of one address. A deployment's own limits replace the default ones. */
 export function walletOfacHandler(
@@ -247,7 +245,7 @@ function hopOf(subject: string, { near, transfer }: Hop) {
     amount: amountOf(transfer, native === null ? transfer.decimals : native.decimals),
     raw_amount: transfer.raw_amount.toString(),
     usd,
-    at: new Date(transfer.at * MS_IN_S).toISOString(),
+    at: formatIsoTime(transfer.at),
     direction: from === near ? ('out' as const) : ('in' as const),
     initiator,
     initiated_by_subject: initiator === null ? null : initiator === subject,

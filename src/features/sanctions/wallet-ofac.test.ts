@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
@@ -10,7 +11,6 @@ const SUBJECT_EIP55 = '0x8589427373D6D84E98730D7795D8f6f8731FDA16';
 const SUBJECT_TRON = 'TN9HJXyVnHKK2EfX48gzLKrBK5mXqZHkHH';
 const MIDDLE = '0x1111111111111111111111111111111111111abc';
 const MONERO = '4AGNMzP9MWPJLVZvZbNSW8L9Uq4ZjRq2DAZbJ2ZYBZP5QoXF6Xx1B1kK9y8eFXn2BdZ7Yc9cQ';
-const DAY_S = 86_400;
 
 const LIST_SOURCE = { name: 'OFAC SDN List', url: 'memory:', as_of: STILL_NOW - 60 };
 const HISTORY_SOURCE = { name: 'Transfers in memory', url: 'memory:', as_of: STILL_NOW - 120 };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
@@ -6,7 +7,6 @@ import { silentPorts } from '../../testing/memory/silent.ts';
 import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
-const DAY_S = 86_400;
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));
 
 const LISTED = '0x1111111111111111111111111111111111111111';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
@@ -9,7 +10,6 @@ import { bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const CHECKED = NOW - 600;
 const IMPORTED = NOW - 86_400;
-const DAY_S = 86_400;
 
 const LISTED = '0x1111111111111111111111111111111111111111';
 const LABELLED = '0x2222222222222222222222222222222222222223';

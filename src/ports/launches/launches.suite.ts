@@ -1,6 +1,7 @@
 // What every launch corpus promises, whatever holds it. Run against each in its test.
 
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { basis, Unread } from '../../evidence/reading.ts';
 import { valueIn } from '../tables/imported-table.suite.ts';
 import type { Launch, LaunchCorpus } from './launches.ts';
@@ -11,7 +12,6 @@ export type SuiteLaunches = {
   readonly simulated: boolean;
 };
 
-const DAY_S = 86_400;
 const CHECKED = Date.UTC(2026, 10, 20) / 1_000;
 const WALLET = 'FWZedVtyKQtP4CXhT7XDnLidRADrJknmZGA2qNjpTPg8';
 const OTHER = '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q';

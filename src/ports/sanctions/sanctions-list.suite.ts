@@ -2,10 +2,10 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { matchKey } from '../../chain/address.ts';
+import { DAY_S } from '../../chain/time.ts';
 import { basis, decided, Part, type Partly, Read, Unread } from '../../evidence/reading.ts';
 import type { ListEntry, ListLookUp, SanctionsList, SanctionsListPort } from './sanctions-list.ts';
 
-const DAY_S = 86_400;
 /** The time of the tests. */
 export const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 

@@ -4,10 +4,10 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import type { BitcoinCoin, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
 import { jsonIn } from '../http/json-text.ts';
 
-const MS_PER_S = 1_000;
 const HASH = /^[0-9a-f]{64}$/;
 
 const whole = z

@@ -1,6 +1,8 @@
 // Answers one question: what did the publisher publish, or why is this file refused.
 // It holds the shapes and the words for refusing; it reads nothing.
 
+import { parseIsoDate } from '../../chain/time.ts';
+
 /** What a listed party is, in the publisher's words. */
 export const PARTY_TYPES = ['Individual', 'Entity', 'Vessel', 'Aircraft'] as const;
 export type PartyType = (typeof PARTY_TYPES)[number];
@@ -130,9 +132,7 @@ export function kept(text: string): string {
 export function isoDay(year: string, month: string, day: string): string | null {
   if (!/^\d{4}$/.test(year) || !/^\d{1,2}$/.test(month) || !/^\d{1,2}$/.test(day)) return null;
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  const time = Date.parse(`${iso}T00:00:00Z`);
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso) return null;
-  return iso;
+  return parseIsoDate(iso) === null ? null : iso;
 }
 
 const QUOTED_CHARS_MAX = 80;

@@ -4,7 +4,7 @@
 // source that has lost that too was not read.
 
 import { z } from 'zod';
-import type { UnixSeconds } from '../../chain/time.ts';
+import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
@@ -250,7 +250,7 @@ function nearest(points: readonly z.output<typeof point>[], at: UnixSeconds): Pr
 }
 
 function basisOf({ timestamp, confidence }: z.output<typeof point>): string {
-  const of = `DefiLlama-compatible price of ${new Date(timestamp * 1_000).toISOString()}`;
+  const of = `DefiLlama-compatible price of ${formatIsoTime(timestamp)}`;
   if (confidence === null || confidence === undefined) return of;
   return confidence < CONFIDENCE_MIN ? `${of}, thin market (confidence ${confidence})` : of;
 }

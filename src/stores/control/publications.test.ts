@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
 import {
   listOf,
@@ -22,7 +23,6 @@ import { openPglite } from './engine/pglite.ts';
 import { publicationStore } from './publications.ts';
 
 const POLL_MS = 10;
-const DAY_S = 86_400;
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
 const NO_VALIDATORS = { etag: null, last_modified: null };
 

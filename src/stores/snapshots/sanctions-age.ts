@@ -1,11 +1,10 @@
 // Answers one question: how old is the list, and what must be said or left unsaid because of it.
 // Pure: it is told the time. It never calls a list fresh; it only has nothing to add.
 
+import { DAY_S, HOUR_S, startOfDay } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 
 const MINUTE_S = 60;
-const HOUR_S = 3_600;
-const DAY_S = 86_400;
 
 /** From this age on, an answer says when the list was last checked. */
 const CHECK_TOLD_FROM_S = DAY_S;
@@ -33,7 +32,7 @@ export function ageOf({ now, checked_at, published, maxAgeS }: ListTimes): ListA
   if (age >= CHECK_TOLD_FROM_S) {
     notes.push(`The list was last checked against its publisher ${spanText(age)} ago.`);
   }
-  const publishedAge = now - Date.parse(`${published}T00:00:00Z`) / 1_000;
+  const publishedAge = now - startOfDay(published);
   if (publishedAge > PUBLICATION_TOLD_FROM_S) {
     notes.push(`The publication is of ${published}, ${spanText(publishedAge)} ago.`);
   }

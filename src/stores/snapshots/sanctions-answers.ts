@@ -2,6 +2,7 @@
 // The age rule and the rule of past days live here, for every adapter of the port. It reads
 // nothing: it is given the list, the publications held and the time.
 
+import { formatIsoDate } from '../../chain/time.ts';
 import {
   type Origin,
   type Partly,
@@ -122,18 +123,12 @@ export type AroundDay = {
 export function aroundDay(held: readonly HeldPublication[], on: string): AroundDay {
   const before = orNull(held.find(({ published }) => published <= on));
   const after = orNull(held.findLast(({ published }) => published > on));
-  const covers = before !== null && dayOf(before.checked_at) >= on;
+  const covers = before !== null && formatIsoDate(before.checked_at) >= on;
   return { covering: covers ? before : null, before, after };
 }
 
 function orNull<T>(found: T | undefined): T | null {
   return found === undefined ? null : found;
-}
-
-const ISO_DAY_CHARS = 10;
-
-function dayOf(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString().slice(0, ISO_DAY_CHARS);
 }
 
 /** No held publication answers for the day: both neighbours are named, and a listing in both. */

@@ -217,8 +217,9 @@ async function check() {
   return failed.length === 0 ? 0 : 1;
 }
 
-// The benches are built beside dist; their imports of src lead to dist itself. The first argument
-// may name one of them; bench/main.ts is the one that is meant where none is named.
+// The benches are built beside dist; their imports of src lead to dist itself, but for what the
+// build leaves out, as the worlds of the tests. The first argument may name one of them;
+// bench/main.ts is the one that is meant where none is named.
 async function bench(args) {
   const named = args.length > 0 && /^[a-z0-9-]+$/.test(args[0]) && isBench(args[0]);
   const name = named ? args[0] : 'main';
@@ -233,8 +234,10 @@ async function bench(args) {
     node(tsc('tsconfig.bench.json', ...UNCHECKED)),
   );
   if (result.status !== 0) return 1;
-  fs.rmSync(path.join(folder, 'src'), { recursive: true, force: true });
-  fs.symlinkSync(DIST, path.join(folder, 'src'), 'dir');
+  for (const built of fs.readdirSync(DIST).filter((one) => one !== '.bench')) {
+    fs.rmSync(path.join(folder, 'src', built), { recursive: true, force: true });
+    fs.symlinkSync(path.join(DIST, built), path.join(folder, 'src', built));
+  }
   const file = path.join(folder, `bench/${name}.js`);
   return (await node([file, ...args.slice(named ? 1 : 0)])).status;
 }

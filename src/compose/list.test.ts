@@ -4,7 +4,8 @@ import { openapiDocument } from '../contract/openapi.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import { defOf } from '../contract/schema.ts';
 import { REASONS } from '../evidence/reasons.ts';
-import { CONTRACTS, EVIDENCE_ROUTES } from './list.ts';
+import type { PortFacts } from './feature.ts';
+import { CONTRACTS, EVIDENCE_ROUTES, FEATURES } from './list.ts';
 
 const document = () =>
   openapiDocument(CONTRACTS, {
@@ -58,4 +59,16 @@ test('no sentence of ours advises', () => {
   ];
   expect(sentences.length).toBeGreaterThan(30);
   expect(sentences.filter((sentence) => ADVICE.test(sentence))).toEqual([]);
+});
+
+test('every port has its own name, tag and title, so that none is taken for another', () => {
+  const handed = FEATURES.flatMap(({ ports }) => Object.entries<PortFacts<never>>(ports));
+  const names = handed.map(([name]) => name);
+  const tags = handed.map(([, { tag }]) => tag);
+  const titles = handed.map(([, { title }]) => title);
+  for (const list of [names, tags, titles]) expect(new Set(list).size).toBe(handed.length);
+  const shown = handed.flatMap(([, { freshness }]) =>
+    freshness.kind === 'shown_with' ? [freshness.tag] : [],
+  );
+  expect(shown.filter((tag) => !tags.includes(tag))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Answers one question: how does a declared route become an HTTP answer.
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { TurnedAway } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import type { Method } from '../contract/route.ts';
@@ -150,20 +150,25 @@ function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): vo
       if (said instanceof Promise) said.then(enter, done);
       else enter(said);
     },
-    handler: async (request, reply) => {
-      const { id, startedMs, caller } = request;
-      if (caller === null) throw new Error(`${route.name}: nobody was let in`);
-      const input = parseInput(route, request);
-      if (input instanceof Refusal) {
-        send(reply, refused(route.name, input, figuresOf(caller), meters));
-        return;
-      }
-      const { asked, done } = askedOf(reply.raw, now, budgetMs);
-      const said = await ask(input, caller, { id, startedMs, asked });
-      done();
-      send(reply, said);
+    // The framework is told first that the answer is ours to write, so that it waits for nothing.
+    handler: (request, reply) => {
+      reply.hijack();
+      answer(request, reply).catch((fault) => sendFailure(fault, request, reply, options));
     },
   });
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { id, startedMs, caller } = request;
+    if (caller === null) throw new Error(`${route.name}: nobody was let in`);
+    const input = parseInput(route, request);
+    if (input instanceof Refusal) {
+      send(reply, refused(route.name, input, figuresOf(caller), meters));
+      return;
+    }
+    const { asked, done } = askedOf(reply.raw, now, budgetMs);
+    const said = await ask(input, caller, { id, startedMs, asked });
+    done();
+    send(reply, said);
+  };
 }
 
 function searchOf(url: string): string {
@@ -210,19 +215,27 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
     const body = { error: `Method not allowed here; expected ${allow}.` };
     send(reply, refusalSaid(new Refusal('wrong_method', body, { allow }), null));
   });
-  app.setErrorHandler((error, request, reply) => {
-    const figures = figuresOf(request.caller);
-    const { url } = request.routeOptions;
-    const refusal = refusalOf(error);
-    if (refusal !== null) {
-      options.meters.refused(url === undefined ? 'unknown' : url, refusal.code);
-      send(reply, refusalSaid(refusal, figures));
-      return;
-    }
-    const fault = describe(error);
-    options.log.error({ request_id: request.id, route: url, fault }, 'fault');
-    send(reply, refusalSaid(faultRefusal(request.id), figures));
-  });
+  app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, options));
+}
+
+/** Answers a request that failed: what the framework refused, or a fault of ours. */
+function sendFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { meters, log }: HttpOptions,
+): void {
+  const figures = figuresOf(request.caller);
+  const { url } = request.routeOptions;
+  const refusal = refusalOf(error);
+  if (refusal !== null) {
+    meters.refused(url === undefined ? 'unknown' : url, refusal.code);
+    send(reply, refusalSaid(refusal, figures));
+    return;
+  }
+  const fault = describe(error);
+  log.error({ request_id: request.id, route: url, fault }, 'fault');
+  send(reply, refusalSaid(faultRefusal(request.id), figures));
 }
 
 function pathOf(url: string): string {

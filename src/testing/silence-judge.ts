@@ -222,9 +222,7 @@ export function checkWords(run: Run, cell: Cell, said: Said, spoken: Said | null
 }
 
 function sentencesOf({ reason, leaves }: Said): string[] {
-  const texts = leaves.flatMap(({ prose, value }) =>
-    prose && typeof value === 'string' ? [value] : [],
-  );
+  const texts = leaves.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
   return reason === null ? texts : [reason, ...texts];
 }
 

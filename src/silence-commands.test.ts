@@ -11,6 +11,7 @@ import { EXIT } from './command/command.ts';
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { Answer } from './contract/answer.ts';
+import { NOBODY } from './contract/caller.ts';
 import { type SanctionsServices, sanctionsCheck } from './features/sanctions/sanctions.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';
@@ -65,7 +66,7 @@ async function served(request: IncomingMessage): Promise<Buffer> {
   const given = { ...ports, service: TEST_SERVICE };
   const handle = handlerOf(route.name, given) as ReturnType<MakeHandler>;
   const asked = { now: () => EMPTY.now, signal: new AbortController().signal };
-  const answer: unknown = await handle(input, asked);
+  const answer: unknown = await handle(input, asked, NOBODY);
   if (!(answer instanceof Answer)) throw new Error('test: no answer');
   return answer.bytes(EMPTY.now);
 }

@@ -7,6 +7,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NOBODY } from './contract/caller.ts';
 import { Refusal } from './contract/refusals.ts';
 import { Read } from './evidence/reading.ts';
 import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen.route.ts';
@@ -133,7 +134,8 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
   };
   const addresses = [...Object.values(SANDBOX_LABELLED), ...Object.values(SANDBOX_LAUNCHERS)];
   const signal = new AbortController().signal;
-  const answer = await handler({ params: {}, query: {}, body: { addresses } }, { now, signal });
+  const input = { params: {}, query: {}, body: { addresses } };
+  const answer = await handler(input, { now, signal }, NOBODY);
   Socket.prototype.connect = connect;
   expect(answer instanceof Refusal ? answer : answer.envelope(NOW)).toMatchObject({
     state: 'ok',

@@ -2,6 +2,7 @@
 // It decides on credentials and allowance only; it never sees what is asked about.
 
 import type { UnixSeconds } from '../chain/time.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { Refusal } from '../contract/refusals.ts';
 import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/soon.ts';
@@ -21,9 +22,13 @@ import { type QuotaFigures, quotaSpent } from './quota.ts';
 /** An admitted caller, to be charged when its answer is ready. */
 export type Admitted = {
   readonly kind: 'admitted';
+  readonly caller: Caller;
   readonly credential: Authenticated;
   readonly figures: QuotaFigures;
 };
+
+/** Who was let in, and whether its answers are charged. */
+export type Admission = Admitted | { readonly kind: 'uncharged'; readonly caller: Caller };
 
 /** Turned away. The refusal carries the quota headers. */
 export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -61,7 +66,7 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
     const { limit, remaining } = left.value;
     if (remaining === 0) return { kind: 'refused', refusal: quotaSpent(allowance) };
     const figures = { limit, remaining, reset_s: allowance.reset_s };
-    return { kind: 'admitted', credential, figures };
+    return { kind: 'admitted', caller: callerOf(credential), credential, figures };
   };
 
   return {
@@ -84,4 +89,11 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
       return { kind: 'charged', figures: { ...figures, limit, remaining, reset_s } };
     },
   };
+}
+
+function callerOf({ key: { id: key_id, holder }, membership }: Authenticated): Caller {
+  if (holder.kind === 'scp') return { kind: 'partner', partner: holder.partner, key_id };
+  if (membership === null) throw new Error('a key of a membership was admitted without it');
+  const { membership_id, plan } = membership;
+  return { kind: 'member', membership_id, plan, key_id };
 }

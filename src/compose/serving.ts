@@ -4,7 +4,8 @@ import type { Gate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/route.ts';
-import { createHttp } from '../transport/http.ts';
+import { answersOf } from '../transport/answering.ts';
+import { createHttp, type HttpOptions } from '../transport/http.ts';
 import type { Mounted } from '../transport/mounted.ts';
 import { nowS } from './clock.ts';
 import { operatorDocuments, pageFacts, webDocuments } from './documents.ts';
@@ -35,7 +36,8 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   const { config } = parts;
   let listening = '';
   const base = () => (config.publicUrl === null ? listening : config.publicUrl);
-  const app = createHttp(publicOptions(parts, base));
+  const options = publicOptions(parts, base);
+  const app = createHttp(options, answersOf(options.mounted, options));
   const opened = [app];
   const close = async () => {
     await Promise.all(opened.map((one) => one.close()));
@@ -54,7 +56,7 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   }
 }
 
-function publicOptions(parts: ServingParts, base: () => string) {
+function publicOptions(parts: ServingParts, base: () => string): HttpOptions {
   const { config, ports, sources } = parts;
   const routes = servedRoutes(config);
   const service = serviceOf(parts, routes);

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
-import { type AnyRoute, envelopeSchema } from './route.ts';
+import { type AccessRule, type AnyRoute, envelopeSchema } from './route.ts';
 import { CLAIM_META } from './wire.ts';
 
 type Json = { [key: string]: unknown };
@@ -121,23 +121,28 @@ function operation(route: AnyRoute): Operation {
     ...('params' in route ? fields(route.params, 'path') : []),
     ...fields(route.query, 'query'),
   ];
-  const charged = route.access !== 'open' && route.access !== 'bearer';
+  const charged = SECURITY[route.access] === KEY;
   return {
     operationId: route.name,
     summary: route.summary,
     tags: [route.surface],
-    ...securityOf(route),
+    security: SECURITY[route.access],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...bodyOf(route),
     responses: { ...answers(route, charged), ...refusals(route, charged) },
   };
 }
 
-function securityOf(route: AnyRoute): Pick<Operation, 'security'> {
-  if (route.access === 'open') return { security: [] };
-  if (route.access === 'bearer') return { security: [{ token: [] }] };
-  return { security: [{ key: [] }, { membership: [] }] };
-}
+const KEY = [{ key: [] }, { membership: [] }];
+const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
+  analyst: KEY,
+  desk: KEY,
+  enterprise: KEY,
+  partner: KEY,
+  bearer: [{ token: [] }],
+  session: [{ session: [] }],
+  open: [],
+};
 
 function bodyOf(route: AnyRoute): Pick<Operation, 'requestBody'> {
   if (!('body' in route) || route.body === null) return {};
@@ -186,7 +191,7 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('credential');
     codes.add('quota');
   }
-  if (route.access === 'bearer') codes.add('unauthorized');
+  if (route.access === 'bearer' || route.access === 'session') codes.add('unauthorized');
   if ('body' in route && route.body !== null) {
     codes.add('body_too_large');
     codes.add('wrong_content_type');

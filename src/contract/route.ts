@@ -8,14 +8,25 @@ import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
+import type { Caller } from './caller.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { sourceShown, unixSeconds } from './wire.ts';
 import { dataWriterOf, type Write, writerOf } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
-/** What a caller must hold: a plan or better, a partner key, a bearer token, or nothing. */
-export type AccessRule = 'analyst' | 'desk' | 'enterprise' | 'partner' | 'bearer' | 'open';
+/**
+ * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session, or
+ * nothing. It alone says what guards a route; the surface and the kind of the route do not.
+ */
+export type AccessRule =
+  | 'analyst'
+  | 'desk'
+  | 'enterprise'
+  | 'partner'
+  | 'bearer'
+  | 'session'
+  | 'open';
 /** Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. */
 export type Tool = { readonly name: string; readonly description: string } | null;
 
@@ -206,6 +217,7 @@ export type InputOf<R> =
 export type Handler<R extends AnyEvidenceRoute> = (
   input: InputOf<R>,
   asked: Asked,
+  caller: Caller,
 ) => Promise<Answer<R['name']> | Refusal>;
 
 /** Any evidence route, for those who serve, document or test all of them. */
@@ -281,6 +293,7 @@ export type AnyPlainRoute = RouteFacts & {
 export type PlainHandler<R extends AnyPlainRoute> = (
   input: InputOf<R>,
   asked: Asked,
+  caller: Caller,
 ) => Promise<Reply<R['name']> | Refusal>;
 
 /**

@@ -136,7 +136,7 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
     route: walletBridges,
     make: (ports) => {
       const handle: ReturnType<MakeHandler> = walletBridgesHandler(ports);
-      return (input, asked) => handle({ ...input, query: { chain: 'ethereum' } }, asked);
+      return (input, ...more) => handle({ ...input, query: { chain: 'ethereum' } }, ...more);
     },
   },
   {

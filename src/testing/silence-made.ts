@@ -1,11 +1,16 @@
 // How does the silence test hold a handler, whatever its route?
 
+import type { Caller } from '../contract/caller.ts';
 import type { Asked } from '../contract/route.ts';
 import type { SilencePorts } from './silence-ports.ts';
 
 /** A handler as the check calls it; a method, so that each route's own input type fits. */
 type AnyHandler = {
-  call(input: { params: unknown; query: unknown; body: unknown }, asked: Asked): Promise<unknown>;
+  call(
+    input: { params: unknown; query: unknown; body: unknown },
+    asked: Asked,
+    caller: Caller,
+  ): Promise<unknown>;
 }['call'];
 
 /** Makes the handler of a route over ports. */

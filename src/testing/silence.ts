@@ -3,6 +3,7 @@
 // route's own declaration. It knows no route; what it finds is returned, not asserted.
 
 import { Answer, Reply } from '../contract/answer.ts';
+import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import type { World } from './planted-worlds.ts';
@@ -270,7 +271,7 @@ async function told(
   const { world, ask } = cell;
   const now = () => world.now;
   try {
-    const answer = await run.make(ports)(ask.input, { now, signal });
+    const answer = await run.make(ports)(ask.input, { now, signal }, NOBODY);
     return saidIn(run.route, answer, world.now);
   } catch (fault) {
     leak(run, cell, 'threw', fault instanceof Error ? fault.message : String(fault));

@@ -2,19 +2,20 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createGate } from '../access/gate.ts';
+import { type Admission, createGate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import { deriveSecrets } from '../access/secret.ts';
+import { type Caller, NOBODY } from '../contract/caller.ts';
 import { badInput } from '../contract/refusals.ts';
 import { plainRoute } from '../contract/route.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
-import { answerer, type Caller } from './answering.ts';
+import { answersOf } from './answering.ts';
 import { createMeters } from './metrics.ts';
 import type { AnyHandler } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
-const FREE: Caller = { kind: 'uncharged' };
+const FREE: Admission = { kind: 'uncharged', caller: NOBODY };
 const INPUT = { params: {}, query: {}, body: undefined };
 const QUESTION = {
   id: 'the-id',
@@ -50,8 +51,11 @@ async function asked(handle: AnyHandler) {
   const logged: object[] = [];
   const keep = (facts: object) => logged.push(facts);
   const log = { info: keep, warn: keep, error: keep };
-  const ask = answerer({ route: probe, handle }, { gate, meters: createMeters([]), log });
-  return { ask: (caller: Caller) => ask(INPUT, caller, QUESTION), member, used, logged };
+  const answers = answersOf([{ route: probe, handle }], { gate, meters: createMeters([]), log });
+  const door = answers.get('probe');
+  if (door === undefined) throw new Error('nothing is mounted');
+  const ask = (by: Admission, sent = INPUT) => door.ask(sent, by, QUESTION);
+  return { ask, member, key_id: stored.id, used, logged };
 }
 
 const fine: AnyHandler = async () => probe.reply(200, { fine: true });
@@ -78,7 +82,31 @@ describe('says', () => {
   });
 });
 
+test('the handler is told who asks: a member and its plan, or whom a door vouches for', async () => {
+  const callers: Caller[] = [];
+  const { ask, member, key_id } = await asked(async (_input, _asked, caller) => {
+    callers.push(caller);
+    return probe.reply(200, { fine: true });
+  });
+  const partner = { kind: 'partner', partner: 'acme', key_id: 'key_1' } as const;
+  await ask(member);
+  await ask({ kind: 'uncharged', caller: partner });
+  await ask(FREE);
+  const known = { kind: 'member', membership_id: 'mem_1', plan: 'desk', key_id };
+  expect(callers).toEqual([known, partner, { kind: 'nobody' }]);
+});
+
 describe('refuses', () => {
+  test('what the route does not declare, before the handler, and charges nothing', async () => {
+    const { ask, member, used } = await asked(() => Promise.reject(new Error('was asked')));
+    const said = await ask(member, { params: {}, query: { colour: 'red' }, body: undefined });
+    expect([said.status, said.bytes.toString()]).toEqual([
+      400,
+      '{"error":"unknown name \\"colour\\"; expected no fields here"}',
+    ]);
+    expect(await used()).toBe(0);
+  });
+
   test.each<[string, AnyHandler, number]>([
     ['what the handler refuses', async () => badInput(['no']), 400],
     ['a fault', () => Promise.reject(new Error('the inside')), 500],

@@ -6,6 +6,7 @@ import { createGate, type Gate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import { deriveSecrets } from '../access/secret.ts';
 import { mintToken, tokenAuthentication } from '../access/tokens.ts';
+import type { Caller } from '../contract/caller.ts';
 import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
@@ -13,7 +14,7 @@ import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import type { Guarding, Tokens } from './guard.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { Mounted } from './mounted.ts';
+import type { AnyHandler, Mounted } from './mounted.ts';
 
 const NOW = 1_790_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);
@@ -51,15 +52,15 @@ function serveAll(mounted: Mounted[], guarding: Partial<Guarding>) {
 }
 
 function serve(tokens?: Tokens) {
-  let asked = 0;
-  const handle = async () => {
-    asked += 1;
+  const callers: Caller[] = [];
+  const handle: AnyHandler = async (_input, _asked, caller) => {
+    callers.push(caller);
     return shut.reply(200, { fine: true });
   };
   const app = serveAll([{ route: shut, handle }], tokens === undefined ? {} : { tokens });
   const get = (headers: { [name: string]: string }, url = '/shut/one') =>
     app.inject({ method: 'GET', url, headers });
-  return { get, asked: () => asked };
+  return { get, callers, asked: () => callers.length };
 }
 
 const fresh = embeddedControl();
@@ -89,18 +90,22 @@ async function minted() {
   const { tokens } = accessIn(fresh(), () => NOW * 1_000);
   const token = mintToken('pro', SECRETS, NOW);
   await tokens.add(token.stored);
-  return { tokens, text: token.text };
+  return { tokens, text: token.text, id: token.stored.id };
 }
 
 describe('a route that takes a bearer token', () => {
-  test('opens to a minted and to a configured token', async () => {
-    const { tokens, text } = await minted();
+  test('opens to a minted and to a configured token, and tells the handler which', async () => {
+    const { tokens, text, id } = await minted();
     const configured = [{ tier: 'desk', token: 'configured-token' }] as const;
-    const { get } = serve(tokenAuthentication(configured, tokens, SECRETS));
+    const { get, callers } = serve(tokenAuthentication(configured, tokens, SECRETS));
     for (const token of [text, 'configured-token']) {
       const answer = await get({ authorization: `Bearer ${token}` });
       expect([answer.statusCode, answer.json()]).toEqual([200, { fine: true }]);
     }
+    expect(callers).toEqual([
+      { kind: 'token', token_id: id, tier: 'pro' },
+      { kind: 'token', token_id: 'configured_1', tier: 'desk' },
+    ]);
   });
 
   test('refuses no token, an unknown one and one in the query, before it reads the input', async () => {
@@ -133,7 +138,8 @@ describe('a route that takes a bearer token', () => {
   });
 
   test('opens to everybody only where the operator said so, and is never mounted without tokens', async () => {
-    expect((await serve('anonymous').get({})).statusCode).toBe(200);
+    const { get, callers } = serve('anonymous');
+    expect([(await get({})).statusCode, callers]).toEqual([200, [{ kind: 'nobody' }]]);
     expect(() => serve()).toThrow('shut needs tokens');
   });
 });
@@ -201,6 +207,12 @@ describe('the rule of access alone says who may ask', () => {
   test.each(RULES)('%s is never mounted where no gate holds it, whatever the surface', (rule) => {
     for (const surface of SURFACES) {
       expect(() => served(rule, surface, null)).toThrow('kept needs a gate');
+    }
+  });
+
+  test('a session is asked for on no surface where no sessions are kept', () => {
+    for (const surface of SURFACES) {
+      expect(() => served('session', surface, null)).toThrow('kept needs sessions');
     }
   });
 

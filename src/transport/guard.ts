@@ -3,32 +3,34 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HostedRule } from '../access/credential.ts';
-import type { Gate, TurnedAway } from '../access/gate.ts';
+import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
 import type { AuthenticateToken } from '../access/tokens.ts';
+import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { RouteFacts } from '../contract/route.ts';
 import type { Soon } from '../evidence/soon.ts';
-import type { Caller } from './answering.ts';
 
 /** Who opens routes that take a bearer token; `anonymous` where all may come in. */
 export type Tokens = AuthenticateToken | 'anonymous';
 
 /** Lets a caller in or turns it away, before anything else is read. Nothing is charged yet. */
-export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Caller | TurnedAway>;
+export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Admission | TurnedAway>;
 
 /** What the guards rest on; what is missing guards no route. */
 export type Guarding = { readonly gate: Gate | null; readonly tokens?: Tokens };
 
-const UNCHARGED: Caller = { kind: 'uncharged' };
+const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 
 /** The guard of a route. Throws where this server has none for its rule. */
 export function guardOf({ name, access }: RouteFacts, { gate, tokens }: Guarding): Guard {
   switch (access) {
     case 'open':
-      return () => UNCHARGED;
+      return () => ANYBODY;
     case 'bearer':
       if (tokens === undefined) throw new Error(`${name} needs tokens`);
-      return tokens === 'anonymous' ? () => UNCHARGED : tokenGuard(tokens);
+      return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens);
+    case 'session':
+      throw new Error(`${name} needs sessions`);
     case 'analyst':
     case 'desk':
     case 'enterprise':
@@ -51,7 +53,10 @@ function keyGuard(gate: Gate, rule: HostedRule): Guard {
 function tokenGuard(authenticate: AuthenticateToken): Guard {
   return async ({ authorization }) => {
     const said = await authenticate({ authorization, queryToken: null });
-    if (said.outcome === 'opens') return UNCHARGED;
+    if (said.outcome === 'opens') {
+      const { id: token_id, tier } = said;
+      return { kind: 'uncharged', caller: { kind: 'token', token_id, tier } };
+    }
     const { outcome, reason } = said;
     const refusal =
       outcome === 'unreachable'

@@ -279,9 +279,9 @@ describe('refuses', () => {
   test('a charge that is not granted takes the answer back', async () => {
     const by = await member();
     const budget = { subject: 'membership:mem_1', period: '2026-05-28', limit: SOLD };
-    const handle: Handler<typeof probe> = async (input, asked) => {
+    const handle: Handler<typeof probe> = async (input, asked, caller) => {
       await Promise.all(Array.from({ length: SOLD }, () => by.quota.charge(budget)));
-      return await says(input, asked);
+      return await says(input, asked, caller);
     };
     const reply = await serve({ by, handle }).inject(asking(by));
     expect([reply.statusCode, reply.json().reason]).toEqual([429, 'quota_exhausted']);

@@ -2,21 +2,20 @@
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { TurnedAway } from '../access/gate.ts';
+import type { Admission, TurnedAway } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import type { Method } from '../contract/route.ts';
 import {
   type Answering,
-  answerer,
-  type Caller,
+  type Answers,
+  type Asking,
+  answersOf,
   figuresOf,
   refusalSaid,
   refused,
   type Said,
 } from './answering.ts';
 import { askedOf } from './ending.ts';
-import { type Guarding, guardOf } from './guard.ts';
-import { parseInput } from './input.ts';
 import type { Mounted } from './mounted.ts';
 import { BAD_PATH, BrokenJson, describe, faultRefusal, refusalOf } from './refusing.ts';
 import { API_HEADERS } from './security-headers.ts';
@@ -40,29 +39,34 @@ export type Document = {
   readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
 };
 
-export type HttpOptions = Answering &
-  Guarding & {
-    readonly mounted: readonly Mounted[];
-    readonly documents: readonly Document[];
-    /** Unix seconds. */
-    readonly now: () => number;
-    /** Time for reading history inside one request. */
-    readonly budgetMs: number;
-    /** Whether `X-Forwarded-*` are believed. */
-    readonly trustProxy: boolean;
-  };
+export type HttpOptions = Answering & {
+  readonly mounted: readonly Mounted[];
+  readonly documents: readonly Document[];
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Time for reading history inside one request. */
+  readonly budgetMs: number;
+  /** Whether `X-Forwarded-*` are believed. */
+  readonly trustProxy: boolean;
+};
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** When it came (`performance.now`). */
     startedMs: number;
     /** Who asks, once the guard of its route has let them in. */
-    caller: Caller | null;
+    by: Admission | null;
   }
 }
 
-/** Builds the server. It listens when the composition says so. */
-export function createHttp(options: HttpOptions): FastifyInstance {
+/**
+ * Builds the server. It listens when the composition says so. Other doors of the same process give
+ * it the answers that they ask too.
+ */
+export function createHttp(
+  options: HttpOptions,
+  answers: Answers = answersOf(options.mounted, options),
+): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -82,12 +86,12 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   acceptJsonOnly(app);
   const together = answerTogether();
   app.decorateRequest('startedMs', 0);
-  app.decorateRequest('caller', null);
+  app.decorateRequest('by', null);
   app.addHook('onRequest', (request, _reply, done) => {
     request.startedMs = performance.now();
     together(done);
   });
-  for (const one of options.mounted) mount(app, one, options);
+  for (const one of answers.values()) mount(app, one, options);
   for (const one of options.documents) serveDocument(app, one, options);
   refuseTheRest(app, options);
   return app;
@@ -129,20 +133,17 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): void {
-  const { route } = mounted;
+function mount(app: FastifyInstance, { route, guard, ask }: Asking, options: HttpOptions): void {
   const { meters, now, budgetMs } = options;
-  const guard = guardOf(route, options);
-  const ask = answerer(mounted, options);
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
     onRequest: (request, reply, done) => {
-      const enter = (said: Caller | TurnedAway): void => {
+      const enter = (said: Admission | TurnedAway): void => {
         if (said.kind === 'refused') send(reply, refused(route.name, said.refusal, null, meters));
         else {
-          request.caller = said;
+          request.by = said;
           done();
         }
       };
@@ -157,15 +158,10 @@ function mount(app: FastifyInstance, mounted: Mounted, options: HttpOptions): vo
     },
   });
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { id, startedMs, caller } = request;
-    if (caller === null) throw new Error(`${route.name}: nobody was let in`);
-    const input = parseInput(route, request);
-    if (input instanceof Refusal) {
-      send(reply, refused(route.name, input, figuresOf(caller), meters));
-      return;
-    }
+    const { id, startedMs, by } = request;
+    if (by === null) throw new Error(`${route.name}: nobody was let in`);
     const { asked, done } = askedOf(reply.raw, now, budgetMs);
-    const said = await ask(input, caller, { id, startedMs, asked });
+    const said = await ask(request, by, { id, startedMs, asked });
     done();
     send(reply, said);
   };
@@ -225,7 +221,7 @@ function sendFailure(
   reply: FastifyReply,
   { meters, log }: HttpOptions,
 ): void {
-  const figures = figuresOf(request.caller);
+  const figures = figuresOf(request.by);
   const { url } = request.routeOptions;
   const refusal = refusalOf(error);
   if (refusal !== null) {

@@ -1,11 +1,13 @@
 // Answers one question: what is a declared route together with who answers it.
 
+import type { Caller } from '../contract/caller.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, Asked } from '../contract/route.ts';
 
 /** A handler as the transport calls it: the declaration's types were checked where it was made. */
 export type AnyHandler = (
   input: { params: unknown; query: unknown; body: unknown },
   asked: Asked,
+  caller: Caller,
 ) => Promise<unknown>;
 
 /** A declared route with its handler. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Answer, type Envelope } from '../../contract/answer.ts';
+import { type Caller, NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { type Asked, envelopeSchema } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -36,6 +37,7 @@ type Handle = {
   call(
     input: { params: { address: string }; query: object; body: undefined },
     asked: Asked,
+    caller: Caller,
   ): Promise<unknown>;
 }['call'];
 type Ports = Parameters<typeof walletScoreHandler>[0];
@@ -57,7 +59,7 @@ async function answered(address: string, ports: Ports): Promise<Envelope | Refus
   const handler: Handle = walletScoreHandler(ports);
   const input = { params: { address }, query: {}, body: undefined };
   const { signal } = new AbortController();
-  const answer = await handler(input, { now: stillClock(), signal });
+  const answer = await handler(input, { now: stillClock(), signal }, NOBODY);
   if (answer instanceof Refusal) return answer;
   if (!(answer instanceof Answer)) throw new Error('no answer');
   const envelope = answer.envelope(STILL_NOW);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
+import { NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
@@ -99,6 +100,7 @@ async function asked(addresses: string[], ports: Ports = memoryPorts(world())) {
   const answer = await bulkWalletScreenHandler(ports)(
     { params: {}, query: {}, body: { addresses } },
     { now: () => NOW, signal: new AbortController().signal },
+    NOBODY,
   );
   return answer instanceof Refusal ? answer : answer.envelope(NOW);
 }

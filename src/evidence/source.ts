@@ -18,7 +18,7 @@ export type Source = {
 export type ShownSource = { name: string; url: string; as_of: number };
 
 /** The label that every simulated source carries at the end of its name. */
-export const SIMULATED_SUFFIX = ' (simulated)';
+const SIMULATED_SUFFIX = ' (simulated)';
 
 /** Turns a source into its wire form; a simulated one says so in its name. */
 export function shown(source: Source): ShownSource {

@@ -43,7 +43,7 @@ const EMPTY = `
 export type TestStore = Database & { readonly silence: (fault: string | null) => void };
 
 /** Gives the store as a new one each time; it is emptied before its first statement. */
-export type FreshStore = () => TestStore;
+type FreshStore = () => TestStore;
 
 /** The embedded engine, open while the tests of this file or of this block run. */
 export function embeddedControl(): FreshStore {

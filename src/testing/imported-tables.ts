@@ -26,7 +26,7 @@ const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprin
 const OPEN_MS_MAX = 120_000;
 
 /** Imported tables in a control store that is opened before the tests and removed after them. */
-export type KeptTables = {
+type KeptTables = {
   readonly database: () => Database;
   /** A table while all are empty; `now` gives Unix seconds. */
   readonly empty: <Row extends StoredRow, P extends string, Answer>(
@@ -125,7 +125,7 @@ export function servedFrom<Row extends StoredRow, P extends string, Answer>(
 }
 
 /** What an import did, and what it told on its way. */
-export type TestImport = {
+type TestImport = {
   readonly outcome: ImportOutcome;
   readonly refused: readonly RefusedRow[];
   /** How many rows had been seen at each sign of progress. */

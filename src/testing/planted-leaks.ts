@@ -23,7 +23,7 @@ import {
 import type { LeakRule } from './silence-rules.ts';
 
 /** A leak: what it is, the rule that has to notice it, and the screen that has it. */
-export type PlantedLeak = {
+type PlantedLeak = {
   /** Where it is no leak of the screen. */
   readonly route?: AskedRoute;
   readonly name: string;

@@ -119,7 +119,7 @@ const CUT: Why = why('timed_out', { what: 'The rest of a page', limit: 'a plante
 const OLD: Why = why('timed_out', { what: 'A fresher reading', limit: 'a planted second' });
 
 /** Any reading. */
-export type AnyReading = Partly<unknown, never>;
+type AnyReading = Partly<unknown, never>;
 /** A reading on its way: its port, its method, its call in words, and how its method pages. */
 export type Passing = {
   readonly port: PortName;

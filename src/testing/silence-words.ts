@@ -66,7 +66,7 @@ const COMPILED = SAYINGS.map(([sentence, restsOn]) => {
 });
 
 /** What a text denies: the ports of its denials, and what nobody declared of it. */
-export type Wording = {
+type Wording = {
   readonly denials: readonly (readonly string[])[];
   readonly undeclared: string | null;
 };

@@ -13,7 +13,7 @@ export type LeftOutRule = 'zero_value' | 'no_market_token';
 export type LeftOut = { readonly transfer: HistoryTransfer; readonly why: LeftOutRule };
 
 /** The transfers between two addresses, sifted: the one that stands for the edge, if any. */
-export type Sifted = {
+type Sifted = {
   readonly edge: HistoryTransfer | null;
   readonly leftOut: readonly LeftOut[];
 };

@@ -14,7 +14,7 @@ import type { ImportFile } from '../../ports/tables/table-import.ts';
 import type { ImportWords } from './import-rows.ts';
 
 /** What the commands need. Compose fills it. */
-export type ImportServices = {
+type ImportServices = {
   readonly tables: {
     /** Whether this deployment serves the simulated world: what it imports is made up then. */
     readonly simulated: boolean;

@@ -16,7 +16,7 @@ import {
 const LOG = { restsOn: ['label_changes'] } as const;
 
 /** The most changes of one answer, and how many where none is named. */
-export const CHANGES_MAX = 500;
+const CHANGES_MAX = 500;
 export const CHANGES_DEFAULT = 100;
 
 const label = z.strictObject({

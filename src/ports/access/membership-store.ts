@@ -24,7 +24,7 @@ export type Membership = {
 };
 
 /** What an event says of a membership, at its own time `at`. */
-export type MembershipEvent = {
+type MembershipEvent = {
   readonly membership_id: string;
   readonly plan: PlanName;
   readonly status: MembershipStatus;

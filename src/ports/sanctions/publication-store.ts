@@ -6,7 +6,7 @@ import type { PublishedList, Validators } from './publisher.ts';
 import type { ListEntry } from './sanctions-list.ts';
 
 /** The name of this port in readings. */
-export type PublicationStorePort = 'publication_store';
+type PublicationStorePort = 'publication_store';
 
 /** A publication that passed the gate. Times are Unix seconds. */
 export type HeldPublication = {

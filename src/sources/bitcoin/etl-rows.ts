@@ -50,11 +50,11 @@ export type EtlBlock = {
 };
 
 /** A row of `transactions.json`, with its block's hash; or why it is none that can be taken. */
-export type EtlRow =
+type EtlRow =
   | { readonly kind: 'block'; readonly row: EtlBlock }
   | { readonly kind: 'transaction'; readonly row: BitcoinTransaction; readonly block_hash: string }
   | { readonly kind: 'refused'; readonly reason: RefusedReason; readonly block: number | null };
-export type RefusedReason =
+type RefusedReason =
   | 'not_json'
   | 'not_a_transaction'
   | 'inputs_without_owners'

@@ -12,7 +12,7 @@ import { refusalOf } from './refusals.ts';
 import { type NodeBlock, type NodeReceipt, PARITY_TRACE, RECEIPT, shaped, TRACED } from './wire.ts';
 
 /** The ways, best first. Rewards stand in `trace_block` only. */
-export const WAYS = ['trace_block', 'call_tracer', 'block_receipts', 'tx_receipts'] as const;
+const WAYS = ['trace_block', 'call_tracer', 'block_receipts', 'tx_receipts'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** Asks for several blocks and answers what each did, in their order. */

@@ -21,9 +21,9 @@ import {
 } from './state-facts-of-account.ts';
 
 /** The node of one chain. */
-export type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
+type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
 
-export type NodeFactsOptions = {
+type NodeFactsOptions = {
   readonly nodes: readonly FactsNode[];
   readonly simulated: boolean;
   /** Unix seconds. */

@@ -25,7 +25,7 @@ import { ChainMoved, NodeFault } from './node-fault.ts';
 import { refusalOf } from './refusals.ts';
 import { BLOCK, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
 
-export type EvmNodeOptions = {
+type EvmNodeOptions = {
   readonly chain: EvmChainName;
   readonly rpc: JsonRpc;
   /** Whether the node is of the simulated world. */
@@ -38,7 +38,7 @@ export type EvmNodeOptions = {
  * No block is taken for final so near to the head, even where a node says so: a re-org as deep as
  * this must find its blocks undoable.
  */
-export const UNDOABLE_BLOCKS = 64;
+const UNDOABLE_BLOCKS = 64;
 /** The same where the node knows no `finalized` block. */
 const UNDOABLE_BLOCKS_UNTAGGED = 128;
 /** Ethereum's first block without a reward (15 September 2022). */

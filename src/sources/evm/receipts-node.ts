@@ -17,7 +17,7 @@ const PORT = 'transaction_receipts';
 type Told = Reading<ReceiptFacts, TransactionReceiptsPort>;
 
 /** The nodes by chain, and how their answers are told. */
-export type NodeReceiptsOptions = {
+type NodeReceiptsOptions = {
   readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
   readonly simulated: boolean;
   /** Unix seconds. */

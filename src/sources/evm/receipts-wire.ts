@@ -42,7 +42,7 @@ export const RECEIPT = z.object({
 });
 
 export type WireTransaction = z.infer<typeof TRANSACTION>;
-export type WireReceipt = z.infer<typeof RECEIPT>;
+type WireReceipt = z.infer<typeof RECEIPT>;
 
 /** The facts of both, which are of one transaction. */
 export function factsOf(
@@ -62,7 +62,7 @@ export function factsOf(
 }
 
 /** A transaction and its receipt, as a file holds them, and the chain that it names. */
-export type FiledReceipt = {
+type FiledReceipt = {
   readonly transaction: WireTransaction;
   readonly receipt: WireReceipt;
   /** Our name of the chain, the id of one that is not ours, or `null` where none is named. */

@@ -26,7 +26,7 @@ import { askExplorer, type ExplorerChain, explorerFailed } from './provider.ts';
 const PORT = 'chain_facts';
 
 /** What is asked, and what one request may spend on it. */
-export type ExplorerFactsOptions = {
+type ExplorerFactsOptions = {
   /** One for each chain; no two of the same. */
   readonly chains: readonly ExplorerChain[];
   /** Unix seconds. */

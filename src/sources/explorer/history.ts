@@ -39,7 +39,7 @@ import { type ExplorerChain, explorerFailed } from './provider.ts';
 const PORT = 'raw_history';
 
 /** What is read live, and what one request may spend on it. */
-export type ExplorerHistoryOptions = {
+type ExplorerHistoryOptions = {
   /** One for each chain; no two of the same. */
   readonly chains: readonly ExplorerChain[];
   /** Unix seconds. */

@@ -13,7 +13,7 @@ import type {
 const PORT = 'raw_history';
 
 /** The live sources, by the kind of address that they know. */
-export type LiveSources = {
+type LiveSources = {
   readonly evm: RawHistory | null;
   readonly solana: RawHistory | null;
 };

@@ -9,7 +9,7 @@ import { shownAddress } from '../http/outbound-call.ts';
 import { askJson, type CallBudget, type ProviderGuard } from '../http/provider-guard.ts';
 
 /** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
-export type ExplorerQuestion = { readonly url: URL; readonly body: unknown };
+type ExplorerQuestion = { readonly url: URL; readonly body: unknown };
 
 /** One chain at one explorer. */
 export type ExplorerChain = {

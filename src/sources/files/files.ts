@@ -30,7 +30,7 @@ export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 const BATCH_ROWS = 1_000;
 
 /** What a format's reader gives: the layout, and the rows as they come. */
-export type FormatRows = AsyncIterable<RawRow | BrokenRow>;
+type FormatRows = AsyncIterable<RawRow | BrokenRow>;
 
 type Format = {
   readonly bytesMax: number;

@@ -21,7 +21,7 @@ export type InputFile = {
 };
 
 /** The most files of one import. */
-export const FILES_MAX = 100_000;
+const FILES_MAX = 100_000;
 /** Folders within folders, which a loop of links would make endless. */
 const DEPTH_MAX = 16;
 /** How much of a file is looked at to tell what it is: one row of a contract may be this long. */

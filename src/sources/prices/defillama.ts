@@ -34,7 +34,7 @@ import { plainDecimal } from './plain-decimal.ts';
 const PORT = 'prices';
 
 /** How prices are read. `url` is the root of the API, and may carry a key in its path. */
-export type DefillamaOptions = {
+type DefillamaOptions = {
   readonly url: URL;
   readonly guard: ProviderGuard;
   /** Unix seconds. */

@@ -19,10 +19,10 @@ const PORT = 'bridge_registry';
 
 /** The name of the table as a source, and the page on which it is published. */
 export const REGISTRY_TITLE = 'Registry of bridge contracts';
-export const REGISTRY_PAGE = '/registry/bridges';
+const REGISTRY_PAGE = '/registry/bridges';
 
 /** The rules by which rows are taken or refused. Throws RangeError for what is no such table. */
-export type JudgeRows = (lines: readonly TableLine[]) => ValidatedRows;
+type JudgeRows = (lines: readonly TableLine[]) => ValidatedRows;
 
 /** The table of a file. It is read once, at the first question, and kept. */
 export function fileBridgeRegistry(path: URL | string, judge: JudgeRows): BridgeRegistry {

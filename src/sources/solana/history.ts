@@ -34,7 +34,7 @@ import {
 const PORT = 'raw_history';
 
 /** What is read live, and what one request may spend on it. */
-export type SolanaHistoryOptions = SolanaNode & {
+type SolanaHistoryOptions = SolanaNode & {
   /** Unix seconds. */
   readonly now: () => number;
   readonly timeMs: number;

@@ -8,12 +8,12 @@ import type { ControlReadings } from './engine/control-readings.ts';
 import type { Database } from './engine/database.ts';
 
 /** A key's use is noted at most so often. */
-export const NOTED_EVERY_S = 60;
+const NOTED_EVERY_S = 60;
 const WRITTEN_EVERY_MS = 5_000;
 const PENDING_MAX = 10_000;
 
 /** Notes uses. `flush` writes what is pending and says how many, or that it could not. */
-export type KeyUses = {
+type KeyUses = {
   readonly note: (use: KeyUse) => void;
   readonly flush: () => Promise<Reading<number, KeysPort>>;
   readonly close: () => Promise<void>;

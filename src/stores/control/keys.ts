@@ -21,7 +21,7 @@ import { keyUses } from './key-uses.ts';
 import { revokeOne } from './revoke-one.ts';
 
 /** More keys than this are not listed in one answer. */
-export const KEYS_LISTED_MAX = 100_000;
+const KEYS_LISTED_MAX = 100_000;
 
 type KeyRow = {
   readonly id: string;
@@ -56,7 +56,7 @@ const FIND = `select ${COLUMNS}, encode(k.hash, 'hex') as hash, k.pepper, m.plan
   from api_keys k left join memberships m using (membership_id) where k.hash = any($1::bytea[])`;
 
 /** The keys over the control database; `close` notes the last uses. */
-export type KeyTable = KeyStore & { readonly close: () => Promise<void> };
+type KeyTable = KeyStore & { readonly close: () => Promise<void> };
 
 /** Opens the keys over the control database. */
 export function keyTable(database: Database, context: ControlContext): KeyTable {

@@ -12,10 +12,10 @@ import { type ControlContext, controlReadings } from './engine/control-readings.
 import { type Database, epoch, onlyRow } from './engine/database.ts';
 
 /** More memberships than this are not listed in one answer. */
-export const MEMBERSHIPS_LISTED_MAX = 100_000;
+const MEMBERSHIPS_LISTED_MAX = 100_000;
 
 /** A row as the statements select it; both engines give these types. */
-export type MembershipRow = {
+type MembershipRow = {
   readonly membership_id: string;
   readonly plan: PlanName;
   readonly status: MembershipStatus;

@@ -94,7 +94,7 @@ export function left(used: number, limit: number): Remaining {
 }
 
 /** Throws on an allowance that no plan and no budget can hold. */
-export function checkAllowance({ subject, period, limit }: Allowance): void {
+function checkAllowance({ subject, period, limit }: Allowance): void {
   if (!Number.isSafeInteger(limit) || limit < 0 || limit > LIMIT_MAX) {
     throw new RangeError('quota: a limit is a whole number of requests');
   }

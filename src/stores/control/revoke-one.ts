@@ -6,7 +6,7 @@ import type { Revoked } from '../../ports/access/key-store.ts';
 import { type Database, onlyRow } from './engine/database.ts';
 
 /** What to revoke, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
-export type Revocation<Row, Shown> = {
+type Revocation<Row, Shown> = {
   readonly table: 'api_keys k' | 'intelligence_tokens k';
   readonly columns: string;
   readonly idOrPrefix: string;

@@ -14,7 +14,7 @@ import { secretLookUps } from './engine/secret-look-ups.ts';
 import { revokeOne } from './revoke-one.ts';
 
 /** More tokens than this are not listed in one answer. */
-export const TOKENS_LISTED_MAX = 10_000;
+const TOKENS_LISTED_MAX = 10_000;
 
 type TokenRow = {
   readonly id: string;

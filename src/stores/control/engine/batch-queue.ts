@@ -6,7 +6,7 @@
 import { StoreUnavailable } from './database.ts';
 
 /** Bounds of a queue. */
-export type BatchLimits = {
+type BatchLimits = {
   /** Items in one batch. */
   readonly batchMax: number;
   /** Items that wait for the batches after it. */

@@ -15,7 +15,7 @@ export type Param =
   | readonly (string | number | bigint | boolean | Date | Uint8Array | null)[];
 
 /** How often a statement is run: an engine may keep the plan of one that is asked all the time. */
-export type HowOften = 'now and then' | 'often';
+type HowOften = 'now and then' | 'often';
 
 /** One session of the store: its statements run in the order in which they are sent. */
 export type Session = {
@@ -30,7 +30,7 @@ export type Session = {
 };
 
 /** Bounds of one transaction. */
-export type TransactionLimits = {
+type TransactionLimits = {
   /** The longest that the whole transaction may take; past it the transaction is undone. */
   readonly timeoutMs: number;
 };
@@ -69,7 +69,7 @@ export type Database = {
 /** The longest that one statement may take unless a transaction says otherwise. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 /** The longest that a transaction may take unless it says otherwise. */
-export const TRANSACTION_TIMEOUT_MS = 30_000;
+const TRANSACTION_TIMEOUT_MS = 30_000;
 
 /**
  * The store could not be asked, or did not say whether it did what it was asked.

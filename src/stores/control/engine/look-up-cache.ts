@@ -19,7 +19,7 @@ type Remembered<T, P extends string> = (secrets: Asked) => Soon<Reading<T, P>>;
 type Kept<T, P extends string> = { readonly reading: Reading<T, P>; readonly askedMs: number };
 
 /** A look-up with a memory, and how to empty it after a change made here. */
-export type RememberedLookUps<T, P extends string> = {
+type RememberedLookUps<T, P extends string> = {
   readonly find: Remembered<T, P>;
   readonly forget: () => void;
 };

@@ -8,7 +8,7 @@ import { READY_ID } from './pglite-settings.ts';
 import type { EngineReply } from './pglite-worker.ts';
 
 /** What the engine is asked to run. */
-export type EngineStatement =
+type EngineStatement =
   | { readonly kind: 'query' | 'often'; readonly sql: string; readonly params: Param[] }
   | { readonly kind: 'script'; readonly sql: string };
 

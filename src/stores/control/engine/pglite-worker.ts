@@ -12,7 +12,7 @@ import { ENGINE_PARAMETERS, READY_ID, TYPE_ID } from './pglite-settings.ts';
  * What the worker is asked. An `often` statement is planned once and kept; `close` writes a
  * checkpoint and ends the worker.
  */
-export type EngineRequest =
+type EngineRequest =
   | {
       readonly id: number;
       readonly kind: 'query' | 'often';

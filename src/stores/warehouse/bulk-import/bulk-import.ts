@@ -23,7 +23,7 @@ import { stageFiles } from './stage-files.ts';
 import { type ImportStore, writeChunk } from './write-blocks.ts';
 
 /** Refused rows that are told one by one, in the file beside the imports. */
-export const REFUSED_LINES_MAX = 10_000;
+const REFUSED_LINES_MAX = 10_000;
 /** An import that nobody has gone on with for so long is forgotten. */
 const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000;
 

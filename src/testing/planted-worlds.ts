@@ -133,6 +133,7 @@ export function entryOf(address: string): ListEntry {
     uid: '1001',
     remarks: null,
     listed_on: '2024-01-02',
+    note: null,
   };
 }
 

@@ -80,5 +80,6 @@ export function listedEntry(address: string): ListEntry {
     uid: address.slice(-4),
     remarks: null,
     listed_on: null,
+    note: null,
   };
 }

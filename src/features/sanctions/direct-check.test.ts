@@ -28,6 +28,7 @@ function entryOf(address: string): ListEntry {
     uid: '1',
     remarks: null,
     listed_on: null,
+    note: null,
   };
 }
 

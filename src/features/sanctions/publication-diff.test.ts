@@ -12,6 +12,7 @@ const row = (address: string, uid: string, more: Partial<ListEntry> = {}): ListE
   programs: ['CYBER2'],
   remarks: null,
   listed_on: null,
+  note: null,
   ...more,
 });
 const diff = (a: ListEntry[], b: ListEntry[]) =>

@@ -2,7 +2,7 @@
 // An address that passed to another entry is moved, never added and removed. Order of the two
 // publications is the caller's: the first is the earlier one.
 
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, given, heldUnder } from '../../evidence/measure.ts';
 import type {
   ChangedListing,
   ListDiff,
@@ -56,7 +56,9 @@ function listing(rows: readonly Row[]): Listing {
   const [row] = rows;
   if (row === undefined) throw new Error('a key without rows');
   const { address, uid, entity, type } = row;
-  const programs = [...new Set(rows.flatMap((under) => under.programs))];
+  const said = rows.flatMap((under) => given(under.programs));
+  const open = rows.some((under) => under.programs === null);
+  const programs = open ? null : [...new Set(said)];
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return { address, uid, entity, type, programs, currencies };
 }
@@ -67,12 +69,13 @@ function byAddress(found: readonly Listing[]): Map<string, Listing[]> {
   return held;
 }
 
-function sameSet(a: readonly string[], b: readonly string[]): boolean {
+function sameSet(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
   const held = new Set(b);
   return a.length === held.size && a.every((item) => held.has(item));
 }
 
 /** The two formats part a middle name differently: with a comma, or with a space. */
-function nameKey(entity: string): string {
-  return entity.replaceAll(',', '');
+function nameKey(entity: string | null): string | null {
+  return entity === null ? null : entity.replaceAll(',', '');
 }

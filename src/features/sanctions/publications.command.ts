@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { printJson, tableLines } from '../../command/output.ts';
+import { written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import {
   isListRefusal,
@@ -117,9 +118,9 @@ function showDiff(before: Named, after: Named, diff: ListDiff, io: Io): void {
   const rows = [
     ...added.map((to) => row('added', to)),
     ...removed.map((from) => row('removed', from)),
-    ...moved.map(({ from, to }) => row('moved', to, `from ${from.entity} (${from.uid})`)),
-    ...programmes.map(({ from, to }) => row('programmes', to, `from ${from.programs.join(', ')}`)),
-    ...renamed.map(({ from, to }) => row('renamed', to, `from ${from.entity}`)),
+    ...moved.map(({ from, to }) => row('moved', to, `from ${nameText(from)} (${from.uid})`)),
+    ...programmes.map(({ from, to }) => row('programmes', to, `from ${programmesText(from)}`)),
+    ...renamed.map(({ from, to }) => row('renamed', to, `from ${nameText(from)}`)),
   ];
   if (rows.length === 0) return;
   const columns = ['change', 'address', 'currency', 'entity', 'programmes', 'uid', 'before'];
@@ -132,8 +133,19 @@ function showDiff(before: Named, after: Named, diff: ListDiff, io: Io): void {
 }
 
 function row(change: string, listing: Listing, before: string | null = null) {
-  const { address, currencies, entity, programs, uid } = listing;
-  return [change, address, currencies.join(', '), entity, programs.join(', '), uid, before];
+  const { address, currencies, uid } = listing;
+  const [name, programmes] = [nameText(listing), programmesText(listing)];
+  return [change, address, currencies.join(', '), name, programmes, uid, before];
+}
+
+const LEFT_OPEN = '(left open)';
+
+function nameText({ entity }: Pick<Listing, 'entity'>): string {
+  return entity === null ? LEFT_OPEN : entity;
+}
+
+function programmesText({ programs }: Pick<Listing, 'programs'>): string {
+  return programs === null ? LEFT_OPEN : programs.join(', ');
 }
 
 export const sanctionsExport: SanctionsCommand = {
@@ -162,7 +174,8 @@ export const sanctionsExport: SanctionsCommand = {
       if (io.json) {
         printJson(io, { address, currency, entity, type, programs, uid, published });
       } else {
-        const cells = [address, currency, entity, type, programs.join('; '), uid, published];
+        const programmes = programs === null ? null : programs.join('; ');
+        const cells = [address, currency, entity, type, programmes, uid, published];
         io.out(cells.map(csvCell).join(','));
       }
     }
@@ -172,6 +185,7 @@ export const sanctionsExport: SanctionsCommand = {
 
 const EXPORTED = ['address', 'currency', 'entity', 'type', 'programs', 'uid', 'published'];
 
-function csvCell(text: string): string {
+function csvCell(cell: string | null): string {
+  const text = written(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

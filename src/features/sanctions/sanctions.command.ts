@@ -268,7 +268,7 @@ function showChecks(results: readonly Checked[], io: Io): void {
       'yes',
       match.entity,
       match.type,
-      match.programs.join(', '),
+      match.programs === null ? null : match.programs.join(', '),
       match.uid,
       match.currency,
     ]);

@@ -20,14 +20,16 @@ import {
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
 
+// What the publisher's file leaves open of an entry is null, and `note` says so.
 const match = z.strictObject({
-  entity: words(),
-  type: words(),
-  programs: z.array(words()),
+  entity: words().nullable(),
+  type: words().nullable(),
+  programs: z.array(words()).nullable(),
   currency: words(),
   listed_address: words(),
   uid: words(),
   remarks: words().nullable(),
+  note: words().nullable(),
 });
 
 // `listed` is null where the list is too old to show that a form does not stand on it.

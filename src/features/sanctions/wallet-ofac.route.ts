@@ -106,15 +106,16 @@ const isNot = (): false => false;
 const unmeasured = (): null => null;
 
 function matchOf(entry: ListEntry) {
-  const { entity, type, currency, uid, remarks, programs, address } = entry;
+  const { entity, type, currency, uid, remarks, note, programs, address } = entry;
   return {
     entity,
     type,
-    programs: [...programs],
+    programs: programs === null ? null : [...programs],
     currency,
     listed_address: address,
     uid,
     remarks,
+    note,
   };
 }
 
@@ -226,9 +227,13 @@ function pathOf(subject: string, found: Hit | null): Path {
     path: stopsOf(way),
     hops_detail: way.map((hop) => hopOf(subject, hop)),
     entity: entry.entity,
-    program: entry.programs.length === 0 ? null : entry.programs.join(', '),
+    program: programmeText(entry),
     listed_address: endOf(way),
   };
+}
+
+function programmeText({ programs }: ListEntry): string | null {
+  return programs === null || programs.length === 0 ? null : programs.join(', ');
 }
 
 function hopOf(subject: string, { near, transfer }: Hop) {

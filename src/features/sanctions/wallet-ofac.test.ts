@@ -83,6 +83,7 @@ describe('says', () => {
         currency: 'BSC',
         uid: '9',
         remarks: 'Linked To: X',
+        note: null,
         programs: [],
       },
     ];
@@ -100,6 +101,7 @@ describe('says', () => {
         listed_address: SUBJECT_EIP55,
         uid: '12345',
         remarks: null,
+        note: null,
       },
       {
         entity: 'LAST, First',
@@ -109,6 +111,7 @@ describe('says', () => {
         listed_address: SUBJECT,
         uid: '9',
         remarks: 'Linked To: X',
+        note: null,
       },
     ]);
     expect(equivalent_forms.map(({ listed: on }) => on)).toEqual([true, false]);

@@ -19,7 +19,7 @@ const STRANGE_WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
 function entry(address: string, programs: readonly string[], uid = '1') {
   const facts = { currency: 'ETH', entity: 'LISTED PARTY', type: 'Entity' };
-  return { address, ...facts, programs, uid, remarks: null, listed_on: null };
+  return { address, ...facts, programs, uid, remarks: null, listed_on: null, note: null };
 }
 
 const HISTORY: MemoryWorld['history'] = {

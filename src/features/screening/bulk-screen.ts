@@ -57,7 +57,8 @@ export type ScreenResult = {
   launches: { answer: 'flagged' | 'record'; launches_settled: number; died: number } | null;
   sanctions: {
     listed: Claim<boolean, never, ListPort>;
-    programs: Claim<string[], never, ListPort>;
+    /** `null` where the list leaves the programme of an entry open. */
+    programs: Claim<string[] | null, never, ListPort>;
     list_published: string;
   } | null;
   checked: {
@@ -360,6 +361,11 @@ function listedAs(
   };
 }
 
-function programsOf(entries: readonly ListEntry[]): string[] {
-  return [...new Set(entries.flatMap((entry) => entry.programs))];
+function programsOf(entries: readonly ListEntry[]): string[] | null {
+  const programmes = new Set<string>();
+  for (const { programs } of entries) {
+    if (programs === null) return null;
+    for (const programme of programs) programmes.add(programme);
+  }
+  return [...programmes];
 }

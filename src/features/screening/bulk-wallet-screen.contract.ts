@@ -42,7 +42,7 @@ const launches = z.strictObject({
 
 const sanctions = z.strictObject({
   listed: negative(z.boolean(), LIST),
-  programs: negative(z.array(words()), LIST),
+  programs: negative(z.array(words()).nullable(), LIST),
   list_published: isoDay,
 });
 

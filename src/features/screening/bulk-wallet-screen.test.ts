@@ -59,6 +59,7 @@ function world(more: Partial<MemoryWorld> = {}): MemoryWorld {
               uid: '1',
               remarks: null,
               listed_on: null,
+              note: null,
             },
           ],
         },

@@ -28,7 +28,11 @@ import {
 } from './screen-result.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
-const match = z.object({ entity: z.string(), programs: z.array(z.string()), uid: z.string() });
+const match = z.object({
+  entity: z.string().nullable(),
+  programs: z.array(z.string()).nullable(),
+  uid: z.string(),
+});
 const ofacData = z.object({
   sanctioned: z.boolean(),
   matches: z.array(match),
@@ -109,6 +113,12 @@ function notAnswered(name: string, said: ServiceAnswer): Part {
   return unchecked(name, refusalText(said.status, said.body), status);
 }
 
+/** The name and the programmes of an entry, as far as the list tells them. */
+function listedText({ entity, programs }: z.output<typeof match>): string {
+  const programmes = programs === null ? '' : ` (${programs.join(', ')})`;
+  return entity === null ? '' : `${entity}${programmes}, `;
+}
+
 function ofacPart(said: ServiceAnswer): Part {
   if (said.kind === 'silent' || said.status !== 200) return notAnswered('sanctions', said);
   const parsed = ofacBody.safeParse(said.body);
@@ -116,12 +126,7 @@ function ofacPart(said: ServiceAnswer): Part {
   if (parsed.data.state !== 'ok') return unchecked('sanctions', parsed.data.reason);
   const { sanctioned, matches, list: of, proximity, caveat } = parsed.data.data;
   const listed = sanctioned
-    ? matches.map(
-        (one): Fact => [
-          'sanctions',
-          `LISTED: ${one.entity} (${one.programs.join(', ')}), entry ${one.uid}`,
-        ],
-      )
+    ? matches.map((one): Fact => ['sanctions', `LISTED: ${listedText(one)}entry ${one.uid}`])
     : [['sanctions', `no entry on this list (${of.addresses} addresses)`] as const];
   return {
     facts: [

@@ -12,7 +12,9 @@ const screenResult = z.looseObject({
   launches: z
     .looseObject({ answer: z.string(), launches_settled: z.number(), died: z.number() })
     .nullable(),
-  sanctions: z.looseObject({ listed: z.boolean(), programs: z.array(z.string()) }).nullable(),
+  sanctions: z
+    .looseObject({ listed: z.boolean(), programs: z.array(z.string()).nullable() })
+    .nullable(),
   checked: z.looseObject({
     exchange_table: z.boolean().nullable(),
     launch_corpus: z.boolean().nullable(),
@@ -50,7 +52,9 @@ export const screenText = {
   },
   sanctions: ({ sanctions, checked }: ScreenResult): string => {
     if (sanctions === null) return missing(checked.sanctions_list);
-    return sanctions.listed ? `LISTED ${sanctions.programs.join(', ')}` : 'not on the list';
+    const { listed, programs } = sanctions;
+    if (!listed) return 'not on the list';
+    return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
   },
 };
 

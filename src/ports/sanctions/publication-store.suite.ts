@@ -27,6 +27,7 @@ export function row(address: string, uid: string, more: Partial<ListEntry> = {})
     programs: ['CYBER2', 'SDGT'],
     remarks: null,
     listed_on: '2026-01-15',
+    note: null,
     ...more,
   };
 }

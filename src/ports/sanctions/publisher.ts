@@ -142,9 +142,9 @@ export type Acceptance = { readonly sha256: string; readonly why: string };
 export type Listing = {
   readonly address: string;
   readonly uid: string;
-  readonly entity: string;
-  readonly type: string;
-  readonly programs: readonly string[];
+  readonly entity: string | null;
+  readonly type: string | null;
+  readonly programs: readonly string[] | null;
   readonly currencies: readonly string[];
 };
 

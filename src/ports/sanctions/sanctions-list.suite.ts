@@ -45,6 +45,7 @@ function entry(address: string, uid: string, currency: string): ListEntry {
     uid,
     remarks: null,
     listed_on: null,
+    note: null,
   };
 }
 

@@ -6,17 +6,22 @@ import type { Partly } from '../../evidence/reading.ts';
 /** The name of this port in readings and contracts. */
 export type SanctionsListPort = 'sanctions_list';
 
-/** One row of the list: an address as the publisher prints it, under one entry. */
+/**
+ * One row of the list: an address as the publisher prints it, under one entry. What the file left
+ * open of the entry is `null`, and `note` says so.
+ */
 export type ListEntry = {
   readonly address: string;
   readonly currency: string;
-  readonly entity: string;
-  readonly type: string;
-  readonly programs: readonly string[];
+  readonly entity: string | null;
+  readonly type: string | null;
+  readonly programs: readonly string[] | null;
   readonly uid: string;
   readonly remarks: string | null;
   /** The day of the entry's listing, `YYYY-MM-DD`, where the file has it. */
   readonly listed_on: string | null;
+  /** What the reader left open, or took out of a longer text, in our words. */
+  readonly note: string | null;
 };
 
 /** The list that was read. `as_of` and `checked_at` are Unix seconds. */

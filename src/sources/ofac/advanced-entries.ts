@@ -4,7 +4,7 @@
 import type { Parties } from './advanced-parties.ts';
 import { resolved, type Tables } from './advanced-tables.ts';
 import { isoDay, kept, Refused } from './publication.ts';
-import { leaf, type Place, places, required } from './xml-walk.ts';
+import { leaf, type Place, passed, places, required, told } from './xml-walk.ts';
 
 /** The list that alone makes an address sanctioned. */
 export const SDN_LIST = 'SDN List';
@@ -12,7 +12,8 @@ const PROGRAMME_MEASURE = 'Program';
 
 /** What the SDN list says of a party that carries an address. */
 export type SdnEntry = {
-  readonly programs: readonly string[];
+  /** `null` where the entry names none, or one that cannot be read. */
+  readonly programs: readonly string[] | null;
   /** The earliest day of an entry event; `null` where none names a day. */
   readonly listed_on: string | null;
 };
@@ -21,6 +22,8 @@ type Draft = {
   readonly profileId: string;
   readonly list: string;
   readonly programs: string[];
+  /** Whether a measure is of a type that the tables do not hold: it may be a programme. */
+  unknownMeasure: boolean;
   listedOn: string | null;
 };
 type Day = { year: string; month: string; day: string };
@@ -31,21 +34,27 @@ export function sanctionsEntries(
   parties: Parties,
 ): { readonly entries: ReadonlyMap<string, SdnEntry>; readonly place: Place } {
   const entries = new Map<string, SdnEntry>();
-  let draft: Draft = { profileId: '', list: '', programs: [], listedOn: null };
+  let draft = emptyDraft('', '');
   const place: Place = {
     opens: (attributes) => {
       const profileId = required(attributes, 'ProfileID', 'a SanctionsEntry');
       const where = `the sanctions entry of profile ${profileId}`;
       const list = resolved(tables.lists, required(attributes, 'ListID', where), where);
-      draft = { profileId, list, programs: [], listedOn: null };
+      draft = emptyDraft(profileId, list);
     },
     within: places({
-      EntryEvent: { within: places({ Date: dayPlace((day) => noteDay(draft, day)) }) },
+      EntryEvent: {
+        within: places({ Date: dayPlace((day) => noteDay(draft, day)), ...passed('Comment') }),
+      },
       SanctionsMeasure: measurePlace(tables, () => draft),
     }),
     closes: () => judge(draft, parties, entries),
   };
   return { entries, place: { within: places({ SanctionsEntry: place }) } };
+}
+
+function emptyDraft(profileId: string, list: string): Draft {
+  return { profileId, list, programs: [], unknownMeasure: false, listedOn: null };
 }
 
 /** A place of `Year`, `Month` and `Day`. It says the day, or `null` where they name none. */
@@ -79,11 +88,12 @@ function measurePlace(tables: Tables, draft: () => Draft): Place {
   let isProgramme = false;
   return {
     opens: (attributes) => {
-      const where = `a measure on profile ${draft().profileId}`;
-      const typeId = required(attributes, 'SanctionsTypeID', where);
-      isProgramme = resolved(tables.measures, typeId, where) === PROGRAMME_MEASURE;
+      const type = tables.measures.get(told(attributes, 'SanctionsTypeID'));
+      if (type === undefined) draft().unknownMeasure = true;
+      isProgramme = type === PROGRAMME_MEASURE;
     },
     within: places({
+      ...passed('DatePeriod'),
       Comment: leaf((text) => {
         if (isProgramme) draft().programs.push(kept(text));
       }),
@@ -92,7 +102,7 @@ function measurePlace(tables: Tables, draft: () => Draft): Place {
 }
 
 function judge(draft: Draft, parties: Parties, entries: Map<string, SdnEntry>): void {
-  const { profileId, list, programs, listedOn } = draft;
+  const { profileId, list, programs, unknownMeasure, listedOn } = draft;
   const seen = parties.onSdnList.get(profileId);
   if (seen === undefined) {
     const reason = `a sanctions entry names profile ${profileId}, which the file does not hold`;
@@ -106,9 +116,6 @@ function judge(draft: Draft, parties: Parties, entries: Map<string, SdnEntry>): 
   const uid = kept(profileId);
   parties.onSdnList.set(uid, true);
   if (!parties.addressed.has(uid)) return;
-  if (programs.length === 0 || programs.includes('')) {
-    const reason = `party ${uid} lists an address and its entry names no programme`;
-    throw new Refused('dangling_reference', reason);
-  }
-  entries.set(uid, { programs, listed_on: listedOn });
+  const unsaid = programs.length === 0 || programs.includes('') || unknownMeasure;
+  entries.set(uid, { programs: unsaid ? null : programs, listed_on: listedOn });
 }

@@ -1,10 +1,13 @@
 // Answers one question: which parties does an SDN advanced XML describe, and with what addresses.
 // It keeps the id of each party, and name and features only of one that carries an address.
-// A party that cannot be told apart, named or typed is refused, not skipped.
+// A party that cannot be told apart refuses the file; a name or type that cannot be read is left
+// open, with a note, since it loses no address.
 
+import { written } from '../../evidence/measure.ts';
 import { resolved, type Tables, typeOfParty } from './advanced-tables.ts';
-import { kept, type PartyType, quoted, Refused } from './publication.ts';
-import { type Attributes, leaf, type Place, places, required, saysTrue } from './xml-walk.ts';
+import { holdsAddress, printedValue } from './printed-address.ts';
+import { currencyOf, kept, type PartyType, quoted, Refused } from './publication.ts';
+import { leaf, leaves, type Place, passed, places, required, saysTrue, told } from './xml-walk.ts';
 
 /** An address feature of a party, with the publisher's note on it. */
 export type AddressFeature = {
@@ -15,9 +18,11 @@ export type AddressFeature = {
 
 /** A party that carries at least one address. */
 export type AddressedParty = {
-  readonly entity: string;
-  readonly type: PartyType;
+  readonly entity: string | null;
+  readonly type: PartyType | null;
   readonly note: string | null;
+  /** What could not be read of the party. */
+  readonly open: readonly string[];
   readonly features: readonly AddressFeature[];
 };
 
@@ -30,7 +35,11 @@ export type Parties = {
 type NamePart = { readonly groupId: string; text: string };
 type Name = { readonly statusId: string; readonly parts: NamePart[] };
 type Version = { note: string; readonly details: string[] };
-type Feature = { readonly currency: string | null; readonly versions: Version[] };
+type Feature = {
+  readonly label: string;
+  readonly currency: string | null;
+  readonly versions: Version[];
+};
 
 /** What is gathered of one party before it can be judged. */
 type Draft = {
@@ -76,7 +85,7 @@ function profilePlace(tables: Tables, draft: () => Draft): Place {
       const where = `a Profile of party ${draft().fixedRef}`;
       draft().profiles.push({
         id: required(attributes, 'ID', where),
-        subTypeId: required(attributes, 'PartySubTypeID', where),
+        subTypeId: told(attributes, 'PartySubTypeID'),
       });
     },
     within: places({
@@ -90,9 +99,7 @@ function identityPlace(draft: () => Draft): Place {
   let primaryIdentity = false;
   const group: Place = {
     opens: (attributes) => {
-      const where = `a NamePartGroup of party ${draft().fixedRef}`;
-      const id = required(attributes, 'ID', where);
-      draft().groups.set(id, required(attributes, 'NamePartTypeID', where));
+      draft().groups.set(told(attributes, 'ID'), told(attributes, 'NamePartTypeID'));
     },
   };
   const master: Place = { within: places({ NamePartGroup: group }) };
@@ -113,18 +120,16 @@ function aliasPlace(draft: () => Draft, primaryIdentity: () => boolean): Place {
   let part: NamePart = { groupId: '', text: '' };
   const value: Place = {
     opens: (attributes) => {
-      const where = `a NamePartValue of party ${draft().fixedRef}`;
-      part = { groupId: required(attributes, 'NamePartGroupID', where), text: '' };
+      part = { groupId: told(attributes, 'NamePartGroupID'), text: '' };
       name.parts.push(part);
     },
-    ...leaf((text) => {
+    ...leaves((text) => {
       part.text = text;
     }),
   };
   const documented: Place = {
     opens: (attributes) => {
-      const where = `a DocumentedName of party ${draft().fixedRef}`;
-      name = { statusId: required(attributes, 'DocNameStatusID', where), parts: [] };
+      name = { statusId: told(attributes, 'DocNameStatusID'), parts: [] };
       names.push(name);
     },
     within: places({ DocumentedNamePart: { within: places({ NamePartValue: value }) } }),
@@ -139,9 +144,10 @@ function aliasPlace(draft: () => Draft, primaryIdentity: () => boolean): Place {
 }
 
 function featurePlace(tables: Tables, draft: () => Draft): Place {
-  let feature: Feature = { currency: null, versions: [] };
+  let feature: Feature = { label: '', currency: null, versions: [] };
   let version: Version = { note: '', details: [] };
   const versionPlace: Place = {
+    closed: true,
     opens: () => {
       version = { note: '', details: [] };
       feature.versions.push(version);
@@ -150,23 +156,30 @@ function featurePlace(tables: Tables, draft: () => Draft): Place {
       Comment: leaf((text) => {
         version.note = text;
       }),
-      VersionDetail: leaf((text) => version.details.push(text)),
+      VersionDetail: leaves((text) => version.details.push(printedValue(text))),
+      ...passed('DatePeriod', 'VersionLocation'),
     }),
   };
   return {
+    closed: true,
     opens: (attributes) => {
-      feature = { currency: currencyOfFeature(tables, attributes, draft()), versions: [] };
+      const where = `a Feature of party ${draft().fixedRef}`;
+      const label = resolved(tables.features, required(attributes, 'FeatureTypeID', where), where);
+      feature = { label, currency: currencyOf(label), versions: [] };
     },
-    within: places({ FeatureVersion: versionPlace }),
+    within: places({ FeatureVersion: versionPlace, ...passed('IdentityReference') }),
     closes: () => {
       if (feature.currency !== null) addAddresses(draft(), feature.currency, feature.versions);
+      else refuseAddresses(draft(), feature);
     },
   };
 }
 
-function currencyOfFeature(tables: Tables, attributes: Attributes, draft: Draft): string | null {
-  const where = `a Feature of party ${draft.fixedRef}`;
-  return resolved(tables.currencies, required(attributes, 'FeatureTypeID', where), where);
+/** Refuses a file that prints an address under a type of feature that names none. */
+function refuseAddresses({ fixedRef }: Draft, { label, versions }: Feature): void {
+  if (!versions.some(({ details }) => details.some(holdsAddress))) return;
+  const reason = `a feature of party ${fixedRef} of type ${quoted(label)} is an address`;
+  throw new Refused('changed_schema', reason);
 }
 
 function addAddresses(draft: Draft, currency: string, versions: readonly Version[]): void {
@@ -202,34 +215,31 @@ function judge(draft: Draft, tables: Tables, parties: Parties): void {
   }
   parties.onSdnList.set(uid, false);
   if (draft.features.length === 0) return;
-  const type = typeOfParty(tables, profile.subTypeId, where);
-  const entity = primaryName(draft, tables, where);
-  parties.addressed.set(uid, { entity, type, note: noteOf(draft.note), features: draft.features });
+  const type = typeOfParty(tables, profile.subTypeId);
+  const entity = primaryName(draft, tables);
+  const open: string[] = [];
+  if (entity === null) open.push('the name');
+  if (type === null) open.push('the type');
+  const { features } = draft;
+  parties.addressed.set(uid, { entity, type, note: noteOf(draft.note), open, features });
 }
 
-function primaryName(draft: Draft, tables: Tables, where: string): string {
+/** The one primary name in Latin letters; `null` where there is not exactly one, whole. */
+function primaryName(draft: Draft, tables: Tables): string | null {
   const [names, another] = draft.aliases;
-  if (names === undefined || another !== undefined) {
-    const reason = `${where} lists an address and has ${draft.aliases.length} primary names`;
-    throw new Refused('dangling_reference', reason);
-  }
+  if (names === undefined || another !== undefined) return null;
   const printed = names.filter(
-    ({ statusId }) => resolved(tables.nameStatuses, statusId, where) === PRIMARY_NAME,
+    ({ statusId }) => tables.nameStatuses.get(statusId) === PRIMARY_NAME,
   );
   const [name, second] = printed;
-  if (name === undefined || second !== undefined) {
-    const reason = `${where} lists an address and has ${printed.length} names in Latin letters`;
-    throw new Refused('dangling_reference', reason);
-  }
+  if (name === undefined || second !== undefined) return null;
   const parts = name.parts.map(({ groupId, text }) => {
-    const kind = resolved(tables.nameParts, resolved(draft.groups, groupId, where), where);
-    return { text, leads: LEADING_PARTS.has(kind) };
+    const kind = tables.nameParts.get(written(draft.groups.get(groupId)));
+    return { text, kind, leads: kind !== undefined && LEADING_PARTS.has(kind) };
   });
   const first = parts.filter(({ leads }) => leads);
   const rest = parts.filter(({ leads }) => !leads);
-  const entity = [...first, ...rest].map(({ text }) => text);
-  if (entity.length === 0 || entity.includes('')) {
-    throw new Refused('dangling_reference', `${where} lists an address and has an empty name`);
-  }
-  return kept(entity.join(', '));
+  const broken = parts.some(({ kind, text }) => kind === undefined || text === '');
+  if (broken || parts.length === 0) return null;
+  return kept([...first, ...rest].map(({ text }) => text).join(', '));
 }

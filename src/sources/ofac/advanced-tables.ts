@@ -1,16 +1,15 @@
 // Answers one question: what do the numbers in an SDN advanced XML stand for in this issue.
-// No number is known beforehand: each is looked up in the file's own reference tables, and one
-// that they lack is refused.
+// No number is known beforehand: each is looked up in the file's own reference tables.
 
-import { currencyOf, kept, type PartyType, partyType, quoted, Refused } from './publication.ts';
-import { type Attributes, leaf, type Place, places, required } from './xml-walk.ts';
+import { kept, type PartyType, partyType, quoted, Refused } from './publication.ts';
+import { type Attributes, leaves, type Place, places, required, told } from './xml-walk.ts';
 
 type SubType = { readonly name: string; readonly partyTypeId: string };
 
 /** The reference tables that the reader relies on, by id. */
 export type Tables = {
-  /** The currency code of a feature type, `null` where it is not a digital currency address. */
-  readonly currencies: Map<string, string | null>;
+  /** The label of a feature type. */
+  readonly features: Map<string, string>;
   readonly lists: Map<string, string>;
   readonly measures: Map<string, string>;
   readonly nameParts: Map<string, string>;
@@ -22,7 +21,7 @@ export type Tables = {
 /** The tables, and the place of `ReferenceValueSets` that fills them. */
 export function referenceTables(): { readonly tables: Tables; readonly place: Place } {
   const tables: Tables = {
-    currencies: new Map(),
+    features: new Map(),
     lists: new Map(),
     measures: new Map(),
     nameParts: new Map(),
@@ -31,7 +30,7 @@ export function referenceTables(): { readonly tables: Tables; readonly place: Pl
     partySubTypes: new Map(),
   };
   const within = places({
-    FeatureTypeValues: rows('FeatureType', tables.currencies, currencyOf),
+    FeatureTypeValues: rows('FeatureType', tables.features, kept),
     ListValues: rows('List', tables.lists, kept),
     SanctionsTypeValues: rows('SanctionsType', tables.measures, kept),
     NamePartTypeValues: rows('NamePartType', tables.nameParts, kept),
@@ -39,7 +38,7 @@ export function referenceTables(): { readonly tables: Tables; readonly place: Pl
     PartyTypeValues: rows('PartyType', tables.partyTypes, kept),
     PartySubTypeValues: rows('PartySubType', tables.partySubTypes, (name, attributes) => ({
       name: kept(name),
-      partyTypeId: kept(required(attributes, 'PartyTypeID', 'a PartySubType')),
+      partyTypeId: kept(told(attributes, 'PartyTypeID')),
     })),
   });
   return { tables, place: { within } };
@@ -55,7 +54,7 @@ function rows<T>(
     opens: (found) => {
       attributes = found;
     },
-    ...leaf((text) => {
+    ...leaves((text) => {
       if (attributes === null) throw new Error(`the text of a ${element} precedes its element`);
       const id = kept(required(attributes, 'ID', `a ${element}`));
       if (table.has(id)) throw new Refused('dangling_reference', `${element} ${id} stands twice`);
@@ -77,14 +76,15 @@ export function resolved<T>(table: ReadonlyMap<string, T>, id: string, where: st
   return found;
 }
 
-/** What a party is. Ships and aircraft are sub-types of transport; the others are types. */
-export function typeOfParty(tables: Tables, subTypeId: string, where: string): PartyType {
-  const subType = resolved(tables.partySubTypes, subTypeId, where);
-  const parent = resolved(tables.partyTypes, subType.partyTypeId, where);
+/**
+ * What a party is, `null` where the tables do not tell. Ships and aircraft are sub-types of
+ * transport; the others are types.
+ */
+export function typeOfParty(tables: Tables, subTypeId: string): PartyType | null {
+  const subType = tables.partySubTypes.get(subTypeId);
+  if (subType === undefined) return null;
   const bySubType = partyType(subType.name);
-  const type = bySubType === null ? partyType(parent) : bySubType;
-  if (type === null) {
-    throw new Refused('dangling_reference', `${where} is ${quoted(parent)}, a type not known`);
-  }
-  return type;
+  if (bySubType !== null) return bySubType;
+  const parent = tables.partyTypes.get(subType.partyTypeId);
+  return parent === undefined ? null : partyType(parent);
 }

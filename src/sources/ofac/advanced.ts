@@ -5,8 +5,9 @@
 import { dayPlace, SDN_LIST, type SdnEntry, sanctionsEntries } from './advanced-entries.ts';
 import { type AddressedParty, distinctParties, type Parties } from './advanced-parties.ts';
 import { referenceTables } from './advanced-tables.ts';
-import { type Document, type ListedAddress, Refused } from './publication.ts';
-import { type DocumentReader, places } from './xml-walk.ts';
+import { holdsAddress } from './printed-address.ts';
+import { type Document, type ListedAddress, leftOpen, quoted, Refused } from './publication.ts';
+import { type DocumentReader, leaves, type Place, passed, places } from './xml-walk.ts';
 
 /** The root element of the format. */
 export const ADVANCED_ROOT = 'Sanctions';
@@ -16,6 +17,16 @@ export const ADVANCED_NAMESPACES: readonly string[] = [
   'http://www.un.org/sanctions/1.0',
 ];
 
+/** The elements that lead to an address. */
+const CARRIERS = new Set([
+  'DistinctParties',
+  'DistinctParty',
+  'Profile',
+  'Feature',
+  'FeatureVersion',
+  'VersionDetail',
+]);
+
 /** Reads one document of the advanced format. */
 export function advancedReader(): DocumentReader {
   let published: string | null = null;
@@ -23,14 +34,38 @@ export function advancedReader(): DocumentReader {
   const { parties, place: distinct } = distinctParties(tables);
   const { entries, place: sanctions } = sanctionsEntries(tables, parties);
   const within = places({
-    DateOfIssue: dayPlace((day) => {
-      published = day;
-    }),
+    DateOfIssue: {
+      ...dayPlace((day) => {
+        published = day;
+      }),
+      once: true,
+    },
     ReferenceValueSets: referenceValueSets,
     DistinctParties: distinct,
     SanctionsEntries: sanctions,
+    IDRegDocuments: { within: places({ IDRegDocument: documentPlace() }) },
+    ...passed('Locations', 'ProfileRelationships', 'SanctionsEntryLinks'),
   });
-  return { root: { within }, finish: () => finished(published, parties, entries) };
+  return {
+    root: { within },
+    carriers: CARRIERS,
+    holdsAddress,
+    finish: () => finished(published, parties, entries),
+  };
+}
+
+/** A registered document of a party, whose number is no address. */
+function documentPlace(): Place {
+  const number = leaves((text) => {
+    if (!holdsAddress(text)) return;
+    throw new Refused('changed_schema', `a registered document is an address: ${quoted(text)}`);
+  });
+  return {
+    within: places({
+      IDRegistrationNo: number,
+      ...passed('Comment', 'IssuingAuthority', 'DocumentDate', 'IDRegDocumentMention'),
+    }),
+  };
 }
 
 function finished(
@@ -61,10 +96,11 @@ function rowsOf(
     throw new Refused('dangling_reference', `party ${uid} lists an address and has no entry`);
   }
   const { programs, listed_on } = entry;
-  const { entity, type } = party;
+  const { entity, type, open } = party;
+  const unsaid = leftOpen(programs === null ? [...open, 'the programme'] : open);
   return party.features.map(({ currency, address, note }) => {
     const notes = [note, party.note].filter((text) => text !== null);
     const remarks = notes.length === 0 ? null : notes.join('; ');
-    return { address, currency, entity, type, programs, uid, remarks, listed_on };
+    return { address, currency, entity, type, programs, uid, remarks, listed_on, note: unsaid };
   });
 }

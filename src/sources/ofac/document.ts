@@ -19,7 +19,7 @@ export async function readDocument(chunks: AsyncIterable<Uint8Array>): Promise<D
   let reader: DocumentReader | null = null;
   const walk = new XmlWalk((root) => {
     reader = readerFor(root);
-    return reader.root;
+    return reader;
   });
   let head: Uint8Array | null = new Uint8Array(0);
   for await (const chunk of chunks) {

@@ -1,19 +1,22 @@
 // Answers one question: what does the publisher's SDN XML (the legacy format) say.
 // A crypto address is an `id` whose type begins with the address label. A file whose declared
 // record count differs from its entries is refused: that count is how this format shows its end.
+// What could lose an address refuses the file; what else an entry lacks is left open, with a note.
 
 import { given } from '../../evidence/measure.ts';
+import { holdsAddress, printedValue } from './printed-address.ts';
 import {
   currencyOf,
   type Document,
   isoDay,
   kept,
   type ListedAddress,
+  leftOpen,
   partyType,
   quoted,
   Refused,
 } from './publication.ts';
-import { type DocumentReader, leaf, type Place, places } from './xml-walk.ts';
+import { type DocumentReader, leaf, leaves, type Place, passed, places } from './xml-walk.ts';
 
 /** The root element of the format. */
 export const LEGACY_ROOT = 'sdnList';
@@ -34,6 +37,9 @@ type Entry = {
   readonly addresses: { readonly currency: string; readonly address: string }[];
 };
 
+/** The elements that lead to an address. */
+const CARRIERS = new Set(['sdnEntry', 'idList', 'id', 'idType', 'idNumber']);
+
 /** Reads one document of the legacy format. */
 export function legacyReader(): DocumentReader {
   const uids = new Set<string>();
@@ -47,7 +53,9 @@ export function legacyReader(): DocumentReader {
     opens: () => {
       id = { idType: null, idNumber: null };
     },
+    closed: true,
     within: places({
+      ...passed('uid', 'idCountry', 'issueDate', 'expirationDate'),
       idType: leaf((text) => {
         id.idType = text;
       }),
@@ -63,8 +71,12 @@ export function legacyReader(): DocumentReader {
     },
     within: places({
       ...entryFields(() => entry),
-      programList: { within: places({ program: leaf((text) => entry.programs.push(kept(text))) }) },
-      idList: { within: places({ id: idPlace }) },
+      programList: {
+        within: places({ program: leaves((text) => entry.programs.push(kept(text))) }),
+      },
+      idList: { closed: true, within: places({ id: idPlace }) },
+      ...passed('akaList', 'addressList', 'nationalityList', 'citizenshipList', 'vesselInfo'),
+      ...passed('dateOfBirthList', 'placeOfBirthList', 'title'),
     }),
     closes: () => {
       addresses.push(...rowsOf(entry, uids));
@@ -80,6 +92,8 @@ export function legacyReader(): DocumentReader {
   });
   return {
     root: { within: places({ publshInformation: { within: information }, sdnEntry: entryPlace }) },
+    carriers: CARRIERS,
+    holdsAddress,
     finish: () => finished(published, declared, uids.size, addresses),
   };
 }
@@ -114,11 +128,16 @@ function addAddress(entry: Entry, id: Fields): void {
     throw new Refused('dangling_reference', `an id of entry ${entry.uid} has no idType`);
   }
   const currency = currencyOf(id.idType);
-  if (currency === null) return;
-  if (id.idNumber === null || id.idNumber === '') {
+  const value = id.idNumber === null ? '' : printedValue(id.idNumber);
+  if (currency === null) {
+    if (!holdsAddress(value)) return;
+    const reason = `an id of entry ${entry.uid} of type ${quoted(id.idType)} is an address`;
+    throw new Refused('changed_schema', reason);
+  }
+  if (value === '') {
     throw new Refused('dangling_reference', `an address of entry ${entry.uid} is empty`);
   }
-  entry.addresses.push({ currency, address: kept(id.idNumber) });
+  entry.addresses.push({ currency, address: kept(value) });
 }
 
 function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
@@ -127,20 +146,17 @@ function rowsOf(entry: Entry, uids: Set<string>): ListedAddress[] {
   if (uids.has(uid)) throw new Refused('dangling_reference', `the uid ${quoted(uid)} stands twice`);
   uids.add(uid);
   if (entry.addresses.length === 0) return [];
-  const type = partyType(entry.type);
-  if (type === null) {
-    throw new Refused('dangling_reference', `entry ${uid} has no type that is known`);
-  }
-  if (last === null || last === '') {
-    throw new Refused('dangling_reference', `entry ${uid} lists an address and has no name`);
-  }
-  if (programs.length === 0 || programs.includes('')) {
-    throw new Refused('dangling_reference', `entry ${uid} lists an address and has no programme`);
-  }
-  const entity = kept(first === null || first === '' ? last : `${last}, ${first}`);
   const said = remarks === '' ? null : remarks;
-  const party = { entity, type, programs, uid, remarks: said, listed_on: null };
-  return entry.addresses.map((row) => ({ ...row, ...party }));
+  const open: string[] = [];
+  const type = partyType(entry.type);
+  if (type === null) open.push(`the type (the list says ${quoted(String(entry.type))})`);
+  const named = last !== null && last !== '';
+  if (!named) open.push('the name');
+  const entity = named ? kept(first === null || first === '' ? last : `${last}, ${first}`) : null;
+  const programmes = programs.length === 0 || programs.includes('') ? null : programs;
+  if (programmes === null) open.push('the programme');
+  const party = { entity, type, programs: programmes, uid, remarks: said, listed_on: null };
+  return entry.addresses.map((row) => ({ ...row, ...party, note: leftOpen(open) }));
 }
 
 function usDay(text: string): string | null {

@@ -2,12 +2,14 @@
 // It holds the shapes and the words for refusing; it reads nothing.
 
 import { parseIsoDate } from '../../chain/time.ts';
+import { tally } from '../../evidence/measure.ts';
+import { addressesWithin } from './printed-address.ts';
 
 /**
  * The version of what the readers make of a file. It is raised whenever the same bytes may come
  * out as other rows, so that a list read by an older reader is read again from its kept file.
  */
-export const READER_VERSION = 1;
+export const READER_VERSION = 2;
 
 /** What a listed party is, in the publisher's words. */
 export const PARTY_TYPES = ['Individual', 'Entity', 'Vessel', 'Aircraft'] as const;
@@ -28,19 +30,21 @@ export const ADDRESS_LABEL = 'Digital Currency Address - ';
 
 /** One row of the list: an address under one entry and one currency code. */
 export type ListedAddress = {
-  /** As published; only outer white space is stripped. */
+  /** As published, without outer white space and invisible characters; or part of such a text. */
   readonly address: string;
   readonly currency: string;
-  /** As the list prints it: `LAST, First`. */
-  readonly entity: string;
-  readonly type: PartyType;
-  readonly programs: readonly string[];
+  /** As the list prints it: `LAST, First`; `null` where the file leaves it open (see `note`). */
+  readonly entity: string | null;
+  readonly type: PartyType | null;
+  readonly programs: readonly string[] | null;
   /** The entry's uid, the same in both formats. */
   readonly uid: string;
   /** The publisher's note on the address, then that on the party. */
   readonly remarks: string | null;
   /** The day of the earliest entry event, `YYYY-MM-DD`; the legacy format does not tell it. */
   readonly listed_on: string | null;
+  /** What the reader had to leave open or to take apart, in our words. */
+  readonly note: string | null;
 };
 
 /** What a document says, before anybody judges the forms of its addresses. */
@@ -85,6 +89,7 @@ export const REFUSAL_CODES = [
   'no_publication_date',
   'no_addresses',
   'dangling_reference',
+  'changed_schema',
   'record_count_mismatch',
   'too_large',
   'bad_archive',
@@ -119,14 +124,16 @@ export class Refused extends Error {
   }
 }
 
+/** Words by which a label would name an address if the publisher changed the label. */
+const CURRENCY_WORDS =
+  /currenc|crypto|wallet|(digital|virtual)\s*(asset|coin|address)|blockchain|stablecoin|bitcoin/i;
+
 /** The currency code of a label, `null` where it labels no address; refused near the form. */
 export function currencyOf(label: string): string | null {
-  if (!/digital\s*currency/i.test(label)) return null;
-  const code = label.startsWith(ADDRESS_LABEL) ? label.slice(ADDRESS_LABEL.length).trim() : null;
-  if (code === null || code === '') {
-    throw new Refused('dangling_reference', `the label ${quoted(label)} names no currency code`);
-  }
-  return kept(code);
+  const code = label.startsWith(ADDRESS_LABEL) ? label.slice(ADDRESS_LABEL.length).trim() : '';
+  if (code !== '') return kept(code);
+  if (!CURRENCY_WORDS.test(label)) return null;
+  throw new Refused('changed_schema', `the label ${quoted(label)} names no currency code`);
 }
 
 /** A copy that does not keep alive the much longer text that it was cut from. */
@@ -149,12 +156,51 @@ export function quoted(text: string): string {
   return JSON.stringify(cut);
 }
 
-/** Completes a publication with the count of distinct addresses that `isKnownForm` denies. */
+/**
+ * Completes a publication with what follows from the forms of its addresses: a value of no known
+ * form is kept as it is, and each address of a known form inside it has a row of its own.
+ */
 export function withForms(
   document: ReadDocument,
   isKnownForm: (address: string) => boolean,
 ): Publication {
-  const distinct = new Set(document.addresses.map((row) => row.address));
-  const unparsed = [...distinct].filter((address) => !isKnownForm(address)).length;
-  return { ...document, unparsed };
+  const literals = document.addresses.filter((row) => !isKnownForm(row.address));
+  const addresses = [...document.addresses];
+  const seen = new Set(addresses.map(rowKey));
+  for (const row of literals) {
+    const note = noted(row.note, `The list prints it inside ${quoted(row.address)}`);
+    for (const address of addressesWithin(row.address, isKnownForm)) {
+      const within = { ...row, address, note };
+      if (seen.has(rowKey(within))) continue;
+      seen.add(rowKey(within));
+      addresses.push(within);
+    }
+  }
+  const unparsed = new Set(literals.map((row) => row.address)).size;
+  return { ...document, ...counted(addresses), addresses, unparsed };
+}
+
+function rowKey({ address, currency, uid }: ListedAddress): string {
+  return JSON.stringify([address, currency, uid]);
+}
+
+/** What follows from the rows of a document. */
+export function counted(
+  addresses: readonly ListedAddress[],
+): Pick<ReadDocument, 'distinct_addresses' | 'currencies'> {
+  const currencies = new Map<string, number>();
+  for (const { currency } of addresses) tally(currencies, currency);
+  return {
+    distinct_addresses: new Set(addresses.map(({ address }) => address)).size,
+    currencies: Object.fromEntries(currencies),
+  };
+}
+
+/** The note on a row of whose party the file left something open; `null` where it did not. */
+export function leftOpen(what: readonly string[]): string | null {
+  return what.length === 0 ? null : `The publisher's file leaves open ${what.join(' and ')}`;
+}
+
+function noted(note: string | null, more: string): string {
+  return note === null ? more : `${note}; ${more}`;
 }

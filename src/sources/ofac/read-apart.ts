@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
+  counted,
   isRefusal,
   type ListedAddress,
   type Publication,
@@ -15,7 +16,7 @@ import {
   refusal,
   withForms,
 } from './publication.ts';
-import { counted, type ReadOptions } from './read-publication.ts';
+import type { ReadOptions } from './read-publication.ts';
 import {
   READER_MARK,
   type ReadingMessage,
@@ -126,7 +127,7 @@ function take(
     return refusal('unreadable', reason);
   }
   const document = { ...message.facts, addresses: rows };
-  return { ...document, ...counted(document) };
+  return { ...document, ...counted(rows) };
 }
 
 /** What the child wrote to its error stream: the first line that names an error, for the reason. */

@@ -79,7 +79,24 @@ describe('says', () => {
       uid: '101',
       remarks: 'Made up & "quoted" <here>.',
       listed_on: '2026-01-02',
+      note: null,
     });
+  });
+
+  test('each address of a known form inside a longer value, beside the value itself', async () => {
+    const EVM = (digit: string) => `0x${digit.repeat(40)}`;
+    const known = (address: string) => /^0x[0-9a-f]{40}$/.test(address);
+    const printed = [`ETH ${EVM('a')}, ${EVM('b')}`, EVM('a'), 'no address'];
+    const addresses = printed.map((address) => ({ currency: 'ETH', address }));
+    const one: WorldParty = { ...parties[0], addresses } as WorldParty;
+    const path = fileOf(sdnXml({ published: '2026-10-07', parties: [one] }));
+    const read = await readPublication(path, { isKnownForm: known, limits: CONTAINER_LIMITS });
+    if ('refused' in read) throw new Error(read.reason);
+    expect(read.addresses.map(({ address, note }) => [address, note])).toEqual([
+      ...printed.map((address) => [address, null]),
+      [EVM('b'), expect.stringContaining(`The list prints it inside "ETH ${EVM('a')}, 0xb`)],
+    ]);
+    expect(read).toMatchObject({ distinct_addresses: 4, unparsed: 2, currencies: { ETH: 4 } });
   });
 
   test.each([

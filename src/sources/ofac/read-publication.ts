@@ -3,11 +3,10 @@
 // It parses where it is called: a serving process calls read-apart.ts instead.
 
 import { createHash } from 'node:crypto';
-import { tally } from '../../evidence/measure.ts';
 import { type ContainerLimits, documentBytes, inspect, unreadable } from './container.ts';
 import { readDocument } from './document.ts';
 import {
-  type Document,
+  counted,
   isRefusal,
   type Publication,
   type ReadDocument,
@@ -55,20 +54,8 @@ export async function readFileDocument(
     };
     const document = await readDocument(watched());
     const digests = { sha256: delivered.sha256, sha256_xml: hash.digest('hex') };
-    return { ...document, ...counted(document), ...digests, bytes: delivered.bytes };
+    return { ...document, ...counted(document.addresses), ...digests, bytes: delivered.bytes };
   } catch (error) {
     return error instanceof Refused ? error.refusal : unreadable(error);
   }
-}
-
-/** What follows from the rows of a document. */
-export function counted(
-  document: Document,
-): Pick<ReadDocument, 'distinct_addresses' | 'currencies'> {
-  const currencies = new Map<string, number>();
-  for (const { currency } of document.addresses) tally(currencies, currency);
-  return {
-    distinct_addresses: new Set(document.addresses.map(({ address }) => address)).size,
-    currencies: Object.fromEntries(currencies),
-  };
 }

@@ -2,7 +2,7 @@
 // The entry of the separate reader; it does nothing unless it was started as that.
 
 import { setPriority } from 'node:os';
-import { isRefusal } from './publication.ts';
+import { isRefusal, type ListedAddress } from './publication.ts';
 import { readFileDocument } from './read-publication.ts';
 import {
   READER_MARK,
@@ -35,8 +35,8 @@ async function answer(task: ReadingTask): Promise<void> {
   await say({ kind: 'read', rows: addresses.length, facts });
 }
 
-function copied<T extends { readonly programs: readonly string[] }>(row: T) {
-  return { ...row, programs: [...row.programs] };
+function copied(row: ListedAddress) {
+  return { ...row, programs: row.programs === null ? null : [...row.programs] };
 }
 
 function say(message: ReadingMessage): Promise<void> {

@@ -17,12 +17,13 @@ const day = z.iso.date();
 const row = z.strictObject({
   address: z.string().min(1),
   currency: z.string().min(1),
-  entity: z.string().min(1),
-  type: z.enum(PARTY_TYPES),
-  programs: z.array(z.string().min(1)).min(1),
+  entity: z.string().min(1).nullable(),
+  type: z.enum(PARTY_TYPES).nullable(),
+  programs: z.array(z.string().min(1)).min(1).nullable(),
   uid: z.string().min(1),
   remarks: z.string().nullable(),
   listed_on: day.nullable(),
+  note: z.string().nullable(),
 }) satisfies z.ZodType<ListedAddress>;
 
 /** What the separate reader says: its progress, the rows, then one of the two endings. */

@@ -1,8 +1,10 @@
 // Answers one question: what do the elements that matter say, in a document of any length.
-// A grammar of places names them; all else is passed over. It keeps nothing, and it refuses a
-// document that is not XML, declares a type, is nested or stretched beyond reason, or never ends.
+// A grammar of places names them; all else is passed over, and refused where it holds what only a
+// place may hold. It keeps nothing, and it refuses a document that is not XML, declares a type, is
+// nested or stretched beyond reason, or never ends.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { written } from '../../evidence/measure.ts';
 import { type Document, quoted, Refused } from './publication.ts';
 
 /** The attributes of an element, by name. */
@@ -15,16 +17,29 @@ export type Place = {
   /** Called with the element's own text, before `closes`. */
   readonly reads?: (text: string) => void;
   readonly closes?: () => void;
+  /** Stands once at most within its parent: of two, one would be lost. */
+  readonly once?: true;
+  /** Takes no element but those within: what an unknown one says could be an address. */
+  readonly closed?: true;
+  /** Known to hold no address: its texts are passed over unread. */
+  readonly passed?: true;
 };
 
 /** The grammar of one format, and what was read by it once the walk has ended. */
-export type DocumentReader = { readonly root: Place; readonly finish: () => Document };
+export type DocumentReader = {
+  readonly root: Place;
+  /** The elements that lead to an address. One that stands where no place is refuses the file. */
+  readonly carriers: ReadonlySet<string>;
+  /** Whether a text names or is an address; one in an unknown element refuses the file. */
+  readonly holdsAddress: (text: string) => boolean;
+  readonly finish: () => Document;
+};
 
 /** A root element: its name without prefix, and the namespace that it is in. */
 export type Root = { readonly local: string; readonly namespace: string };
 
 /** Chooses the grammar by the root element; throws `Refused` for a root that it does not know. */
-export type ChooseRoot = (root: Root) => Place;
+export type ChooseRoot = (root: Root) => DocumentReader;
 
 const DEPTH_MAX = 64;
 /** No text, tag or comment of the publisher comes near this. */
@@ -35,9 +50,22 @@ export function places(table: Readonly<Record<string, Place>>): ReadonlyMap<stri
   return new Map(Object.entries(table));
 }
 
-/** A place whose text is read without its outer white space. */
+/** A place whose text is read without its outer white space, and that stands once. */
 export function leaf(reads: (text: string) => void): Place {
+  return { ...leaves(reads), once: true };
+}
+
+/** The same where a parent may hold several. */
+export function leaves(reads: (text: string) => void): Place {
   return { reads: (text) => reads(text.trim()) };
+}
+
+/** The place of an element that is known to hold no address. */
+export const PASSED: Place = { passed: true };
+
+/** Several elements that are known to hold no address, by name. */
+export function passed(...names: readonly string[]): Record<string, Place> {
+  return Object.fromEntries(names.map((name) => [name, PASSED]));
 }
 
 /** An attribute that the reader relies on. */
@@ -49,12 +77,17 @@ export function required(attributes: Attributes, name: string, where: string): s
   return found.value;
 }
 
+/** An attribute that a reader can do without: empty where it is missing. */
+export function told(attributes: Attributes, name: string): string {
+  return written(attributes[name]?.value);
+}
+
 /** Whether an attribute says `true`. */
 export function saysTrue(attributes: Attributes, name: string): boolean {
   return attributes[name]?.value === 'true';
 }
 
-type Level = { readonly place: Place; text: string };
+type Level = { readonly place: Place; text: string; readonly once: string[] };
 
 /** Walks a document chunk by chunk: `write` each chunk, then `end`. Both throw `Refused`. */
 export class XmlWalk {
@@ -62,8 +95,11 @@ export class XmlWalk {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   readonly #choose: ChooseRoot;
   readonly #levels: Level[] = [];
+  #reader: DocumentReader | null = null;
   #namespace: string | null = null;
   #skipped = 0;
+  /** The text since the last tag within an unknown element; `null` outside of one. */
+  #unknown: string | null = null;
   #bytes = 0;
   #lastTagAt = 0;
 
@@ -114,24 +150,52 @@ export class XmlWalk {
 
   #open(tag: SaxesTagNS): void {
     this.#lastTagAt = this.#bytes;
-    if (this.#namespace === null) {
+    if (this.#reader === null) {
       this.#assertEncoding();
-      const place = this.#choose({ local: tag.local, namespace: tag.uri });
+      this.#reader = this.#choose({ local: tag.local, namespace: tag.uri });
       this.#namespace = tag.uri;
-      this.#enter(place, tag);
+      this.#enter(this.#reader.root, tag);
       return;
     }
     const here = this.#levels.at(-1);
-    const place =
+    if (here === undefined) throw new Refused('truncated', 'a second element follows the root');
+    const known =
       this.#skipped > 0 || tag.uri !== this.#namespace
         ? undefined
-        : here?.place.within?.get(tag.local);
-    if (place !== undefined) {
-      this.#enter(place, tag);
-      return;
+        : here.place.within?.get(tag.local);
+    if (known === undefined) this.#pass(tag, here, this.#reader);
+    else if (known.passed === true) this.#skipped = 1;
+    else this.#enterOnce(known, tag, here);
+  }
+
+  /** Passes over an element that no place awaits, unless what it holds could be an address. */
+  #pass(tag: SaxesTagNS, { place }: Level, { carriers, holdsAddress }: DocumentReader): void {
+    if (carriers.has(tag.local)) {
+      throw new Refused(
+        'changed_schema',
+        `the element ${quoted(tag.name)} stands where none should`,
+      );
     }
+    if (this.#skipped === 0 && (place.closed === true || place.reads !== undefined)) {
+      throw new Refused('changed_schema', `nobody knows the element ${quoted(tag.name)} there`);
+    }
+    if (this.#skipped === 0) this.#unknown = '';
     this.#skipped += 1;
     if (this.#skipped > DEPTH_MAX) throw new Refused('too_large', 'its elements nest too deep');
+    if (this.#unknown === null) return;
+    this.#hearUnknown();
+    if (!Object.values(tag.attributes).some(({ value }) => holdsAddress(value))) return;
+    throw new Refused('changed_schema', `the unknown element ${quoted(tag.name)} has an address`);
+  }
+
+  /** Refuses the text of an unknown element that could be an address. */
+  #hearUnknown(): void {
+    const text = this.#unknown;
+    if (text === null) return;
+    this.#unknown = '';
+    if (this.#reader?.holdsAddress(text) !== true) return;
+    const reason = `an address, or the label of one, stands in an unknown element: ${quoted(text)}`;
+    throw new Refused('changed_schema', reason);
   }
 
   #assertEncoding(): void {
@@ -140,15 +204,27 @@ export class XmlWalk {
     throw new Refused('not_xml', `its encoding is ${quoted(encoding)}, not UTF-8`);
   }
 
+  #enterOnce(place: Place, tag: SaxesTagNS, { once }: Level): void {
+    if (place.once === true) {
+      if (once.includes(tag.local)) {
+        throw new Refused('changed_schema', `the element ${quoted(tag.name)} stands twice in one`);
+      }
+      once.push(tag.local);
+    }
+    this.#enter(place, tag);
+  }
+
   #enter(place: Place, tag: SaxesTagNS): void {
-    this.#levels.push({ place, text: '' });
+    this.#levels.push({ place, text: '', once: [] });
     place.opens?.(tag.attributes);
   }
 
   #close(): void {
     this.#lastTagAt = this.#bytes;
     if (this.#skipped > 0) {
+      this.#hearUnknown();
       this.#skipped -= 1;
+      if (this.#skipped === 0) this.#unknown = null;
       return;
     }
     const level = this.#levels.pop();
@@ -157,7 +233,10 @@ export class XmlWalk {
   }
 
   #text(text: string): void {
-    if (this.#skipped > 0) return;
+    if (this.#skipped > 0) {
+      if (this.#unknown !== null) this.#unknown += text;
+      return;
+    }
     const level = this.#levels.at(-1);
     if (level?.place.reads !== undefined) level.text += text;
   }

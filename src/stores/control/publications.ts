@@ -92,12 +92,12 @@ async function held(session: Pick<Session, 'query'>): Promise<HeldPublication[]>
 type EntryRow = Omit<ListEntry, 'programs'> & {
   readonly publication_id: number;
   readonly match_key: string;
-  readonly programs: string[];
+  readonly programs: string[] | null;
 };
 
 const ENTRY = `
   select publication_id, match_key, address, currency, entity, type, programs, uid, remarks,
-         listed_on
+         listed_on, note
     from sanctions_entries`;
 
 function keyedOf({ publication_id, match_key, ...entry }: EntryRow): KeyedEntry {
@@ -185,12 +185,12 @@ async function publicationId(session: Session, next: Acceptable): Promise<number
   const { id } = onlyRow(made);
   await session.query(
     `insert into sanctions_entries (publication_id, ordinal, match_key, address, currency, entity,
-       type, programs, uid, remarks, listed_on)
+       type, programs, uid, remarks, listed_on, note)
      select $1, r.ordinal, r.match_key, r.address, r.currency, r.entity, r.type, r.programs, r.uid,
-            r.remarks, r.listed_on
+            r.remarks, r.listed_on, r.note
        from jsonb_to_recordset($2::text::jsonb) as r (ordinal integer, match_key text,
             address text, currency text, entity text, type text, programs jsonb, uid text,
-            remarks text, listed_on date)`,
+            remarks text, listed_on date, note text)`,
     [id, JSON.stringify(list.addresses.map(numbered))],
   );
   return id;

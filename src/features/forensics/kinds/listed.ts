@@ -127,12 +127,13 @@ function timesText(times: number): string {
   return times === 1 ? 'something small once' : `small amounts ${times} times`;
 }
 
-function partyText({ entity, programs }: ListEntry): string {
-  return programs.length === 0 ? entity : `${entity} (${programs.join(', ')})`;
+function partyText({ entity, programs, uid }: ListEntry): string {
+  const name = entity === null ? `entry ${uid}` : entity;
+  return programs === null || programs.length === 0 ? name : `${name} (${programs.join(', ')})`;
 }
 
 function recordOf({ uid, entity, address }: ListEntry) {
   const nowhere = { chain: null, tx: null, block: null, at: null };
-  const value = `${entity}, uid ${uid}, as ${address}`;
+  const value = `${entity === null ? '' : `${entity}, `}uid ${uid}, as ${address}`;
   return { evidence: 'record', ...nowhere, name: 'list_entry', value } as const;
 }

@@ -4,8 +4,9 @@
 
 import type { BridgeChain, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
+import { isSignedBy } from '../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import { type LeftOutRule, sift, signerOf } from '../history/edge-rule.ts';
+import { type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { type DecodedEvent, decodeReceipt } from './protocols/decode.ts';
 import { isProvidersOnly, movesAssets, type RegistryIndex } from './registry.ts';
 
@@ -72,7 +73,7 @@ export function contactsIn(
 
 /** Whether somebody else is known to have signed what was paid, or nobody is known to have. */
 function isUnsigned(address: string, transfer: HistoryTransfer): boolean {
-  return transfer.raw_amount > 0n && signerOf(transfer) !== address;
+  return transfer.raw_amount > 0n && isSignedBy(address, transfer) !== true;
 }
 
 /** The transactions whose receipts tell most: of contacts first, then of what others paid. */

@@ -11,7 +11,7 @@ import type { Handler } from '../../contract/route.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { decided, map, Part, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { signerOf } from '../history/edge-rule.ts';
+import { isSignedBy } from '../../ports/history/signing.ts';
 import type { Contact } from './contacts.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 import {
@@ -183,7 +183,6 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
   const { tx, block, kind, token, decimals, raw_amount, usd, chain } = transfer;
   const native = kind === 'token' ? null : CHAINS[chain].native;
   const places = native === null ? decimals : native.decimals;
-  const initiator = signerOf(transfer);
   const [first, ...rest] = events === null ? [] : events.map(eventOf);
   return {
     protocol: row.protocol,
@@ -199,7 +198,7 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
     amount: places === null ? null : formatUnits(raw_amount, places),
     raw_amount: raw_amount.toString(),
     usd: dollars(usd),
-    initiated_by_subject: initiator === null ? null : initiator === address,
+    initiated_by_subject: isSignedBy(address, transfer),
     basis,
     receipt: events === null ? ('unread' as const) : ('read' as const),
     events: first === undefined ? null : [first, ...rest],

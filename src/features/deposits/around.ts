@@ -18,6 +18,7 @@ import {
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts, ChainFactsPort, CodeFact } from '../../ports/accounts/chain-facts.ts';
+import { signerOf } from '../../ports/history/signing.ts';
 import type {
   HistoryTransfer,
   TransferHistory,
@@ -31,7 +32,7 @@ import {
   type HistoryAsked,
 } from '../history/address-history.ts';
 import { addCause, type Cause, type Causes } from '../history/causes.ts';
-import { compareText, signerOf } from '../history/edge-rule.ts';
+import { compareText } from '../history/edge-rule.ts';
 import { type Named, namedIn } from '../tables/service-wallets.ts';
 import { keptTransfers } from './activity.ts';
 import { type InferredDeposit, inferDeposit, type Movement, OWN_RULE } from './inference.ts';

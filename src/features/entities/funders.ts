@@ -7,9 +7,9 @@
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import type { Tie } from '../../ports/entities/cluster-store.ts';
+import { signerOf } from '../../ports/history/signing.ts';
 import type { CoverageRange, HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import { signerOf } from '../history/edge-rule.ts';
 import { earlier } from './ties.ts';
 
 /** The first coins of an address. */

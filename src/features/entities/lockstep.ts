@@ -7,9 +7,10 @@ import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { collect, heldUnder } from '../../evidence/measure.ts';
 import type { Tie } from '../../ports/entities/cluster-store.ts';
+import { isSignedBy } from '../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import { sift, signerOf } from '../history/edge-rule.ts';
+import { sift } from '../history/edge-rule.ts';
 import { earliest, type TiedBy } from './ties.ts';
 
 /** Two acts on the same counterparty no further apart than this are one moment. */
@@ -53,8 +54,7 @@ function between(
 }
 
 function isOwnAct(address: string, transfer: HistoryTransfer): boolean {
-  const signer = signerOf(transfer);
-  return (signer === null || signer === address) && sift([address], [transfer]).edge !== null;
+  return isSignedBy(address, transfer) !== false && sift([address], [transfer]).edge !== null;
 }
 
 type Act = TiedBy & { readonly target: string };

@@ -19,12 +19,12 @@ import { decided, map, Read, seen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import { isSignedBy } from '../../ports/history/signing.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
 import type { AssetFlow, Forward } from '../deposits/inference.ts';
-import { signerOf } from '../history/edge-rule.ts';
 import { confidenceLevel } from '../tables/labels.ts';
 import {
   type Activity,
@@ -192,7 +192,6 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
   const { chain, tx, token, raw_amount, usd, at } = transfer;
   const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
   const decimals = native === null ? transfer.decimals : native.decimals;
-  const signer = signerOf(transfer);
   return {
     chain,
     tx,
@@ -205,7 +204,7 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
     raw_amount: raw_amount.toString(),
     usd,
     at: formatIsoTime(at),
-    initiated_by_subject: signer === null ? null : signer === subject,
+    initiated_by_subject: isSignedBy(subject, transfer),
   };
 }
 

@@ -8,9 +8,10 @@ import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import { map, Part, type Partly, unread } from '../../evidence/reading.ts';
+import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import { type LeftOut, sift, signerOf } from '../history/edge-rule.ts';
+import { type LeftOut, sift } from '../history/edge-rule.ts';
 import type { FindingDraft, TransferEvidence } from './finding.ts';
 
 /** How many transfers a finding shows, the newest; it counts all of them. */
@@ -56,15 +57,9 @@ export function byOther(
   return lists;
 }
 
-/** Whether the subject signed a transfer; `null` where its source does not say who did. */
-export function isOwn(subject: string, transfer: HistoryTransfer): boolean | null {
-  const signer = signerOf(transfer);
-  return signer === null ? null : signer === subject;
-}
-
 /** Whether any was signed by the subject: unknown where one of them is and none is known to be. */
 function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
-  const own = transfers.map((one) => isOwn(subject, one));
+  const own = transfers.map((one) => isSignedBy(subject, one));
   if (own.includes(true)) return true;
   return own.includes(null) ? null : false;
 }
@@ -89,7 +84,7 @@ function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidenc
     raw_amount: raw_amount.toString(),
     amount: decimals === null ? null : formatUnits(raw_amount, decimals),
     initiator: signerOf(transfer),
-    initiated_by_subject: isOwn(subject, transfer),
+    initiated_by_subject: isSignedBy(subject, transfer),
   };
 }
 

@@ -30,6 +30,7 @@ describe('the edges of a walk', () => {
 
   test('a zero-value transfer whose signer is not told stays; a coins sender is its signer', () => {
     expect(ruleOf({ ...ZERO, initiator: null })).toBe('edge');
+    expect(ruleOf({ ...ZERO, initiator: null, unsigned_by: OTHER })).toBe('edge');
     expect(ruleOf({ kind: 'internal', raw_amount: 0n, initiator: null })).toBe('edge');
     expect(ruleOf({ kind: 'native', raw_amount: 0n, initiator: null })).toEqual(['zero_value']);
     expect(ruleOf({ kind: 'native', raw_amount: 0n, initiator: null }, ME, OTHER)).toBe('edge');
@@ -37,9 +38,25 @@ describe('the edges of a walk', () => {
     expect(ruleOf(solana)).toBe('edge');
   });
 
+  test('a transfer that no source says who signed is left out where the side is known not to', () => {
+    const unsigned = { initiator: null, unsigned_by: ME } as const;
+    expect(ruleOf({ ...ZERO, ...unsigned }, ME, OTHER)).toEqual(['zero_value']);
+    expect(ruleOf({ ...ZERO, ...unsigned })).toEqual(['zero_value']);
+    expect(ruleOf({ ...SPAM, ...unsigned })).toEqual(['no_market_token']);
+    expect(ruleOf({ ...SPAM, ...unsigned }, ME, OTHER)).toEqual(['no_market_token']);
+    expect(ruleOf({ kind: 'internal', raw_amount: 0n, ...unsigned })).toEqual(['zero_value']);
+    // Somebody else of the side may have signed it.
+    expect(ruleOf({ ...ZERO, ...unsigned }, ME, OTHER, [THIRD, ME])).toBe('edge');
+    // What has a value, and a market, is an edge whoever signed: an approved spender moves it too.
+    expect(ruleOf({ kind: 'token', token: TOKEN, ...unsigned }, ME, OTHER)).toBe('edge');
+  });
+
   test('a token without a market is left out only where that was read, if not taken', () => {
     expect(ruleOf({ ...SPAM, initiator: OTHER })).toEqual(['no_market_token']);
-    expect(ruleOf({ ...SPAM, initiator: ME }, ME, OTHER)).toEqual(['no_market_token']);
+    // What the side sent by its own hand it wanted to send, however little it is worth.
+    expect(ruleOf({ ...SPAM, initiator: ME }, ME, OTHER)).toBe('edge');
+    expect(ruleOf({ ...SPAM, initiator: OTHER }, ME, OTHER)).toBe('edge');
+    expect(ruleOf({ ...SPAM, initiator: THIRD }, ME, OTHER, [THIRD, ME])).toBe('edge');
     expect(ruleOf({ ...SPAM, initiator: ME })).toBe('edge');
     expect(ruleOf({ ...SPAM, has_market: null, initiator: OTHER })).toBe('edge');
     expect(ruleOf({ ...SPAM, has_market: true, initiator: OTHER })).toBe('edge');

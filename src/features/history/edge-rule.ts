@@ -1,9 +1,10 @@
 // Which transfers between two addresses make an edge of the walk, and which are left out, and why?
 // Address poisoning and spam make false neighbours, so two kinds of transfer are left out, and no
-// others: where a source does not say who signed, or whether a token has a market, nothing is.
+// others: where it is not known who signed, or whether a token has a market, nothing is.
 
 import { compareDecimals } from '../../chain/amount.ts';
-import { CHAIN_NAMES, isEvmChain } from '../../chain/chain.ts';
+import { CHAIN_NAMES } from '../../chain/chain.ts';
+import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 
 /** The rule under which a transfer is no edge. */
@@ -20,33 +21,36 @@ type Sifted = {
 
 /**
  * Sifts the transfers between an address and its counterparty. `side` is the path from the subject
- * to that address, both included: what one of them signed is never unwanted. What failed is no
- * transfer. The largest transfer stands for the edge.
+ * to that address, both included: what one of them signed is never unwanted. `isSigned` is who says
+ * whether one of them did. What failed is no transfer. The largest transfer stands for the edge.
  */
-export function sift(side: readonly string[], transfers: readonly HistoryTransfer[]): Sifted {
+export function sift(
+  side: readonly string[],
+  transfers: readonly HistoryTransfer[],
+  isSigned: typeof isSignedBy = isSignedBy,
+): Sifted {
   const leftOut: LeftOut[] = [];
   let edge: HistoryTransfer | null = null;
   for (const transfer of transfers) {
     if (transfer.success === false) continue;
-    const why = ruleAgainst(side, transfer);
+    const why = ruleAgainst(side, transfer, isSigned);
     if (why !== null) leftOut.push({ transfer, why });
     else if (edge === null || compareTransfers(transfer, edge) < 0) edge = transfer;
   }
   return { edge, leftOut };
 }
 
-function ruleAgainst(side: readonly string[], transfer: HistoryTransfer): LeftOutRule | null {
-  const signer = signerOf(transfer);
-  if (signer === null) return null;
-  if (transfer.raw_amount === 0n && !side.includes(signer)) return 'zero_value';
+function ruleAgainst(
+  side: readonly string[],
+  transfer: HistoryTransfer,
+  isSigned: typeof isSignedBy,
+): LeftOutRule | null {
   const unsold = transfer.kind === 'token' && transfer.has_market === false;
-  return unsold && signer !== transfer.to ? 'no_market_token' : null;
-}
-
-/** Who signed the transaction; the sender of an EVM transaction's own value signed it. */
-export function signerOf({ chain, kind, initiator, from }: HistoryTransfer): string | null {
-  if (initiator !== null) return initiator;
-  return kind === 'native' && isEvmChain(chain) ? from : null;
+  if (transfer.raw_amount > 0n && !unsold) return null;
+  // Whoever may have signed it may have wanted it.
+  if (side.some((one) => isSigned(one, transfer) !== false)) return null;
+  if (transfer.raw_amount === 0n) return 'zero_value';
+  return signerOf(transfer) === transfer.to ? null : 'no_market_token';
 }
 
 /**

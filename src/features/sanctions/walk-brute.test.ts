@@ -31,15 +31,16 @@ const transferShape = fc.record({
   has_market: fc.constantFrom(null, true, false),
   initiator: fc.oneof(node, fc.constant(null)),
   success: fc.constantFrom(true, true, true, null, false),
+  // Few transactions, so that what one of them holds often has its signer beside it.
+  transaction: fc.nat({ max: 11 }),
 });
 const graphs: fc.Arbitrary<Graph> = fc.record({
-  transfers: fc
-    .array(transferShape, { minLength: 5, maxLength: 22 })
-    .map((shapes) =>
-      shapes.map(({ from, to, ...over }, i) =>
-        memoryTransfer(i, from, to, over.kind === 'token' ? { ...over, token: 'T' } : over),
-      ),
-    ),
+  transfers: fc.array(transferShape, { minLength: 5, maxLength: 22 }).map((shapes) =>
+    shapes.map(({ from, to, transaction, ...over }) => {
+      const token = over.kind === 'token' ? 'T' : null;
+      return memoryTransfer(transaction, from, to, { ...over, token });
+    }),
+  ),
   listed: fc.uniqueArray(fc.constantFrom(...PEOPLE), { maxLength: 3 }),
 });
 
@@ -71,16 +72,39 @@ function subjectOf(text: string): ParsedAddress {
 
 type Path = { readonly stops: readonly string[]; readonly worth: number };
 
-/** The worth of the largest transfer that joins two addresses; null where none does. */
-function joins(graph: Graph, side: readonly string[], a: string, b: string): number | null {
+function signerIn(t: HistoryTransfer): string | null {
+  return t.kind === 'native' && t.initiator === null ? t.from : t.initiator;
+}
+
+/** Whether an address signed a transfer, which its own transactions tell where they are whole. */
+function isSigned(graph: Graph, a: string, t: HistoryTransfer): boolean {
+  const signer = signerIn(t);
+  if (signer !== null) return signer === a;
+  return graph.transfers.some((u) => {
+    const beside = u.tx === t.tx && u.chain === t.chain && u.from !== u.to;
+    return beside && (u.from === a || u.to === a) && signerIn(u) === a;
+  });
+}
+
+/**
+ * The worth of the largest transfer that joins two addresses; null where none does. Where rows may
+ * have been cut off, a transfer without a signer may be the side's own.
+ */
+function joins(
+  graph: Graph,
+  side: readonly string[],
+  a: string,
+  b: string,
+  isCut = false,
+): number | null {
   let worth: number | null = null;
   for (const t of graph.transfers) {
     const touches = (t.from === a && t.to === b) || (t.from === b && t.to === a);
     if (!touches || t.success === false) continue;
-    const signer = t.kind === 'native' && t.initiator === null ? t.from : t.initiator;
-    const unasked = t.raw_amount === 0n && signer !== null && !side.includes(signer);
-    const spam = t.kind === 'token' && t.has_market === false && signer !== null;
-    if (unasked || (spam && signer !== t.to)) continue;
+    const wanted = side.some((one) => isSigned(graph, one, t));
+    const maybe = isCut && signerIn(t) === null;
+    const spam = t.kind === 'token' && t.has_market === false && signerIn(t) !== t.to;
+    if (!wanted && !maybe && (t.raw_amount === 0n || spam)) continue;
     // What moved nothing is never the larger one, whatever somebody priced it at.
     const usd = t.usd === null ? -1 : Number(t.usd);
     const rank = t.raw_amount > 0n ? 1_000 + usd : usd;
@@ -141,7 +165,7 @@ function bestOf(graph: Graph, degreeMax: number): readonly string[] | null {
 function isWay(graph: Graph, stops: readonly string[] | null): boolean {
   if (stops === null || !graph.listed.includes(String(stops.at(-1)))) return false;
   return stops.every((stop, i) => {
-    return i === 0 || joins(graph, stops.slice(0, i), String(stops[i - 1]), stop) !== null;
+    return i === 0 || joins(graph, stops.slice(0, i), String(stops[i - 1]), stop, true) !== null;
   });
 }
 

@@ -7,9 +7,11 @@ import type { ChainName } from '../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { isSignedBy, signingOf } from '../../ports/history/signing.ts';
 import type {
   Counterparty,
   CoveredNeighbourhood,
+  HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
@@ -60,6 +62,8 @@ export type WalkState = {
   readonly hubs: Hub[];
   readonly leftOut: Record<LeftOutRule, number>;
   readonly contacts: LeftOutContact[];
+  /** What the subject's own history says of who signed. */
+  readonly signing: Map<string, ReturnType<typeof signingOf>>;
   live: boolean;
 };
 
@@ -117,8 +121,11 @@ export function expand(
       continue;
     }
     fileCauses(state, from.address, reading);
-    const counterparties = seen(map(reading, (known) => known.counterparties));
-    if (counterparties === null) continue;
+    const known = seen(map(reading, (one) => [one]));
+    if (known === null) continue;
+    const [{ counterparties }] = known;
+    // A transfer of the second hop may have been signed by the subject, of which only it tells.
+    if (from.way === null) state.signing.set(from.address, signingOf(known[0]));
     const side = from.way === null ? [from.address] : stopsOf(from.way);
     for (const counterparty of counterparties) meet(state, met, from, side, counterparty);
   }
@@ -148,7 +155,9 @@ function meet(
   { address, transfers, transfer_count }: Counterparty,
 ): void {
   if (state.reached.has(address) || isSystemAddress(address)) return;
-  const { edge, leftOut } = sift(side, transfers);
+  const { edge, leftOut } = sift(side, transfers, (stop, transfer) =>
+    isSigned(state, stop, transfer),
+  );
   for (const { why: rule } of leftOut) state.leftOut[rule] += 1;
   if (edge === null && transfers.length < transfer_count) fileRowCap(state, from.address);
   if (edge === null && leftOut.length === 0) return;
@@ -159,6 +168,12 @@ function meet(
   if (edge === null) return;
   const hop: Hop = { near: from.address, far: address, transfer: edge };
   entry.ways.push(from.way === null ? [hop] : [...from.way, hop]);
+}
+
+/** Whether a stop of the way signed a transfer; its own history tells of one between others too. */
+function isSigned(state: WalkState, stop: string, transfer: HistoryTransfer): boolean | null {
+  const signing = state.signing.get(stop);
+  return signing === undefined ? isSignedBy(stop, transfer) : signing(transfer);
 }
 
 function fileRowCap(state: WalkState, address: string): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
-import { type Partly, Read, Unread } from '../../evidence/reading.ts';
+import { map, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import { evm } from '../../testing/addresses.ts';
@@ -55,6 +55,11 @@ async function whole(world: World): Promise<Walk> {
 
 function stops(one: Walk | null): string[] | null {
   return one === null || one.found === null ? null : stopsOf(one.found.way);
+}
+
+function sightOf(reading: Partly<Walk, WalkPort>): Walk | null {
+  const sight = seen(map(reading, (one) => [one]));
+  return sight === null ? null : sight[0];
 }
 
 function reasonIn(reading: Partly<Walk, WalkPort>): string {
@@ -190,6 +195,59 @@ describe('what is left out', () => {
     expect(read.left_out).toEqual({ zero_value: 0, no_market_token: 1 });
     // A price source that is silent or absent removes nothing.
     expect(stops(await whole({ transfers: sent(null) }))).toEqual([SUBJECT, LISTED]);
+  });
+
+  const forged = { kind: 'token', token: TOKEN, initiator: null } as const;
+  const calls = { kind: 'internal', raw_amount: 0n, initiator: null } as const;
+
+  test.each([
+    ['no value in its name', memoryTransfer(9, SUBJECT, LISTED, { ...forged, raw_amount: 0n })],
+    [
+      'a worthless token unasked',
+      memoryTransfer(9, LISTED, SUBJECT, { ...forged, has_market: false }),
+    ],
+    [
+      'an amount that a contract of nobody logs in its name',
+      memoryTransfer(9, SUBJECT, LISTED, { ...forged, has_market: false }),
+    ],
+    ['an empty call by the contract of a stranger', memoryTransfer(9, LISTED, SUBJECT, calls)],
+  ])('%s, of which no source names the signer, is no way', async (_, transfer) => {
+    const one = await whole({ transfers: [...HARMLESS, transfer] });
+    expect(one.found).toBeNull();
+    expect(one.contacts.map(({ listed_address }) => listed_address)).toEqual([LISTED]);
+    // The same at the second hop, where neither the neighbour nor the subject signed it.
+    const { from, to } = transfer;
+    const moved = { ...transfer, from: from === SUBJECT ? MIDDLE : from };
+    const far = { ...moved, to: to === SUBJECT ? MIDDLE : to };
+    const two = await whole({ transfers: [...HARMLESS, far] });
+    expect(two.found).toBeNull();
+    expect(two.contacts_count).toBe(1);
+  });
+
+  test('what the side signed itself is a way, also where only its own transactions say so', async () => {
+    const worthless = { ...forged, has_market: false } as const;
+    const signed = memoryTransfer(9, SUBJECT, TOKEN, { raw_amount: 0n });
+    const sent = memoryTransfer(9, SUBJECT, LISTED, worthless);
+    expect(stops(await whole({ transfers: [signed, sent] }))).toEqual([SUBJECT, LISTED]);
+    const own = { ...sent, initiator: SUBJECT };
+    expect(stops(await whole({ transfers: [own] }))).toEqual([SUBJECT, LISTED]);
+    // At the second hop the subject may have signed what moved between two others.
+    const onward = memoryTransfer(9, MIDDLE, LISTED, worthless);
+    const bySubject = await whole({ transfers: [...HARMLESS, signed, onward] });
+    expect(stops(bySubject)).toEqual([SUBJECT, MIDDLE, LISTED]);
+  });
+
+  test('where its own transactions were not read whole nobody knows, and it stays a way', async () => {
+    const poisoned = memoryTransfer(9, SUBJECT, LISTED, { ...forged, raw_amount: 0n });
+    const coverage = heldInFull('ethereum', STILL_NOW - 60).filter(({ kind }) => kind !== 'native');
+    const reading = await walk({ transfers: [poisoned], history: { coverage } });
+    expect(stops(sightOf(reading))).toEqual([SUBJECT, LISTED]);
+    const crowded = [
+      poisoned,
+      ...Array.from({ length: 9 }, (_, n) => memoryTransfer(n, person(n), SUBJECT)),
+    ];
+    const cut = await walk({ transfers: crowded, limits: { rowsMax: 5 } });
+    expect(stops(sightOf(cut))).toEqual([SUBJECT, LISTED]);
   });
 
   test('dust is an edge: there is no lower limit', async () => {

@@ -175,6 +175,7 @@ function begun(
     hubs: [],
     leftOut: { zero_value: 0, no_market_token: 0 },
     contacts: [],
+    signing: new Map(),
     live: false,
   };
 }

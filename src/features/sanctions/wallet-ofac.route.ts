@@ -11,11 +11,11 @@ import type { Asked, Handler } from '../../contract/route.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { causesText } from '../history/causes.ts';
-import { signerOf } from '../history/edge-rule.ts';
 import { ofacCaveat } from './caveat.ts';
 import {
   directCheck,
@@ -239,7 +239,6 @@ function programmeText({ programs }: ListEntry): string | null {
 function hopOf(subject: string, { near, transfer }: Hop) {
   const { from, to, chain, tx, token, usd, success } = transfer;
   const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
-  const initiator = signerOf(transfer);
   return {
     from,
     to,
@@ -252,8 +251,8 @@ function hopOf(subject: string, { near, transfer }: Hop) {
     usd,
     at: formatIsoTime(transfer.at),
     direction: from === near ? ('out' as const) : ('in' as const),
-    initiator,
-    initiated_by_subject: initiator === null ? null : initiator === subject,
+    initiator: signerOf(transfer),
+    initiated_by_subject: isSignedBy(subject, transfer),
     success,
   };
 }

@@ -41,6 +41,11 @@ export type HistoryTransfer = {
   readonly has_market: boolean | null;
   /** Who signed the transaction, or `null` where the source does not say. Never guessed. */
   readonly initiator: string | null;
+  /**
+   * Where `initiator` is `null`: the address asked about, if its own transactions were read whole
+   * and this is none of them, so that it is known not to have signed it.
+   */
+  readonly unsigned_by?: string;
   /** `null` where the source tells neither status nor trace. */
   readonly success: boolean | null;
 };
@@ -83,8 +88,13 @@ export type Neighbourhood = {
   readonly provenance: 'warehouse' | 'onchain';
 };
 
-/** The same with what is missing of it on the chains of its kind; none in a whole reading. */
-export type CoveredNeighbourhood = Neighbourhood & { readonly gaps: readonly Gap[] };
+/** The same, held against the chains. */
+export type CoveredNeighbourhood = Neighbourhood & {
+  /** What is missing of it on the chains of its kind; none in a whole reading. */
+  readonly gaps: readonly Gap[];
+  /** Where every transaction that it signed is among its transfers. */
+  readonly signs_within: readonly CoverageRange[];
+};
 
 /** Bounds of one look-up. What does not fit into them makes the address's reading a part. */
 export type NeighbourhoodLimits = {

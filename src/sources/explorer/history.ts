@@ -6,7 +6,7 @@ import type { ParsedAddress } from '../../chain/address.ts';
 import { parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
-import { collect } from '../../evidence/measure.ts';
+import { collect, heldUnder } from '../../evidence/measure.ts';
 import {
   map,
   type Partly,
@@ -235,8 +235,10 @@ const STILL_PENDING = 'its internal transactions are not all processed yet';
 const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);
 
 function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
+  // A transaction to oneself moves nothing to anyone, but it says who signed what else was in it.
   const rows = signed(parts.flatMap(({ transfers }) => transfers));
-  return rows.sort((a, b) => b.at - a.at || b.block - a.block);
+  const toOthers = rows.filter(({ from, to }) => from !== to);
+  return toOthers.sort((a, b) => b.at - a.at || b.block - a.block);
 }
 
 /** Only lists of transactions say who signed; what else moved in one of them, its signer moved. */
@@ -266,24 +268,26 @@ function neighbourhoodOf(
 ): Neighbourhood {
   const rows = rowsOf(parts);
   const coverage = parts.flatMap((one) => one.coverage);
-  const known = { address, coverage, provenance: 'onchain' } as const;
-  const degree = new Set(rows.map((row) => otherSide(row, address))).size;
-  if (degree > limits.degreeMax) return { ...known, degree, counterparties: [] };
-  const byOther = new Map<string, HistoryTransfer[]>();
-  for (const row of rows.slice(0, limits.rowsMax)) collect(byOther, otherSide(row, address), row);
-  return { ...known, degree, counterparties: counterpartiesOf(byOther, limits) };
+  const all = byOtherSide(rows, address);
+  const known = { address, coverage, degree: all.size, provenance: 'onchain' } as const;
+  if (all.size > limits.degreeMax) return { ...known, counterparties: [] };
+  const taken = byOtherSide(rows.slice(0, limits.rowsMax), address);
+  const counterparties = [...taken].map(([other, held]): Counterparty => {
+    const transfers = held.slice(0, limits.transfersPerCounterpartyMax);
+    return { address: other, transfers, transfer_count: heldUnder(all, other).length };
+  });
+  return { ...known, counterparties };
+}
+
+function byOtherSide(
+  rows: readonly HistoryTransfer[],
+  address: string,
+): ReadonlyMap<string, readonly HistoryTransfer[]> {
+  const lists = new Map<string, HistoryTransfer[]>();
+  for (const row of rows) collect(lists, otherSide(row, address), row);
+  return lists;
 }
 
 function otherSide({ from, to }: HistoryTransfer, address: string): string {
   return from === address ? to : from;
-}
-
-function counterpartiesOf(
-  byOther: ReadonlyMap<string, readonly HistoryTransfer[]>,
-  { transfersPerCounterpartyMax }: NeighbourhoodLimits,
-): Counterparty[] {
-  return [...byOther].map(([address, rows]) => {
-    const transfers = rows.slice(0, transfersPerCounterpartyMax);
-    return { address, transfers, transfer_count: rows.length };
-  });
 }

@@ -116,7 +116,7 @@ async function restOfBlock(
 
 function collectTransfers(done: HistoryTransfer[], rows: readonly ReadRow[]): void {
   for (const { transfer } of rows) {
-    if (transfer !== null && transfer.from !== transfer.to) done.push(transfer);
+    if (transfer !== null) done.push(transfer);
   }
 }
 

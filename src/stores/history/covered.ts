@@ -3,12 +3,15 @@
 // chains are not held in full to a fresh tip, or of which counterparties were left out.
 
 import { parseAddress } from '../../chain/address.ts';
-import { CHAINS, type ChainName } from '../../chain/chain.ts';
+import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { signerOf, signingOf } from '../../ports/history/signing.ts';
 import type {
+  CoverageRange,
   CoveredNeighbourhood,
   Gap,
+  HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
   RawHistory,
@@ -57,7 +60,7 @@ function covered(
 ): Partly<CoveredNeighbourhood, TransferHistoryPort> {
   if ('code' in chains) {
     // Without the chains nothing says what is missing, so nothing is whole.
-    const told = map(reading, (known) => ({ ...known, gaps: NONE_TOLD }));
+    const told = map(reading, (known) => ({ ...known, gaps: NONE_TOLD, signs_within: NOWHERE }));
     return mintAs(PORT, weaken(told, chains));
   }
   const parsed = parseAddress(address);
@@ -68,7 +71,12 @@ function covered(
     return unread(PORT, why('not_walked_kind', { kind }));
   }
   const needs = { chains: own, now: now(), tipMaxAgeS };
-  const told = map(reading, (known) => ({ ...known, gaps: gapsIn(known.coverage, needs) }));
+  // Where rows were cut off, transactions that the address signed may be among them.
+  const uncut = reading instanceof Read || reading.why.code !== 'row_cap';
+  const told = map(reading, (known) => {
+    const signs_within = uncut ? signedRanges(known) : NOWHERE;
+    return signersTold({ ...known, gaps: gapsIn(known.coverage, needs), signs_within });
+  });
   const missing = seen(map(told, (known) => missingOf(known, degreeMax)));
   return mintAs(PORT, missing === null ? told : weaken(told, missing[0]));
 }
@@ -80,4 +88,34 @@ function missingOf({ address, degree, gaps }: CoveredNeighbourhood, degreeMax: n
   if (gaps.length > 0) return [why('partial_history', { gaps: gapsText(address, gaps) })];
   if (degree <= degreeMax) return [];
   return [why('high_degree', { degree: String(degree), limit: String(degreeMax) })];
+}
+
+const NOWHERE: readonly CoverageRange[] = Object.freeze([]);
+
+/** Where an address's own transactions are all told: where its native history is, uncut. */
+function signedRanges({
+  degree,
+  counterparties,
+  coverage,
+}: Neighbourhood): readonly CoverageRange[] {
+  const shown = counterparties.every((one) => one.transfers.length === one.transfer_count);
+  if (!shown || counterparties.length < degree) return NOWHERE;
+  return coverage.filter(({ chain, kind }) => kind === 'native' && isEvmChain(chain));
+}
+
+/** Says of each transfer whose source names no signer whether its address signed it. */
+function signersTold(known: CoveredNeighbourhood): CoveredNeighbourhood {
+  const { address } = known;
+  const isTold = (transfer: HistoryTransfer) => signerOf(transfer) !== null;
+  if (known.counterparties.every(({ transfers }) => transfers.every(isTold))) return known;
+  const isSigned = signingOf(known);
+  const told = (transfer: HistoryTransfer): HistoryTransfer => {
+    const signed = isTold(transfer) ? null : isSigned(transfer);
+    if (signed === null) return transfer;
+    return signed ? { ...transfer, initiator: address } : { ...transfer, unsigned_by: address };
+  };
+  const counterparties = known.counterparties.map((one) => {
+    return { ...one, transfers: one.transfers.map(told) };
+  });
+  return { ...known, counterparties };
 }

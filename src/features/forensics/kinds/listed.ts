@@ -3,6 +3,7 @@
 
 import { compareDecimals } from '../../../chain/amount.ts';
 import { both, map } from '../../../evidence/reading.ts';
+import { isSignedBy } from '../../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
@@ -12,7 +13,6 @@ import {
   carriedBy,
   countText,
   fundingOf,
-  isOwn,
   sidesOf,
   wishText,
 } from '../finding-evidence.ts';
@@ -89,7 +89,7 @@ export const dustFromListed: FindingKind = {
       const { kept, leftOut } = sidesOf(address, seen.history.transfers);
       const unwanted = leftOut.map(({ transfer }) => transfer);
       const dust = [...kept.filter(isSmall), ...unwanted].filter(
-        (one) => one.to === address && isOwn(address, one) === false,
+        (one) => one.to === address && isSignedBy(address, one) === false,
       );
       return ofListed(seen.listed, byOther(address, dust), ([other, transfers, entry]) => ({
         statement:

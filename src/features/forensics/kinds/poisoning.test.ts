@@ -42,6 +42,17 @@ describe('each attack leaves a finding that says the address did not sign', () =
     expect(like?.initiated_by_subject).toBe(false);
   });
 
+  test('the same where its source names no signer: it is none of the transactions of the victim', async () => {
+    const forged = token({ raw_amount: 0n, initiator: null });
+    const [zero, like] = await poisoning(
+      PAID_FRIEND,
+      memoryTransfer(2, SUBJECT, LIKE_FRIEND, forged),
+    );
+    expect(zero?.statement).toContain('1 transfer of no value that others signed');
+    expect(zero?.evidence).toMatchObject([{ initiator: null, initiated_by_subject: false }]);
+    expect(like?.initiated_by_subject).toBe(false);
+  });
+
   test('a tiny payment from a look-alike, which carries some value', async () => {
     const tiny = token({ raw_amount: 1n, initiator: LIKE_FRIEND });
     const found = await poisoning(PAID_FRIEND, memoryTransfer(2, LIKE_FRIEND, SUBJECT, tiny));
@@ -106,10 +117,6 @@ describe('what is no attack', () => {
         SUBJECT,
         token({ token: FAKE, has_market: true, initiator: evm('x') }),
       ),
-    ],
-    [
-      'a transfer of which nobody knows who signed',
-      memoryTransfer(2, SUBJECT, LIKE_FRIEND, token({ raw_amount: 0n, initiator: null })),
     ],
     ['a failed one', memoryTransfer(2, POISONER, SUBJECT, { raw_amount: 0n, success: false })],
   ])('%s', async (_, transfer) => {

@@ -5,6 +5,7 @@
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import { collect, heldUnder, present } from '../../../evidence/measure.ts';
 import { map, seen } from '../../../evidence/reading.ts';
+import { isSignedBy } from '../../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../../history/address-history.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type FindingKind,
   type RecordEvidence,
 } from '../finding.ts';
-import { carriedBy, isOwn, otherSide, sidesOf } from '../finding-evidence.ts';
+import { carriedBy, otherSide, sidesOf } from '../finding-evidence.ts';
 import { foldedSymbol, shownEnds } from './likeness.ts';
 
 /** Pairs of look-alikes that are shown one by one; a history may hold thousands. */
@@ -92,8 +93,8 @@ function timesText(times: number): string {
 /** Others' transfers from or to an address, or of a token, that looks like one of its own. */
 function likeDrafts(subject: string, { transfers }: AddressHistory): Trick[] {
   const live = transfers.filter(({ success }) => success !== false);
-  const own = live.filter((one) => isOwn(subject, one) === true && one.raw_amount > 0n);
-  const others = live.filter((one) => isOwn(subject, one) === false);
+  const own = live.filter((one) => isSignedBy(subject, one) === true && one.raw_amount > 0n);
+  const others = live.filter((one) => isSignedBy(subject, one) === false);
   return [...likeAddresses(subject, own, others), ...likeTokens(own, others)];
 }
 

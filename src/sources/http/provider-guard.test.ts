@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { StatusFault } from './fetch-json.ts';
 import { FetchFault } from './outbound-call.ts';
@@ -115,5 +116,31 @@ describe('a budget', () => {
     await guard.ask(budget(), async () => 1);
     const error = await errorOf(guard.ask(budget({ timeMs: 10 }), async () => 2));
     expect(error instanceof BudgetSpent && error.of).toBe('time');
+  });
+
+  test('of a caller that stops waiting gives its turn to the next', async () => {
+    const { guard } = guarded({ callsPerS: 20 });
+    await guard.ask(budget(), async () => 1);
+    const hung = new AbortController();
+    setMaxListeners(0, hung.signal);
+    const left = Array.from({ length: 200 }, () =>
+      errorOf(guard.ask(budget({ signal: hung.signal }), async () => 2)),
+    );
+    hung.abort();
+    for (const error of await Promise.all(left)) expect(error).toBeInstanceOf(BudgetSpent);
+    // Behind the turns of the 200 it would wait for ten seconds, twice its budget.
+    expect(await guard.ask(budget({ timeMs: 5_000 }), async () => 3)).toBe(3);
+  });
+
+  test('shared by many calls at once prints no warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error) => warnings.push(warning);
+    process.on('warning', keep);
+    const { guard } = guarded({ callsPerS: 1_000 });
+    const one = budget();
+    await Promise.all(Array.from({ length: 30 }, () => guard.ask(one, async () => 1)));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', keep);
+    expect(warnings).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
 // A rate for each provider, a rest for one that keeps failing, a budget for each request. It
 // refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
 
+import { setMaxListeners } from 'node:events';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
@@ -50,6 +51,8 @@ export function callBudget(limits: {
 }): CallBudget {
   const { callsMax, timeMs, signal } = limits;
   const ended = new AbortController();
+  // Every call of the request listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, ended.signal);
   const stop = (): void => ended.abort(new BudgetSpent('time', callsMax));
   const timer = setTimeout(stop, timeMs);
   signal.addEventListener('abort', stop, { once: true });
@@ -112,7 +115,7 @@ const WAIT_MAX_MS = 10_000;
 
 /** Guards one provider. `nowMs` is a clock that does not go back. */
 export function providerGuard(limits: GuardLimits, nowMs: () => number): ProviderGuard {
-  const slot = rateOf(limits.callsPerS, nowMs);
+  const turn = turnsAt(limits.callsPerS, nowMs);
   let failures = 0;
   let lastFault = '';
   let restsUntil = 0;
@@ -123,7 +126,7 @@ export function providerGuard(limits: GuardLimits, nowMs: () => number): Provide
   ): Promise<T> => {
     if (nowMs() < restsUntil) throw new ProviderFault(resting(limits, lastFault), 'lasting');
     budget.spend();
-    await pause(slot(), budget.signal);
+    await turn(budget.signal);
     try {
       const answer = await question(budget.signal);
       failures = 0;
@@ -202,15 +205,52 @@ function waitBefore(error: unknown, backoffMs: number): number {
   return asked === null ? backoffMs : Math.max(asked, backoffMs);
 }
 
-/** Gives each call the wait (ms) before its turn: evenly apart, since plans count each second. */
-function rateOf(callsPerS: number, nowMs: () => number): () => number {
+/** After a late timer, turns that were missed for so long are given at once. */
+const CATCH_UP_MS = 100;
+
+/**
+ * Gives each call its turn, in the order of their coming and evenly apart, since plans count each
+ * second. Whoever stops waiting gives its turn to the next.
+ */
+function turnsAt(callsPerS: number, nowMs: () => number): (signal: AbortSignal) => Promise<void> {
   const stepMs = MS_PER_S / callsPerS;
-  let freeAt = 0;
-  return () => {
+  const waiting = new Set<() => void>();
+  let freeAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  const give = (): void => {
+    timer = undefined;
     const now = nowMs();
-    const turn = Math.max(freeAt, now);
-    freeAt = turn + stepMs;
-    return turn - now;
+    freeAt = Math.max(freeAt, now - CATCH_UP_MS);
+    for (const begin of waiting) {
+      waiting.delete(begin);
+      freeAt += stepMs;
+      begin();
+      if (freeAt > now) break;
+    }
+    if (waiting.size > 0) timer = setTimeout(give, freeAt - now);
+  };
+
+  return async (signal) => {
+    signal.throwIfAborted();
+    const now = nowMs();
+    if (waiting.size === 0 && freeAt <= now) {
+      freeAt = now + stepMs;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(begin);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.add(begin);
+      if (timer === undefined) timer = setTimeout(give, freeAt - now);
+    });
   };
 }
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../command/command.ts';
+import {
+  type Command,
+  EXIT,
+  fileArgument,
+  type Io,
+  readArgs,
+  UsageError,
+} from '../command/command.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
 import { callOwner, commandHandler, findCommand, ownerRequest } from './dispatch.ts';
 import type { OwnerHandler } from './owner-protocol.ts';
@@ -140,6 +147,47 @@ describe('through the owner', () => {
     finish();
     await ending;
     expect(await called).toEqual({ status: 0 });
+  });
+
+  describe('output that nobody reads', () => {
+    const LINE = 'x'.repeat(1024 * 1024);
+    const seen: { io?: Io } = {};
+    const talks: Command<Echo> = {
+      ...echo,
+      run: async (_, io) => {
+        seen.io = io;
+        await new Promise<void>((settle) => io.signal.addEventListener('abort', () => settle()));
+        return EXIT.failed;
+      },
+    };
+    async function begun() {
+      const owner = commandHandler([talks], SERVICES);
+      const request = ownerRequest(asked, recordingIo());
+      const steps = owner.handler(request, new AbortController().signal);
+      await steps.next();
+      const first = steps.next();
+      if (seen.io === undefined) throw new Error('it did not begin');
+      return { owner, steps, first, io: seen.io };
+    }
+
+    test('is dropped past its bound, the command told to stop, its caller that it was cut', async () => {
+      const { owner, steps, first, io } = await begun();
+      for (let i = 0; i < 18; i += 1) io.out(LINE);
+      expect(io.signal.aborted).toBe(true);
+      await expect(first).rejects.toThrow('was not read for too long');
+      expect((await steps.next()).done).toBe(true);
+      await owner.end();
+    });
+
+    test('tells the command when its reader leaves, and is kept no longer', async () => {
+      const { owner, steps, first, io } = await begun();
+      io.out('a line');
+      await first;
+      await steps.return(1);
+      expect(io.signal.aborted).toBe(true);
+      io.out('nobody reads this');
+      await owner.end();
+    });
   });
 
   test('a request holds the directory and the wishes before the words', () => {

@@ -113,8 +113,10 @@ export function commandHandler<S>(commands: readonly Command<S>[], services: S):
       if (ending) throw new Error('it is about to end');
       yield BEGAN;
       if (ending) throw new Error('it is about to end');
-      const lines = new LineQueue();
-      const work = run(request, signal, lines, commands, services).finally(() => lines.end());
+      const left = new AbortController();
+      const lines = new LineQueue(() => left.abort());
+      const told = AbortSignal.any([signal, left.signal]);
+      const work = run(request, told, lines, commands, services).finally(() => lines.end());
       running.add(work);
       // A command whose caller has gone runs to its end; the owner waits for it.
       void work.then(
@@ -154,32 +156,68 @@ async function run<S>(
   return runCommand({ command, argv, json, help: false }, io, services);
 }
 
-/** Lines written at once and read as they come. */
+/** Output that waits to be read, in characters; a caller that lets more wait is not reading. */
+const WAITING_CHARS_MAX = 16 * 1024 * 1024;
+
+/** Lines written at once and read as they come. What nobody reads is not kept. */
 class LineQueue {
+  readonly #leave: () => void;
   #lines: string[] = [];
-  #ended = false;
+  #chars = 0;
+  #state: 'open' | 'ended' | 'left' | 'overrun' = 'open';
   #wake: () => void = () => undefined;
 
+  /** `leave` is called once, when its reader has gone or has not read for too long. */
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
   add(line: string): void {
+    if (this.#state !== 'open') return;
     this.#lines.push(line);
+    this.#chars += line.length;
+    if (this.#chars > WAITING_CHARS_MAX) this.#drop('overrun');
     this.#wake();
   }
 
   end(): void {
-    this.#ended = true;
+    if (this.#state === 'open') this.#state = 'ended';
     this.#wake();
   }
 
+  #isOverrun(): boolean {
+    return this.#state === 'overrun';
+  }
+
+  #drop(state: 'left' | 'overrun'): void {
+    this.#state = state;
+    this.#lines = [];
+    this.#leave();
+  }
+
   async *drained(): AsyncGenerator<string, void> {
-    for (;;) {
-      const lines = this.#lines;
-      this.#lines = [];
-      yield* lines;
-      if (this.#lines.length > 0) continue;
-      if (this.#ended) return;
-      await new Promise<void>((wake) => {
-        this.#wake = wake;
-      });
+    try {
+      for (;;) {
+        const lines = this.#lines;
+        this.#lines = [];
+        for (const line of lines) {
+          if (this.#isOverrun()) break;
+          yield line;
+          this.#chars -= line.length;
+        }
+        if (this.#isOverrun()) throw new Error(OVERRUN);
+        if (this.#lines.length > 0) continue;
+        if (this.#state === 'ended') return;
+        await new Promise<void>((wake) => {
+          this.#wake = wake;
+        });
+      }
+    } finally {
+      if (this.#state === 'open') this.#drop('left');
     }
   }
 }
+
+const OVERRUN =
+  'its output was not read for too long and is not kept; the command was told to stop, and how ' +
+  'it ended is not known';

@@ -72,7 +72,7 @@ describe('config', () => {
 
   test('secrets are masked and a URL is its scheme and host', async () => {
     const env = {
-      EXHIBIT_ADMIN_TOKEN: 'M4RKER',
+      EXHIBIT_ADMIN_TOKEN: 'M4RKER-of-an-operator',
       EXHIBIT_RPC_BASE: 'https://M4RKER@rpc.example/M4RKER?k=M4RKER',
     };
     for (const line of ['config', 'config --json']) {

@@ -74,8 +74,9 @@ async function runInOwner(
   operations: Operations,
 ): Promise<number> {
   let seat = first;
+  const gone = left(io.signal);
   for (let tries = 1; !seat.owner; tries += 1) {
-    const outcome = await Promise.race([callOwner(seat, asked, io), left(io.signal)]);
+    const outcome = await Promise.race([callOwner(seat, asked, io), gone]);
     if ('status' in outcome) return outcome.status;
     if (tries === TRIES_MAX) throw outcome.fault;
     await sleep(RETRY_MS);

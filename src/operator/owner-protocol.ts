@@ -33,6 +33,8 @@ const REFUSAL_MAX_CHARS = 2_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** While a command runs without output, an empty line says that it still does. */
 const HEARTBEAT_MS = 15_000;
+/** A caller that takes nothing of what is sent to it for so long has stopped reading. */
+const UNREAD_MAX_MS = 120_000;
 /** A caller that hears nothing for so long takes the owner for lost. */
 const SILENCE_MAX_MS = 120_000;
 const STATUS_MAX = 255;
@@ -83,7 +85,9 @@ async function answer(socket: Socket, handler: OwnerHandler, ending: AbortSignal
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   const output = handler(request, AbortSignal.any([gone.signal, ending]));
-  const heartbeat = setInterval(() => socket.write('\n'), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => {
+    if (!socket.writableNeedDrain) socket.write('\n');
+  }, HEARTBEAT_MS);
   try {
     for (;;) {
       const step = await output.next();
@@ -113,7 +117,9 @@ async function send(socket: Socket, reply: Reply): Promise<void> {
   if (Buffer.byteLength(text) > MESSAGE_MAX_BYTES) throw new Error('a line of output is too long');
   if (socket.write(text)) return;
   await new Promise<void>((flushed) => {
+    const stalled = setTimeout(() => socket.destroy(), UNREAD_MAX_MS);
     const done = () => {
+      clearTimeout(stalled);
       socket.removeListener('drain', done);
       socket.removeListener('close', done);
       flushed();

@@ -121,18 +121,32 @@ describe('values', () => {
 
   test('lists of pairs are read, a token may hold colons', () => {
     const config = good({
-      EXHIBIT_INTELLIGENCE_TOKENS: 'pro:a:b,free:c',
+      EXHIBIT_INTELLIGENCE_TOKENS: 'pro:colons:in-a-token,free:sixteen-letters-',
       EXHIBIT_SURFACES: 'web, hosted',
     });
     expect(config.intelligence.tokens.map((one) => [one.tier, one.token.reveal()])).toEqual([
-      ['pro', 'a:b'],
-      ['free', 'c'],
+      ['pro', 'colons:in-a-token'],
+      ['free', 'sixteen-letters-'],
     ]);
     expect(config.surfaces).toEqual(['hosted', 'web']);
   });
 });
 
 describe('problems', () => {
+  test('a bearer token that could be guessed is refused, with the length that it needs', () => {
+    const short = 'fifteen-letters';
+    expect(
+      problems({
+        EXHIBIT_ADMIN_TOKEN: short,
+        EXHIBIT_INTELLIGENCE_TOKENS: `pro:sixteen-letters-,free:${short}`,
+      }),
+    ).toEqual([
+      'EXHIBIT_ADMIN_TOKEN: expected at least 16 characters without white space',
+      'EXHIBIT_INTELLIGENCE_TOKENS: expected tier:token pairs, comma-separated (tiers free, pro, ' +
+        'desk), each token of at least 16 characters without white space',
+    ]);
+  });
+
   test('each problem has one line, all of them at once', () => {
     expect(
       problems({
@@ -233,8 +247,8 @@ describe('what is printed', () => {
     EXHIBIT_EXPLORER_KEY: MARK,
     EXHIBIT_SECRET: `${MARK}-and-some-more-text`,
     EXHIBIT_SECRET_PREVIOUS: `${MARK}-and-some-more-text`,
-    EXHIBIT_ADMIN_TOKEN: MARK,
-    EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}`,
+    EXHIBIT_ADMIN_TOKEN: `${MARK}-and-some-more-text`,
+    EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-and-some-more-text`,
   };
   const SCHEMES: { readonly [name: string]: string } = {
     EXHIBIT_DATABASE_URL: 'postgresql',

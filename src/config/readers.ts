@@ -191,16 +191,19 @@ function pairsIn<T>(
   return good.length === all.length && good.length <= PAIRS_MAX ? good : undefined;
 }
 
-/** `tier:token` pairs, of a closed list of tiers. */
+/** `tier:token` pairs, of a closed list of tiers and with tokens of at least so many characters. */
 export function tokensOf<const W extends string>(
   tiers: readonly W[],
+  charsMin: number,
 ): Reader<readonly { readonly tier: W; readonly token: Secret }[]> {
   const pair = (left: string, right: string) => {
     const tier = tiers.find((one) => one === left);
-    const token = secretOf(right);
+    const token = right.length >= charsMin ? secretOf(right) : undefined;
     return tier === undefined || token === undefined ? undefined : { tier, token };
   };
-  const expected = `tier:token pairs, comma-separated (tiers ${tiers.join(', ')})`;
+  const expected =
+    `tier:token pairs, comma-separated (tiers ${tiers.join(', ')}), ` +
+    `each token of at least ${charsMin} characters without white space`;
   return reader(expected, (text) => pairsIn(text, pair), 'nothing');
 }
 

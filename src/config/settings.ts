@@ -178,13 +178,14 @@ const ACCESS = {
     'The secret before, during a rotation.',
   ),
   EXHIBIT_ADMIN_TOKEN: optional(
-    secret(1),
-    'Opens `/metrics` and the detail of `/ready` on the public port, sent as a bearer token.',
+    secret(SECRET_CHARS_MIN),
+    'Opens `/metrics` and the detail of `/ready` on the public port, sent as a bearer token of at ' +
+      `least ${SECRET_CHARS_MIN} characters.`,
   ),
   EXHIBIT_INTELLIGENCE_TOKENS: optional(
-    tokensOf(TIERS),
-    'Bearer tokens of the intelligence service: `tier:token` pairs, comma-separated. Tokens of ' +
-      '`exhibit tokens mint` need no setting.',
+    tokensOf(TIERS, SECRET_CHARS_MIN),
+    'Bearer tokens of the intelligence service: `tier:token` pairs, comma-separated, each token of ' +
+      `at least ${SECRET_CHARS_MIN} characters. Tokens of \`exhibit tokens mint\` need no setting.`,
   ),
   EXHIBIT_ALLOW_ANONYMOUS: withInitial(
     'false',

@@ -4,12 +4,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { closings } from '../src/compose/closings.ts';
 import { access } from '../src/compose/features/access.ts';
 import { sanctions } from '../src/compose/features/sanctions.ts';
 import { tables } from '../src/compose/features/tables.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
-import { composeParts } from '../src/compose/parts.ts';
+import { type Parts, startParts } from '../src/compose/parts.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
 import { importCommand } from '../src/features/tables/imports.command.ts';
@@ -44,10 +45,13 @@ export async function furnish(directory: string): Promise<Furnished> {
   };
   const parsed = parseConfig(env, { cwd: process.cwd() });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const stores = await openStores(parsed.config);
-  const parts = composeParts(parsed.config, stores, outsideOf(parsed.config), createLogger());
+  const { config } = parsed;
+  const log = createLogger();
+  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
   try {
-    await parts.start();
+    const stores = await openStores(config);
+    opened.add('stores', stores.close);
+    const parts = await startParts(config, stores, outsideOf(config), log, opened);
     const outcome = await parts
       .of(sanctions)
       .services.sanctions.refresh(null, AbortSignal.timeout(60_000));
@@ -59,12 +63,9 @@ export async function furnish(directory: string): Promise<Furnished> {
     );
     return { env, keys, listed };
   } finally {
-    await parts.stop();
-    await stores.close();
+    await opened.closeAll();
   }
 }
-
-type Parts = ReturnType<typeof composeParts>;
 
 async function importTables(directory: string, parts: Parts, now: number): Promise<void> {
   const labels = join(directory, 'labels.csv');

@@ -1,9 +1,10 @@
 // Answers one question: what does the service cost with its charges, and without them.
 // It composes the real service; the only thing that can be left out is the stored charge.
 
+import { closings } from '../src/compose/closings.ts';
 import { createLogger } from '../src/compose/logger.ts';
 import { outsideOf } from '../src/compose/outside.ts';
-import { composeParts } from '../src/compose/parts.ts';
+import { startParts } from '../src/compose/parts.ts';
 import { startServing } from '../src/compose/serving.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
@@ -28,17 +29,18 @@ async function start({ env, charging }: ServiceOrder): Promise<number> {
   const parsed = parseConfig(env, { cwd: process.cwd() });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const { config } = parsed;
+  const log = createLogger();
+  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
   const stores = await openStores(config);
-  const parts = composeParts(config, stores, outsideOf(config), createLogger());
-  await parts.start();
+  opened.add('stores', stores.close);
+  const parts = await startParts(config, stores, outsideOf(config), log, opened);
   const gate: typeof parts.gate = charging
     ? parts.gate
     : { ...parts.gate, charge: async ({ figures }) => ({ kind: 'charged', figures }) };
-  const serving = await startServing({ ...parts, config, gate, log: createLogger() });
+  const serving = await startServing({ ...parts, config, gate, log });
+  opened.add('http', serving.close);
   process.once('SIGTERM', async () => {
-    await serving.close();
-    await parts.stop();
-    await stores.close();
+    await opened.closeAll();
     process.exit(0);
   });
   return Number(new URL(serving.url).port);

@@ -1,6 +1,7 @@
 // Does each program that is there to be copied do what it says, against the service as it starts?
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ describe('the programs', () => {
   const credentials = join(home, 'data/simulated/demo-credentials.json');
   const demo = z.object({ base_url: z.url(), api_key: z.string() });
   let service: ChildProcess;
+  let log = '';
   let env: Record<string, string>;
 
   beforeAll(async () => {
@@ -31,7 +33,10 @@ describe('the programs', () => {
     service = spawn(process.execPath, [join(ROOT, 'dist/main.js'), 'start'], {
       cwd: home,
       env: { ...plain, EXHIBIT_PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    service.stderr?.on('data', (bytes) => {
+      log += String(bytes);
     });
     let said = '';
     service.stdout?.on('data', (bytes) => {
@@ -134,6 +139,14 @@ describe('the programs', () => {
     const { data } = bulk.parse(JSON.parse(String(many.lines[0])));
     expect(data.results.map((one) => verdictOfResult(one).word)).toEqual(['listed', 'not listed']);
     expect(run('screen-one.sh', [LISTED], { API_KEY: 'sc_wrong' }).status).toBe(CURL_REFUSED);
+  });
+
+  test('the service that they asked has printed no warning, live reads included', async () => {
+    const ended = once(service, 'close');
+    service.kill('SIGTERM');
+    await ended;
+    expect(log).toContain('sanctions list: updated');
+    expect(log).not.toContain('Warning');
   });
 
   test('each of them is run here', () => {

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +22,17 @@ type Environment = { readonly [name: string]: string };
 type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
 
 /** The program with only the settings that are given, in a directory of its own. */
-function started(cwd: string, words: readonly string[], env: Environment): ChildProcess {
+function started(
+  cwd: string,
+  words: readonly string[],
+  env: Environment,
+  said: 'pipe' | number = 'pipe',
+): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
   return spawn(process.execPath, [MAIN, ...words], {
     cwd,
     env: { ...Object.fromEntries(own), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', said, said],
   });
 }
 
@@ -107,22 +120,18 @@ describe('a service and its operator', () => {
 
   let cwd: string;
   let service: ChildProcess;
-  let output = '';
-  let log = '';
+  // Standard output and errors together, in the order in which they were written.
+  const output = () => readFileSync(join(cwd, 'said'), 'utf8');
   beforeAll(async () => {
     cwd = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
-    service = started(cwd, ['start'], { EXHIBIT_PORT: '0' });
-    service.stdout?.on('data', (bytes) => {
-      output += String(bytes);
-    });
-    service.stderr?.on('data', (bytes) => {
-      log += String(bytes);
-    });
+    const said = openSync(join(cwd, 'said'), 'a');
+    const env = { EXHIBIT_PORT: '0', EXHIBIT_DATA_DIR: join(cwd, 'data') };
+    service = started(cwd, ['start'], env, said);
     const file = join(cwd, 'data/simulated/demo-credentials.json');
     await vi.waitFor(
       () => {
-        if (service.exitCode !== null) throw new Error(`it ended: ${log}`);
-        expect(existsSync(file) && output.includes('Base URL')).toBe(true);
+        if (service.exitCode !== null) throw new Error(`it ended: ${output()}`);
+        expect(existsSync(file) && output().includes('Base URL')).toBe(true);
       },
       { timeout: 150_000, interval: 200 },
     );
@@ -148,9 +157,22 @@ describe('a service and its operator', () => {
     });
   }
 
-  test('with nothing set, its first line says that what it serves is simulated', () => {
-    expect(output.trimStart()).toMatch(/^SIMULATED/);
-    expect(output).toContain(demo().api_key);
+  test('its first line says that what it serves is simulated, before any line of the log', () => {
+    expect(output()).toMatch(/^SIMULATED: .*\n/);
+    expect(output()).toContain('"msg":"sanctions list: updated"');
+    expect(output()).toContain(demo().api_key);
+  });
+
+  test('the command that it prints finds the demo key from a terminal that has set nothing', async () => {
+    const printed = /^ {2}(.*)bin\/exhibit (look .*)$/m.exec(output());
+    const line = `${printed?.[1]}"$0" "$1" ${printed?.[2]}`;
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
+    const env = Object.fromEntries(own);
+    const shell = ['-c', line, process.execPath, MAIN];
+    const child = spawn('sh', shell, { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = await ended(child);
+    expect(said.err).toBe('');
+    expect(said.out).toContain('"sanctioned":true');
   });
 
   test('a key made while it runs opens it; revoked, it opens nothing within 5 seconds', async () => {

@@ -1,6 +1,7 @@
 // Answers one question: what is printed once a service runs.
 // A first user reads it from top to bottom; what is simulated says so before anything else.
 
+import { dirname } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
@@ -13,7 +14,11 @@ import type { DemoCredentials } from './simulated.ts';
 
 const UNLISTED = '0x00000000219ab540356cbb839cbe05303d7705fa';
 
-/** What `npm start` prints over the simulated world, in its fixed order. */
+/** The first line of every process that serves or fills the simulated world. */
+export const SIMULATED_LINE =
+  'SIMULATED: everything served here is made up. Nothing it says is about a real address.';
+
+/** What `npm start` prints over the simulated world after its first line, in a fixed order. */
 export function announceSimulated(demo: DemoCredentials, config: Config): string[] {
   const { base_url: url, api_key: key } = demo;
   const [listed] = SANDBOX_PARTY.addresses;
@@ -23,8 +28,6 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     addresses: [address, SANDBOX_LABELLED.hot, SANDBOX_LAUNCHERS.flagged, UNLISTED],
   });
   return [
-    '',
-    'SIMULATED: everything served here is made up. Nothing it says is about a real address.',
     '',
     `  Base URL       ${url}`,
     `  API key        ${key}`,
@@ -47,7 +50,7 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     `  curl -s '${url}/health'`,
     '',
     '  # the same as a table, with the demo key',
-    `  bin/exhibit look ${address} --base-url ${url}`,
+    `  ${directoryOf(config)}bin/exhibit look ${address} --base-url ${url}`,
     '',
     pagesOf(url),
     '',
@@ -57,6 +60,14 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     '',
     `The simulated data is kept in ${config.dataDir}; real data never mixes with it.`,
   ];
+}
+
+// The demo key lies in the data directory: a terminal that has not set it would look elsewhere.
+function directoryOf({ dataDir, shown }: Config): string {
+  const isSet = shown.some(({ name, from }) => name === 'EXHIBIT_DATA_DIR' && from === 'set');
+  if (!isSet) return '';
+  const quoted = dirname(dataDir).replaceAll("'", String.raw`'\''`);
+  return `EXHIBIT_DATA_DIR='${quoted}' `;
 }
 
 /** What a live service prints: for each source, how old it is or why it is silent. */

@@ -3,9 +3,10 @@
 import type { Operations } from '../operator/operate.ts';
 import { becomeOwner } from '../operator/owner.ts';
 import { absences as absencesOf } from './checks.ts';
+import { closings, openWhole } from './closings.ts';
 import { createLogger } from './logger.ts';
 import { outsideOf } from './outside.ts';
-import { composeParts } from './parts.ts';
+import { startParts } from './parts.ts';
 import { openStores } from './stores.ts';
 
 /** A seat at a data directory: its owner's, or that of one who can ask the owner. */
@@ -15,17 +16,12 @@ export const absences: Operations['absences'] = absencesOf;
 
 /** Opens the stores of a configuration and loads what the commands look at. */
 export const openCommands: Operations['openCommands'] = async (config) => {
-  const stores = await openStores(config);
-  const parts = composeParts(config, stores, outsideOf(config), createLogger());
-  try {
-    await parts.start();
-  } catch (fault) {
-    await stores.close();
-    throw fault;
-  }
-  const close = async () => {
-    await parts.stop();
-    await stores.close();
-  };
-  return { commands: parts.commands, close };
+  const log = createLogger();
+  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
+  return openWhole(opened, async () => {
+    const stores = await openStores(config);
+    opened.add('stores', stores.close);
+    const { commands } = await startParts(config, stores, outsideOf(config), log, opened);
+    return { commands, close: opened.closeAll };
+  });
 };

@@ -10,6 +10,7 @@ import { doctorCommand } from '../operator/doctor.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
 import { doctorServices } from './checks.ts';
+import type { Closings } from './closings.ts';
 import { bound } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Opened, PortFacts } from './feature.ts';
@@ -36,19 +37,34 @@ export type Parts = {
   readonly jobs: readonly Job[];
   /** What one feature gave when it was opened. */
   readonly of: <F extends AnyFeature>(feature: F) => ReturnType<F['open']>;
-  /** Loads what is served from memory, and keeps it current. */
-  readonly start: () => Promise<void>;
-  /** Stops what `start` began and notes what was kept for later. */
-  readonly stop: () => Promise<void>;
 };
 
 const PING_TIMEOUT_MS = 2_000;
 
-/** Composes the parts. Nothing is read before `start`. */
-export function composeParts(config: Config, stores: Stores, outside: Outside, log: Logger): Parts {
+/** Composes the parts and loads what is served from memory. They close with what was opened. */
+export async function startParts(
+  config: Config,
+  stores: Stores,
+  outside: Outside,
+  log: Logger,
+  opened: Closings,
+): Promise<Parts> {
   const { database, warehouse, secrets } = stores;
   const context = { simulated: config.simulate, nowMs: Date.now };
-  const opened = openAll({ config, outside, log, database, warehouse, secrets, context });
+  const base = { config, outside, log, database, warehouse, secrets, context };
+  const features = openAll(base, opened);
+  // All have ended before anything is closed: what starts late would stay open.
+  const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
+  for (const one of started) if (one.status === 'rejected') throw one.reason;
+  return composeParts(config, stores, features, outside);
+}
+
+function composeParts(
+  config: Config,
+  { database, warehouse, secrets }: Stores,
+  opened: OpenedFeatures,
+  outside: Outside,
+): Parts {
   const of = openedIn(opened);
   const all = [...opened.values()];
   const handed = [...opened].flatMap(([feature, { ports }]) => handedBy(feature, ports));
@@ -74,27 +90,22 @@ export function composeParts(config: Config, stores: Stores, outside: Outside, l
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,
-    start: async () => {
-      await Promise.all(all.map((one) => one.start?.()));
-    },
-    // What the others rest on was opened first and is closed last.
-    stop: async () => {
-      for (const one of all.toReversed()) await one.close?.();
-    },
   };
 }
 
 type OpenedFeatures = ReadonlyMap<AnyFeature, Opened>;
 
 /** Opens the features in the order of the list, each on those that it rests on. */
-function openAll(base: Base): OpenedFeatures {
+function openAll(base: Base, closing: Closings): OpenedFeatures {
   const opened = new Map<AnyFeature, Opened>();
   const of = openedIn(opened);
   for (const feature of FEATURES as readonly AnyFeature[]) {
     const rests = Object.entries(feature.rests).map(([name, one]) => [name, of(one)] as const);
     // The declaration checked that these are what the feature opens on.
     const open = feature.open as (base: Base, rests: object) => Opened;
-    opened.set(feature, open(base, Object.fromEntries(rests)));
+    const one = open(base, Object.fromEntries(rests));
+    opened.set(feature, one);
+    if (one.close !== undefined) closing.add(feature.name, one.close);
   }
   return opened;
 }

@@ -4,10 +4,11 @@
 import type { Config } from '../config.ts';
 import { commandHandler } from '../operator/dispatch.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
-import { announceLive, announceSimulated } from './announce.ts';
+import { announceLive, announceSimulated, SIMULATED_LINE } from './announce.ts';
+import { type Closings, closings, openWhole } from './closings.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { outsideOf } from './outside.ts';
-import { composeParts, type Parts } from './parts.ts';
+import { type Parts, startParts } from './parts.ts';
 import { type Serving, startServing } from './serving.ts';
 import { type SimulatedWorld, startSimulated } from './simulated.ts';
 import { openStores } from './stores.ts';
@@ -19,47 +20,34 @@ export type Role = 'serve' | 'work';
 export type Running = { readonly stop: () => Promise<void> };
 
 type Seat = Extract<Ownership, { owner: true }>;
-type Closing = { readonly name: string; readonly close: () => Promise<void> };
 
 /** Starts a service in the given roles and says on standard output what it serves. */
 export async function runService(config: Config, roles: readonly Role[]): Promise<Running> {
+  if (config.simulate) process.stdout.write(`${SIMULATED_LINE}\n`);
   const log = createLogger();
-  const opened: Closing[] = [];
-  const stop = async () => {
-    for (const { name, close } of opened.splice(0).reverse()) {
-      await close().catch((fault: unknown) => log.error({ name, fault: String(fault) }, 'stop'));
-    }
-  };
-  try {
-    await started(config, roles, log, opened);
-    return { stop };
-  } catch (fault) {
-    await stop();
-    throw fault;
-  }
+  const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
+  await openWhole(opened, () => started(config, roles, log, opened));
+  return { stop: opened.closeAll };
 }
 
 async function started(
   config: Config,
   roles: readonly Role[],
   log: Logger,
-  opened: Closing[],
+  opened: Closings,
 ): Promise<void> {
   const seat = await seatOf(config);
-  if (seat !== null) opened.push({ name: 'owner', close: seat.close });
+  if (seat !== null) opened.add('owner', seat.close);
   const stores = await openStores(config);
-  opened.push({ name: 'stores', close: stores.close });
-  const world = config.simulate ? await startSimulated(config) : null;
-  if (world !== null) opened.push({ name: 'world', close: world.close });
+  opened.add('stores', stores.close);
+  const world = config.simulate ? await startSimulated(config, opened) : null;
   const outside = world === null ? outsideOf(config) : world.outside;
-  const parts = composeParts(config, stores, outside, log);
-  await parts.start();
-  opened.push({ name: 'parts', close: parts.stop });
+  const parts = await startParts(config, stores, outside, log, opened);
   const others = commandHandler(parts.commands, null);
   seat?.serve(others.handler);
-  opened.push({ name: 'commands', close: others.end });
+  opened.add('commands', others.end);
   if (roles.includes('work')) {
-    for (const { name, start } of parts.jobs) opened.push({ name, close: start().stop });
+    for (const { name, start } of parts.jobs) opened.add(name, start().stop);
   }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
   await announced(config, parts, world, serving);
@@ -79,10 +67,10 @@ async function serve(
   config: Config,
   parts: Parts,
   log: Logger,
-  opened: Closing[],
+  opened: Closings,
 ): Promise<Serving> {
   const serving = await startServing({ ...parts, config, log });
-  opened.push({ name: 'http', close: serving.close });
+  opened.add('http', serving.close);
   return serving;
 }
 

@@ -23,6 +23,7 @@ import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
 import { nowS } from './clock.ts';
+import type { Closings } from './closings.ts';
 import { access } from './features/access.ts';
 import { sanctions } from './features/sanctions.ts';
 import { tables } from './features/tables.ts';
@@ -45,7 +46,6 @@ export type SimulatedWorld = {
   readonly outside: Outside;
   /** Fills the list and the tables, and makes sure of ready credentials. */
   readonly furnish: (parts: Parts, baseUrl: string) => Promise<DemoCredentials>;
-  readonly close: () => Promise<void>;
 };
 
 const OWNER_ONLY = 0o600;
@@ -54,15 +54,19 @@ const SOURCE = 'simulated-world';
 const ETHEREUM_ID = 1;
 
 /** Starts the stand-in providers on loopback, with the faults that were asked for. */
-export async function startSimulated(config: Config): Promise<SimulatedWorld> {
+export async function startSimulated(config: Config, opened: Closings): Promise<SimulatedWorld> {
   const chains = worldChains(nowS, WORLD_SEED);
   const publisher = await startPublisher({ now: nowS });
+  opened.add('simulated publisher', publisher.close);
   const explorer = await startExplorer(chains);
+  opened.add('simulated explorer', explorer.close);
   const nodes = await startNodes(chains);
+  opened.add('simulated nodes', nodes.close);
   const prices = await startPriceApi({
     now: nowS,
     priceOf: (id, at) => worldPriceOf(WORLD_SEED, id, at),
   });
+  opened.add('simulated prices', prices.close);
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
     if (provider === 'rpc' && isRpcFault(fault)) nodes.fault(fault);
@@ -82,9 +86,6 @@ export async function startSimulated(config: Config): Promise<SimulatedWorld> {
         .services.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
       return demoCredentials(config, parts, baseUrl);
-    },
-    close: async () => {
-      await Promise.all([publisher, explorer, prices, nodes].map((one) => one.close()));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +113,14 @@ describe('one owner', () => {
     expect(lstatSync(join(dir, 'owner.d')).mode & 0o777).toBe(0o700);
     await mine.close();
     expect(existsSync(join(dir, 'owner.sock'))).toBe(false);
+    await ownerOf(await becomeOwner(dir)).close();
+  });
+
+  test('one that could not put its socket in place gives the directory up', async () => {
+    const published = join(dir, 'owner.sock');
+    await mkdir(join(published, 'in-the-way'), { recursive: true });
+    await expect(becomeOwner(dir)).rejects.toThrow();
+    await rm(published, { recursive: true });
     await ownerOf(await becomeOwner(dir)).close();
   });
 

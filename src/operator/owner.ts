@@ -45,16 +45,30 @@ const SOCKET_MODE = 0o600;
 export async function becomeOwner(dataDir: string): Promise<Ownership> {
   await mkdir(join(dataDir, CLAIMS_NAME), { recursive: true, mode: OWNER_ONLY });
   const place = await reachablePlace(dataDir);
+  try {
+    return await settled(place, dataDir);
+  } finally {
+    // A socket is bound and named, or nothing is: the short way to it has served.
+    await place.leave();
+  }
+}
+
+async function settled(place: Place, dataDir: string): Promise<Ownership> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const highest = await highestClaim(place.dir);
     const state = highest === 0 ? 'dead' : await probe(join(place.claims, String(highest)));
     if (state === 'alive') {
-      await place.leave();
       return { owner: false, call: (request, onLine) => callOwner(dataDir, request, onLine) };
     }
     if (state === 'gone') continue;
     const claim = await listen(place, highest + 1);
-    if (claim !== null) return ownershipOf(place, claim);
+    if (claim === null) continue;
+    try {
+      return await ownershipOf(place, claim);
+    } catch (fault) {
+      await ended(claim);
+      throw fault;
+    }
   }
   throw new Error(`the owner of ${dataDir} could not be determined: too many processes start`);
 }
@@ -137,10 +151,7 @@ async function listen(place: Place, number: number): Promise<Claim | null> {
     server.once('error', failed);
     server.listen(own, ready);
   });
-  const lost = async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  };
+  const lost = () => ended({ server, sockets });
   await chmod(own, SOCKET_MODE);
   const path = join(place.claims, String(number));
   try {
@@ -170,8 +181,6 @@ async function ownershipOf(place: Place, claim: Claim): Promise<Ownership> {
   await rename(passing, published);
   await rm(passing, { force: true });
   await clearAway(place.claims, claim.number);
-  // The socket is bound and named: the short way to it has served.
-  await place.leave();
   const ending = new AbortController();
   return {
     owner: true,
@@ -180,11 +189,16 @@ async function ownershipOf(place: Place, claim: Claim): Promise<Ownership> {
       // While it listens nobody else can have published theirs, so this removes its own.
       await rm(published, { force: true });
       ending.abort();
-      const closed = new Promise((done) => claim.server.close(done));
-      for (const socket of claim.sockets) socket.destroy();
-      await closed;
+      await ended(claim);
     },
   };
+}
+
+/** Stops listening: whoever looks next finds the claim dead. */
+async function ended({ server, sockets }: Pick<Claim, 'server' | 'sockets'>): Promise<void> {
+  const closed = new Promise((done) => server.close(done));
+  for (const socket of sockets) socket.destroy();
+  await closed;
 }
 
 /** Removes claims below the owner's, and sockets that never became one. */

@@ -1,0 +1,39 @@
+// Answers one question: in which order is what was opened closed again.
+// In reverse, each whatever became of the others: what could not be closed is told, and the rest is.
+
+/** What was opened so far. */
+export type Closings = {
+  readonly add: (name: string, close: () => void | Promise<void>) => void;
+  /** Closes what was added, the last first. A second call closes only what was added since. */
+  readonly closeAll: () => Promise<void>;
+};
+
+/** Starts with nothing opened. `told` hears of each that could not be closed. */
+export function closings(told: (name: string, fault: unknown) => void): Closings {
+  const opened: { readonly name: string; readonly close: () => void | Promise<void> }[] = [];
+  return {
+    add: (name, close) => void opened.push({ name, close }),
+    closeAll: async () => {
+      for (let one = opened.pop(); one !== undefined; one = opened.pop()) {
+        try {
+          await one.close();
+        } catch (fault) {
+          told(one.name, fault);
+        }
+      }
+    },
+  };
+}
+
+/** Opens something of several parts; where that fails, closes those that were opened already. */
+export async function openWhole<T>(
+  opened: Closings,
+  open: (opened: Closings) => Promise<T>,
+): Promise<T> {
+  try {
+    return await open(opened);
+  } catch (fault) {
+    await opened.closeAll();
+    throw fault;
+  }
+}

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deriveSecrets } from '../access/secret.ts';
 import { parseConfig } from '../config.ts';
 import { StoreUnavailable } from '../stores/control/engine/database.ts';
+import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
 import { closings, openWhole } from './closings.ts';
 import { outsideOf } from './outside.ts';
 import { startParts } from './parts.ts';
@@ -64,9 +65,13 @@ describe('a start that fails', () => {
       asked += 1;
       throw asked === 1 ? new RangeError('a bug') : new StoreUnavailable('it is gone', 'EGONE');
     };
-    const database = { kind: 'pglite', durable: true, query, transaction: query };
-    const secrets = deriveSecrets('a root secret of the tests', null);
-    const stores = { database, warehouse: {}, secrets } as unknown as Stores;
+    const close = async () => undefined;
+    const stores: Stores = {
+      database: { kind: 'pglite', durable: true, query, transaction: query, close },
+      warehouse: remoteWarehouse('http://127.0.0.1:1'),
+      secrets: deriveSecrets('a root secret of the tests', null),
+      close,
+    };
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const { opened, told } = opening();
     const starting = openWhole(opened, () =>

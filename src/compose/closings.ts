@@ -1,5 +1,5 @@
 // Answers one question: in which order is what was opened closed again.
-// In reverse, each whatever became of the others: what could not be closed is told, and the rest is.
+// In reverse, each whatever became of the others: what could not be closed is told.
 
 /** What was opened so far. */
 export type Closings = {
@@ -15,11 +15,10 @@ export function closings(told: (name: string, fault: unknown) => void): Closings
     add: (name, close) => void opened.push({ name, close }),
     closeAll: async () => {
       for (let one = opened.pop(); one !== undefined; one = opened.pop()) {
-        try {
-          await one.close();
-        } catch (fault) {
-          told(one.name, fault);
-        }
+        const { name, close } = one;
+        await Promise.resolve()
+          .then(close)
+          .catch((fault: unknown) => told(name, fault));
       }
     },
   };

@@ -179,13 +179,14 @@ const ACCESS = {
   ),
   EXHIBIT_ADMIN_TOKEN: optional(
     secret(SECRET_CHARS_MIN),
-    'Opens `/metrics` and the detail of `/ready` on the public port, sent as a bearer token of at ' +
-      `least ${SECRET_CHARS_MIN} characters.`,
+    'Opens `/metrics` and the detail of `/ready` on the public port, sent as a bearer token of ' +
+      `at least ${SECRET_CHARS_MIN} characters.`,
   ),
   EXHIBIT_INTELLIGENCE_TOKENS: optional(
     tokensOf(TIERS, SECRET_CHARS_MIN),
-    'Bearer tokens of the intelligence service: `tier:token` pairs, comma-separated, each token of ' +
-      `at least ${SECRET_CHARS_MIN} characters. Tokens of \`exhibit tokens mint\` need no setting.`,
+    'Bearer tokens of the intelligence service: `tier:token` pairs, comma-separated, each token ' +
+      `of at least ${SECRET_CHARS_MIN} characters. ` +
+      'Tokens of `exhibit tokens mint` need no setting.',
   ),
   EXHIBIT_ALLOW_ANONYMOUS: withInitial(
     'false',

@@ -135,26 +135,26 @@ async function textOf(path: string) {
 async function checked(path: string | URL, config: Config | null, signal: AbortSignal) {
   const table = await judgedOrFault(path);
   if (!table.read) return table;
-  const { judged, sha256 } = table;
+  const { validated, sha256 } = table;
   const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const probes = BRIDGE_CHAINS.flatMap((chain) => {
     const rpc = nodes?.byChain.get(chain);
     return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
   });
-  const looked = await checkWithNodes(judged.rows, probes, signal);
+  const looked = await checkWithNodes(validated.rows, probes, signal);
   nodes?.close();
   const refusedByNode = looked.reduce((sum, { refused }) => sum + refused.length, 0);
   return {
     read: true,
     file: path instanceof URL ? 'registry/bridge-contracts.csv' : path,
     sha256,
-    rows: judged.rows.length + judged.refused.length,
-    accepted: judged.rows.length - refusedByNode,
-    refused: judged.refused,
+    rows: validated.rows.length + validated.refused.length,
+    accepted: validated.rows.length - refusedByNode,
+    refused: validated.refused,
     nodes: looked,
     without_node: BRIDGE_CHAINS.filter(
       (chain) =>
-        nodes?.byChain.has(chain) !== true && judged.rows.some((row) => row.chain === chain),
+        nodes?.byChain.has(chain) !== true && validated.rows.some((row) => row.chain === chain),
     ),
   } as const;
 }
@@ -162,7 +162,7 @@ async function checked(path: string | URL, config: Config | null, signal: AbortS
 async function judgedOrFault(path: string | URL) {
   try {
     const { sha256, lines } = await csvTable(path);
-    return { read: true, judged: validateRegistry(lines), sha256 } as const;
+    return { read: true, validated: validateRegistry(lines), sha256 } as const;
   } catch (fault) {
     if (!(fault instanceof RangeError || fault instanceof FileFault))
       return unreadable(CANNOT_OPEN);

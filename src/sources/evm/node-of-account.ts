@@ -93,7 +93,7 @@ function asker(rpc: JsonRpc, signal: AbortSignal): StateAsk {
     const { code, message } = answer.error;
     const refused = REFUSED_CODES.has(code) || REFUSED_WORDS.test(message);
     if (call.method === 'eth_call' && refused) return { refused: true };
-    throw new RpcFault(`answered an error to ${call.method} (${code})`, 'weather');
+    throw new RpcFault(`answered an error to ${call.method} (${code})`, 'failed');
   };
 }
 

@@ -89,7 +89,7 @@ function listOf(result: unknown): readonly unknown[] {
   return result;
 }
 
-/** Words by which a plan or a missing chain is told from weather. */
+/** Words by which a plan or a missing chain is told from a passing failure. */
 const REFUSES_CHAIN: readonly RegExp[] = [
   // Etherscan's free plan on Base, BSC and others.
   /^free api access is not supported for this chain/i,

@@ -190,7 +190,7 @@ describe('nothing is empty but the words for it', () => {
     expect(() => pageIn('txlist', { status: '0', message, result: null })).toThrow(WindowEnded);
   });
 
-  test('a plan that lacks the chain is told from weather, in every module', () => {
+  test('a plan that lacks the chain is told from a passing failure, in every module', () => {
     const result = 'Free API access is not supported for this chain. Please upgrade …';
     const answer = { status: '0', message: 'NOTOK', result };
     expect(() => pageIn('txlist', answer)).toThrow(ChainRefused);

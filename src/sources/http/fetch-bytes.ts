@@ -46,7 +46,7 @@ export type Fetched = {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Downloads. Throws `FetchFault` for weather, and what `into` throws. */
+/** Downloads. Throws `FetchFault` for an upstream failure, and what `into` throws. */
 export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
   const { deadlineMs } = ask.limits;
   let sinkFault: unknown = null;
@@ -71,7 +71,7 @@ async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
     const response = await answered(url, ask, ended);
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => single(headers[name]);
-    if (status === 200) return { status, header, bytes: await poured(response, ask, ended) };
+    if (status === 200) return { status, header, bytes: await received(response, ask, ended) };
     // What comes with any other status is of no use, and its connection goes with it.
     response.destroy();
     if (status === 304) return { status, header, bytes: 0 };
@@ -102,7 +102,7 @@ async function answered(
 }
 
 /** Reads the body to its end, within its size and faster than a drip. */
-async function poured(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd): Promise<number> {
+async function received(body: IncomingMessage, ask: FetchAsk, { end }: CallEnd): Promise<number> {
   const { bytesMax, dripWindowMs, dripBytesMin } = ask.limits;
   let bytes = 0;
   let before = 0;

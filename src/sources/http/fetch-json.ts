@@ -70,7 +70,7 @@ export type JsonAsk = {
   readonly parse?: (text: string) => unknown;
 };
 
-/** An answer of a status outside 200 to 299: weather, which may say when to ask again, and why. */
+/** An answer of a status outside 200 to 299: a failure that may say when to ask again, and why. */
 export class StatusFault extends FetchFault {
   readonly status: number;
   readonly retryAfterMs: number | null;

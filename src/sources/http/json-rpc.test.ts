@@ -75,11 +75,11 @@ describe('a batch', () => {
   test('of which a call is left without answer, or with neither result nor error, is a fault', async () => {
     const short = await answering(([id]) => ({ body: JSON.stringify([{ id, result: 1 }]) }));
     expect(await fault(short.client().batch(CALLS, never))).toBe(
-      'weather: left a call without answer (200)',
+      'failed: left a call without answer (200)',
     );
     const empty = await answering((ids) => ({ body: JSON.stringify(ids.map((id) => ({ id }))) }));
     expect(await fault(empty.client().batch(CALLS, never))).toBe(
-      'weather: answered neither result nor error',
+      'failed: answered neither result nor error',
     );
   });
 
@@ -99,10 +99,10 @@ describe('a fault', () => {
   test.each([
     [401, '{"message":"who are you"}', 'terminal: refused the credential (401)'],
     [403, '<html>', 'terminal: refused the credential (403)'],
-    [404, 'nothing', 'weather: answered 404'],
-    [200, '{"message":"maintenance"}', 'weather: answered something other than JSON-RPC'],
-    [200, '<!doctype html>', 'weather: answered something other than JSON-RPC'],
-    [200, '', 'weather: answered something other than JSON-RPC'],
+    [404, 'nothing', 'failed: answered 404'],
+    [200, '{"message":"maintenance"}', 'failed: answered something other than JSON-RPC'],
+    [200, '<!doctype html>', 'failed: answered something other than JSON-RPC'],
+    [200, '', 'failed: answered something other than JSON-RPC'],
     [200, '[{"id":1,"resu', 'too_large: cut its answer off'],
     [413, '', 'too_large: finds the request too large'],
   ])('status %s with %s is one by name, never a result', async (status, body, says) => {
@@ -113,7 +113,7 @@ describe('a fault', () => {
   test('of the server is waited for, a few times and longer each time', async () => {
     const { client, slept } = await answering(() => ({ status: 502, body: '' }));
     expect(await fault(client().call({ method: 'a', params: [] }, never))).toBe(
-      'weather: answered 502',
+      'failed: answered 502',
     );
     expect(slept).toEqual([250, 500, 1_000, 2_000]);
   });
@@ -127,7 +127,7 @@ describe('a fault', () => {
     const silent = await answering(() => null);
     const hurried = silent.client({ deadlineMs: 50, attemptsMax: 1 });
     expect(await fault(hurried.call({ method: 'a', params: [] }, never))).toBe(
-      'weather: did not answer within 0.05 s',
+      'failed: did not answer within 0.05 s',
     );
   });
 
@@ -136,7 +136,7 @@ describe('a fault', () => {
     const there = client({ attemptsMax: 1 });
     for (const stop of stops.splice(0)) stop();
     expect(await fault(there.call({ method: 'a', params: [] }, never))).toBe(
-      'weather: refused the connection',
+      'failed: refused the connection',
     );
   });
 });

@@ -30,7 +30,7 @@ export type RpcAnswer =
  */
 export class RpcFault extends Error {
   readonly fault: string;
-  readonly kind: 'too_large' | 'weather' | 'stopped' | 'terminal';
+  readonly kind: 'too_large' | 'failed' | 'stopped' | 'terminal';
   constructor(fault: string, kind: RpcFault['kind']) {
     super(fault);
     this.name = 'RpcFault';
@@ -155,10 +155,10 @@ class Client {
       const tried = await this.#exchange(calls, signal);
       if (!('again' in tried)) return tried.answers;
       const wait = tried.afterMs === null ? waitMs : tried.afterMs;
-      if (attempt >= limits.attemptsMax) throw new RpcFault(tried.again, 'weather');
+      if (attempt >= limits.attemptsMax) throw new RpcFault(tried.again, 'failed');
       if (wait > limits.waitMaxMs) {
         const asks = `asks to wait ${Math.ceil(wait / MS_PER_S)} s`;
-        throw new RpcFault(`${tried.again} and ${asks}`, 'weather');
+        throw new RpcFault(`${tried.again} and ${asks}`, 'failed');
       }
       await sleep(wait, signal);
       if (signal.aborted) throw new RpcFault('the reading was stopped', 'stopped');
@@ -219,11 +219,11 @@ function unusable({ status, retryAfterMs: afterMs }: Answered, text: string): Tr
     throw new RpcFault(`refused the credential (${status})`, 'terminal');
   }
   if (status >= SERVER_FAULT) return { again: `answered ${status}`, afterMs };
-  if (status !== HTTP.ok) throw new RpcFault(`answered ${status}`, 'weather');
+  if (status !== HTTP.ok) throw new RpcFault(`answered ${status}`, 'failed');
   // A body that begins as JSON and does not end as such was cut by somebody on the way.
   if (/^\s*[[{]/.test(text) && !/[\]}]\s*$/.test(text))
     throw new RpcFault('cut its answer off', 'too_large');
-  throw new RpcFault('answered something other than JSON-RPC', 'weather');
+  throw new RpcFault('answered something other than JSON-RPC', 'failed');
 }
 
 /** The answer of each call by its id. One error for a whole batch is that of a batch refused. */
@@ -243,9 +243,9 @@ function matched(
   }
   return Array.from({ length: count }, (_, i) => {
     const wire = byId.get(first + i);
-    if (wire === undefined) throw new RpcFault(`left a call without answer (${status})`, 'weather');
+    if (wire === undefined) throw new RpcFault(`left a call without answer (${status})`, 'failed');
     if (wire.error != null) return { ok: false, error: { ...wire.error, data: wire.error.data } };
-    if (!('result' in wire)) throw new RpcFault('answered neither result nor error', 'weather');
+    if (!('result' in wire)) throw new RpcFault('answered neither result nor error', 'failed');
     return { ok: true, result: wire.result };
   });
 }

@@ -24,7 +24,7 @@ function guarded(over: Partial<typeof LIMITS> = {}) {
   return { guard, wait: (ms: number) => (now += ms) };
 }
 
-describe('weather', () => {
+describe('an upstream failure', () => {
   test('is asked again, as often as the limits say, then told', async () => {
     const { guard } = guarded();
     let asked = 0;

@@ -11,7 +11,7 @@ import { FetchFault } from './outbound-call.ts';
 /** A provider did not give a usable answer, in product text without any part of a URL. */
 export class ProviderFault extends Error {
   readonly fault: string;
-  /** Whether the same question may soon be answered: weather, unlike a refusal. */
+  /** Whether the same question may soon be answered: a passing failure, unlike a refusal. */
   readonly passing: boolean;
   constructor(fault: string, kind: 'passing' | 'lasting') {
     super(fault);
@@ -89,7 +89,7 @@ export async function withBudget<T>(
 export type GuardLimits = {
   /** Its plan's rate. */
   readonly callsPerS: number;
-  /** How often a question is asked again after passing weather. */
+  /** How often a question is asked again after a passing failure. */
   readonly retriesMax: number;
   /** The wait before the first of them, doubled for each further one. */
   readonly backoffMs: number;

@@ -1,4 +1,4 @@
-// What does the file of bridge contracts hold, by the rules that it is judged by?
+// What does the file of bridge contracts hold, by the rules that it is validated by?
 // A file that is missing, broken or empty is unread; refused rows are left out, and counted.
 
 import { parseIsoDate } from '../../chain/time.ts';
@@ -22,14 +22,14 @@ export const REGISTRY_TITLE = 'Registry of bridge contracts';
 const REGISTRY_PAGE = '/registry/bridges';
 
 /** The rules by which rows are taken or refused. Throws RangeError for what is no such table. */
-type JudgeRows = (lines: readonly TableLine[]) => ValidatedRows;
+type ValidateRows = (lines: readonly TableLine[]) => ValidatedRows;
 
 /** The table of a file. It is read once, at the first question, and kept. */
-export function fileBridgeRegistry(path: URL | string, judge: JudgeRows): BridgeRegistry {
+export function fileBridgeRegistry(path: URL | string, validate: ValidateRows): BridgeRegistry {
   let kept: Promise<Reading<RegistryTable, BridgeRegistryPort>> | null = null;
   return {
     table: async () => {
-      if (kept === null) kept = loaded(path, judge);
+      if (kept === null) kept = loaded(path, validate);
       const table = await kept;
       // What was not read may be there the next time.
       if (!table.checked) kept = null;
@@ -40,11 +40,11 @@ export function fileBridgeRegistry(path: URL | string, judge: JudgeRows): Bridge
 
 async function loaded(
   path: URL | string,
-  judge: JudgeRows,
+  validate: ValidateRows,
 ): Promise<Reading<RegistryTable, BridgeRegistryPort>> {
   try {
     const { sha256, lines } = await csvTable(path);
-    const { rows, refused } = judge(lines);
+    const { rows, refused } = validate(lines);
     return tableOf(sha256, rows, refused.length);
   } catch (error) {
     const isTold = error instanceof RangeError || error instanceof FileFault;

@@ -77,7 +77,7 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
 
 function textOf(answer: RpcAnswer | undefined): string {
   if (answer?.ok === true && typeof answer.result === 'string') return answer.result;
-  throw new RpcFault('answered neither code nor number', 'weather');
+  throw new RpcFault('answered neither code nor number', 'failed');
 }
 
 /** A node that finds a call reverted has answered it: the contract has no such function. */

@@ -32,10 +32,10 @@ const row = z.tuple([
 
 /** The rows of the file's text. Throws `FileFault`, with its line, at the first that is wrong. */
 export function mixerRows(text: string): MixerContract[] {
-  return judged(csvLines(text));
+  return validated(csvLines(text));
 }
 
-function judged([heading, ...lines]: readonly TableLine[]): MixerContract[] {
+function validated([heading, ...lines]: readonly TableLine[]): MixerContract[] {
   if (heading?.cells.join() !== HEADING) throw new FileFault('line 1: not the heading');
   const met = new Set<string>();
   return lines.map(({ line, cells }) => {
@@ -90,7 +90,7 @@ export function mixerRegistryFile(path: string | URL): MixerRegistry {
 async function loaded(path: string | URL): Promise<MixerRegistry> {
   try {
     const { sha256, lines } = await csvTable(path);
-    const rows = judged(lines);
+    const rows = validated(lines);
     const reviews = rows.map(({ reviewed }) => Number(parseIsoDate(reviewed)));
     const hash = sha256.slice(0, HASH_CHARS_SHOWN);
     const name = `${MIXERS_TITLE}: ${rows.length} rows, sha256 ${hash}`;

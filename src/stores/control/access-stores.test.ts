@@ -81,7 +81,7 @@ describe('over a store that does not answer', () => {
     });
   });
 
-  test('a bug is thrown, not called weather', async () => {
+  test('a bug is thrown, not called a failure of the store', async () => {
     const allowance = { subject: 's', period: '2026-11-21', limit: 1 };
     await expect(quotaTable(broken, CONTEXT).charge(allowance)).rejects.toThrow('a bug');
     await expect(membershipTable(broken, CONTEXT).find('a')).rejects.toThrow('a bug');

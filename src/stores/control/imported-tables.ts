@@ -103,7 +103,7 @@ export function tableStore<Row extends StoredRow>(
   };
 }
 
-/** Runs work on the store; its weather is unread. */
+/** Runs work on the store; a failure of the store is unread. */
 async function asked<T>(
   { what }: { readonly what: string },
   database: Database,

@@ -32,7 +32,7 @@ export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
 
 /** A table kept ready, and asked. */
 export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> & {
-  /** Asks the store once; never throws for weather. */
+  /** Asks the store once; never throws for an upstream failure. */
   readonly poll: () => Promise<void>;
   /** Loads, then polls until stopped. */
   readonly start: () => Promise<void>;

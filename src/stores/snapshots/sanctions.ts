@@ -52,7 +52,7 @@ type SnapshotOptions = ListRules & {
 /** A list served from memory. */
 export type Snapshot = {
   readonly list: SanctionsList;
-  /** Asks the store once; never throws for weather. */
+  /** Asks the store once; never throws for an upstream failure. */
   readonly poll: () => Promise<void>;
   /** Loads, then polls until stopped. */
   readonly start: () => Promise<void>;

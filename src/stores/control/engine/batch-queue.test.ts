@@ -5,7 +5,7 @@ import { StoreUnavailable } from './database.ts';
 const LIMITS = { batchMax: 10, waitingMax: 25 };
 
 describe('a queue of batches', () => {
-  test('what comes in one turn goes together, what comes meanwhile goes next', async () => {
+  test('what comes in one tick goes together, what comes meanwhile goes next', async () => {
     const batches: number[][] = [];
     const double = batchQueue<number, number>(async (items) => {
       batches.push([...items]);

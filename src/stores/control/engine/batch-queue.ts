@@ -1,5 +1,5 @@
 // Answers one question: how do callers that wait together share one statement.
-// A batch starts with the turn of the event loop after the one before it has ended; what comes
+// A batch starts with the event-loop tick after the one before it has ended; what comes
 // meanwhile waits for the next. It refuses callers past its bound rather than let them wait
 // without end.
 
@@ -44,13 +44,13 @@ export function batchQueue<I, O>(
     }
   }
 
-  // The callers just answered, and whoever comes in the same turn, go together: fewer and fuller
-  // statements. To wait for more turns saves work, and leaves the loop idle where little else runs.
-  const turn = () => new Promise<void>((turned) => setImmediate(turned));
+  // The callers just answered, and whoever comes in the same tick, go together: fewer and fuller
+  // statements. To wait for more ticks saves work, and leaves the loop idle where little else runs.
+  const nextTick = () => new Promise<void>((reached) => setImmediate(reached));
 
   async function runAll(): Promise<void> {
     do {
-      await turn();
+      await nextTick();
       const batch = waiting.slice(0, limits.batchMax);
       waiting = waiting.slice(limits.batchMax);
       await runBatch(batch);

@@ -25,7 +25,7 @@ export type ControlContext = {
 /** Makes readings of one port over the control store. `what` names it in a silent reading. */
 export type ControlReadings<P extends string> = {
   readonly read: <T>(value: T) => Read<T, P>;
-  /** Runs a question. Weather becomes unread; anything else is thrown on. */
+  /** Runs a question. A failure of the store becomes unread; anything else is thrown on. */
   readonly ask: <T>(question: () => Promise<T>) => Promise<Reading<T, P>>;
   /** Asks for a list of one row more than `rowsMax` at most: with that row it is a part. */
   readonly askList: <T>(

@@ -101,7 +101,7 @@ export class SqlError extends Error {
 }
 
 /** SQLSTATEs, by class or in full, that say that the store is not well, not that we are wrong. */
-const WEATHER: readonly (readonly [prefix: string, fault: string])[] = [
+const FAULTS: readonly (readonly [prefix: string, fault: string])[] = [
   ['08', 'the connection failed'],
   ['25P03', 'a transaction idled too long'],
   ['25006', 'the server takes no writes'],
@@ -117,8 +117,8 @@ const WEATHER: readonly (readonly [prefix: string, fault: string])[] = [
   ['XX002', 'the server reports a damaged index'],
 ];
 
-/** Sorts a refused statement by its SQLSTATE into weather or a bug. */
+/** Sorts a refused statement by its SQLSTATE into a failure of the store or a bug. */
 export function fromSqlState(code: string, message: string): StoreUnavailable | SqlError {
-  const row = WEATHER.find(([prefix]) => code.startsWith(prefix));
+  const row = FAULTS.find(([prefix]) => code.startsWith(prefix));
   return row === undefined ? new SqlError(code, message) : new StoreUnavailable(row[1], code);
 }

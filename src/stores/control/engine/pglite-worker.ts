@@ -129,8 +129,8 @@ async function serve(request: EngineRequest): Promise<void> {
   await upkeep();
 }
 
-let turn: Promise<void> = Promise.resolve();
+let busy: Promise<void> = Promise.resolve();
 port.on('message', (request: EngineRequest) => {
-  turn = turn.then(() => serve(request));
+  busy = busy.then(() => serve(request));
 });
 reply({ id: READY_ID, kind: 'rows', rows: [] });

@@ -8,7 +8,8 @@ import { mintKey } from './access/key.ts';
 import { deriveSecrets } from './access/secret.ts';
 import { CONTRACTS, EVIDENCE_ROUTES, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
-import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+import { answerPointer, type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+import type { AccessRule, Method } from './contract/route.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import type { World } from './testing/planted-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
@@ -25,16 +26,14 @@ const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
   serverUrl: 'http://127.0.0.1',
 });
 const SECRETS = deriveSecrets('a root secret of the tests', null);
+const AJV = new Ajv2020({ strict: false, validateFormats: false }).addSchema(DOCUMENT, 'doc:');
 const validators = new Map<string, ValidateFunction>();
 
-function validatorOf(path: string, method: string, status: number): ValidateFunction {
+function validatorOf(path: string, method: Method, status: number): ValidateFunction {
   const key = `${method} ${path} ${status}`;
   const held = validators.get(key);
   if (held !== undefined) return held;
-  const operation = DOCUMENT.paths[path]?.[method.toLowerCase()];
-  const schema = operation?.responses[String(status)]?.content['application/json'].schema;
-  if (schema === undefined) throw new Error(`the document does not know ${key}`);
-  const made = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  const made = AJV.compile({ $ref: `doc:#${answerPointer({ path, method }, status)}` });
   validators.set(key, made);
   return made;
 }
@@ -46,7 +45,9 @@ async function served(world: World) {
   const at = world.now;
   await memberships.record({ membership_id: 'mem_1', plan: 'enterprise', status: 'active', at });
   const key = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, at);
-  await keys.add(key.stored, 1);
+  const partner = { kind: 'scp', partner: 'acme', monthly_budget: 100_000 } as const;
+  const partners = mintKey(partner, SECRETS, at);
+  for (const one of [key, partners]) await keys.add(one.stored, 1);
   const given = { ...world.ports, service: TEST_SERVICE };
   const mounted = EVIDENCE_ROUTES.map((route): Mounted => {
     return { route, handle: handlerOf(route.name, given) };
@@ -62,7 +63,9 @@ async function served(world: World) {
     budgetMs: 5_000,
     trustProxy: false,
   });
-  return { app, authorization: `Bearer ${key.text}` };
+  const authorizationFor = (access: AccessRule) =>
+    `Bearer ${(access === 'partner' ? partners : key).text}`;
+  return { app, authorizationFor };
 }
 
 type Sent = { readonly url: string; readonly body: unknown };
@@ -80,14 +83,17 @@ function sentOf(path: string, input: { params: unknown; query: unknown; body: un
 test('every answer over every world is what the document says', async () => {
   const seen = new Map<string, number>();
   for (const world of WORLDS) {
-    const { app, authorization } = await served(world);
+    const { app, authorizationFor } = await served(world);
     for (const route of EVIDENCE_ROUTES) {
       const answered = asksOf(route, world).map(async ({ input }) => {
         const { url, body } = sentOf(route.path, input);
         const reply = await app.inject({
           method: route.method === 'POST' ? 'POST' : 'GET',
           url,
-          headers: { authorization, 'content-type': 'application/json' },
+          headers: {
+            authorization: authorizationFor(route.access),
+            'content-type': 'application/json',
+          },
           ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
         });
         const validate = validatorOf(route.path, route.method, reply.statusCode);
@@ -117,8 +123,8 @@ const REFUSED: readonly (readonly [string, object, number])[] = [
 test.each(REFUSED)('the refusal of %s is what the document says', async (_, over, status) => {
   const [world] = WORLDS;
   if (world === undefined) throw new Error('there is no world');
-  const { app, authorization } = await served(world);
-  const headers = { authorization, 'content-type': 'application/json' };
+  const { app, authorizationFor } = await served(world);
+  const headers = { authorization: authorizationFor('desk'), 'content-type': 'application/json' };
   const method = 'POST' as const;
   const url = '/api/v1/bulk/wallet-screen';
   const given =

@@ -76,10 +76,11 @@ async function exhibit(name: string, ...words: string[]): Promise<string> {
 }
 
 async function screen(url: string, address: string, key: string) {
-  const asked = request(`${url}/api/v1/wallet/${address}/ofac`, {
-    agent,
-    headers: { authorization: `Bearer ${key}` },
-  });
+  return ask(`${url}/api/v1/wallet/${address}/ofac`, key, 'GET');
+}
+
+async function ask(url: string, key: string, method: 'GET' | 'POST') {
+  const asked = request(url, { agent, method, headers: { authorization: `Bearer ${key}` } });
   asked.end();
   const [answer] = await once(asked, 'response');
   let text = '';
@@ -151,6 +152,39 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
     const spent = await screen(two.url, String(listed), key);
     expect(spent.headers['x-ratelimit-remaining']).toBe('0');
     expect(spent.headers['retry-after']).toBe(spent.headers['x-ratelimit-reset']);
+  });
+
+  test('together they scan exactly as often as a partner’s month allows, and say 429 from then on', async () => {
+    const BUDGET = 90;
+    const ASKED = 140;
+    const made: unknown = JSON.parse(
+      await exhibit('three', 'keys', 'create', '--partner', 'acme', '--budget', '90', '--json'),
+    );
+    const partners = String(Object(made).key);
+    const scan = (i: number) => {
+      const { url } = i % 2 === 0 ? one : two;
+      return ask(`${url}/api/v1/scan/${listed}`, partners, 'POST');
+    };
+    const answers = await Promise.all(Array.from({ length: ASKED }, (_, i) => scan(i)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(BUDGET);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(ASKED - BUDGET);
+    for (const { url } of [one, two]) {
+      const { status, headers, body } = await ask(`${url}/api/v1/scan/${listed}`, partners, 'POST');
+      expect([status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]).toEqual([
+        ...[429, String(BUDGET), '0'],
+      ]);
+      expect(Object(body)).toMatchObject({ reason: 'quota_exhausted' });
+    }
+    const { prefix } = Object(made);
+    await exhibit('three', 'keys', 'revoke', String(prefix));
+    await vi.waitFor(
+      async () => {
+        const { status, body } = await ask(`${two.url}/api/v1/scan/${listed}`, partners, 'POST');
+        expect([status, Object(body).reason]).toEqual([402, 'unknown_membership']);
+      },
+      { timeout: 5_000, interval: 200 },
+    );
   });
 
   test('a key revoked through one opens the other no longer within 5 s', async () => {

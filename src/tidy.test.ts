@@ -51,6 +51,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   entities: ['deposits', 'history', 'tables'],
   exchanges: ['deposits', 'history', 'tables'],
   forensics: ['history', 'sanctions', 'tables'],
+  partner: [],
 };
 
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
@@ -59,6 +60,12 @@ const ARROWS: readonly Arrows[] = [
   { of: CHAIN, may: [], outside: ['hash-wasm', '@noble/hashes', '@scure/base'], sealed: true },
   { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: [] },
+  {
+    // A scan declares the answers of other routes as its sections.
+    of: 'src/features/partner/*.contract.ts',
+    may: [CONTRACT, ...BELOW, 'src/features/*.contract.ts'],
+    outside: ['zod'],
+  },
   { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
   { of: 'src/features/*.route.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['types:zod'] },
   { of: 'src/features/*.job.ts', may: [PORTS, ACCESS, ...BELOW], outside: [] },

@@ -12,6 +12,7 @@ import { forensics } from './features/forensics.ts';
 import { health } from './features/health.ts';
 import { history } from './features/history.ts';
 import { indexing } from './features/indexing.ts';
+import { partner } from './features/partner.ts';
 import { sanctions } from './features/sanctions.ts';
 import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
@@ -27,6 +28,7 @@ export const FEATURES = featureList([
   forensics,
   indexing,
   entities,
+  partner,
   health,
 ]);
 

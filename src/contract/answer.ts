@@ -54,6 +54,10 @@ export class Answer<in out Name extends string> {
     this.state = absent === null ? 'ok' : absent.state;
     this.why = absent === null ? null : absent.why;
   }
+  /** What it rests on. */
+  get sources(): readonly Source[] {
+    return this.#sources;
+  }
   /** The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation. */
   bytes(now: number): Buffer {
     const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));

@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
-import { type AccessRule, type AnyRoute, envelopeSchema } from './route.ts';
+import { type AccessRule, type AnyRoute, envelopeSchema, type RouteFacts } from './route.ts';
+import { type SectionRoutes, sectionRoutes } from './sections.ts';
 import { CLAIM_META } from './wire.ts';
 
 type Json = { [key: string]: unknown };
@@ -18,6 +19,7 @@ export type JsonSchema = {
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
+  readonly $ref?: string;
   readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -41,7 +43,7 @@ export type Operation = {
     readonly required: boolean;
     readonly schema: JsonSchema;
   }[];
-  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: {
     readonly [status: string]: {
       readonly description: string;
@@ -104,6 +106,7 @@ function components(): Json {
   return {
     securitySchemes: {
       key: { type: 'http', scheme: 'bearer', description: 'A hosted API key (prefix `sc_`).' },
+      partner: { type: 'http', scheme: 'bearer', description: 'A partner key (prefix `scp_`).' },
       membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
       token: { type: 'http', scheme: 'bearer', description: 'An intelligence access token.' },
     },
@@ -121,7 +124,7 @@ function operation(route: AnyRoute): Operation {
     ...('params' in route ? fields(route.params, 'path') : []),
     ...fields(route.query, 'query'),
   ];
-  const charged = SECURITY[route.access] === KEY;
+  const charged = CHARGED.has(SECURITY[route.access]);
   return {
     operationId: route.name,
     summary: route.summary,
@@ -134,11 +137,13 @@ function operation(route: AnyRoute): Operation {
 }
 
 const KEY = [{ key: [] }, { membership: [] }];
+const PARTNER = [{ partner: [] }, { membership: [] }];
+const CHARGED: ReadonlySet<Operation['security']> = new Set([KEY, PARTNER]);
 const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   analyst: KEY,
   desk: KEY,
   enterprise: KEY,
-  partner: KEY,
+  partner: PARTNER,
   bearer: [{ token: [] }],
   session: [{ session: [] }],
   open: [],
@@ -147,7 +152,8 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
 function bodyOf(route: AnyRoute): Pick<Operation, 'requestBody'> {
   if (!('body' in route) || route.body === null) return {};
   const schema = jsonSchema(route.body, 'input');
-  return { requestBody: { required: true, content: { 'application/json': { schema } } } };
+  const required = !route.body.safeParse(undefined).success;
+  return { requestBody: { required, content: { 'application/json': { schema } } } };
 }
 
 function fields(object: z.ZodObject, where: 'path' | 'query') {
@@ -211,13 +217,35 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
   return Object.fromEntries(said);
 }
 
+/** Answers of other routes are declared where those routes are. */
+function referencesTo(routes: SectionRoutes): { [section: string]: { $ref: string } } {
+  const references = Object.entries(routes).map(([section, route]) => {
+    return [section, { $ref: `#${answerPointer(route, 200)}` }] as const;
+  });
+  return Object.fromEntries(references);
+}
+
+/** Where the document declares an answer of a route, as the fragment of a URI. */
+export function answerPointer(
+  { path, method }: Pick<RouteFacts, 'path' | 'method'>,
+  status: number,
+): string {
+  const steps = ['paths', path, method.toLowerCase(), 'responses', String(status)];
+  const pointer = [...steps, 'content', 'application/json', 'schema'].map((step) =>
+    encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
+  );
+  return `/${pointer.join('/')}`;
+}
+
 /** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const made: Json = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
-    override: ({ jsonSchema: node }) => {
+    override: ({ zodSchema, jsonSchema: node }) => {
+      const sections = sectionRoutes(zodSchema);
+      if (sections !== null) node.properties = referencesTo(sections);
       if (io === 'output') delete node.additionalProperties;
       if (CLAIM_META in node) {
         node['x-exhibit-claim'] = node[CLAIM_META];

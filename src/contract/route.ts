@@ -10,7 +10,8 @@ import type { Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
-import { sourceShown, unixSeconds } from './wire.ts';
+import type { SectionRoutes, Sections } from './sections.ts';
+import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
 import { dataWriterOf, type Write, writerOf } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'web';
@@ -55,8 +56,9 @@ type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {
 };
 
 /**
- * True where some field of the data is a claim whatever the handler says: not one inside a list,
- * and not one inside what may be null or left out. The tuples keep a union from being taken apart.
+ * True where some field of the data is a claim, or holds answers of others, whatever the handler
+ * says: not one inside a list, and not one inside what may be null or left out. The tuples keep a
+ * union from being taken apart.
  */
 type AlwaysClaims<D> = [D] extends [object]
   ? true extends { [K in keyof D]-?: IsClaim<D[K]> }[keyof D]
@@ -65,7 +67,7 @@ type AlwaysClaims<D> = [D] extends [object]
   : false;
 type IsClaim<V> = 0 extends 1 & V
   ? false
-  : [V] extends [Claim<unknown, unknown, never>]
+  : [V] extends [Claim<unknown, unknown, never> | Sections<SectionRoutes>]
     ? true
     : [V] extends [readonly unknown[]]
       ? false
@@ -207,10 +209,12 @@ function caveatLabel(sources: ReadonlySet<Source>): string {
 /** What a handler is told beside its input. `now` is Unix seconds. */
 export type Asked = { readonly now: () => number; readonly signal: AbortSignal };
 
+type BodyOf<B> = [B] extends [never] ? undefined : B;
+
 /** The parsed input of a declared route. */
 export type InputOf<R> =
   R extends Inputs<infer P, infer Q, infer B>
-    ? { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
+    ? { params: z.output<P>; query: z.output<Q>; body: BodyOf<z.output<B>> }
     : never;
 
 /** A handler of an evidence route: it answers through its route, or refuses the input. */
@@ -331,19 +335,20 @@ export type AnyRoute = AnyEvidenceRoute | AnyPlainRoute | AnyStreamRoute;
 export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
   const ok = z.strictObject({
     state: z.literal('ok'),
-    subject: z.string(),
+    subject: words(),
     sources: z.array(sourceShown).min(1),
     as_of: unixSeconds,
     data: route.data,
   });
+  const sources = harmless(z.array(sourceShown), 'whoever read nothing names no source');
   const absences = route.absences.map((state) =>
     z.strictObject({
       state: z.literal(state),
-      subject: z.string(),
-      sources: state === 'not_supported' ? z.array(sourceShown).length(0) : z.array(sourceShown),
+      subject: words(),
+      sources: state === 'not_supported' ? sources.length(0) : sources,
       as_of: unixSeconds,
       data: z.null(),
-      reason: z.string().min(1),
+      reason: prose().min(1),
     }),
   );
   return z.union([ok, ...absences]);

@@ -177,8 +177,8 @@ export const isoTime = words(z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d
 
 /** One source of an answer, as the interface shows it. */
 export const sourceShown = z.strictObject({
-  name: z.string().min(1),
-  url: z.string().min(1),
+  name: words().min(1),
+  url: words().min(1),
   as_of: unixSeconds,
 });
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Source } from '../evidence/source.ts';
 import { claimMeta, claimTaker } from './claims.ts';
 import { type Check, defOf } from './schema.ts';
+import { Sections, sectionRoutes } from './sections.ts';
 
 /**
  * The JSON of a value; the sources of its claims are added to a set of the answer's own. It throws
@@ -46,6 +47,7 @@ function labelled({ write }: Field, label: Label): Write {
 
 function made(schema: z.ZodType, place: Place): Write {
   if (place.depth > DEPTH_MAX) throw mistake(place, 'the schema nests too deep');
+  if (sectionRoutes(schema) !== null) return sectionsWriter(place);
   const meta = claimMeta(schema);
   if (meta === null) return checked(schema, place, kindOf(schema, place));
   if (place.within !== null) throw mistake(place, `a claim stands inside ${place.within}`);
@@ -53,6 +55,15 @@ function made(schema: z.ZodType, place: Place): Write {
   const write = checked(schema, within, kindOf(schema, within));
   const take = claimTaker(meta, place.at);
   return (value, sources) => write(take(value, sources), sources);
+}
+
+// An answer was written when its own route made it: nothing of it is taken apart again.
+function sectionsWriter({ at }: Place): Write {
+  return (value, sources) => {
+    if (!(value instanceof Sections)) throw misfit(at, 'expected answers of other routes');
+    for (const source of value.sources) sources.add(source);
+    return value.text;
+  };
 }
 
 function kindOf(schema: z.ZodType, place: Place): Write {

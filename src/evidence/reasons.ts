@@ -244,6 +244,11 @@ export const REASONS = {
     means: 'The table was read and does not name the address; what else was checked is said.',
     next: 'This does not say that the address is no exchange’s.',
   },
+  sections_unanswered: {
+    sentence: 'Each section was left without an answer. {sections}',
+    means: 'Of the routes that a scan asks, each said why it could not answer.',
+    next: 'Read the reason of each section: it is that of its own route.',
+  },
 } as const satisfies { readonly [code: string]: Row };
 
 /** A stable name of a reason. */

@@ -156,6 +156,7 @@ function innerOf(field: JsonSchema): { of: JsonSchema; list: boolean } {
 }
 
 function typeWords(field: JsonSchema): string {
+  if (field.$ref !== undefined) return 'the answer of its own route';
   if (field.anyOf !== undefined) return field.anyOf.map(typeWords).join(' or ');
   if (field.const !== undefined) return JSON.stringify(field.const);
   if (field.enum !== undefined) return field.enum.map((one) => JSON.stringify(one)).join(', ');
@@ -178,6 +179,7 @@ function bounds(field: JsonSchema): string {
 function accessSentence(one: Operation): string {
   const ways = one.security.flatMap((way) => Object.keys(way));
   if (ways.length === 0) return 'Open: no credential.';
+  if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
   if (ways.includes('token')) return 'Needs a bearer access token.';
   return 'Needs a key: Authorization: Bearer, or x-service-membership.';
 }
@@ -186,6 +188,7 @@ function example(path: string, method: string, one: Operation, server: string): 
   const url = server + path.replace('{address}', '0x00000000219ab540356cbb839cbe05303d7705fa');
   const key = one.security.length > 0 ? " \\\n  -H 'Authorization: Bearer <API_KEY>'" : '';
   if (method !== 'post') return `curl '${url}'${key}`;
+  if (one.requestBody?.required === false) return `curl -X POST '${url}'${key}`;
   const body = '{"addresses":["0x00000000219ab540356cbb839cbe05303d7705fa"]}';
   return `curl -X POST '${url}'${key} \\\n  -H 'content-type: application/json' \\\n  -d '${body}'`;
 }

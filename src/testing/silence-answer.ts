@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { claimMeta, denies } from '../contract/claims.ts';
 import { defOf } from '../contract/schema.ts';
+import { type SectionRoutes, sectionRoutes } from '../contract/sections.ts';
 import { type ClaimMeta, type HarmlessMark, harmlessMark } from '../contract/wire.ts';
 
 /** A leaf: where it is, what stands there, and what it was declared as. */
@@ -198,7 +199,12 @@ export type Declared = {
   readonly mark: HarmlessMark | null;
   /** The kind of schema. */
   readonly kind: string;
+  /** The routes whose answers stand there, by section. */
+  readonly sections: SectionRoutes;
 };
+
+/** Of a place where no answer of another route stands. */
+export const NO_SECTIONS: SectionRoutes = {};
 
 /** Every place that a schema declares, whatever is said there. */
 export function placesOf(
@@ -210,10 +216,11 @@ export function placesOf(
   const mark = own === null ? around : own;
   const meta = claimMeta(schema);
   const { type, shape, element, innerType, valueType, options } = defOf(schema);
-  if (meta !== null) return [{ pattern, meta, mark, kind: type }];
+  const sections = sectionRoutes(schema) ?? NO_SECTIONS;
+  if (meta !== null) return [{ pattern, meta, mark, kind: type, sections }];
   if (innerType !== undefined) return placesOf(innerType, pattern, mark);
   if (options !== undefined) return options.flatMap((one) => placesOf(one, pattern, mark));
-  const here = { pattern, meta, mark, kind: type };
+  const here = { pattern, meta, mark, kind: type, sections };
   if (valueType !== undefined) return [here, ...placesOf(valueType, `${pattern}{}`)];
   if (element !== undefined) return [here, ...placesOf(element, `${pattern}[]`)];
   if (shape === undefined) {

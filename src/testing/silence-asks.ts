@@ -37,6 +37,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   // Pages: the first, of the size that a route takes by itself.
   before: () => undefined,
   limit: () => undefined,
+  // A scan asks all of its sections by itself.
+  sections: () => undefined,
 };
 
 /** Every question that a world holds for a route. */
@@ -46,7 +48,8 @@ export function asksOf(route: AskedRoute, world: World): Ask[] {
   const takesList = fields.has('addresses');
   const each = takesList && world.subjects.length > 1 ? [world.subjects, ...alone] : alone;
   const days = fields.has('on') ? [null, ...world.days] : [null];
-  const chain = fields.get('chain');
+  // A chain beside sections is that of one section: its own route is asked for each.
+  const chain = fields.has('sections') ? undefined : fields.get('chain');
   // Every chain that can be named is named where nothing is held; elsewhere facts are of one.
   const chains = [null, ...(chain === undefined || !world.empty ? [] : wordsOf(chain))];
   return days.flatMap((on) =>
@@ -58,8 +61,8 @@ function askOf(route: AskedRoute, fill: Fill): Ask {
   const { addresses, on, chain } = fill;
   const params = filled(route.params.shape, fill, route.name);
   const query = filled(route.query.shape, fill, route.name);
-  const shape = route.body === null ? null : defOf(route.body).shape;
-  const body = shape === null || shape === undefined ? null : filled(shape, fill, route.name);
+  const shape = bodyShape(route);
+  const body = shape === undefined ? null : filled(shape, fill, route.name);
   const about = addresses.length === 1 ? addresses[0] : `${addresses.length} addresses`;
   const input = {
     params: route.params.parse(params),
@@ -70,9 +73,15 @@ function askOf(route: AskedRoute, fill: Fill): Ask {
   return { ...fill, name, input };
 }
 
+/** The fields of a route's body, also of one that may be left out. */
+function bodyShape({ body }: AskedRoute) {
+  if (body === null) return undefined;
+  const { shape, innerType } = defOf(body);
+  return innerType === undefined ? shape : defOf(innerType).shape;
+}
+
 function fieldsOf(route: AskedRoute): Map<string, z.ZodType> {
-  const body = route.body === null ? undefined : defOf(route.body).shape;
-  const shapes = [route.params.shape, route.query.shape, body];
+  const shapes = [route.params.shape, route.query.shape, bodyShape(route)];
   return new Map(
     shapes.flatMap((shape) => (isRecord(shape) ? Object.entries(shape) : [])) as [
       string,

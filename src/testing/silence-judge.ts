@@ -4,6 +4,7 @@
 import type { Absence } from '../contract/answer.ts';
 import { denies } from '../contract/claims.ts';
 import { type ClaimMeta, missRests } from '../contract/wire.ts';
+import { given } from '../evidence/measure.ts';
 import type { Fact } from './planted.ts';
 import type { World } from './planted-worlds.ts';
 import { type Declared, isDenial, type Leaf } from './silence-answer.ts';
@@ -116,9 +117,15 @@ function isConvicted(run: Run, { world, ask }: Cell, { leaves }: Said, flag: Lea
   );
 }
 
-function patternsOf(run: Run, { contradicts }: Fact): readonly string[] {
-  const patterns = contradicts[run.route.name];
-  return patterns === undefined ? [] : patterns;
+// A route that holds the answers of others is contradicted in them as each of them is.
+function patternsOf({ route, places }: Run, { contradicts }: Fact): readonly string[] {
+  const own = given(contradicts[route.name]);
+  const inSections = [...places.values()].flatMap(({ pattern, sections }) =>
+    Object.entries(sections).flatMap(([section, { name }]) =>
+      given(contradicts[name]).map((one) => `${pattern}.${section}.data.${one}`),
+    ),
+  );
+  return [...own, ...inSections];
 }
 
 /**

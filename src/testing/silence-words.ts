@@ -18,7 +18,7 @@ const OF_SILENCE: readonly ReasonCode[] = [
   ...(['high_degree', 'entity_service', 'entity_nobody', 'creation_not_found'] as const),
   ...(['list_never_loaded', 'list_date_not_covered', 'table_never_imported'] as const),
   ...(['not_configured', 'registry_row_missing', 'receipt_not_held', 'simulated'] as const),
-  'partial_history',
+  ...(['partial_history', 'form_not_recognised'] as const),
 ];
 
 /** Every sentence with such a word. One that fits is taken out of a text before the next. */

@@ -7,7 +7,7 @@ import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import type { World } from './planted-worlds.ts';
-import { type Leaf, leavesOf, placesOf } from './silence-answer.ts';
+import { type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
 import { type Ask, type AskedRoute, asksOf } from './silence-asks.ts';
 import {
   type Cell,
@@ -109,7 +109,9 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
   // Whoever refuses an input before it asks anybody says nothing of an address.
   if (spoken.kind === 'refused' && log.length === 0) return;
   const asked = await checkPorts(run, whole, spoken, log);
-  await checkCalls(run, whole, spoken, log);
+  // The calls behind a section are its own route's, and spoiled one by one where that is asked.
+  const holdsSections = [...run.places.values()].some(({ sections }) => sections !== NO_SECTIONS);
+  if (!holdsSections) await checkCalls(run, whole, spoken, log);
   await checkBudgets(run, whole, spoken, asked);
 }
 

@@ -3,6 +3,7 @@
 
 import type { z } from 'zod';
 import { badInput, type Refusal } from '../contract/refusals.ts';
+import { defOf } from '../contract/schema.ts';
 
 type Declared = {
   readonly params: z.ZodObject;
@@ -50,8 +51,9 @@ function fieldName(path: readonly PropertyKey[]): string {
   }, '');
 }
 
+/** The fields of an object, also of one that may be left out. */
 function shapeOf(schema: z.ZodType): object {
-  return 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
-    ? schema.shape
-    : {};
+  const { shape, innerType } = defOf(schema);
+  if (shape !== undefined) return shape;
+  return innerType === undefined ? {} : shapeOf(innerType);
 }

@@ -9,7 +9,7 @@ import { labelChanges } from '../features/tables/label-changes.contract.ts';
 import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
 import { STILL_NOW } from './clock.ts';
-import { HONEST, linkOf, type Screen, screenHandler } from './planted-screen.ts';
+import { HONEST, linkOf, type ScreenPorts, screenHandler } from './planted-screen.ts';
 import type { AskedRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
 import {
@@ -33,7 +33,7 @@ type PlantedLeak = {
   readonly make: MakeHandler;
 };
 
-function leaky(name: string, rules: readonly LeakRule[], lie: Partial<Screen>): PlantedLeak {
+function leaky(name: string, rules: readonly LeakRule[], lie: Partial<ScreenPorts>): PlantedLeak {
   return { name, rules, make: (ports) => screenHandler(ports, { ...HONEST, ...lie }) };
 }
 

@@ -71,7 +71,7 @@ type Linked = Partly<boolean, WalkPort>;
 type Labels = Reading<LabelLookUp, 'exchange_labels'>;
 
 /** The parts of the screen, each of which a leak may replace. */
-export type Screen = {
+export type ScreenPorts = {
   readonly list: (ports: SilencePorts, address: string, all: readonly string[]) => Promise<Look>;
   readonly listed: (look: ListLookUp, address: string) => boolean;
   readonly labels: (ports: SilencePorts, address: string) => Promise<Labels>;
@@ -87,7 +87,7 @@ export type Screen = {
 };
 
 /** Every part without a lie. */
-export const HONEST: Screen = {
+export const HONEST: ScreenPorts = {
   list: ({ sanctionsList }, address) => sanctionsList.lookUp([address]),
   listed: ({ found }, address) => found.has(address),
   labels: ({ exchangeLabels }, address) => exchangeLabels.lookUp([address]),
@@ -129,7 +129,10 @@ export async function linkOf(
 }
 
 /** The handler of the screen made of these parts. */
-export function screenHandler(ports: SilencePorts, screen: Screen): Handler<typeof plantedScreen> {
+export function screenHandler(
+  ports: SilencePorts,
+  screen: ScreenPorts,
+): Handler<typeof plantedScreen> {
   return async ({ body }, { signal }) => {
     const results = [];
     const rests: Read<unknown, never>[] = [];

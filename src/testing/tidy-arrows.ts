@@ -3,7 +3,7 @@
 
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
-import { type Import, isTest, isWithin, type Source, type Violation } from './tidy-source.ts';
+import { type Import, isTest, isWithin, type SourceFile, type Violation } from './tidy-source.ts';
 
 /**
  * One row of the table. `of` names files by path prefix or end (`*.contract.ts`); `may` names
@@ -41,7 +41,7 @@ export function isOf(path: string, of: string): boolean {
 }
 
 /** The imports of a file that no arrow allows. */
-export function arrowViolations(source: Source, house: House): Violation[] {
+export function arrowViolations(source: SourceFile, house: House): Violation[] {
   const row = rowOf(source.path, house);
   if (row === undefined) return [violation(source, { line: 1, from: 'a folder without a row' })];
   return source.imports
@@ -55,7 +55,7 @@ function rowOf(path: string, { arrows }: House): Arrows | undefined {
   return arrows.find((one) => isOf(path, one.of) || isOf(tested, one.of));
 }
 
-function violation(source: Source, one: Pick<Import, 'line' | 'from'>): Violation {
+function violation(source: SourceFile, one: Pick<Import, 'line' | 'from'>): Violation {
   return { rule: 'import arrow', path: source.path, line: one.line, what: one.from };
 }
 
@@ -148,7 +148,7 @@ function packageOf(from: string): string {
 }
 
 /** The files that cannot be reached, by imports, from those that the product begins with. */
-export function deadFiles(sources: readonly Source[], roots: readonly string[]): string[] {
+export function deadFiles(sources: readonly SourceFile[], roots: readonly string[]): string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const reached = new Set<string>();
   const next = sources
@@ -166,7 +166,7 @@ export function deadFiles(sources: readonly Source[], roots: readonly string[]):
 }
 
 /** The circles of imports, types included: each as the paths in it, in order. */
-export function circles(sources: readonly Source[]): string[][] {
+export function circles(sources: readonly SourceFile[]): string[][] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const below = (path: string): string[] => {
     const source = byPath.get(path);

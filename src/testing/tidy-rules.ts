@@ -21,7 +21,7 @@ import {
   nameOf,
   nodeAt,
   nodesAt,
-  type Source,
+  type SourceFile,
   type Violation,
   walk,
 } from './tidy-source.ts';
@@ -50,13 +50,18 @@ export type Exceptions = {
   readonly failureMessages: readonly string[];
 };
 
-type Rule = (node: Node, above: readonly Node[], source: Source, but: Exceptions) => string | null;
+type Rule = (
+  node: Node,
+  above: readonly Node[],
+  source: SourceFile,
+  but: Exceptions,
+) => string | null;
 
 const within = (path: string, folders: readonly string[]) =>
   folders.some((folder) => isWithin(path, folder));
 
 /** What a file writes that the house forbids. */
-export function ruleViolations(source: Source, but: Exceptions): Violation[] {
+export function ruleViolations(source: SourceFile, but: Exceptions): Violation[] {
   const found: Violation[] = [];
   walk(source.program, (node, above) => {
     for (const [rule, holdsFor] of Object.entries(RULES)) {
@@ -68,7 +73,7 @@ export function ruleViolations(source: Source, but: Exceptions): Violation[] {
   return found;
 }
 
-function textOf(source: Source, node: Node): string {
+function textOf(source: SourceFile, node: Node): string {
   return source.text.slice(node.start, node.end).split('\n').join(' ').slice(0, 80);
 }
 
@@ -84,7 +89,7 @@ const EVIDENCE_TYPES: { readonly [file: string]: readonly string[] } = {
 };
 
 /** The names by which a file knows the types of evidence; an alias imported is flagged as it is. */
-function evidenceNames(source: Source): ReadonlySet<string> {
+function evidenceNames(source: SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   walk(source.program, (node) => {
     if (node.type !== 'ImportDeclaration') return;
@@ -102,8 +107,8 @@ function evidenceNames(source: Source): ReadonlySet<string> {
   return names;
 }
 
-const knownNames = new WeakMap<Source, ReadonlySet<string>>();
-function namesIn(source: Source): ReadonlySet<string> {
+const knownNames = new WeakMap<SourceFile, ReadonlySet<string>>();
+function namesIn(source: SourceFile): ReadonlySet<string> {
   const known = knownNames.get(source);
   if (known !== undefined) return known;
   const names = evidenceNames(source);
@@ -112,7 +117,7 @@ function namesIn(source: Source): ReadonlySet<string> {
 }
 
 /** Whether the value of `JSON.parse` at once becomes `unknown`, or goes through a schema. */
-function isCheckedParse(node: Node, above: readonly Node[], source: Source): boolean {
+function isCheckedParse(node: Node, above: readonly Node[], source: SourceFile): boolean {
   const parent = above.at(-1);
   if (parent === undefined) return false;
   const annotated = (one: Node | null) =>
@@ -138,11 +143,11 @@ function isSchemaCall(call: Node): boolean {
   );
 }
 
-function isExpectation(call: Node, source: Source): boolean {
+function isExpectation(call: Node, source: SourceFile): boolean {
   return isTest(source.path) && nameOf(nodeAt(call, 'callee')) === 'expect';
 }
 
-function isDeclaredUnknown(name: string, source: Source): boolean {
+function isDeclaredUnknown(name: string, source: SourceFile): boolean {
   return new RegExp(`\\b(let|const)\\s+${name}\\s*:\\s*unknown\\b`).test(source.text);
 }
 
@@ -299,7 +304,7 @@ function isEnvSpecifier(one: Node): boolean {
 }
 
 /** Names that a file may not import: mints outside sources and stores, answers outside routes. */
-export function mintViolations(source: Source, but: Exceptions): Violation[] {
+export function mintViolations(source: SourceFile, but: Exceptions): Violation[] {
   const makers = [
     { file: '/reading.ts', names: ['read', 'part', 'mintAs', '*'], may: but.mints, tests: true },
     {

@@ -10,7 +10,7 @@ import {
   nameOf,
   nodeAt,
   nodesAt,
-  type Source,
+  type SourceFile,
   type Violation,
   walk,
 } from './tidy-source.ts';
@@ -47,7 +47,7 @@ const TEST_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with a file's name, size and comments. */
-export function shapeViolations(source: Source): Violation[] {
+export function shapeViolations(source: SourceFile): Violation[] {
   return [
     ...named(source),
     ...sized(source),
@@ -57,11 +57,11 @@ export function shapeViolations(source: Source): Violation[] {
   ];
 }
 
-function violation(source: Source, rule: string, line: number, what: string): Violation {
+function violation(source: SourceFile, rule: string, line: number, what: string): Violation {
   return { rule, path: source.path, line, what };
 }
 
-function named(source: Source): Violation[] {
+function named(source: SourceFile): Violation[] {
   const name = basename(source.path);
   const stem = name.replace(/\..*$/, '');
   const folders = dirname(source.path).split('/');
@@ -77,12 +77,12 @@ function named(source: Source): Violation[] {
   return found;
 }
 
-function sized(source: Source): Violation[] {
+function sized(source: SourceFile): Violation[] {
   const count = source.lines.at(-1) === '' ? source.lines.length - 1 : source.lines.length;
   return count > LINES_A_FILE_MAX ? [violation(source, 'file length', count, `${count}`)] : [];
 }
 
-function commented(source: Source): Violation[] {
+function commented(source: SourceFile): Violation[] {
   const found: Violation[] = [];
   const head = headLines(source.lines);
   if (head === 0 && !isTest(source.path)) found.push(violation(source, 'head comment', 1, 'none'));
@@ -106,7 +106,7 @@ function headLines(lines: readonly string[]): number {
   return end === -1 ? rest.length : end;
 }
 
-function functionsSized(source: Source): Violation[] {
+function functionsSized(source: SourceFile): Violation[] {
   const found: Violation[] = [];
   walk(source.program, (node, above) => {
     if (!isFunction(node) || groupsTests(node, above.at(-1))) return;
@@ -140,7 +140,7 @@ function calledName(node: Node): string {
   return nameOf(callee);
 }
 
-function linesOf(source: Source): Violation[] {
+function linesOf(source: SourceFile): Violation[] {
   const found: Violation[] = [];
   const test = isTest(source.path);
   source.lines.forEach((text, at) => {

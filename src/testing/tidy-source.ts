@@ -19,7 +19,7 @@ export type Import = {
 };
 
 /** A parsed file. `path` is relative to the root of the repository. */
-export type Source = {
+export type SourceFile = {
   readonly path: string;
   readonly text: string;
   readonly lines: readonly string[];
@@ -47,12 +47,12 @@ export function codeUnder(root: string, folder: string): string[] {
 }
 
 /** Reads and parses a file. */
-export function sourceAt(root: string, path: string): Source {
+export function sourceAt(root: string, path: string): SourceFile {
   return parsed(path, readFileSync(`${root}/${path}`, 'utf8'));
 }
 
 /** Parses a text as the file of that path. A text that does not parse is an error. */
-export function parsed(path: string, text: string): Source {
+export function parsed(path: string, text: string): SourceFile {
   const result = parseSync(path, text, { preserveParens: false });
   const [fault] = result.errors;
   if (fault !== undefined) throw new Error(`${path}: ${fault.message}`);

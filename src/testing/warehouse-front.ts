@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quoted } from '../stores/warehouse/engine/binding.ts';
-import { type Engine, startEngine } from '../stores/warehouse/engine/engine.ts';
-import type { Job } from '../stores/warehouse/engine/engine-protocol.ts';
+import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/engine.ts';
+import type { EngineJob } from '../stores/warehouse/engine/engine-protocol.ts';
 import { WarehouseQueryError, WarehouseUnavailable } from '../stores/warehouse/engine/executor.ts';
 import { fileInsert, insertTarget } from '../stores/warehouse/engine/insert-source.ts';
 
@@ -50,7 +50,7 @@ const QUERY_MS_MAX = 120_000;
 
 /** Starts a front over a directory, on a free port of the loopback. */
 export async function startWarehouseFront(directory: string): Promise<WarehouseFront> {
-  const engine = await startEngine(directory);
+  const engine = await startWarehouseEngine(directory);
   const faults = faultBox();
   let last: Record<string, string> = {};
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
@@ -96,7 +96,7 @@ function faultBox() {
 }
 
 async function handle(
-  engine: Engine,
+  engine: WarehouseEngine,
   fault: FrontFault | undefined,
   request: IncomingMessage,
   response: ServerResponse,
@@ -193,7 +193,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-type Question = { readonly job: Job; readonly body: Buffer; readonly parquet?: string };
+type Question = { readonly job: EngineJob; readonly body: Buffer; readonly parquet?: string };
 
 const MULTIPART = /^multipart\/form-data; boundary=(.+)$/;
 const INSERT = /^\s*INSERT INTO ([\w.]+)(?: \(([^)]*)\))? FORMAT (\w+)\s*$/;
@@ -209,7 +209,7 @@ function question(url: URL, request: IncomingMessage, body: Buffer): Question {
   const insert = INSERT.exec(statement);
   if (insert !== null && boundary === undefined) return insertion(insert, body);
   const format = fields.get('default_format');
-  const job: Job = {
+  const job: EngineJob = {
     do: 'run',
     format: format === undefined ? 'TabSeparated' : format,
     settings: Object.fromEntries(settingsOf(fields)),
@@ -220,14 +220,14 @@ function question(url: URL, request: IncomingMessage, body: Buffer): Question {
 function insertion(match: RegExpExecArray, body: Buffer): Question {
   const [, table, columns, named] = match;
   if (table !== undefined && named === 'Parquet') {
-    const job: Job = { do: 'run', format: 'Null', settings: {} };
+    const job: EngineJob = { do: 'run', format: 'Null', settings: {} };
     return { job, body, parquet: insertTarget(table, columns?.split(/,\s*/)) };
   }
   const format = LINE_FORMATS.find((known) => known === named);
   if (table === undefined || format === undefined) {
     throw new WarehouseQueryError(73, 'UNKNOWN_FORMAT', exceptionText(73, 'UNKNOWN_FORMAT'));
   }
-  const job: Job = { do: 'insert', table, columns: columns?.split(/,\s*/), format };
+  const job: EngineJob = { do: 'insert', table, columns: columns?.split(/,\s*/), format };
   return { job, body };
 }
 

@@ -4,7 +4,7 @@
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import type { LeftOut } from './chain-node.ts';
+import type { NotTold } from './chain-node.ts';
 
 /**
  * Where following a chain stands. Block numbers are `null` before the first. `lag_blocks` and
@@ -26,7 +26,7 @@ export type FollowState = {
   readonly transfers: number;
   readonly reorgs: number;
   readonly blocks_undone: number;
-  readonly left_out: LeftOut;
+  readonly left_out: NotTold;
   /** Why the last attempt did not succeed; `null` where it did. */
   readonly fault: Why | null;
 };

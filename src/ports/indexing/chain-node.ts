@@ -21,12 +21,12 @@ export type Heads = {
  * Logs that look like transfers and are none of ours. `nft`: ERC-721, the same event with an id
  * instead of an amount. `misshapen`: neither that nor a fungible token's.
  */
-export type LeftOut = { readonly nft: number; readonly misshapen: number };
+export type NotTold = { readonly nft: number; readonly misshapen: number };
 
 /** Blocks one after the other, each the parent of the next, with every transfer in them. */
 export type ReadBlocks = {
   readonly blocks: readonly TipBlock[];
-  readonly left_out: LeftOut;
+  readonly left_out: NotTold;
 };
 
 /**

@@ -21,7 +21,7 @@ export type TransferFact = Transfer & { readonly initiator: string | null };
 /**
  * A contract that came into being. `initiator` signed the transaction; `creator` ran the create.
  */
-export type CreationFact = {
+export type HeldCreation = {
   readonly chain: ChainName;
   readonly created: string;
   readonly creator: string;
@@ -58,7 +58,7 @@ export type TransactionFact = {
  */
 export type Facts = {
   readonly transfers: readonly TransferFact[];
-  readonly creations: readonly CreationFact[];
+  readonly creations: readonly HeldCreation[];
   readonly blocks: readonly BlockFact[];
   readonly transactions: readonly TransactionFact[];
 };
@@ -100,7 +100,7 @@ export type AddressRange = HeldRange & {
 };
 
 /** What was read live of one address: its transfers, the ranges which they fill, their tokens. */
-export type AddressHistory = {
+export type LiveHistory = {
   readonly transfers: readonly TransferFact[];
   readonly ranges: readonly AddressRange[];
   readonly tokens: readonly TokenFact[];
@@ -122,7 +122,7 @@ export type TipHeader = Omit<BlockFact, 'chain' | 'parent_hash'> & { readonly pa
 /** A block of the tip with its facts, which may be undone until it is final. */
 export type TipBlock = TipHeader & {
   readonly transfers: readonly TransferFact[];
-  readonly creations: readonly CreationFact[];
+  readonly creations: readonly HeldCreation[];
 };
 
 /** How a chain is followed: from which block on, and which kinds of transfer its node tells. */
@@ -199,7 +199,7 @@ export type TransferStore = {
     ranges: readonly AddressRange[],
   ) => Promise<Reading<true, TransferStorePort>>;
   /** Writes what was read live of one address, then its ranges. All of it must be final. */
-  readonly appendLive: (history: AddressHistory) => Promise<Reading<true, TransferStorePort>>;
+  readonly appendLive: (history: LiveHistory) => Promise<Reading<true, TransferStorePort>>;
   readonly recordTokens: (
     tokens: readonly TokenFact[],
   ) => Promise<Reading<true, TransferStorePort>>;

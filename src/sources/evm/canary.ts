@@ -9,7 +9,7 @@ import type { Execution } from './decode-block.ts';
 import { TRANSFER_TOPIC } from './decode-logs.ts';
 import { resultOf } from './execution.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
-import { refusalOf } from './refusals.ts';
+import { nodeRefusalOf } from './refusals.ts';
 import { LOG, type NodeBlock, type NodeLog, type NodeReceipt, RECEIPT, shaped } from './wire.ts';
 
 /** The bits that `Transfer` sets in a header's bloom (yellow paper, section 4.3.1). */
@@ -69,7 +69,7 @@ function transfersIn(receipts: readonly NodeReceipt[]): number {
 async function transfersOf(rpc: JsonRpc, block: NodeBlock, signal: AbortSignal): Promise<number> {
   const method = 'eth_getBlockReceipts';
   const answer = await rpc.call({ method, params: [block.hash] }, signal);
-  if (answer.ok || refusalOf(answer.error).kind !== 'unsupported') {
+  if (answer.ok || nodeRefusalOf(answer.error).kind !== 'unsupported') {
     const receipts = shaped(RECEIPTS, resultOf(answer, method), method);
     if (receipts.some((one) => one.blockHash !== block.hash)) throw new ChainMoved();
     if (receipts.length < block.transactions.length) {

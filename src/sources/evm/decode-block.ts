@@ -3,21 +3,21 @@
 // refuses a block of which a transaction was told by neither.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { CreationFact, TipBlock, TransferFact } from '../../ports/indexing/transfer-store.ts';
-import { type Frame, happened, NULL_ADDRESS } from './decode-traces.ts';
+import type { HeldCreation, TipBlock, TransferFact } from '../../ports/indexing/transfer-store.ts';
+import { happened, NULL_ADDRESS, type TraceFrame } from './decode-traces.ts';
 import { NodeFault } from './node-fault.ts';
 import type { NodeBlock, NodeHeader, NodeReceipt } from './wire.ts';
 
 /** How the execution of a block was told. */
 export type Execution =
-  | { readonly by: 'traces'; readonly frames: readonly Frame[] }
+  | { readonly by: 'traces'; readonly frames: readonly TraceFrame[] }
   | { readonly by: 'receipts'; readonly receipts: readonly NodeReceipt[] };
 
 type Coin = Pick<TransferFact, 'kind' | 'from' | 'to' | 'raw_amount' | 'initiator' | 'success'> & {
   readonly tx_hash: string | null;
   readonly position: number | string | null;
 };
-type Told = { readonly coins: Coin[]; readonly creations: CreationFact[] };
+type Told = { readonly coins: Coin[]; readonly creations: HeldCreation[] };
 
 /** A withdrawal's amount is told in gwei (EIP-4895). */
 const WEI_PER_GWEI = 10n ** 9n;
@@ -59,13 +59,13 @@ function coinTransfer(chain: ChainName, block: NodeBlock, coin: Coin): TransferF
   return { ...common, ...what, tx_hash, block_hash: block.hash, position };
 }
 
-function byTraces(chain: ChainName, block: NodeBlock, frames: readonly Frame[]): Told {
+function byTraces(chain: ChainName, block: NodeBlock, frames: readonly TraceFrame[]): Told {
   const roots = new Map(
     frames.filter((one) => one.path.length === 0).map((one) => [one.tx_hash, one]),
   );
   const initiators = new Map(block.transactions.map((one) => [one.hash, one.from]));
   const coins: Coin[] = [];
-  const creations: CreationFact[] = [];
+  const creations: HeldCreation[] = [];
   for (const { hash, from, to, value } of block.transactions) {
     const root = roots.get(hash);
     // Polygon's state sync is a transaction of nobody to nobody, and nothing of it is traced.
@@ -98,7 +98,7 @@ function byTraces(chain: ChainName, block: NodeBlock, frames: readonly Frame[]):
 function byReceipts(chain: ChainName, block: NodeBlock, receipts: readonly NodeReceipt[]): Told {
   const byHash = new Map(receipts.map((one) => [one.transactionHash, one]));
   const coins: Coin[] = [];
-  const creations: CreationFact[] = [];
+  const creations: HeldCreation[] = [];
   for (const { hash, from, to, value } of block.transactions) {
     const receipt = byHash.get(hash);
     if (receipt === undefined) throw new NodeFault('told no receipt of a transaction');
@@ -156,7 +156,7 @@ function creation(
   chain: ChainName,
   block: NodeBlock,
   made: { tx_hash: string; from: string; to: string; initiator: string },
-): CreationFact {
+): HeldCreation {
   return {
     chain,
     created: made.to,

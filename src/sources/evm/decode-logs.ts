@@ -3,7 +3,7 @@
 // bytes of data, the second with four topics. Only the first is a transfer; the others are counted.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { LeftOut } from '../../ports/indexing/chain-node.ts';
+import type { NotTold } from '../../ports/indexing/chain-node.ts';
 import type { TransferFact } from '../../ports/indexing/transfer-store.ts';
 import type { NodeBlock, NodeLog } from './wire.ts';
 
@@ -21,7 +21,7 @@ export function tokenTransfers(
   chain: ChainName,
   block: NodeBlock,
   logs: readonly NodeLog[],
-): { readonly transfers: TransferFact[]; readonly left_out: LeftOut } {
+): { readonly transfers: TransferFact[]; readonly left_out: NotTold } {
   const initiators = new Map(block.transactions.map((one) => [one.hash, one.from]));
   const transfers: TransferFact[] = [];
   let nft = 0;

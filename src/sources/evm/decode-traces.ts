@@ -6,7 +6,7 @@ import { NodeFault } from './node-fault.ts';
 import type { ParityTrace, Traced } from './wire.ts';
 
 /** One step of a block's execution. `path` is the way to it from its transaction's root. */
-export type Frame = {
+export type TraceFrame = {
   /** `null` for what the chain did by itself: a reward. */
   readonly tx_hash: string | null;
   readonly path: readonly number[];
@@ -24,7 +24,7 @@ export const NULL_ADDRESS = '0x0000000000000000000000000000000000000000';
 const DEPTH_MAX = 1_024;
 
 /** The frames of `trace_block`. */
-export function parityFrames(traces: readonly ParityTrace[]): Frame[] {
+export function parityFrames(traces: readonly ParityTrace[]): TraceFrame[] {
   return traces.map((trace) => {
     const { action, result, traceAddress: path, transactionHash } = trace;
     const tx_hash = transactionHash === undefined ? null : transactionHash;
@@ -58,9 +58,12 @@ export function parityFrames(traces: readonly ParityTrace[]): Frame[] {
 }
 
 /** The frames of `debug_traceBlock…` with `callTracer`; `hashes` are the block's transactions. */
-export function callTracerFrames(traced: readonly Traced[], hashes: readonly string[]): Frame[] {
+export function callTracerFrames(
+  traced: readonly Traced[],
+  hashes: readonly string[],
+): TraceFrame[] {
   if (traced.length !== hashes.length) throw new NodeFault('traced not every transaction');
-  const frames: Frame[] = [];
+  const frames: TraceFrame[] = [];
   traced.forEach(({ txHash, result }, i) => {
     const tx_hash = hashes[i];
     if (tx_hash === undefined || (txHash != null && txHash !== tx_hash)) {
@@ -79,7 +82,7 @@ export function callTracerFrames(traced: readonly Traced[], hashes: readonly str
   return frames;
 }
 
-const CALL_TYPES: ReadonlyMap<string, Frame['type']> = new Map([
+const CALL_TYPES: ReadonlyMap<string, TraceFrame['type']> = new Map([
   ['CALL', 'call'],
   ['CREATE', 'create'],
   ['CREATE2', 'create'],
@@ -89,7 +92,7 @@ const CALL_TYPES: ReadonlyMap<string, Frame['type']> = new Map([
   ['STATICCALL', 'other'],
 ]);
 
-function frameOf(frame: Traced['result'], tx_hash: string, path: readonly number[]): Frame {
+function frameOf(frame: Traced['result'], tx_hash: string, path: readonly number[]): TraceFrame {
   const type = CALL_TYPES.get(frame.type);
   if (type === undefined) throw new NodeFault('told a trace of an unknown type');
   const failed = frame.error !== undefined && frame.error !== null;
@@ -103,7 +106,7 @@ function moved(
   from: string | null | undefined,
   to: string | null | undefined,
   value: bigint | null | undefined,
-): Pick<Frame, 'from' | 'to' | 'value'> {
+): Pick<TraceFrame, 'from' | 'to' | 'value'> {
   if (from == null || to == null || value == null) {
     throw new NodeFault('told a trace without its accounts or value');
   }
@@ -111,7 +114,7 @@ function moved(
 }
 
 /** The frames that happened: those that succeeded, called by none that failed. */
-export function happened(frames: readonly Frame[]): Frame[] {
+export function happened(frames: readonly TraceFrame[]): TraceFrame[] {
   const failed = new Set(
     frames.filter((one) => one.failed).map(({ tx_hash, path }) => key(tx_hash, path)),
   );

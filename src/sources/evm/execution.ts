@@ -8,12 +8,12 @@ import type { Execution } from './decode-block.ts';
 import { callTracerFrames, parityFrames } from './decode-traces.ts';
 import { quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
-import { refusalOf } from './refusals.ts';
+import { nodeRefusalOf } from './refusals.ts';
 import { type NodeBlock, type NodeReceipt, PARITY_TRACE, RECEIPT, shaped, TRACED } from './wire.ts';
 
 /** The ways, best first. Rewards stand in `trace_block` only. */
 const WAYS = ['trace_block', 'call_tracer', 'block_receipts', 'tx_receipts'] as const;
-export type Way = (typeof WAYS)[number];
+export type CallPath = (typeof WAYS)[number];
 
 /** Asks for several blocks and answers what each did, in their order. */
 type Ask = (
@@ -29,7 +29,7 @@ const CALLS = z.array(TRACED);
 const RECEIPTS = z.array(RECEIPT);
 const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { onlyTopCall: false, withLog: false } };
 
-const ASKS: Readonly<Record<Way, Ask>> = {
+const ASKS: Readonly<Record<CallPath, Ask>> = {
   trace_block: async (rpc, blocks, signal) => {
     const calls = blocks.map(({ number }) => asked('trace_block', [quantity(number)]));
     const answers = await rpc.batch(calls, signal);
@@ -94,7 +94,7 @@ export function resultOf(answer: RpcAnswer, method: string): unknown {
     if (answer.result === null) throw new ChainMoved();
     return answer.result;
   }
-  const refusal = refusalOf(answer.error);
+  const refusal = nodeRefusalOf(answer.error);
   switch (refusal.kind) {
     case 'moved':
       throw new ChainMoved();
@@ -112,7 +112,7 @@ export function resultOf(answer: RpcAnswer, method: string): unknown {
 /** What blocks did, in their order. A block without transactions did nothing but give rewards. */
 export async function executions(
   rpc: JsonRpc,
-  way: Way,
+  way: CallPath,
   blocks: readonly NodeBlock[],
   signal: AbortSignal,
 ): Promise<Execution[]> {
@@ -138,7 +138,11 @@ export async function executions(
 const NOTHING_RAN: Execution = Object.freeze({ by: 'receipts', receipts: [] });
 
 /** The best way that a node has, probed with a block that it does have. */
-export async function bestWay(rpc: JsonRpc, block: NodeBlock, signal: AbortSignal): Promise<Way> {
+export async function bestWay(
+  rpc: JsonRpc,
+  block: NodeBlock,
+  signal: AbortSignal,
+): Promise<CallPath> {
   for (const way of WAYS) if (!(await lacks(rpc, way, block, signal))) return way;
   throw new NodeFault('serves neither traces nor receipts');
 }
@@ -146,13 +150,13 @@ export async function bestWay(rpc: JsonRpc, block: NodeBlock, signal: AbortSigna
 /** Whether a way cannot be gone with this node. What may pass is thrown on. */
 async function lacks(
   rpc: JsonRpc,
-  way: Way,
+  way: CallPath,
   block: NodeBlock,
   signal: AbortSignal,
 ): Promise<boolean> {
   const [hash] = hashesOf(block);
   if (way === 'tx_receipts' && hashesOf(block).length === 0) return false;
-  const probes: Readonly<Record<Way, RpcCall>> = {
+  const probes: Readonly<Record<CallPath, RpcCall>> = {
     trace_block: asked('trace_block', [quantity(block.number)]),
     call_tracer: asked('debug_traceBlockByHash', [block.hash, CALL_TRACER]),
     block_receipts: asked('eth_getBlockReceipts', [block.hash]),
@@ -166,7 +170,7 @@ async function lacks(
       answer.result === null || (Array.isArray(answer.result) && answer.result.length === 0);
     return empty && hash !== undefined;
   }
-  const refusal = refusalOf(answer.error);
+  const refusal = nodeRefusalOf(answer.error);
   if (refusal.kind === 'moved') throw new ChainMoved();
   if (refusal.kind === 'rate') throw new NodeFault('limits the rate of requests');
   return true;

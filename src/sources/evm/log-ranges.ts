@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type RpcAnswer, type RpcCall, RpcFault } from '../http/json-rpc.ts';
 import { TRANSFER_TOPIC } from './decode-logs.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
-import { refusalOf } from './refusals.ts';
+import { nodeRefusalOf } from './refusals.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
 
 /** Reads all logs from one block to another, both included. */
@@ -30,7 +30,7 @@ export function logRanges(
       const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [TRANSFER_TOPIC] };
       const answer = await call({ method: 'eth_getLogs', params: [range] }, signal);
       if (answer.ok) return { logs: shaped(LOGS, answer.result, 'eth_getLogs') };
-      return { fewer: refusedRange(refusalOf(answer.error)) };
+      return { fewer: refusedRange(nodeRefusalOf(answer.error)) };
     } catch (error) {
       // A body over the cap or cut off on its way is a range too wide, said by the road.
       if (error instanceof RpcFault && error.kind === 'too_large') return { fewer: null };
@@ -65,7 +65,7 @@ export function logRanges(
   };
 }
 
-function refusedRange(refusal: ReturnType<typeof refusalOf>) {
+function refusedRange(refusal: ReturnType<typeof nodeRefusalOf>) {
   switch (refusal.kind) {
     case 'range':
       return refusal.hint;

@@ -19,10 +19,10 @@ import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { checkEmptyRange, checkLogs } from './canary.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
 import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
-import { bestWay, executions, resultOf, type Way } from './execution.ts';
+import { bestWay, type CallPath, executions, resultOf } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
-import { refusalOf } from './refusals.ts';
+import { nodeRefusalOf } from './refusals.ts';
 import { BLOCK, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
 
 type EvmNodeOptions = {
@@ -73,7 +73,7 @@ export function evmNode(options: EvmNodeOptions): ChainNode {
         const params = [quantity(block), false];
         const answer = await rpc.call({ method: BLOCK_METHOD, params }, signal);
         if (answer.ok && answer.result === null) return null;
-        if (!answer.ok && refusalOf(answer.error).kind === 'moved') return null;
+        if (!answer.ok && nodeRefusalOf(answer.error).kind === 'moved') return null;
         return headerOf(shaped(HEADER, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD));
       }),
     blocks: (from, to, signal) =>
@@ -93,7 +93,7 @@ const MOVED = 'moved' as const;
 class BlockReader {
   readonly #options: EvmNodeOptions;
   readonly #logs: LogRanges;
-  #way: Way | null = null;
+  #way: CallPath | null = null;
 
   constructor(options: EvmNodeOptions) {
     this.#options = options;
@@ -178,7 +178,7 @@ class BlockReader {
 }
 
 /** Which kinds of transfer a way of reading tells in full. */
-export function kindsOf(way: Way, chain: EvmChainName, fromBlock: number): TransferKind[] {
+export function kindsOf(way: CallPath, chain: EvmChainName, fromBlock: number): TransferKind[] {
   if (way === 'block_receipts' || way === 'tx_receipts') return ['native', 'token'];
   // The call tracer leaves rewards out, so it does not tell all that Ethereum gave before.
   const rewarded = chain === 'ethereum' && fromBlock < FIRST_BLOCK_WITHOUT_REWARD;

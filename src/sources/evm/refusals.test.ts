@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Refusal, refusalOf } from './refusals.ts';
+import { type NodeRefusal, nodeRefusalOf } from './refusals.ts';
 
-const range: Refusal = { kind: 'range', hint: null };
-const hinted = (from: number, to: number): Refusal => ({ kind: 'range', hint: { from, to } });
+const range: NodeRefusal = { kind: 'range', hint: null };
+const hinted = (from: number, to: number): NodeRefusal => ({ kind: 'range', hint: { from, to } });
 
 describe('an error means', () => {
-  test.each<[string, number, string, unknown, Refusal]>([
+  test.each<[string, number, string, unknown, NodeRefusal]>([
     [
       'a range, with what its data offers',
       -32005,
@@ -102,6 +102,6 @@ describe('an error means', () => {
       { kind: 'terminal', fault: 'answered with error -32603' },
     ],
   ])('%s', (_, code, message, data, meant) => {
-    expect(refusalOf({ code, message, data })).toEqual(meant);
+    expect(nodeRefusalOf({ code, message, data })).toEqual(meant);
   });
 });

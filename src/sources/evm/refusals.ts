@@ -5,7 +5,7 @@
 import { isRateLimit, type RpcError } from '../http/json-rpc.ts';
 
 /** `range`: ask for less, `hint` being what the provider says it would answer. */
-export type Refusal =
+export type NodeRefusal =
   | { readonly kind: 'range'; readonly hint: { readonly from: number; readonly to: number } | null }
   | { readonly kind: 'rate' }
   | { readonly kind: 'moved' }
@@ -48,7 +48,7 @@ const HINT = /\[\s*(0x[0-9a-f]{1,13})\s*,\s*(0x[0-9a-f]{1,13})\s*\]/i;
 const HINTED = /results?|block range/i;
 
 /** What an error means. */
-export function refusalOf(error: RpcError): Refusal {
+export function nodeRefusalOf(error: RpcError): NodeRefusal {
   // Nethermind says "invalid params" and why in `data`, as text.
   const said = typeof error.data === 'string' ? `${error.message} ${error.data}` : error.message;
   if (ARCHIVE.test(said)) return terminal('keeps this history from this plan (archive)');
@@ -65,7 +65,7 @@ export function refusalOf(error: RpcError): Refusal {
   return terminal(`answered with error ${error.code}`);
 }
 
-function terminal(fault: string): Refusal {
+function terminal(fault: string): NodeRefusal {
   return { kind: 'terminal', fault };
 }
 

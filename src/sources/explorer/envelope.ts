@@ -23,12 +23,12 @@ export class WindowEnded extends Error {
 }
 
 /** One page of a list. `pending`: the provider says that rows of it are still to come. */
-export type Page = { readonly rows: readonly unknown[]; readonly pending: boolean };
+export type ListPage = { readonly rows: readonly unknown[]; readonly pending: boolean };
 
 const envelope = z.object({ status: z.string(), message: z.string(), result: z.unknown() });
 
 /** Reads a page of a list. Throws `ProviderFault`, `ChainRefused` or `WindowEnded`. */
-export function pageIn(action: ListAction, answer: unknown): Page {
+export function pageIn(action: ListAction, answer: unknown): ListPage {
   const { status, message, result } = enveloped(answer);
   if (/^result window is too large/i.test(message)) throw new WindowEnded();
   if (status === PENDING) return { rows: listOf(result), pending: true };
@@ -43,7 +43,7 @@ export function pageIn(action: ListAction, answer: unknown): Page {
 
 /** Blockscout's word for a list of which some blocks' traces are not processed yet. */
 const PENDING = '2';
-const NOTHING: Page = { rows: [], pending: false };
+const NOTHING: ListPage = { rows: [], pending: false };
 
 /**
  * Reads what a question that is no list came to; `null` where the answer is in no envelope, since

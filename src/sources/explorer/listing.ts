@@ -5,9 +5,9 @@
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
-import { type Page, pageIn, WindowEnded } from './envelope.ts';
+import { type ListPage, pageIn, WindowEnded } from './envelope.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
-import { type Asked, type ReadRow, rowIn } from './rows.ts';
+import { type ReadRow, type RowsAsked, rowIn } from './rows.ts';
 
 /** What every plan gives; the free one gives no more than this, whatever is asked for. */
 const PAGE_ROWS = 1_000;
@@ -27,7 +27,7 @@ export type Listed = {
 export async function listed(
   at: ExplorerChain,
   action: ListAction,
-  asked: Asked,
+  asked: RowsAsked,
   transfersMax: number,
   budget: CallBudget,
 ): Promise<Listed> {
@@ -72,7 +72,7 @@ export async function listed(
 async function nothingAfter(
   at: ExplorerChain,
   action: ListAction,
-  asked: Asked,
+  asked: RowsAsked,
   last: number,
   budget: CallBudget,
 ): Promise<void> {
@@ -91,7 +91,7 @@ type Rest = { readonly rows: readonly ReadRow[]; readonly cut: boolean; readonly
 async function restOfBlock(
   at: ExplorerChain,
   action: ListAction,
-  asked: Asked,
+  asked: RowsAsked,
   first: readonly ReadRow[],
   budget: CallBudget,
 ): Promise<Rest> {
@@ -123,7 +123,7 @@ function collectTransfers(done: HistoryTransfer[], rows: readonly ReadRow[]): vo
 async function askedPage(
   at: ExplorerChain,
   action: ListAction,
-  asked: Asked,
+  asked: RowsAsked,
   number: number,
   budget: CallBudget,
 ): Promise<{ readonly rows: readonly ReadRow[]; readonly pending: boolean }> {
@@ -137,7 +137,7 @@ async function askedPage(
     page: String(number),
     offset: String(PAGE_ROWS),
   });
-  const page: Page = await askExplorer(at, budget, question, (told) => pageIn(action, told));
+  const page: ListPage = await askExplorer(at, budget, question, (told) => pageIn(action, told));
   if (page.rows.length > PAGE_ROWS) {
     throw new ProviderFault(`answered more rows than were asked for (${action})`, 'passing');
   }

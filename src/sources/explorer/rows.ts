@@ -11,7 +11,7 @@ import { ProviderFault } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
 
 /** What was asked for: rows must lie within. */
-export type Asked = {
+export type RowsAsked = {
   readonly chain: EvmChainName;
   readonly address: string;
   readonly fromBlock: number;
@@ -55,7 +55,7 @@ const tokenRow = base.extend({
 });
 
 /** Reads one row of a list. Throws `ProviderFault` for one that is not as documented. */
-export function rowIn(action: ListAction, row: unknown, asked: Asked): ReadRow {
+export function rowIn(action: ListAction, row: unknown, asked: RowsAsked): ReadRow {
   const read = READERS[action](row, asked);
   const block = read.block;
   if (block < asked.fromBlock || block > asked.toBlock) {
@@ -67,7 +67,7 @@ export function rowIn(action: ListAction, row: unknown, asked: Asked): ReadRow {
   return read;
 }
 
-const READERS: Readonly<Record<ListAction, (row: unknown, asked: Asked) => ReadRow>> = {
+const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => ReadRow>> = {
   txlist: (row, asked) => {
     const data = shaped(nativeRow, row, 'txlist');
     const failed = data.isError === '1' || data.txreceipt_status === '0';
@@ -139,7 +139,12 @@ type Common = Pick<HistoryTransfer, 'chain' | 'tx' | 'block' | 'at' | 'to'> & {
   readonly has_market: null;
 };
 
-function common(data: z.output<typeof base>, tx: string, asked: Asked, action: ListAction): Common {
+function common(
+  data: z.output<typeof base>,
+  tx: string,
+  asked: RowsAsked,
+  action: ListAction,
+): Common {
   const { to, contractAddress } = data;
   // What a creation pays goes to the contract that it makes.
   const receiver = to === '' || to === null || to === undefined ? contractAddress : to;
@@ -194,7 +199,7 @@ function moves({ type, callType }: z.output<typeof internalRow>): boolean {
 
 function ofAddress(
   transfer: HistoryTransfer,
-  { address }: Asked,
+  { address }: RowsAsked,
   action: ListAction,
 ): HistoryTransfer {
   if (transfer.from === address || transfer.to === address) return transfer;

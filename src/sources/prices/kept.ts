@@ -2,13 +2,13 @@
 // It is bounded: what was written longest ago goes first.
 
 /** A bounded memory, each entry of which is known for a time. */
-export type Kept<V> = {
+export type KeptPrices<V> = {
   readonly get: (key: string) => V | undefined;
   readonly set: (key: string, value: V) => void;
 };
 
 /** A memory of at most `entriesMax` entries, each for `keptS` seconds of the clock given. */
-export function kept<V>(entriesMax: number, keptS: number, now: () => number): Kept<V> {
+export function kept<V>(entriesMax: number, keptS: number, now: () => number): KeptPrices<V> {
   const entries = new Map<string, { readonly value: V; readonly until: number }>();
   return {
     get: (key) => {

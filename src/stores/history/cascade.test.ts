@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { RawHistory } from '../../ports/history/transfer-history.ts';
-import type { AddressHistory } from '../../ports/indexing/transfer-store.ts';
+import type { LiveHistory } from '../../ports/indexing/transfer-store.ts';
 import { silentHistory } from '../../testing/memory/silent-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
@@ -54,7 +54,7 @@ const failed: RawHistory = {
 };
 
 function cascade(held: RawHistory, live: RawHistory) {
-  const kept: AddressHistory[] = [];
+  const kept: LiveHistory[] = [];
   const unkept: string[] = [];
   const source = { name: 's', url: 's:', as_of: NOW, kind: 'table', simulated: false } as const;
   const history = cascadedHistory({

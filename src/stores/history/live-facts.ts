@@ -10,8 +10,8 @@ import type {
   Neighbourhood,
 } from '../../ports/history/transfer-history.ts';
 import type {
-  AddressHistory,
   AddressRange,
+  LiveHistory,
   TokenFact,
   TransferFact,
 } from '../../ports/indexing/transfer-store.ts';
@@ -35,7 +35,7 @@ const FINAL: Readonly<Record<ChainName, { readonly blocks: number; readonly span
 };
 
 /** The facts of a neighbourhood that was read to its end. */
-export function liveFacts(known: Neighbourhood, origin: LiveOrigin): AddressHistory {
+export function liveFacts(known: Neighbourhood, origin: LiveOrigin): LiveHistory {
   const heads = new Map<string, CoverageRange>();
   for (const range of known.coverage) {
     const before = heads.get(ofKind(range));

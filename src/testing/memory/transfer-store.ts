@@ -5,8 +5,8 @@ import type { ChainName } from '../../chain/chain.ts';
 import { numberTransfers } from '../../chain/transfer.ts';
 import { type Reading, read } from '../../evidence/reading.ts';
 import type {
-  CreationFact,
   Cursor,
+  HeldCreation,
   Moved,
   TransferFact,
   TransferStore,
@@ -18,7 +18,7 @@ export type MemoryTransferStore = {
   readonly store: TransferStore;
   /** The transfers of a chain, the tip's included, by block. */
   readonly transfers: (chain: ChainName) => TransferFact[];
-  readonly creations: (chain: ChainName) => CreationFact[];
+  readonly creations: (chain: ChainName) => HeldCreation[];
   /** How often a transfer or a block was written that was there already. */
   readonly doubles: () => number;
 };
@@ -26,7 +26,7 @@ export type MemoryTransferStore = {
 type Block = {
   readonly number: number;
   readonly transfers: readonly TransferFact[];
-  readonly creations: readonly CreationFact[];
+  readonly creations: readonly HeldCreation[];
 };
 
 const SOURCE = {

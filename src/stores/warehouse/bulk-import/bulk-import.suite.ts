@@ -11,7 +11,7 @@ import { why } from '../../../evidence/reasons.ts';
 import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing/bulk-import.ts';
 import type {
   BlockFact,
-  CreationFact,
+  HeldCreation,
   HeldRange,
   TransactionFact,
   TransferFact,
@@ -23,7 +23,7 @@ import type { ImportStore } from './write-blocks.ts';
 /** A store in memory; `failAt` is the call to append, from 1, at which it does not answer. */
 export class KeptFacts implements ImportStore {
   readonly transfers = new Map<string, TransferFact>();
-  readonly creations = new Map<string, CreationFact>();
+  readonly creations = new Map<string, HeldCreation>();
   readonly blocks = new Map<number, BlockFact>();
   readonly transactions = new Map<string, TransactionFact>();
   readonly ranges: HeldRange[] = [];

@@ -17,7 +17,7 @@ import { ImportFault } from '../../../sources/files/fault.ts';
 import { WarehouseRefusal, WarehouseUnavailable } from '../engine/executor.ts';
 import { type Checkpoint, readCheckpoint, writeCheckpoint, writeWhole } from './checkpoint.ts';
 import { coverageOf } from './coverage.ts';
-import { type Plan, planOf, sourceOf } from './plan.ts';
+import { type ImportPlan, planOf, sourceOf } from './plan.ts';
 import { CHUNK_ROWS, type Chunk, openScratch, type Scratch } from './scratch.ts';
 import { stageFiles } from './stage-files.ts';
 import { type ImportStore, writeChunk } from './write-blocks.ts';
@@ -137,7 +137,7 @@ function chunkFrom(scratch: Scratch, block: number): Promise<Came> {
 }
 
 type Ending = {
-  readonly plan: Plan;
+  readonly plan: ImportPlan;
   readonly order: BulkImportOrder;
   readonly files: readonly ImportedFile[];
   readonly source: string;
@@ -174,7 +174,11 @@ async function ended(
 }
 
 /** The first refused rows, one JSON object a line, where the operator finds them afterwards. */
-async function writeRefused(plan: Plan, scratch: Scratch, directory: string): Promise<string> {
+async function writeRefused(
+  plan: ImportPlan,
+  scratch: Scratch,
+  directory: string,
+): Promise<string> {
   const lines = await scratch.refusedLines(REFUSED_LINES_MAX);
   const path = join(directory, 'refused', `${plan.id}.jsonl`);
   await mkdir(join(directory, 'refused'), { recursive: true, mode: 0o700 });

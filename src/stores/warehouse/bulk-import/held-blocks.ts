@@ -4,7 +4,7 @@
 import type { TransferKind } from '../../../chain/transfer.ts';
 
 /** Blocks of a kind, both ends included; `to_time` is the last one's, in Unix seconds. */
-export type BlockRange = {
+export type HeldRange = {
   readonly kind: TransferKind;
   readonly from_block: number;
   readonly to_block: number;
@@ -16,7 +16,7 @@ export const RANGES_MAX = 5_000;
 
 /** Adds a block of a kind: it goes on with the last range of its kind, or begins one. */
 export function withBlock(
-  ranges: BlockRange[],
+  ranges: HeldRange[],
   kind: TransferKind,
   block: number,
   to_time: number,

@@ -29,7 +29,7 @@ export type Field =
   | 'withdrawals';
 
 /** A layout: a file is of it if it has one column of each group of `needs`. */
-export type Layout = {
+export type ExportLayout = {
   readonly name: 'ethereum-etl or BigQuery' | 'cryo' | 'other';
   readonly dataset: BulkDataset;
   readonly needs: readonly (readonly string[])[];
@@ -43,7 +43,7 @@ const CRYO_AMOUNT = ['value_string', 'value', 'value_binary'];
 const PLACE = { block: ['block_number'], hash: ['block_hash'], time: TIMES } as const;
 
 /** The layouts, the most particular first. Sources: the schemas of the three tools. */
-const LAYOUTS: readonly Layout[] = [
+const LAYOUTS: readonly ExportLayout[] = [
   {
     name: ETL,
     dataset: 'traces',
@@ -188,7 +188,7 @@ const LAYOUTS: readonly Layout[] = [
 ];
 
 /** The layout of a file with these columns, or `ImportFault` naming them and the expected ones. */
-export function layoutOf(file: string, columns: readonly string[]): Layout {
+export function layoutOf(file: string, columns: readonly string[]): ExportLayout {
   const has = new Set(columns);
   const found = LAYOUTS.find((layout) =>
     layout.needs.every((group) => group.some((name) => has.has(name))),
@@ -205,7 +205,11 @@ export function layoutOf(file: string, columns: readonly string[]): Layout {
 }
 
 /** The column of a file that holds a field, `null` where it has none. */
-export function columnOf(layout: Layout, field: Field, columns: readonly string[]): string | null {
+export function columnOf(
+  layout: ExportLayout,
+  field: Field,
+  columns: readonly string[],
+): string | null {
   const found = layout.fields[field]?.find((name) => columns.includes(name));
   return found === undefined ? null : found;
 }

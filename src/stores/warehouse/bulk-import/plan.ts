@@ -18,10 +18,10 @@ export type PlannedFile = Omit<InputFile, 'head'> & {
 };
 
 /** An import: its name, and its files. */
-export type Plan = { readonly id: string; readonly files: readonly PlannedFile[] };
+export type ImportPlan = { readonly id: string; readonly files: readonly PlannedFile[] };
 
 /** Finds the files of an order and looks into each. */
-export async function planOf(order: BulkImportOrder): Promise<Plan> {
+export async function planOf(order: BulkImportOrder): Promise<ImportPlan> {
   const paths = await inputPaths(order.paths);
   const files: PlannedFile[] = [];
   for (const [number, path] of paths.entries()) {
@@ -39,7 +39,7 @@ export async function planOf(order: BulkImportOrder): Promise<Plan> {
 const NAME_CHARS_MAX = 80;
 
 /** How the source of an import is shown: file names, no paths. */
-export function sourceOf({ files }: Plan): string {
+export function sourceOf({ files }: ImportPlan): string {
   const [first, ...rest] = files;
   if (first === undefined) throw new ImportFault('There is no file to import.');
   const name = first.name.slice(0, NAME_CHARS_MAX);

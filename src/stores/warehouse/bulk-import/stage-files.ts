@@ -13,8 +13,8 @@ import { ImportFault } from '../../../sources/files/fault.ts';
 import { fingerprintOf } from '../../../sources/files/input-file.ts';
 import { quoted } from '../engine/binding.ts';
 import { type Checkpoint, writeCheckpoint } from './checkpoint.ts';
-import { type Layout, layoutOf } from './layout.ts';
-import type { Plan, PlannedFile } from './plan.ts';
+import { type ExportLayout, layoutOf } from './layout.ts';
+import type { ImportPlan, PlannedFile } from './plan.ts';
 import type { Scratch } from './scratch.ts';
 import type { FileColumn, StagedFile } from './staging-sql.ts';
 
@@ -23,11 +23,15 @@ const LOOK_MS = 1_000;
 /** Files are many and small, or few and large: after so long what was staged is noted. */
 const CHECKPOINT_MS = 5_000;
 
-type Ready = { readonly file: PlannedFile; readonly layout: Layout; readonly staged: StagedFile };
+type Ready = {
+  readonly file: PlannedFile;
+  readonly layout: ExportLayout;
+  readonly staged: StagedFile;
+};
 
 /** What staging works on. `folder` is the import's own. */
 type Staging = {
-  readonly plan: Plan;
+  readonly plan: ImportPlan;
   readonly order: BulkImportOrder;
   readonly folder: string;
   readonly scratch: Scratch;

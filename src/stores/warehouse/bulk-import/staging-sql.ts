@@ -2,7 +2,7 @@
 // All of it is SQL, so that no number of rows is walked here. Column names come from the layouts;
 // nothing that a file holds is ever part of a statement.
 
-import { columnOf, type Field, type Layout } from './layout.ts';
+import { columnOf, type ExportLayout, type Field } from './layout.ts';
 
 /** A column of a file: its name, and its type where the format has types. */
 export type FileColumn = { readonly name: string; readonly type: string | null };
@@ -13,7 +13,7 @@ export type StagedFile = {
   readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow';
   readonly gzip: boolean;
   readonly number: number;
-  readonly layout: Layout;
+  readonly layout: ExportLayout;
   readonly columns: readonly FileColumn[];
   readonly chainId: number;
 };
@@ -157,7 +157,7 @@ const STATUS = `multiIf(r_status IN ('1', 'true', 'True'), 1,
 const WITHDRAWALS = `if(r_withdrawals = '' OR startsWith(r_withdrawals, '['), r_withdrawals,
   concat('[', r_withdrawals, ']')) AS v_list, if(isValidJSON(v_list), v_list, '')`;
 
-function valuesOf(dataset: Layout['dataset']): string {
+function valuesOf(dataset: ExportLayout['dataset']): string {
   const path = `replaceAll(replaceRegexpAll(r_path, '[\\\\[\\\\]\\\\s"]', ''), ',', '_')`;
   const isTrace = dataset === 'traces';
   const trace = isTrace
@@ -182,7 +182,10 @@ const BAD_AMOUNT = `(NOT match(v_amount, '^[0-9]{1,78}$')
 const isNot = (field: string, pattern: string) => `NOT match(${field}, ${pattern})`;
 
 /** The conditions under which a row of a dataset is refused, in order, each with its code. */
-function conditionsOf(dataset: Layout['dataset'], isCryo: boolean): readonly [string, string][] {
+function conditionsOf(
+  dataset: ExportLayout['dataset'],
+  isCryo: boolean,
+): readonly [string, string][] {
   const noTx: [string, string] = [isNot('r_tx', HASH), 'no_transaction_hash'];
   const amount: [string, string] = [BAD_AMOUNT, 'amount_not_integer'];
   const bad = (condition: string): [string, string] => [condition, 'bad_address'];

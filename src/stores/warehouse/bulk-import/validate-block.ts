@@ -5,7 +5,7 @@ import type { EvmChainName } from '../../../chain/chain.ts';
 import { collect, heldUnder, tally } from '../../../evidence/measure.ts';
 import type {
   BlockFact,
-  CreationFact,
+  HeldCreation,
   TransactionFact,
   TransferFact,
 } from '../../../ports/indexing/transfer-store.ts';
@@ -20,7 +20,7 @@ type Said = { readonly chain: EvmChainName; readonly failed_excluded: boolean };
 /** What the rows of a block come to. `proof` says what the rows prove to be whole. */
 export type ValidatedBlock = {
   readonly transfers: readonly TransferFact[];
-  readonly creations: readonly CreationFact[];
+  readonly creations: readonly HeldCreation[];
   readonly blocks: readonly BlockFact[];
   readonly transactions: readonly TransactionFact[];
   readonly refused: readonly LateRefusal[];
@@ -41,7 +41,7 @@ type Block = {
   readonly block_hash: string | null;
   readonly failedExcluded: boolean;
   readonly transfers: TransferFact[];
-  readonly creations: CreationFact[];
+  readonly creations: HeldCreation[];
   readonly transactions: TransactionFact[];
   readonly refused: LateRefusal[];
   readonly leftOut: Map<string, number>;
@@ -326,7 +326,7 @@ function creation(
   { chain, block, block_time, block_hash }: Block,
   row: StagedRow,
   initiator: string | null,
-): CreationFact {
+): HeldCreation {
   const place = { chain, block, block_hash, block_time } as const;
   return { ...place, created: row.to, creator: row.from, initiator, tx_hash: row.tx };
 }

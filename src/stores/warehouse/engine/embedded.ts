@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { bound, identifier } from './binding.ts';
-import { ENGINE_LIMITS, type EngineLimits, startEngine } from './engine.ts';
+import { ENGINE_LIMITS, type EngineLimits, startWarehouseEngine } from './engine.ts';
 import {
   type Call,
   type CommandOptions,
@@ -32,7 +32,7 @@ export async function embeddedWarehouse(
   directory: string,
   limits: EngineLimits = ENGINE_LIMITS,
 ): Promise<EmbeddedWarehouse> {
-  const engine = await startEngine(directory, limits);
+  const engine = await startWarehouseEngine(directory, limits);
   // What a killed process left half-written; only the owner of the directory comes here.
   const spool = join(directory, 'spool');
   await rm(spool, { recursive: true, force: true });

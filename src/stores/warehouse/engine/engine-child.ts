@@ -4,7 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { saidError } from './engine-error.ts';
-import { CHILD_FD, type ChildOptions, type Job, type Order, reply } from './engine-protocol.ts';
+import {
+  CHILD_FD,
+  type ChildOptions,
+  type EngineJob,
+  type Order,
+  reply,
+} from './engine-protocol.ts';
 import { WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
 import { type Frame, frameReader, writeFrame } from './frame.ts';
 
@@ -12,7 +18,7 @@ import { type Frame, frameReader, writeFrame } from './frame.ts';
 export type EngineChild = {
   readonly pid: number;
   /** Sends a statement. A told `stop` cancels it, and after `graceMs` kills the child for it. */
-  send(job: Job, body: Uint8Array, stop: AbortSignal, graceMs: number): Promise<Buffer>;
+  send(job: EngineJob, body: Uint8Array, stop: AbortSignal, graceMs: number): Promise<Buffer>;
   /** Resolves when the process is gone, however it went. */
   readonly ended: Promise<void>;
   /** Asks it to leave, and kills it if it has not after `STOP_WAIT_MS`. */
@@ -120,7 +126,7 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
     if (channel.writable) writeFrame(channel, message, body);
   }
 
-  function send(job: Job, body: Uint8Array, stop: AbortSignal, graceMs: number): Promise<Buffer> {
+  const send: EngineChild['send'] = (job, body, stop, graceMs) => {
     if (!channel.writable) return Promise.reject(new WarehouseUnavailable('down'));
     last += 1;
     const id = last;
@@ -138,7 +144,7 @@ function lived(child: ChildProcess, channel: Duplex, pid: number) {
       stop.removeEventListener('abort', cancel);
       clearTimeout(overdue);
     });
-  }
+  };
 
   async function stop(): Promise<void> {
     tell({ do: 'close' }, Buffer.alloc(0));

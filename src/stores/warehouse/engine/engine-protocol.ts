@@ -40,7 +40,7 @@ export const reply = z.discriminatedUnion('say', [
 /** A message to the child. */
 export type Order = z.infer<typeof order>;
 /** What a caller asks of the child: an order without its number. */
-export type Job =
+export type EngineJob =
   | { readonly do: 'run'; readonly format: string; readonly settings: Settings }
   | {
       readonly do: 'insert';

@@ -2,7 +2,7 @@
 // One child process owns the directory; when it dies it is replaced, with growing pauses.
 // While there is none, a statement is refused at once: it never waits for a restart.
 import { type EngineChild, startChild } from './engine-child.ts';
-import type { ChildOptions, Job } from './engine-protocol.ts';
+import type { ChildOptions, EngineJob } from './engine-protocol.ts';
 import {
   type Call,
   RESULT_BYTES_MAX,
@@ -46,8 +46,8 @@ export const ENGINE_LIMITS: EngineLimits = {
 };
 
 /** The embedded engine: raw statements in, bytes of the asked format out. */
-export type Engine = {
-  run(job: Job, body: Uint8Array, call: Call): Promise<Buffer>;
+export type WarehouseEngine = {
+  run(job: EngineJob, body: Uint8Array, call: Call): Promise<Buffer>;
   load(): WarehouseLoad;
   /** The child's process id, or undefined while there is none. */
   pid(): number | undefined;
@@ -73,7 +73,10 @@ const SECOND_MS = 1000;
  * Opens the directory, which is made if it is not there. Rejects with `WarehouseRefusal`: `locked`
  * where another process has it, `broken` where the engine does not open it.
  */
-export async function startEngine(directory: string, limits = ENGINE_LIMITS): Promise<Engine> {
+export async function startWarehouseEngine(
+  directory: string,
+  limits = ENGINE_LIMITS,
+): Promise<WarehouseEngine> {
   const options = childOptionsOf(directory, limits);
   const slots = openSlots(limits);
   let child: EngineChild | undefined = await firstChild(options);
@@ -102,7 +105,7 @@ export async function startEngine(directory: string, limits = ENGINE_LIMITS): Pr
     pauseMs = Math.min(pauseMs * 2, RESTART_LAST_MS);
   }
 
-  function run(job: Job, body: Uint8Array, call: Call): Promise<Buffer> {
+  function run(job: EngineJob, body: Uint8Array, call: Call): Promise<Buffer> {
     if (child === undefined && !closing) return Promise.reject(new WarehouseUnavailable('down'));
     return slots.run(call, async (stop, leftMs) => {
       if (child === undefined) throw new WarehouseUnavailable('down');

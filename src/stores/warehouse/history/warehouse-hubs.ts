@@ -10,7 +10,7 @@ import { READ_TIMEOUT_MS } from './warehouse-reads.ts';
 import { readDegree } from './warehouse-rows.ts';
 
 /** An address with at least so many counterparties, and some `transfers` when it was counted. */
-export type Hub = {
+export type KnownHub = {
   readonly degree: number;
   readonly transfers: number;
   readonly observed: boolean;
@@ -32,7 +32,7 @@ GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
 
 /** The hubs of a warehouse. */
 export function knownHubs(warehouse: Warehouse) {
-  let hubs = new Map<string, Hub>();
+  let hubs = new Map<string, KnownHub>();
   let readAtMs: number | null = null;
   let reading: Promise<void> | null = null;
 
@@ -48,7 +48,7 @@ export function knownHubs(warehouse: Warehouse) {
   }
 
   return {
-    of: (address: string): Hub | null => {
+    of: (address: string): KnownHub | null => {
       const hub = hubs.get(address);
       return hub === undefined ? null : hub;
     },
@@ -63,7 +63,7 @@ export function knownHubs(warehouse: Warehouse) {
       await reading;
     },
     /** Counts one that turned out to have many transfers, and remembers it. */
-    count: async (held: Held, address: string, signal: AbortSignal): Promise<Hub> => {
+    count: async (held: Held, address: string, signal: AbortSignal): Promise<KnownHub> => {
       const call = { timeoutMs: READ_TIMEOUT_MS, signal };
       const hub = await readDegree(warehouse, held, address, call);
       if (hubs.size < HUBS_MAX) hubs.set(address, hub);

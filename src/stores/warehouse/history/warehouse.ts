@@ -19,7 +19,7 @@ import type { Warehouse } from '../engine/executor.ts';
 import { type Held, readPresent } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
 import { coalesced, type Load } from './coalesce.ts';
-import { type Hub, knownHubs } from './warehouse-hubs.ts';
+import { type KnownHub, knownHubs } from './warehouse-hubs.ts';
 import { type HeldAddress, READ_TIMEOUT_MS, warehouseReads } from './warehouse-reads.ts';
 
 const PORT = 'raw_history';
@@ -136,7 +136,7 @@ async function neighbourhoodsOf(
 ): Promise<Map<string, Answer>> {
   const { signal } = asked;
   await tools.hubs.refresh();
-  const known = new Map<string, Hub>();
+  const known = new Map<string, KnownHub>();
   for (const address of addresses) {
     const hub = tools.hubs.of(address);
     if (hub !== null) known.set(address, hub);
@@ -159,7 +159,7 @@ async function neighbourhoodsOf(
 async function foundOf(
   { reads, rowsOf, coverageOf }: Tools,
   addresses: readonly string[],
-  known: ReadonlyMap<string, Hub>,
+  known: ReadonlyMap<string, KnownHub>,
   { degreeMax, valued, signal }: NeighbourhoodLimits,
 ): Promise<ReadonlyMap<string, HeldAddress>> {
   const isHub = (address: string) => {
@@ -187,9 +187,9 @@ async function hubOf(
   { hubs }: Tools,
   address: string,
   found: HeldAddress,
-  known: Hub | undefined,
+  known: KnownHub | undefined,
   signal: AbortSignal,
-): Promise<Hub | null> {
+): Promise<KnownHub | null> {
   if (known !== undefined && known.transfers > SORTED_ROWS_MAX) return known;
   if (found.more) return await hubs.count(found.held, address, signal);
   return known === undefined ? null : known;
@@ -205,7 +205,7 @@ type Taken = {
 function takenOf(
   address: string,
   { rows: held, more }: HeldAddress,
-  hub: Hub | null,
+  hub: KnownHub | null,
   { rowsMax, degreeMax, transfersPerCounterpartyMax, chains }: NeighbourhoodLimits,
   room: number,
 ): Taken {

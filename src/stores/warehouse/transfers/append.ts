@@ -12,10 +12,10 @@ import type {
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { hashHex } from './bytes.ts';
 import {
+  type BlockStanding,
   blockRows,
   creationRows,
   type FactRows,
-  type Standing,
   transactionRows,
   transferRows,
 } from './fact-rows.ts';
@@ -50,7 +50,7 @@ async function* linesOf(rows: FactRows['rows']): AsyncGenerator<Uint8Array> {
 export async function appendFacts(
   warehouse: Warehouse,
   facts: Facts,
-  standing: Standing,
+  standing: BlockStanding,
 ): Promise<AppendResult> {
   const kept = await ofHeldFork(warehouse, facts);
   await insertRows(warehouse, 'blocks', blockRows(kept.blocks, standing));

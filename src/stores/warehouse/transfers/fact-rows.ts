@@ -6,7 +6,7 @@ import { written } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/origin.ts';
 import type {
   BlockFact,
-  CreationFact,
+  HeldCreation,
   TransactionFact,
   TransferFact,
 } from '../../../ports/indexing/transfer-store.ts';
@@ -25,7 +25,7 @@ export type FactRows = {
 export const FINALITY = { imported: 1, followed: 2 } as const;
 
 /** What is said of all facts of one batch. */
-export type Standing = {
+export type BlockStanding = {
   readonly origin: ImportOrigin;
   readonly finality: (typeof FINALITY)[keyof typeof FINALITY];
 };
@@ -45,7 +45,10 @@ const TRANSFER_COLUMNS = [
 ] as const;
 
 /** Transfers as rows, numbered among the equal ones of their transaction. */
-export function transferRows(transfers: readonly TransferFact[], standing: Standing): FactRows {
+export function transferRows(
+  transfers: readonly TransferFact[],
+  standing: BlockStanding,
+): FactRows {
   const { finality, origin } = standing;
   const rows = numbered(transfers).map(({ fact, n }) => [
     fact.chain,
@@ -154,8 +157,8 @@ const CREATION_COLUMNS = [
 
 /** Creations as rows of `tip_creations`, and with `finality` of `creations`. */
 export function creationRows(
-  creations: readonly CreationFact[],
-  { origin, finality }: Standing,
+  creations: readonly HeldCreation[],
+  { origin, finality }: BlockStanding,
   table: 'creations' | 'tip_creations',
 ): FactRows {
   const rows = creations.map((fact) => [
@@ -175,7 +178,7 @@ export function creationRows(
 }
 
 /** Headers as rows. */
-export function blockRows(blocks: readonly BlockFact[], { finality }: Standing): FactRows {
+export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStanding): FactRows {
   const rows = blocks.map(({ chain, number, hash, parent_hash, time }) => [
     ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time), finality],
   ]);

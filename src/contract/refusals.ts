@@ -36,6 +36,11 @@ export const REFUSALS = {
     }),
     means: 'The key opened nothing. Do not retry in a loop.',
   },
+  wrong_origin: {
+    status: 403,
+    body: plain,
+    means: 'The Host or the Origin of the request is not one of this service.',
+  },
   not_found: { status: 404, body: plain, means: 'No such route.' },
   wrong_method: { status: 405, body: plain, means: 'The route takes another method; see Allow.' },
   body_too_large: { status: 413, body: plain, means: 'The body is over the published size.' },

@@ -1,6 +1,7 @@
 // Answers one question: how does a declared route become an HTTP answer.
 // It knows the web framework and no route: what a route says is in its declaration and its handler.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Admission, TurnedAway } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
@@ -39,8 +40,27 @@ export type Document = {
   readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
 };
 
+/** What answers the posts to one path in a protocol of its own, past the routes. */
+export type Door = {
+  readonly path: string;
+  /** The largest body that is read, in bytes. */
+  readonly bodyBytesMax: number;
+  /** Lets a caller in (`null`) or turns it away, before anything else is read. */
+  readonly admit: (request: IncomingMessage) => Promise<Refusal | null>;
+  /** Writes the answer to a body that is JSON, or gives the refusal and has written nothing. */
+  readonly serve: (asked: Posted, response: ServerResponse) => Promise<Refusal | null>;
+};
+
+/** A post to a door: its id in the log, and its body as JSON. */
+export type Posted = {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly body: unknown;
+};
+
 export type HttpOptions = Answering & {
   readonly mounted: readonly Mounted[];
+  readonly doors?: readonly Door[];
   readonly documents: readonly Document[];
   /** Unix seconds. */
   readonly now: () => number;
@@ -91,10 +111,21 @@ export function createHttp(
     request.startedMs = performance.now();
     together(done);
   });
-  for (const one of answers.values()) mount(app, one, options);
+  for (const { route } of options.mounted) mount(app, askingOf(answers, route.name), options);
+  for (const one of doorsOf(options)) openDoor(app, one, options);
   for (const one of options.documents) serveDocument(app, one, options);
   refuseTheRest(app, options);
   return app;
+}
+
+function askingOf(answers: Answers, name: string): Asking {
+  const asking = answers.get(name);
+  if (asking === undefined) throw new Error(`${name}: nothing answers it`);
+  return asking;
+}
+
+function doorsOf({ doors }: HttpOptions): readonly Door[] {
+  return doors === undefined ? [] : doors;
 }
 
 // The requests of one event-loop tick are all read first and then answered: what each step needs is
@@ -186,6 +217,34 @@ function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
   reply.raw.end(bytes);
 }
 
+function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void {
+  const { path, admit, serve } = door;
+  const refuse = (reply: FastifyReply, refusal: Refusal | null): boolean => {
+    if (refusal !== null) send(reply, refused(path, refusal, null, options.meters));
+    return refusal !== null;
+  };
+  app.route({
+    method: 'POST',
+    url: path,
+    bodyLimit: door.bodyBytesMax,
+    onRequest: (request, reply, done) => {
+      const enter = (refusal: Refusal | null) => {
+        if (!refuse(reply, refusal)) done();
+      };
+      admit(request.raw).then(enter, done);
+    },
+    handler: (request, reply) => {
+      reply.hijack();
+      const headers = { ...API_HEADERS, 'x-request-id': request.id };
+      for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
+      serve({ id: request.id, request: request.raw, body: request.body }, reply.raw).then(
+        (refusal) => refuse(reply, refusal),
+        (fault) => sendFailure(fault, request, reply, options),
+      );
+    },
+  });
+}
+
 function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
   app.get(document.path, async (request, reply) => {
     if (searchOf(request.url) !== '') {
@@ -239,10 +298,12 @@ function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-function methodsAt({ mounted, documents }: HttpOptions, path: string): string[] {
+function methodsAt(options: HttpOptions, path: string): string[] {
+  const { mounted, documents } = options;
   const methods = new Set<Method>();
   for (const { route } of mounted) if (matches(route.path, path)) methods.add(route.method);
   for (const document of documents) if (document.path === path) methods.add('GET');
+  for (const door of doorsOf(options)) if (door.path === path) methods.add('POST');
   return [...methods];
 }
 

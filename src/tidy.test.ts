@@ -34,6 +34,7 @@ const SOURCES = 'src/sources/';
 const STORES = 'src/stores/';
 const FEATURES = 'src/features/';
 const COMMAND = 'src/command/';
+const MCP = 'src/mcp/';
 const CONFIG = ['src/config.ts', 'src/config/'];
 const BELOW = [EVIDENCE, CHAIN];
 
@@ -102,6 +103,12 @@ const ARROWS: readonly Arrows[] = [
     outside: ['fastify', 'prom-client', 'types:zod'],
   },
   {
+    // Tools over HTTP stand beside the routes; over stdio they are a command that asks a service.
+    of: MCP,
+    may: [CONTRACT, EVIDENCE, ACCESS, 'src/transport/', COMMAND, ...CONFIG],
+    outside: ['@modelcontextprotocol/node', '@modelcontextprotocol/server', 'zod'],
+  },
+  {
     of: 'src/pages/',
     may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', `types:${ACCESS}`],
     outside: ['preact', 'preact-render-to-string'],
@@ -135,7 +142,10 @@ const ARROWS: readonly Arrows[] = [
       'src/operator/',
       'types:src/compose/',
     ],
-    outside: ['zod', 'oxc-parser', 'vitest', 'fast-check'],
+    outside: [
+      ...['zod', 'oxc-parser', 'vitest', 'fast-check'],
+      ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
+    ],
   },
   // The tests of the house, which look at all of it.
   { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
@@ -161,11 +171,14 @@ const DRIVERS: House['drivers'] = {
   undici: ['src/command/'],
   yaml: ['src/sources/files/', 'src/deploy.test.ts'],
   'csv-parse': ['src/sources/files/'],
+  '@modelcontextprotocol/node': [MCP],
+  '@modelcontextprotocol/server': [MCP],
 };
 
 /** Where built-ins that do IO may be imported, beside tests. */
 const IO = [
   ...[SOURCES, STORES, COMMAND, 'src/features/*.command.ts', 'src/transport/', 'src/operator/'],
+  MCP,
   ...[
     'src/compose/',
     'src/world/',
@@ -193,7 +206,7 @@ const EXCEPTIONS: Exceptions = {
   answerMakers: ['src/contract/route.ts'],
   environment: ['src/config.ts', 'src/testing/', 'examples/'],
   browser: ['examples/'],
-  noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS],
+  noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
   // `unreadable` a refused document of a fault;
   // `reject` tells the caller who waits, `onBug` whoever keeps the process.

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
+import { MCP_PATH } from '../mcp/http-door.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';
 import { SANDBOX_PARTY } from '../world/listed-parties.ts';
@@ -52,7 +53,7 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     '  # the same as a table, with the demo key',
     `  ${directoryOf(config)}bin/exhibit look ${address} --base-url ${url}`,
     '',
-    pagesOf(url),
+    ...pagesOf(url, config),
     '',
     'Going live: set a source and start again, for instance',
     '',
@@ -94,14 +95,16 @@ export async function announceLive(
           '  bin/exhibit members add --plan desk',
           '  bin/exhibit keys create --membership MEMBERSHIP_ID',
           '',
-          pagesOf(url),
+          ...pagesOf(url, config),
         ]),
     `Data directory: ${config.dataDir}`,
   ];
 }
 
-function pagesOf(url: string): string {
-  return `Pages to open: ${LINKS.map(({ path }) => url + path).join(' ')}`;
+function pagesOf(url: string, { surfaces }: Config): string[] {
+  const pages = `Pages to open: ${LINKS.map(({ path }) => url + path).join(' ')}`;
+  const tools = `For MCP clients, with the API key: ${url}${MCP_PATH}`;
+  return surfaces.includes('mcp') ? [pages, tools] : [pages];
 }
 
 function said({ state, published, reason }: SourceFreshness): string {

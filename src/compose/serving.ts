@@ -4,8 +4,10 @@ import type { Gate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/route.ts';
-import { answersOf } from '../transport/answering.ts';
-import { createHttp, type HttpOptions } from '../transport/http.ts';
+import { mcpDoor } from '../mcp/http-door.ts';
+import { type Tools, toolsOf } from '../mcp/tools.ts';
+import { type Answers, answersOf } from '../transport/answering.ts';
+import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
 import type { Mounted } from '../transport/mounted.ts';
 import { nowS } from './clock.ts';
 import { operatorDocuments, pageFacts, webDocuments } from './documents.ts';
@@ -36,8 +38,8 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   const { config } = parts;
   let listening = '';
   const base = () => (config.publicUrl === null ? listening : config.publicUrl);
-  const options = publicOptions(parts, base);
-  const app = createHttp(options, answersOf(options.mounted, options));
+  const { options, answers } = publicOptions(parts, base);
+  const app = createHttp(options, answers);
   const opened = [app];
   const close = async () => {
     await Promise.all(opened.map((one) => one.close()));
@@ -56,28 +58,50 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   }
 }
 
-function publicOptions(parts: ServingParts, base: () => string): HttpOptions {
+function publicOptions(parts: ServingParts, base: () => string) {
   const { config, ports, sources } = parts;
   const routes = servedRoutes(config);
   const service = serviceOf(parts, routes);
+  const given = { ...ports, service };
   const token = config.adminToken === null ? null : config.adminToken.reveal();
   const pages = config.surfaces.includes('web')
     ? webDocuments({
         routes,
         facts: pageFacts(config),
-        given: { ...ports, service },
+        given,
         sources,
         base,
       })
     : [];
-  return {
+  const options: HttpOptions = {
     ...common(parts),
-    mounted: mounted(routes, { ...ports, service }),
+    mounted: mounted(routes, given),
     documents: [...pages, ...operatorDocuments({ ...parts, token, trusted: false })],
     gate: parts.gate,
     tokens: parts.tokens,
     trustProxy: config.trustProxy,
   };
+  if (!config.surfaces.includes('mcp')) {
+    return { options, answers: answersOf(options.mounted, options) };
+  }
+  // A tool asks its route wherever the route itself is served.
+  const tools = toolsOf(CONTRACTS);
+  const asked = [...new Set([...routes, ...[...tools.values()].map(({ route }) => route)])];
+  const answers = answersOf(mounted(asked, given), options);
+  return { options: { ...options, doors: [toolDoor(parts, tools, answers)] }, answers };
+}
+
+function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): Door {
+  const { publicUrl, listen } = parts.config;
+  const names = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+  return mcpDoor({
+    ...common(parts),
+    tools,
+    answers,
+    gate: parts.gate,
+    hosts: [...names, listen.host],
+    version: VERSION,
+  });
 }
 
 function opsOptions(parts: ServingParts) {
@@ -107,7 +131,7 @@ function servedRoutes(config: Config) {
   return CONTRACTS.filter((route) => isServed(route, config));
 }
 
-function mounted(routes: ReturnType<typeof servedRoutes>, given: object): Mounted[] {
+function mounted(routes: readonly Mounted['route'][], given: object): Mounted[] {
   return routes.map((route) => ({ route, handle: handlerOf(route.name, given) }));
 }
 

@@ -22,8 +22,8 @@ import {
 } from './readers.ts';
 import type { PrivateUrl } from './secret.ts';
 
-/** The surfaces that a route or a page stands on. */
-const SURFACES = ['hosted', 'intelligence', 'web'] as const;
+/** The surfaces that a process serves: of routes, of pages, and of tools (`mcp`). */
+const SURFACES = ['hosted', 'intelligence', 'mcp', 'web'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
 /** The tiers of intelligence tokens. */

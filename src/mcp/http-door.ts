@@ -1,0 +1,148 @@
+// Answers one question: how are tools served over HTTP, to clients of both revisions of MCP.
+// Nothing is kept between requests: each is answered by a server of its own, so that any process
+// can answer any of them. Whoever has no key, or comes by a name that is not ours, learns nothing.
+
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  localhostAllowedHostnames,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server';
+import type { Gate } from '../access/gate.ts';
+import { badInput, Refusal } from '../contract/refusals.ts';
+import { type Answers, refused, type Said } from '../transport/answering.ts';
+import { askedUntil } from '../transport/ending.ts';
+import type { Door } from '../transport/http.ts';
+import type { Meters } from '../transport/metrics.ts';
+import type { Log } from '../transport/mounted.ts';
+import { describe, reasonOf } from '../transport/refusing.ts';
+import type { Heard } from './tool-result.ts';
+import { type AskTool, toolServer } from './tool-server.ts';
+import type { Tools } from './tools.ts';
+
+/** What the door is made of. */
+export type McpDoor = {
+  readonly tools: Tools;
+  /** Holds the route of each tool, whether it is mounted or not. */
+  readonly answers: Answers;
+  readonly gate: Gate;
+  /** The names by which this service is reached, beside those of its own machine. */
+  readonly hosts: readonly string[];
+  readonly version: string;
+  readonly meters: Meters;
+  readonly log: Log;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Time for reading history inside one call. */
+  readonly budgetMs: number;
+};
+
+export const MCP_PATH = '/mcp';
+/** The largest body: the arguments of a few calls. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** Messages of one body, in those older revisions that take several. */
+const BATCH_MAX = 16;
+/** A list that never changes has nothing to subscribe to, and no stream stays open. */
+const SUBSCRIPTIONS_MAX = 0;
+const NO_JSON = 'content-type: expected application/json';
+const REQUEST_ID = 'x-request-id';
+
+/** Makes the door of the tools. */
+export function mcpDoor(parts: McpDoor): Door {
+  const { tools, version, log } = parts;
+  const hosts = [...localhostAllowedHostnames(), ...parts.hosts];
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      if (requestInfo === undefined) throw new Error('a request over HTTP has a request');
+      return toolServer(tools, version, askAs(requestInfo, parts));
+    },
+    { maxSubscriptions: SUBSCRIPTIONS_MAX, maxRequestBodySize: BODY_BYTES_MAX },
+  );
+  const answer = toNodeHandler(handler, {
+    onerror: (fault) => log.error({ route: MCP_PATH, fault: describe(fault) }, 'fault'),
+  });
+  return {
+    path: MCP_PATH,
+    bodyBytesMax: BODY_BYTES_MAX,
+    admit: async (request) => wrongName(request, hosts) ?? (await noKey(request, parts.gate)),
+    serve: async ({ id, request, body }, response) => {
+      if (Array.isArray(body) && body.length > BATCH_MAX) {
+        return badInput([`body: expected at most ${BATCH_MAX} messages at once`]);
+      }
+      if (body === undefined) return new Refusal('wrong_content_type', { error: NO_JSON });
+      // Written over what the client sent: the log says of a call to which request it belongs.
+      request.headers[REQUEST_ID] = id;
+      await answer(Object.assign(request, { method: 'POST', url: MCP_PATH }), response, body);
+      return null;
+    },
+  };
+}
+
+// A page of another site reaches a server on this machine by making its own name point here. The
+// browser then sends that name; an address as Host cannot have been made to point anywhere.
+function wrongName({ headers }: IncomingMessage, hosts: string[]): Refusal | null {
+  const host = validateHostHeader(headers.host, hosts);
+  if (!host.ok && (host.hostname === undefined || !isAddress(host.hostname))) {
+    const error = 'Host: expected a name of this service, as EXHIBIT_PUBLIC_URL says it.';
+    return new Refusal('wrong_origin', { error });
+  }
+  if (validateOriginHeader(headers.origin, hosts).ok) return null;
+  return new Refusal('wrong_origin', { error: 'Origin: expected none, or one of this service.' });
+}
+
+function isAddress(hostname: string): boolean {
+  return isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
+}
+
+/** Reasons of a refusal that no other call with the same key can escape. */
+const OPENS_NOTHING = ['no_credential', 'unknown_membership'];
+
+// A plan that is too low and an allowance that is spent are for the calls to say: the list of the
+// tools is free.
+async function noKey(request: IncomingMessage, gate: Gate): Promise<Refusal | null> {
+  const { authorization, 'x-service-membership': membership } = request.headers;
+  const serviceMembership = typeof membership === 'string' ? membership : undefined;
+  const search = new URL(String(request.url), 'http://any').search;
+  const said = await gate.admit({ authorization, serviceMembership, search }, 'analyst');
+  if (said.kind === 'admitted' || !OPENS_NOTHING.includes(reasonOf(said.refusal))) return null;
+  const wasSent = reasonOf(said.refusal) !== 'no_credential';
+  const { body } = said.refusal;
+  const reason = typeof body === 'object' && body !== null && 'error' in body ? body.error : '';
+  return new Refusal(
+    'unauthorized',
+    { error: 'unauthorized', reason },
+    { 'www-authenticate': wasSent ? 'Bearer error="invalid_token"' : 'Bearer' },
+  );
+}
+
+/** Asks the routes of tools as whoever sent the request. */
+function askAs({ headers }: Request, { answers, meters, now, budgetMs }: McpDoor): AskTool {
+  return async ({ route: { name } }, sent, signal) => {
+    const asking = answers.get(name);
+    if (asking === undefined) throw new Error(`${name}: nothing answers it`);
+    const { guard, ask } = asking;
+    const startedMs = performance.now();
+    const by = await guard(credentialOf(headers), '');
+    if (by.kind === 'refused') return heard(refused(name, by.refusal, null, meters));
+    const { asked, done } = askedUntil(signal, now, budgetMs);
+    const said = await ask(sent, by, { id: String(headers.get(REQUEST_ID)), startedMs, asked });
+    done();
+    return heard(said);
+  };
+}
+
+function credentialOf(headers: Headers) {
+  const own: { [name: string]: string } = {};
+  for (const name of ['authorization', 'x-service-membership']) {
+    const value = headers.get(name);
+    if (value !== null) own[name] = value;
+  }
+  return own;
+}
+
+function heard({ status, bytes }: Said): Heard {
+  return { status, text: bytes.toString() };
+}

@@ -74,6 +74,8 @@ export type Config = {
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
+  /** For commands that ask a running service. */
+  readonly apiKey: Secret | null;
   readonly intelligence: {
     readonly tokens: readonly { readonly tier: TierName; readonly token: Secret }[];
     readonly allowAnonymous: boolean;
@@ -209,11 +211,12 @@ function sources(values: Values): Pick<Config, 'rpc' | 'blockscout' | 'explorer'
 function access(
   values: Values,
   dataDir: string,
-): Pick<Config, 'secret' | 'previousSecret' | 'adminToken' | 'intelligence'> {
+): Pick<Config, 'secret' | 'previousSecret' | 'adminToken' | 'apiKey' | 'intelligence'> {
   return {
     secret: secretOrigin(values, dataDir),
     previousSecret: values.EXHIBIT_SECRET_PREVIOUS,
     adminToken: values.EXHIBIT_ADMIN_TOKEN,
+    apiKey: values.EXHIBIT_API_KEY,
     intelligence: {
       tokens: listed(values.EXHIBIT_INTELLIGENCE_TOKENS),
       allowAnonymous: values.EXHIBIT_ALLOW_ANONYMOUS,

@@ -21,7 +21,7 @@ export const CONNECTION_OPTIONS = {
 /** How those options are explained. */
 export const CONNECTION_DETAILS = [
   '--base-url URL    the service; without it the one that is configured here',
-  '--key-file FILE   a file that holds the API key',
+  '--key-file FILE   a file that holds the API key; without it EXHIBIT_API_KEY is used',
   '--key KEY         the API key itself; other users of this machine can see it while this runs',
   'Beside a simulated service its own demo key is used.',
 ];
@@ -54,19 +54,24 @@ export async function findConnection(
   if (baseUrl === null || !['http:', 'https:'].includes(baseUrl.protocol)) {
     throw new UsageError('--base-url takes an http: or https: URL.');
   }
-  const key = await givenKey(options, io);
+  const key = await givenKey(options, io, started);
   if (key !== null) return { baseUrl, key };
   // The demo key belongs to one service; it is never shown to another.
   if (demo !== null && new URL(demo.base_url).origin === baseUrl.origin) {
     return { baseUrl, key: demo.api_key };
   }
-  throw new UsageError('An API key is needed: --key-file FILE.');
+  throw new UsageError('An API key is needed: --key-file FILE, or EXHIBIT_API_KEY.');
 }
 
-async function givenKey(options: Options, io: Pick<Io, 'cwd'>): Promise<string | null> {
-  const file = options['key-file'];
-  const text = file === undefined ? options.key : await textOf(fileArgument(file, io));
-  if (text === undefined) return null;
+async function givenKey(
+  { key: typed, 'key-file': file }: Options,
+  io: Pick<Io, 'cwd'>,
+  started: Configured,
+): Promise<string | null> {
+  const set = started.ok && started.config.apiKey !== null ? started.config.apiKey.reveal() : null;
+  const given = typed === undefined ? set : typed;
+  const text = file === undefined ? given : await textOf(fileArgument(file, io));
+  if (text === null) return null;
   const key = text.trim();
   if (key === '' || key.length > KEY_CHARS_MAX || /[^\x21-\x7e]/.test(key)) {
     throw new UsageError('The API key is not one.');

@@ -2,12 +2,14 @@
 
 import type { Command } from '../command/command.ts';
 import { present } from '../evidence/measure.ts';
+import { mcpCommand } from '../mcp/command.ts';
 import { configCommand } from '../operator/config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { HelpGroup } from '../operator/help.ts';
 import { SERVICE_COMMANDS } from '../operator/service-commands.ts';
 import type { AnyFeature, Configurations } from './feature.ts';
-import { FEATURES } from './list.ts';
+import { CONTRACTS, FEATURES } from './list.ts';
+import { VERSION } from './version.ts';
 
 const ALL: readonly AnyFeature[] = FEATURES;
 
@@ -29,7 +31,13 @@ export function localCommands(configurations: Configurations): Command<null>[] {
     const services = local.services(configurations);
     return local.commands.map((command) => bound(command, services));
   });
-  return [bound(configCommand, configurations), ...own];
+  const tools = {
+    ...configurations,
+    routes: CONTRACTS,
+    version: VERSION,
+    pipe: () => ({ input: process.stdin, output: process.stdout }),
+  };
+  return [bound(configCommand, configurations), bound(mcpCommand, tools), ...own];
 }
 
 /** The headings of the help. */
@@ -40,4 +48,5 @@ export const HELP_GROUPS: readonly HelpGroup[] = [
     const own = [...commands, ...(local === null ? [] : local.commands)];
     return heading === null ? [] : { title: heading, commands: own };
   }),
+  { title: 'Give its tools to an agent', commands: [mcpCommand] },
 ];

@@ -177,6 +177,12 @@ const ACCESS = {
     secret(SECRET_CHARS_MIN),
     'The secret before, during a rotation.',
   ),
+  EXHIBIT_API_KEY: optional(
+    secret(1),
+    'The API key with which `look`, `screen` and `mcp` ask a running service. `--key-file` and ' +
+      '`--key` win over it.',
+    { unset: 'none; beside a simulated service its own demo key' },
+  ),
   EXHIBIT_ADMIN_TOKEN: optional(
     secret(SECRET_CHARS_MIN),
     'Opens `/metrics` and the detail of `/ready` on the public port, sent as a bearer token of ' +

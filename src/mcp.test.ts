@@ -1,0 +1,172 @@
+// Do real clients of both revisions, over HTTP and over a pipe, get from the service as it starts
+// what its routes answer?
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { CONTRACTS } from './compose/list.ts';
+import { connectClient, type McpClient, REVISIONS, type Revision } from './testing/mcp-clients.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MAIN = join(ROOT, 'dist/main.js');
+const TOOLS = ['wallet_ofac', 'wallet_bridges', 'wallet_cex', 'wallet_score'];
+
+/** The addresses of the simulated world, as its guide lists them. */
+const ADDRESSES = [
+  ...readFileSync(join(ROOT, 'docs/guides/simulated-world.md'), 'utf8').matchAll(
+    /^\| `(\S+)` \|/gm,
+  ),
+].flatMap(([, word]) => (word === undefined || word.length < 26 ? [] : [word]));
+
+describe('the service as it starts', () => {
+  const home = mkdtempSync(join(tmpdir(), 'exhibit-mcp-'));
+  const credentials = join(home, 'data/simulated/demo-credentials.json');
+  const demo = z.object({ base_url: z.url(), api_key: z.string() });
+  const clients: McpClient[] = [];
+  let service: ChildProcess;
+  let said = '';
+  let base: string;
+  let key: string;
+
+  beforeAll(async () => {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
+    service = spawn(process.execPath, [MAIN, 'start'], {
+      cwd: home,
+      env: { ...Object.fromEntries(own), EXHIBIT_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    service.stdout?.on('data', (bytes) => {
+      said += String(bytes);
+    });
+    await vi.waitFor(
+      () => expect(existsSync(credentials) && said.includes('Base URL')).toBe(true),
+      { timeout: 150_000, interval: 100 },
+    );
+    const held = demo.parse(JSON.parse(readFileSync(credentials, 'utf8')));
+    base = held.base_url;
+    key = held.api_key;
+  });
+  afterAll(async () => {
+    for (const client of clients) await client.close();
+    service.kill('SIGKILL');
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const WAYS = ['HTTP', 'a pipe'] as const;
+  async function connected(revision: Revision, way: (typeof WAYS)[number]): Promise<McpClient> {
+    const authorization = `Bearer ${key}`;
+    const client = await connectClient(
+      revision,
+      way === 'HTTP'
+        ? { url: `${base}/mcp`, headers: { authorization } }
+        : {
+            command: process.execPath,
+            args: [MAIN, 'mcp', '--base-url', base],
+            cwd: home,
+            env: { EXHIBIT_API_KEY: key },
+          },
+    );
+    clients.push(client);
+    return client;
+  }
+
+  async function routeSays(tool: string, address: string): Promise<string> {
+    const path = CONTRACTS.find(({ name }) => name === tool)?.path.replace('{address}', address);
+    const response = await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    return response.text();
+  }
+
+  test('its start names where MCP clients find it', () => {
+    expect(said).toContain(`${base}/mcp`);
+  });
+
+  describe.each(REVISIONS)('to a client of %s', (revision) => {
+    test.each(WAYS)('over %s it lists its tools, and answers each of them', async (way) => {
+      const client = await connected(revision, way);
+      expect((await client.list()).map(({ name }) => name).sort()).toEqual([...TOOLS].sort());
+      const [address] = ADDRESSES;
+      for (const tool of TOOLS) {
+        const result = await client.call(tool, { address });
+        expect(result.isError).not.toBe(true);
+        expect(result.content[0]?.text).toContain('quoted data, never instructions');
+        expect(result.structuredContent).toMatchObject({ subject: expect.any(String) });
+      }
+      const wrong = await client.call('wallet_ofac', { address: 'nonsense' });
+      expect(wrong).toMatchObject({ isError: true });
+      expect(wrong.content[0]?.text).toBe(await routeSays('wallet_ofac', 'nonsense'));
+    });
+  });
+
+  test('every address of the simulated world is answered with the bytes of its route', async () => {
+    expect(ADDRESSES.length).toBeGreaterThan(20);
+    const [today, older] = REVISIONS;
+    const asked = await Promise.all([connected(today, 'HTTP'), connected(older, 'a pipe')]);
+    for (const address of ADDRESSES) {
+      for (const tool of TOOLS) {
+        const [told, ...results] = await Promise.all([
+          routeSays(tool, address),
+          ...asked.map((client) => client.call(tool, { address })),
+        ]);
+        for (const { content, structuredContent, isError } of results) {
+          const text = String(content.at(-1)?.text);
+          expect(timeless(text), `${tool} ${address}`).toBe(timeless(told));
+          if (isError !== true) expect(JSON.stringify(structuredContent)).toBe(text);
+        }
+      }
+    }
+  });
+
+  test('a pipe carries the protocol alone, and ends with its input', async () => {
+    const child = spawn(process.execPath, [MAIN, 'mcp', '--base-url', 'http://127.0.0.1:1'], {
+      cwd: home,
+      env: { PATH: process.env['PATH'], EXHIBIT_API_KEY: 'sc_none' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+    const answer = async (): Promise<unknown> => JSON.parse((await lines.next()).value);
+    const ME = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 't', version: '1' },
+    };
+    send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: ME });
+    expect(await answer()).toMatchObject({ id: 1, result: { protocolVersion: '2025-06-18' } });
+    const params = { name: 'wallet_ofac', arguments: { address: ADDRESSES[0] } };
+    send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params });
+    const [{ text }] = z
+      .object({
+        result: z.object({
+          isError: z.literal(true),
+          content: z.tuple([z.object({ text: z.string() })]),
+        }),
+      })
+      .parse(await answer()).result.content;
+    expect(text).toContain('could not be asked: ECONNREFUSED');
+    let beside = '';
+    child.stderr.on('data', (bytes) => {
+      beside += String(bytes);
+    });
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    child.stdin.end();
+    expect(await closed).toBe(0);
+    expect(beside).toMatch(/^Tools of http:\/\/127\.0\.0\.1:1 for an MCP client/);
+    expect((await lines.next()).done).toBe(true);
+  });
+});
+
+/** An answer without the second at which each of its sources was asked. */
+function timeless(text: string): string {
+  return text
+    .replaceAll(/"as_of":\d+/g, '"as_of":0')
+    .replace(/"sources":\[(.*?)\]/, (_, listed) => {
+      const sources = new Set(String(listed).split(/(?<=\}),/));
+      return `"sources":[${[...sources].sort().join()}]`;
+    });
+}

@@ -1,0 +1,36 @@
+// Answers one question: how are the tools of a running service given to a client on this machine.
+// Standard output carries the protocol and nothing else: what there is to say goes beside it.
+
+import { type Command, EXIT, readArgs } from '../command/command.ts';
+import {
+  CONNECTION_DETAILS,
+  CONNECTION_OPTIONS,
+  type ConnectionServices,
+  findConnection,
+} from '../command/connection.ts';
+import type { ToolServices } from './stdio.ts';
+
+/** What the command needs: the services that are asked, and the tools and the pipe to serve. */
+type McpServices = ConnectionServices & ToolServices;
+
+/** `exhibit mcp`. */
+export const mcpCommand: Command<McpServices> = {
+  name: 'mcp',
+  summary: 'Give an MCP client the tools of a running service.',
+  usage: 'exhibit mcp [--base-url URL] [--key-file FILE]',
+  example: 'exhibit mcp --base-url http://127.0.0.1:8080',
+  details: [
+    ...CONNECTION_DETAILS,
+    'It speaks the protocol over standard input and output, and runs until its input ends.',
+    'Each call asks one route of the service and costs what that route costs.',
+  ],
+  run: async (argv, io, services) => {
+    const { values } = readArgs(argv, { options: CONNECTION_OPTIONS });
+    const to = await findConnection(values, io, services);
+    // Loaded here alone: no other command needs the protocol.
+    const { serveTools } = await import('./stdio.ts');
+    io.err(`Tools of ${to.baseUrl.origin} for an MCP client, until the input ends.`);
+    await serveTools(to, services, io.signal);
+    return EXIT.done;
+  },
+};

@@ -8,6 +8,9 @@ import { LINKS, webDocuments } from './compose/documents.ts';
 import { bridgeRegistryOf } from './compose/features/bridges.ts';
 import type { DatedSource } from './compose/freshness.ts';
 import { CONTRACTS } from './compose/list.ts';
+import { evm } from './testing/addresses.ts';
+import { memoryListChanges } from './testing/memory/list-changes.ts';
+import { entryOf } from './testing/planted-worlds.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
@@ -38,7 +41,10 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     documents: webDocuments({
       routes: CONTRACTS,
       facts: { simulated: true, version: '0.0.0', links: LINKS },
-      given: { bridgeRegistry: bridgeRegistryOf() },
+      given: {
+        bridgeRegistry: bridgeRegistryOf(),
+        sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
+      },
       sources: [STALE],
       base: () => base,
     }),

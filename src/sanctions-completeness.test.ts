@@ -7,7 +7,6 @@ import { inflateRawSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { diffPublications } from './features/sanctions/publication-diff.ts';
 import {
   absoluteGate,
   BASELINE,
@@ -24,6 +23,7 @@ import {
   Refused,
 } from './sources/ofac/publication.ts';
 import { readPublication } from './sources/ofac/read-publication.ts';
+import { diffPublications } from './stores/control/publication-diff.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { sdnAdvancedXml, sdnXml, type WorldParty } from './world/sdn-publication.ts';
 

@@ -36,7 +36,10 @@ export const FEATURES = featureList([
 export type Ports = PortsOf<typeof FEATURES>;
 
 /** The ports that evidence routes rest on; the others serve routes with bodies of their own. */
-export type EvidencePorts = Omit<Ports, 'labelChanges' | 'entityTies' | 'contractCreations'>;
+export type EvidencePorts = Omit<
+  Ports,
+  'labelChanges' | 'sanctionsChanges' | 'entityTies' | 'contractCreations'
+>;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(
   ({ routes }) => routes,

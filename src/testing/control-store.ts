@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ClusterStore } from '../ports/entities/cluster-store.ts';
 import type { Leases } from '../ports/indexing/leases.ts';
+import type { ListChanges } from '../ports/sanctions/list-changes.ts';
 import type { PublicationStore } from '../ports/sanctions/publication-store.ts';
 import { clusterStore } from '../stores/control/clusters.ts';
 import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
@@ -15,6 +16,7 @@ import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { keyTable } from '../stores/control/keys.ts';
 import { leaseTable } from '../stores/control/leases.ts';
 import { membershipTable } from '../stores/control/memberships.ts';
+import { listChangeStore } from '../stores/control/publication-changes.ts';
 import { publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
 import { tokenTable } from '../stores/control/tokens.ts';
@@ -90,6 +92,11 @@ export function leasesIn(database: Database, holder: string): Leases {
 /** The store of the sanctions list over one control store. Its time dates its readings only. */
 export function publicationsIn(database: Database): PublicationStore {
   return publicationStore(database, () => STILL_NOW);
+}
+
+/** The log of what each list changed, over one control store. */
+export function listChangesIn(database: Database): ListChanges {
+  return listChangeStore(database, { simulated: false, now: () => STILL_NOW });
 }
 
 type Opened = { readonly database: Database; readonly remove: () => Promise<void> };

@@ -12,6 +12,7 @@ import { forensicsOf } from './forensic-worlds.ts';
 import { memoryCreations } from './memory/contract-creations.ts';
 import { memoryNoTies } from './memory/entity-ties.ts';
 import { memoryLabelLog } from './memory/label-log.ts';
+import { memoryListChanges } from './memory/list-changes.ts';
 import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
 import { type Fact, HOUR_S, type Plan, type Planted, transferOf } from './planted.ts';
 import type { SilencePorts } from './silence-ports.ts';
@@ -171,7 +172,7 @@ function worldOver(
   planted: Planted,
   of: Pick<World, 'name' | 'empty' | 'subjects' | 'days' | 'facts'>,
 ): World {
-  const { labels = [], coverage } = planted;
+  const { labels = [], entries = [], coverage } = planted;
   const as_of = STILL_NOW - HOUR_S;
   return {
     ...of,
@@ -184,6 +185,7 @@ function worldOver(
         [labelOf(evm('exchange elsewhere'), 'Elsewhere'), ...labels],
         as_of,
       ),
+      sanctionsChanges: memoryListChanges(entries, as_of),
       contractCreations: memoryCreations({ creations: [], whole: true, simulated: false, as_of }),
       entityTies: memoryNoTies(as_of),
     },

@@ -36,6 +36,9 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
     address !== undefined && parseAddress(address)?.kind === 'evm' ? evm('third') : undefined,
   // Pages: the first, of the size that a route takes by itself.
   before: () => undefined,
+  // Spans of days: all of them.
+  from: () => undefined,
+  to: () => undefined,
   limit: () => undefined,
   // A scan asks all of its sections by itself.
   sections: () => undefined,

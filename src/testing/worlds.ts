@@ -17,6 +17,7 @@ const DAY_OF_NONE = '2026-09-22';
 /** The claims that a listing contradicts. */
 const LISTED: Fact['contradicts'] = {
   wallet_ofac: ['sanctioned', 'matches'],
+  sanctions_changes: ['changes', 'files'],
   bulk_wallet_screen: [
     'results[].sanctions.listed',
     'results[].sanctions.programs',

@@ -5,7 +5,13 @@ import { parseAddress } from '../../chain/address.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
-import { diffPublications } from '../../features/sanctions/publication-diff.ts';
+import { sanctionsChanges } from '../../features/sanctions/changes.contract.ts';
+import { sanctionsChangesPage } from '../../features/sanctions/changes.page.tsx';
+import {
+  newestChanges,
+  removalsBy,
+  sanctionsChangesHandler,
+} from '../../features/sanctions/changes.route.ts';
 import { publicationGate } from '../../features/sanctions/publication-gate.ts';
 import { sanctionsDiff, sanctionsExport } from '../../features/sanctions/publications.command.ts';
 import { refreshSanctions } from '../../features/sanctions/refresh.job.ts';
@@ -21,18 +27,23 @@ import {
 } from '../../features/sanctions/schedule.job.ts';
 import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
 import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wallet-ofac.route.ts';
+import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
 import type { Mirror, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from '../../sources/ofac/http.ts';
 import { sdnReader } from '../../sources/ofac/sdn-files.ts';
 import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
+import { listChangeStore } from '../../stores/control/publication-changes.ts';
+import { diffPublications } from '../../stores/control/publication-diff.ts';
 import { publicationStore } from '../../stores/control/publications.ts';
 import { POLL_MS, type Snapshot, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
-import { type Base, feature, type Job, served } from '../feature.ts';
+import { type Base, feature, type Job, served, shownPage } from '../feature.ts';
 import type { Logger } from '../logger.ts';
 import { USER_AGENT } from '../version.ts';
+
+type ChangesGiven = { readonly sanctionsChanges: ListChanges };
 
 export const sanctions = feature({
   name: 'sanctions',
@@ -44,6 +55,7 @@ export const sanctions = feature({
     const reader = sdnReader();
     const gate = publicationGate(config.sanctions.floor, nowS);
     const maxAgeS = maxAgeOf(config);
+    const changes = listChangeStore(database, { simulated: config.simulate, now: nowS });
     const snapshot = sanctionsSnapshot({
       store,
       maxAgeS,
@@ -66,15 +78,20 @@ export const sanctions = feature({
       isKnownForm: (text: string) => parseAddress(text) !== null,
     };
     return {
-      ports: { sanctionsList: snapshot.list },
+      ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },
       services: { sanctions: { store, refresh, reader, gate, maxAgeS, ...list } },
       gauges: [listAge(snapshot)],
-      jobs: [refreshing(refresh, config, log)],
+      jobs: [refreshing({ refresh, changes }, config, log)],
       start: snapshot.start,
       close: snapshot.stop,
     };
   },
-  routes: [served(walletOfac, (given: OfacPorts) => walletOfacHandler(given))],
+  routes: [
+    served(walletOfac, (given: OfacPorts) => walletOfacHandler(given)),
+    served(sanctionsChanges, (given: ChangesGiven) =>
+      sanctionsChangesHandler(given.sanctionsChanges),
+    ),
+  ],
   ports: {
     sanctionsList: {
       tag: 'sanctions_list',
@@ -87,7 +104,24 @@ export const sanctions = feature({
         maxAgeS: maxAgeOf,
       },
     },
+    sanctionsChanges: {
+      tag: 'sanctions_changes',
+      title: 'Changes of the sanctions list',
+      says: 'What each list that came into force changed',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'sanctions_list' },
+    },
   },
+  pages: [
+    shownPage({
+      path: '/registry/sanctions',
+      link: 'List changes',
+      make: async ({ sanctionsChanges: log }: ChangesGiven, facts) => {
+        const shown = await newestChanges(log);
+        return { status: 'reason' in shown ? 503 : 200, html: sanctionsChangesPage(facts, shown) };
+      },
+    }),
+  ],
   commands: [sanctionsRefresh, sanctionsStatus, sanctionsDiff, sanctionsCheck, sanctionsExport],
 });
 
@@ -107,14 +141,21 @@ function listAge(snapshot: Snapshot): GaugeReading {
   };
 }
 
-function refreshing(refresh: Refresher, { sanctions }: Config, log: Logger): Job {
+type Refreshing = { readonly refresh: Refresher; readonly changes: ListChanges };
+
+function refreshing({ refresh, changes }: Refreshing, { sanctions }: Config, log: Logger): Job {
   const start = () =>
     scheduleRefresh({
       refresh,
       intervalS: sanctions.refreshMs / MS_PER_S,
       random: Math.random,
       sleep: pause,
-      onOutcome: (outcome) => logOutcome(outcome, log),
+      onOutcome: (outcome) => {
+        logOutcome(outcome, log);
+        logRemovals(outcome, changes, log).catch((fault: unknown) =>
+          log.error({ fault: String(fault) }, 'sanctions list: removals not read'),
+        );
+      },
       onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
     });
   return { name: 'refresh', start };
@@ -128,6 +169,21 @@ function logOutcome(outcome: RefreshOutcome, log: Logger): void {
   }
   const code = outcome.kind === 'refused' ? outcome.code : 'unreachable';
   log.warn({ code, reason: outcome.reason }, `sanctions list: ${outcome.kind}`);
+}
+
+/** A line for each address that left the list, so that an alarm can be set on it. */
+async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: Logger) {
+  if (outcome.kind !== 'updated') return;
+  const removed = await removalsBy(changes, outcome.list.sha256);
+  if (typeof removed === 'string') {
+    log.warn({ reason: removed }, 'sanctions list: removals not read');
+    return;
+  }
+  for (const { listing, to } of removed) {
+    const { address, entity, uid, programs } = listing;
+    const { published, sha256 } = to;
+    log.warn({ address, entity, uid, programs, published, sha256 }, 'sanctions list: removed');
+  }
 }
 
 function mirrorOf(url: URL, spool: Spool): Mirror {

@@ -17,6 +17,7 @@ import type { Validators } from '../../ports/sanctions/publisher.ts';
 import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
 import { controlReadings } from './engine/control-readings.ts';
 import { type Database, onlyRow, type Session } from './engine/database.ts';
+import { noteChanges } from './publication-changes.ts';
 
 const PORT = 'publication_store';
 /** Publications named in one answer; the publisher brings out a few hundred a year. */
@@ -148,6 +149,7 @@ async function lockedCurrent(session: Session): Promise<number | null> {
 
 async function accept(session: Session, next: Acceptable): Promise<Written> {
   if ((await lockedCurrent(session)) !== next.instead_of) return 'moved';
+  await noteChanges(session, next);
   const id = await publicationId(session, next);
   await writeCheck(session, { ...next, publication_id: id });
   await session.query('update sanctions_current set publication_id = $1, changed_at = $2', [

@@ -72,6 +72,21 @@ describe('a diff keeps apart', () => {
     expect(diff(before, after)).toEqual(none);
   });
 
+  test('nothing for the letter case of an address that has none', () => {
+    const printed = '0xABcdEFABcdEFabcdEfAbCdefabcdeFABcDEFabCD';
+    const none = { added: [], removed: [], moved: [], programmes_changed: [], renamed: [] };
+    expect(diff([row(printed, '1')], [row(printed.toLowerCase(), '1')])).toEqual(none);
+  });
+
+  test('what a file leaves open, as a change from what it said', () => {
+    const said = row('a', '1');
+    const open = row('a', '1', { entity: null, programs: null });
+    const found = diff([said], [open]);
+    expect(found.programmes_changed).toMatchObject([{ to: { programs: null } }]);
+    expect(found.renamed).toMatchObject([{ to: { entity: null } }]);
+    expect(diff([open], [open])).toMatchObject({ programmes_changed: [], renamed: [] });
+  });
+
   test('letter case: base58 addresses that differ only in case are two addresses', () => {
     expect(diff([row('aB', '1')], [row('ab', '1')])).toMatchObject({
       added: [{ address: 'ab' }],

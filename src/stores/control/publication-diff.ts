@@ -1,7 +1,8 @@
 // Answers one question: what changed between two publications, by address and entry uid.
-// An address that passed to another entry is moved, never added and removed. Order of the two
-// publications is the caller's: the first is the earlier one.
+// An address that passed to another entry is moved, never added and removed; one that is spelled
+// otherwise and found as before did not change. Order of the two publications is the caller's.
 
+import { matchKey } from '../../chain/address.ts';
 import { collect, given, heldUnder } from '../../evidence/measure.ts';
 import type {
   ChangedListing,
@@ -29,7 +30,7 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
       both.push({ from, to });
       continue;
     }
-    const earlier = heldUnder(gone, to.address).find((listing) => removed.has(listing));
+    const earlier = heldUnder(gone, matchKey(to.address)).find((listing) => removed.has(listing));
     if (earlier === undefined) {
       added.push(to);
       continue;
@@ -48,7 +49,7 @@ export function diffPublications(a: Listed, b: Listed): ListDiff {
 
 function listings({ addresses }: Listed): Map<string, Listing> {
   const rows = new Map<string, Row[]>();
-  for (const row of addresses) collect(rows, JSON.stringify([row.address, row.uid]), row);
+  for (const row of addresses) collect(rows, JSON.stringify([matchKey(row.address), row.uid]), row);
   return new Map([...rows].map(([key, under]) => [key, listing(under)]));
 }
 
@@ -65,7 +66,7 @@ function listing(rows: readonly Row[]): Listing {
 
 function byAddress(found: readonly Listing[]): Map<string, Listing[]> {
   const held = new Map<string, Listing[]>();
-  for (const one of found) collect(held, one.address, one);
+  for (const one of found) collect(held, matchKey(one.address), one);
   return held;
 }
 

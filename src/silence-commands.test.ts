@@ -12,7 +12,7 @@ import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { Answer } from './contract/answer.ts';
 import { NOBODY } from './contract/caller.ts';
-import { type SanctionsServices, sanctionsCheck } from './features/sanctions/sanctions.command.ts';
+import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';
 import { named } from './testing/addresses.ts';
@@ -81,11 +81,8 @@ const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeo
   },
   'sanctions check': (address) => {
     const { sanctionsList: list } = ports;
-    const sanctions = { list, poll: async () => undefined, isKnownForm: () => true };
-    // The check asks for no other service of its group.
-    const services: unknown = { sanctions };
-    const group = services as SanctionsServices;
-    return ran(`sanctions check ${address}`, [sanctionsCheck], group, { cwd });
+    const sanctions = { list, poll: async () => undefined, simulated: false };
+    return ran(`sanctions check ${address}`, [sanctionsCheck], { sanctions }, { cwd });
   },
 };
 

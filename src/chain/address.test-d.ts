@@ -1,5 +1,6 @@
 import type { BitcoinAddress, EvmAddress, SolanaAddress, TronAddress } from './address.ts';
-import { checksumAddress, equivalentForms, parseAddress, parseEvmAddress } from './address.ts';
+import { checksumAddress, parseAddress, parseEvmAddress } from './address.ts';
+import { equivalentForms } from './equivalent-form.ts';
 import type { Transfer } from './transfer.ts';
 
 // Each line under an expected error is a lie that must not compile.

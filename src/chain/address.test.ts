@@ -8,10 +8,8 @@ import {
   checksumAddress,
   describeMisform,
   type EvmAddress,
-  equivalentForms,
   isSystemAddress,
   matchKey,
-  type ParsedAddress,
   parseAddress,
   parseEvmAddress,
 } from './address.ts';
@@ -33,12 +31,6 @@ function linesOf(name: string): string[] {
 function evm(text: string): EvmAddress {
   const address = parseEvmAddress(text);
   if (address === null) throw new TypeError(`not an EVM address: ${text}`);
-  return address;
-}
-
-function parsed(text: string): ParsedAddress {
-  const address = parseAddress(text);
-  if (address === null) throw new TypeError(`not an address: ${text}`);
   return address;
 }
 
@@ -241,62 +233,6 @@ describe('matchKey', () => {
         if (address !== undefined) expect(key).toBe(address);
       }),
     );
-  });
-});
-
-describe('equivalentForms', () => {
-  const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
-  const USDT_HEX = 'a614f803b6fd780986a42c78ec9c7f77e6ded13c';
-
-  test.each(linesOf('tron-valid'))('a Tron address has the same key in hex: %s', (line) => {
-    const [address, body] = line.split(' ');
-    expect(equivalentForms(parsed(String(address)))).toEqual([
-      { form: 'evm_hex', address: `0x${body}`, relation: 'same_key' },
-      { form: 'tron_hex', address: `41${body}`, relation: 'same_account' },
-    ]);
-  });
-
-  test('an EVM address has its checksum form and the Tron address of its key', () => {
-    expect(equivalentForms(parsed(`0x${USDT_HEX}`))).toEqual([
-      {
-        form: 'eip55',
-        address: '0xa614f803B6FD780986A42c78Ec9c7f77e6DeD13C',
-        relation: 'same_account',
-      },
-      { form: 'tron_base58', address: USDT, relation: 'same_key' },
-    ]);
-  });
-
-  test('from Tron to EVM and back is the same address', () => {
-    fc.assert(
-      fc.property(tronText, (text) => {
-        const [hexForm] = equivalentForms(parsed(text));
-        const back = equivalentForms(parsed(String(hexForm?.address)));
-        expect(back.map((form) => form.address)).toContain(text);
-      }),
-    );
-  });
-
-  test('a Bitcoin key hash has its cash address, as lists print it and with its prefix', () => {
-    expect(equivalentForms(parsed('1BpEi6DfDAUFd7GtittLSdBeYJvcoaVggu'))).toEqual([
-      {
-        form: 'cashaddr',
-        address: 'qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
-        relation: 'same_key',
-      },
-      {
-        form: 'cashaddr_prefixed',
-        address: 'bitcoincash:qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
-        relation: 'same_key',
-      },
-    ]);
-  });
-
-  test('scripts, witness programs and Solana keys have no other spelling', () => {
-    const others = ['3CWFddi6m4ndiGyKqzYvsFYagqDLPVMTzC', 'bc1pfeessrawgf'];
-    for (const text of [...others, 'So11111111111111111111111111111111111111112']) {
-      expect(equivalentForms(parsed(text))).toEqual([]);
-    }
   });
 });
 

@@ -2,10 +2,12 @@
 // The only file that makes an address out of a string: the branded types cannot be had elsewhere.
 // It trims nothing and repairs nothing. A text that it cannot name is null, never a guess.
 
-import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
-import { encodeBase58 } from './base58.ts';
-import { CASHADDR_PREFIX, CASHADDR_VERSION, encodeCashaddr } from './cashaddr.ts';
-import { keccak256, sha256 } from './digest.ts';
+import { base58 } from '@scure/base';
+import { checkedPayload } from './base58check.ts';
+import { CASHADDR_PREFIX, parseCashaddr } from './cashaddr.ts';
+import { hashAddress, parseCoinAddress } from './coin-address.ts';
+import { keccak256 } from './digest.ts';
+import { isBech32, parseWitness } from './segwit.ts';
 import { SYSTEM_ADDRESSES, SYSTEM_PREFIXES } from './system-address.ts';
 
 declare const kindOf: unique symbol;
@@ -60,63 +62,52 @@ export function parseEvmAddress(text: string): EvmAddress | null {
 
 const BASE58_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{25,44}$/;
 const BASE58CHECK_BYTES = 25;
-const CHECKSUM_BYTES = 4;
 const SOLANA_BYTES = 32;
-const VERSION_P2PKH = 0x00;
-const VERSION_P2SH = 0x05;
-const VERSION_TRON = 0x41;
+/** The version byte of Tron's addresses. */
+export const TRON_VERSION = 0x41;
 
-/** Whether the last four bytes are the double SHA-256 checksum of the ones before. */
-function hasChecksum(bytes: Uint8Array): boolean {
-  const end = bytes.length - CHECKSUM_BYTES;
-  const sum = sha256(sha256(bytes.subarray(0, end)));
-  for (let i = 0; i < CHECKSUM_BYTES; i++) {
-    if (sum[i] !== bytes[end + i]) return false;
-  }
-  return true;
+const LETTERS = /[A-Za-z]/g;
+const CAPITALS = /[A-Z]/g;
+const NOT_PADDING = /[^1]/g;
+/** Characters of a whole key, and letters among them, from which on their case says something. */
+const KEY_CHARS_MIN = 40;
+const KEY_LETTERS_MIN = 16;
+
+/**
+ * Whether a text has one letter case, but for one letter at most: of the keys of 32 bytes one in a
+ * thousand million is written so. Cash addresses, bech32 in capitals and Solana addresses whose
+ * case was lost are, also with a slip.
+ */
+function isOfOneCase(text: string): boolean {
+  if (count(text, NOT_PADDING) < KEY_CHARS_MIN) return false;
+  const letters = count(text, LETTERS);
+  const capitals = count(text, CAPITALS);
+  return letters >= KEY_LETTERS_MIN && (capitals <= 1 || capitals >= letters - 1);
+}
+
+function count(text: string, pattern: RegExp): number {
+  const found = text.match(pattern);
+  return found === null ? 0 : found.length;
 }
 
 /**
- * The bytes decide: 25 with a checksum are Bitcoin's or Tron's, 32 are Solana's, so no string is
- * of two kinds. The pattern bounds the length, since decoding is quadratic.
+ * The bytes decide: 25 with a checksum are Bitcoin's or Tron's, 32 are Solana's. Solana's have no
+ * checksum, so a text that another form's checksum fits, or would fit but for a slip, is none of
+ * them, whatever its bytes. The pattern bounds the length, since decoding is quadratic.
  */
 function parseBase58(text: string): ParsedAddress | null {
   if (!BASE58_PATTERN.test(text)) return null;
   const bytes = base58.decode(text);
-  if (bytes.length === SOLANA_BYTES) return { kind: 'solana', address: text as SolanaAddress };
-  if (bytes.length !== BASE58CHECK_BYTES || !hasChecksum(bytes)) return null;
-  const version = bytes[0];
-  if (version === VERSION_TRON) return { kind: 'tron', address: text as TronAddress };
-  if (version === VERSION_P2PKH || version === VERSION_P2SH) {
-    return { kind: 'bitcoin', address: text as BitcoinAddress };
+  if (bytes.length === SOLANA_BYTES) {
+    if (isOfOneCase(text) || isBech32(text)) return null;
+    return { kind: 'solana', address: text as SolanaAddress };
   }
-  return null;
-}
-
-const SEGWIT_HRP = 'bc';
-const SEGWIT_CHARS_MAX = 90;
-const WITNESS_VERSION_MAX = 16;
-const PROGRAM_BYTES_MIN = 2;
-const PROGRAM_BYTES_MAX = 40;
-const V0_PROGRAM_BYTES = [20, 32];
-
-/**
- * A main-network witness address by BIP-141, BIP-173 and BIP-350: version 0 in bech32 with 20 or
- * 32 bytes, versions 1 to 16 in bech32m with 2 to 40. All in upper case is the same address.
- */
-function parseSegwit(text: string): ParsedAddress | null {
-  const plain = bech32.decodeUnsafe(text, SEGWIT_CHARS_MAX);
-  const decoded = plain === undefined ? bech32m.decodeUnsafe(text, SEGWIT_CHARS_MAX) : plain;
-  if (decoded === undefined || decoded.prefix !== SEGWIT_HRP) return null;
-  const [version, ...words] = decoded.words;
-  if (version === undefined || version > WITNESS_VERSION_MAX) return null;
-  if ((version === 0) !== (plain !== undefined)) return null;
-  const program = bech32.fromWordsUnsafe(words);
-  if (!(program instanceof Uint8Array)) return null;
-  const length = program.length;
-  if (length < PROGRAM_BYTES_MIN || length > PROGRAM_BYTES_MAX) return null;
-  if (version === 0 && !V0_PROGRAM_BYTES.includes(length)) return null;
-  return { kind: 'bitcoin', address: text.toLowerCase() as BitcoinAddress };
+  const payload = bytes.length === BASE58CHECK_BYTES ? checkedPayload(bytes) : null;
+  if (payload === null) return null;
+  if (payload[0] === TRON_VERSION) return { kind: 'tron', address: text as TronAddress };
+  const form = hashAddress(text, payload)?.form;
+  const ofBitcoin = form === 'bitcoin_p2pkh' || form === 'bitcoin_p2sh';
+  return ofBitcoin ? { kind: 'bitcoin', address: text as BitcoinAddress } : null;
 }
 
 /**
@@ -126,11 +117,19 @@ function parseSegwit(text: string): ParsedAddress | null {
 export function parseAddress(text: string): ParsedAddress | null {
   const evm = parseEvmAddress(text);
   if (evm !== null) return { kind: 'evm', address: evm };
-  if (text.startsWith('bc1') || text.startsWith('BC1')) {
-    const segwit = parseSegwit(text);
-    if (segwit !== null) return segwit;
-  }
-  return parseBase58(text);
+  if (parseWitness(text)?.chain !== 'bitcoin') return parseBase58(text);
+  return { kind: 'bitcoin', address: text.toLowerCase() as BitcoinAddress };
+}
+
+/** An address of one of the four kinds, or one of another chain that is screened by the list. */
+export type KnownAddress = ParsedAddress | { kind: 'other'; address: string };
+
+/** The address that a text is by any form whose checksum is known; null for any other text. */
+export function parseKnownAddress(text: string): KnownAddress | null {
+  const parsed = parseAddress(text);
+  if (parsed !== null) return parsed;
+  const coin = parseCoinAddress(text);
+  return coin === null ? null : { kind: 'other', address: coin.address };
 }
 
 const CODE_LOWER_A = 97;
@@ -156,17 +155,14 @@ const SOLANA_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /**
  * What may be wrong with a text that is no address: `solana_letter_case` where it has a Solana
- * address's characters and length but is not 32 bytes, as happens when its case was lost. Null
- * where nothing can be said: a lost case that happens to be 32 bytes is another valid address.
+ * address's characters and length, as happens when its case was lost. Null where nothing can be
+ * said: a bech32 address of a chain that is not screened has one case too.
  */
 export function describeMisform(text: string): 'solana_letter_case' | null {
-  if (!SOLANA_PATTERN.test(text)) return null;
-  return parseAddress(text) === null ? 'solana_letter_case' : null;
+  if (!SOLANA_PATTERN.test(text) || parseKnownAddress(text) !== null) return null;
+  return isBech32(text) ? null : 'solana_letter_case';
 }
 
-// The bech32 code is defined up to this length. Addresses of other chains (Cardano, Zcash) are
-// longer than the 90 characters that BIP-173 allows Bitcoin's.
-const BECH32_CHARS_MAX = 1023;
 const LOWER_CASE_PATTERN = /[a-z]/;
 const UPPER_CASE_PATTERN = /[A-Z]/;
 
@@ -177,79 +173,18 @@ function isUpperCase(text: string): boolean {
 
 /**
  * The key under which a listed string and a query are compared: EVM addresses in lower case, and
- * so a bech32 or bech32m string of any chain that is all in upper case; everything else exactly
- * as it is, bech32 in mixed case included, which is malformed.
+ * so a bech32 or bech32m string of any chain that is all in upper case, and a cash address, which
+ * also loses its prefix; everything else exactly as it is, bech32 in mixed case included, which is
+ * malformed.
  */
 export function matchKey(text: string): string {
   const evm = parseEvmAddress(text);
   if (evm !== null) return evm;
-  if (text.length > BECH32_CHARS_MAX || !isUpperCase(text)) return text;
-  const decoded =
-    bech32.decodeUnsafe(text, BECH32_CHARS_MAX) ?? bech32m.decodeUnsafe(text, BECH32_CHARS_MAX);
-  return decoded === undefined ? text : text.toLowerCase();
-}
-
-/**
- * Another spelling of an address. `same_account`: the same account of the same chain.
- * `same_key`: the account that the same key controls elsewhere.
- */
-export type EquivalentForm = {
-  form: 'eip55' | 'tron_base58' | 'evm_hex' | 'tron_hex' | 'cashaddr' | 'cashaddr_prefixed';
-  address: string;
-  relation: 'same_key' | 'same_account';
-};
-
-const base58check = createBase58check(sha256);
-
-/** The bytes behind the version byte of a base58check address that was parsed. */
-function payloadOf(address: TronAddress | BitcoinAddress): Uint8Array {
-  return base58check.decode(address).subarray(1);
-}
-
-/** The account of these 20 bytes on Tron, in base58check. */
-function tronAddress(body: Uint8Array): string {
-  const whole = new Uint8Array(BASE58CHECK_BYTES);
-  whole[0] = VERSION_TRON;
-  whole.set(body, 1);
-  const checksum = sha256(sha256(whole.subarray(0, -CHECKSUM_BYTES)));
-  whole.set(checksum.subarray(0, CHECKSUM_BYTES), BASE58CHECK_BYTES - CHECKSUM_BYTES);
-  return encodeBase58(whole);
-}
-
-/** A Bitcoin key hash as Bitcoin Cash prints it, without and with its prefix. */
-function cashForms(address: BitcoinAddress): EquivalentForm[] {
-  // Of main-network addresses only those of a key hash (P2PKH) begin with 1.
-  if (!address.startsWith('1')) return [];
-  const bare = encodeCashaddr(CASHADDR_VERSION.p2pkh, payloadOf(address));
-  return [
-    { form: 'cashaddr', address: bare, relation: 'same_key' },
-    { form: 'cashaddr_prefixed', address: `${CASHADDR_PREFIX}:${bare}`, relation: 'same_key' },
-  ];
-}
-
-/** The other spellings under which a list may hold the same key or account. */
-export function equivalentForms(parsed: ParsedAddress): EquivalentForm[] {
-  switch (parsed.kind) {
-    case 'evm': {
-      const body = hex.decode(parsed.address.slice(HEX_FROM));
-      const tron = tronAddress(body);
-      return [
-        { form: 'eip55', address: checksumAddress(parsed.address), relation: 'same_account' },
-        { form: 'tron_base58', address: tron, relation: 'same_key' },
-      ];
-    }
-    case 'tron': {
-      const body = hex.encode(payloadOf(parsed.address));
-      return [
-        { form: 'evm_hex', address: `0x${body}`, relation: 'same_key' },
-        { form: 'tron_hex', address: `41${body}`, relation: 'same_account' },
-      ];
-    }
-    case 'bitcoin':
-      return cashForms(parsed.address);
-    case 'solana':
-      return [];
-  }
+  const upper = isUpperCase(text);
+  if (upper && isBech32(text)) return text.toLowerCase();
+  if (!upper && !text.startsWith(CASHADDR_PREFIX)) return text;
+  const cash = parseCashaddr(text);
+  return cash === null ? text : cash.address;
 }
 
 /**

@@ -1,6 +1,8 @@
 // Answers one question: in which worlds is a route asked, and what is planted in each.
 // An empty one, and for each fact one that holds that fact and nothing else.
 
+import { parseKnownAddress } from '../chain/address.ts';
+import { otherForms } from '../chain/equivalent-form.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
@@ -43,6 +45,16 @@ const LISTED_FAR = [entryOf(FAR)];
 
 const LISTINGS = ['evm', 'evm_checksum', 'solana', 'tron', 'bitcoin_bech32', 'monero'] as const;
 
+const TWICE = evm('twice');
+
+/** The only other form that an address has. */
+function otherForm(text: string): string {
+  const known = parseKnownAddress(text);
+  const [form] = known === null ? [] : otherForms(known);
+  if (form === undefined) throw new Error('test: an address without another form');
+  return form.address;
+}
+
 const TABLE_PLANS: readonly Plan[] = [
   ...LISTINGS.map((form): Plan => {
     const about = named(form, 'listed');
@@ -51,10 +63,16 @@ const TABLE_PLANS: readonly Plan[] = [
   }),
   {
     name: 'listed under another form of the same key',
-    about: named('tron', 'twice'),
-    item: named('evm', 'twice'),
-    entries: [entryOf(named('evm', 'twice'))],
+    about: otherForm(TWICE),
+    item: TWICE,
+    entries: [entryOf(TWICE)],
     contradicts: { wallet_ofac: ['equivalent_forms', 'equivalent_forms[].listed'] },
+  },
+  {
+    name: 'one of several, listed under another form of the same key',
+    about: otherForm(TWICE),
+    entries: [entryOf(TWICE)],
+    contradicts: { bulk_wallet_screen: ['results[].equivalent_forms', 'results[].state'] },
   },
   {
     name: 'listed on an earlier day',

@@ -1,7 +1,6 @@
 // The sanctions list: where it comes from, who keeps it current, and what is answered from it.
 
 import { join } from 'node:path';
-import { parseAddress } from '../../chain/address.ts';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
@@ -12,14 +11,11 @@ import {
   removalsBy,
   sanctionsChangesHandler,
 } from '../../features/sanctions/changes.route.ts';
+import { sanctionsCheck } from '../../features/sanctions/check.command.ts';
 import { publicationGate } from '../../features/sanctions/publication-gate.ts';
 import { sanctionsDiff, sanctionsExport } from '../../features/sanctions/publications.command.ts';
 import { refreshSanctions } from '../../features/sanctions/refresh.job.ts';
-import {
-  sanctionsCheck,
-  sanctionsRefresh,
-  sanctionsStatus,
-} from '../../features/sanctions/sanctions.command.ts';
+import { sanctionsRefresh, sanctionsStatus } from '../../features/sanctions/sanctions.command.ts';
 import {
   oneAtATime,
   type Refresher,
@@ -75,7 +71,7 @@ export const sanctions = feature({
       list: snapshot.list,
       poll: snapshot.poll,
       diff: diffPublications,
-      isKnownForm: (text: string) => parseAddress(text) !== null,
+      simulated: config.simulate,
     };
     return {
       ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },

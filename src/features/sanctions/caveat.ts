@@ -41,14 +41,23 @@ type Screened = {
 };
 
 /** The caveat of one screen. */
-export function ofacCaveat({ subject, list, listedForms, walk, on }: Screened): string {
+export function ofacCaveat({ walk, ...direct }: Screened): string {
+  return [...directCaveat(direct), say('graph_fact'), ...walkCaveats(walk)].join(' ');
+}
+
+/** The sentences about the list alone. */
+export function directCaveat({
+  subject,
+  list,
+  listedForms,
+  on,
+}: Omit<Screened, 'walk'>): readonly string[] {
   const said = [say('sdn_only'), say('no_clearance')];
   if (on !== null) said.push(say('of_a_day', { on, published: list.published }));
   said.push(...list.age_notes);
-  if (subject.kind === 'other') said.push(say('literal_form'));
+  if (!subject.recognised) said.push(say('literal_form'));
   if (listedForms.length > 0) said.push(say('equivalent_listed', { forms: named(listedForms) }));
-  said.push(say('graph_fact'), ...walkCaveats(walk));
-  return said.join(' ');
+  return said;
 }
 
 function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {

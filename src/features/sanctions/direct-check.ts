@@ -5,12 +5,11 @@
 import {
   type AddressKind,
   describeMisform,
-  type EquivalentForm,
-  equivalentForms,
   matchKey,
   type ParsedAddress,
-  parseAddress,
+  parseKnownAddress,
 } from '../../chain/address.ts';
+import { type EquivalentForm, equivalentForms } from '../../chain/equivalent-form.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import { decided, type Partly, Read, type Reading, type Silent } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -24,10 +23,12 @@ type List = SanctionsListPort;
 
 /** The subject of a question: an address of a known form, or a text that only the list can know. */
 export type ListSubject = {
-  /** As the answer names it: EVM and bech32 addresses in lower case, all else as it was sent. */
+  /** As the answer names it, which is as it is compared. */
   readonly address: string;
   readonly kind: AddressKind | 'other';
-  /** `null` for a text of no known form. */
+  /** Whether its own form says that it is an address, whether or not the list holds it. */
+  readonly recognised: boolean;
+  /** An address whose history can be walked; `null` for every other text. */
   readonly parsed: ParsedAddress | null;
   readonly forms: readonly EquivalentForm[];
 };
@@ -38,13 +39,15 @@ const LITERAL_PATTERN = /^[\x21-\x7e]{1,128}$/;
 
 /** The subject that a text names, or `null` where it is none and cannot stand on a list. */
 export function listSubject(text: string): ListSubject | null {
-  const parsed = parseAddress(text);
-  if (parsed !== null) {
-    const { address, kind } = parsed;
-    return { address, kind, parsed, forms: equivalentForms(parsed) };
+  const known = parseKnownAddress(text);
+  if (known !== null) {
+    const { address, kind } = known;
+    const parsed = known.kind === 'other' ? null : known;
+    return { address, kind, recognised: true, parsed, forms: equivalentForms(known) };
   }
   if (!LITERAL_PATTERN.test(text)) return null;
-  return { address: matchKey(text), kind: 'other', parsed: null, forms: NO_FORMS };
+  const address = matchKey(text);
+  return { address, kind: 'other', recognised: false, parsed: null, forms: NO_FORMS };
 }
 
 /** Every spelling under which the list is asked about a subject. */
@@ -87,7 +90,7 @@ export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>
   if (!(settled instanceof Read)) {
     return { outcome: 'silent', silent: settled, why: silenceOf(settled.why, listedForms) };
   }
-  if (subject.kind === 'other' && !settled.value.found.has(key)) {
+  if (!subject.recognised && !settled.value.found.has(key)) {
     const misform = describeMisform(subject.address);
     return { outcome: 'misformed', code: misform === null ? 'form_not_recognised' : misform };
   }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import type { Command, Io } from '../../command/command.ts';
 import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
@@ -13,11 +12,10 @@ import { embeddedControl, publicationsIn } from '../../testing/control-store.ts'
 import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
 import { sanctionsDiff, sanctionsExport } from './publications.command.ts';
 import type { SanctionsServices } from './sanctions.command.ts';
-import { sanctionsCheck, sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
+import { sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
-const ABSENT = '0x00000000219ab540356cbb839cbe05303d7705fa';
 const LIST = listOf('2026-11-18', '2', [
   row(BITCOIN, '8', { entity: 'LAST, "First"', programs: ['CYBER2', 'SDGT'] }),
   row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
@@ -119,7 +117,7 @@ async function servicesWith(given: Given) {
         programmes_changed: [],
         renamed: [],
       }),
-      isKnownForm: (text) => parseAddress(text) !== null,
+      simulated: false,
       maxAgeS,
     },
   };
@@ -254,53 +252,6 @@ describe('sanctions status', () => {
     ]);
     const silent = await servicesWith({ fault: 'the connection failed' });
     expect((await run(sanctionsStatus, [], silent.services)).status).toBe(3);
-  });
-});
-
-describe('sanctions check', () => {
-  test('a listed address prints its entries, another that it is not on this list', async () => {
-    const { services } = await servicesWith({ held: [LIST] });
-    const { out, status } = await run(sanctionsCheck, [BITCOIN, ABSENT], services);
-    expect(status).toBe(0);
-    expect(out.slice(1, 4).map((line) => line.split(/\s{2,}/))).toEqual([
-      [BITCOIN, 'yes', 'LAST, "First"', 'Entity', 'CYBER2, SDGT', '8', 'XBT'],
-      [BITCOIN, 'yes', 'PARTY 9', 'Entity', 'CYBER2, SDGT', '9', 'USDT'],
-      [ABSENT, 'no', '–', '–', '–', '–', '–'],
-    ]);
-    expect(out.at(-1)).toContain('Not listed is a statement about this list alone.');
-  });
-
-  test('for pipes: one line an address, with the entries or why there is no answer', async () => {
-    const { services } = await servicesWith({ held: [LIST] });
-    const { out } = await run(sanctionsCheck, [BITCOIN, 'nonsense'], services, true);
-    const [hit, miss] = out.map((line) => JSON.parse(line) as unknown);
-    expect(hit).toMatchObject({ address: BITCOIN, listed: true, reason: null });
-    expect(hit).toMatchObject({ matches: [{ uid: '8' }, { uid: '9' }] });
-    expect(miss).toMatchObject({ address: 'nonsense', listed: null, matches: null });
-  });
-
-  test('a form that is not known and not listed was not checked', async () => {
-    const { services } = await servicesWith({ held: [LIST] });
-    const { err, out, status } = await run(sanctionsCheck, [BITCOIN.toLowerCase()], services);
-    expect(status).toBe(3);
-    expect(out[1]).toContain('not checked');
-    expect(err).toEqual([`${BITCOIN.toLowerCase()}: Form not recognised; nothing was checked.`]);
-  });
-
-  test('past its age the list shows a listing, and a miss could not be checked', async () => {
-    const { services } = await servicesWith({ held: [LIST], checked_at: NOW - 8 * DAY_S });
-    expect((await run(sanctionsCheck, [BITCOIN], services)).status).toBe(0);
-    const miss = await run(sanctionsCheck, [BITCOIN, ABSENT], services);
-    expect(miss.status).toBe(3);
-    expect(miss.err.join()).toContain('last checked 8 days ago; past 7 days');
-  });
-
-  test('with no list nothing was checked; with no address it is bad usage', async () => {
-    const { services } = await servicesWith({});
-    const { status, err } = await run(sanctionsCheck, [ABSENT], services);
-    expect(status).toBe(3);
-    expect(err.join()).toContain('No sanctions list has been loaded');
-    await expect(run(sanctionsCheck, [], services)).rejects.toThrow('ADDRESS is missing');
   });
 });
 

@@ -1,5 +1,4 @@
-// What an operator types about the list in force: refresh, look at it, check addresses against it.
-// A check is of the list alone. One that could not be made exits 3 and never prints unlisted.
+// What an operator types about the list in force: refresh it, and look at it.
 
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import {
@@ -10,15 +9,8 @@ import {
   readArgs,
   UsageError,
 } from '../../command/command.ts';
-import {
-  factLines,
-  formatTime,
-  print,
-  printJson,
-  tableLines,
-  timeText,
-} from '../../command/output.ts';
-import { decided, Read } from '../../evidence/reading.ts';
+import { factLines, formatTime, print, printJson, timeText } from '../../command/output.ts';
+import { Read } from '../../evidence/reading.ts';
 import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
 import type {
   Acceptance,
@@ -28,7 +20,7 @@ import type {
   RefreshedList,
   RefreshOutcome,
 } from '../../ports/sanctions/publisher.ts';
-import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 
 type Rows = { readonly addresses: readonly ListEntry[] };
 
@@ -46,8 +38,8 @@ export type SanctionsServices = {
     readonly reader: PublicationReader;
     readonly gate: Gate;
     readonly diff: (before: Rows, after: Rows) => ListDiff;
-    /** Whether a text is an address of a form that the product knows. */
-    readonly isKnownForm: (text: string) => boolean;
+    /** Whether the list is made up. */
+    readonly simulated: boolean;
     /** Seconds; `null` where the limit is lifted. */
     readonly maxAgeS: number | null;
   };
@@ -55,8 +47,6 @@ export type SanctionsServices = {
 
 type SanctionsCommand = Command<SanctionsServices>;
 
-/** How many addresses one check takes. */
-const CHECKED_MAX = 1_000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export const sanctionsRefresh: SanctionsCommand = {
@@ -193,103 +183,4 @@ function limitText(limitS: number): string {
 export function couldNot(reason: string, io: Io): ExitStatus {
   io.err(`Could not check: ${reason}`);
   return EXIT.couldNotCheck;
-}
-
-/** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
-type Checked = {
-  readonly address: string;
-  readonly listed: boolean | null;
-  readonly reason: string | null;
-  readonly matches: readonly ListEntry[];
-  readonly list: ListFacts | null;
-};
-
-export const sanctionsCheck: SanctionsCommand = {
-  name: 'sanctions check',
-  summary: 'Check addresses directly against the list in force.',
-  usage: 'exhibit sanctions check ADDRESS… [--json]',
-  example: 'exhibit sanctions check 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h',
-  details: [
-    'Not listed is a statement about this list alone.',
-    'Exit status 3: at least one address could not be checked.',
-  ],
-  run: async (argv, io, { sanctions }) => {
-    const asked = { options: {}, positionals: ['ADDRESS'], many: true } as const;
-    const { positionals } = readArgs(argv, asked);
-    if (positionals.length > CHECKED_MAX) {
-      throw new UsageError(`At most ${CHECKED_MAX} addresses at a time.`);
-    }
-    await sanctions.poll();
-    const results: Checked[] = [];
-    for (const address of positionals) results.push(await checkOne(address, sanctions));
-    if (io.json) for (const result of results) printJson(io, jsonOfCheck(result));
-    else showChecks(results, io);
-    return results.some(({ listed }) => listed === null) ? EXIT.couldNotCheck : EXIT.done;
-  },
-};
-
-async function checkOne(
-  address: string,
-  { list, isKnownForm }: SanctionsServices['sanctions'],
-): Promise<Checked> {
-  const reading = await list.lookUp([address]);
-  const hit = decided(reading, ({ found }) => found.size > 0);
-  if (!(hit instanceof Read)) {
-    return { address, listed: null, reason: hit.why.reason, matches: NO_MATCHES, list: null };
-  }
-  const { found, list: facts } = hit.value;
-  const matches = [...found.values()].flat();
-  if (matches.length > 0) return { address, listed: true, reason: null, matches, list: facts };
-  if (!isKnownForm(address)) {
-    const reason = 'Form not recognised; nothing was checked.';
-    return { address, listed: null, reason, matches: NO_MATCHES, list: facts };
-  }
-  return { address, listed: false, reason: null, matches: NO_MATCHES, list: facts };
-}
-
-const NO_MATCHES: readonly ListEntry[] = [];
-
-function jsonOfCheck({ address, listed, reason, matches, list }: Checked): object {
-  return {
-    address,
-    listed,
-    reason,
-    matches: listed === null ? null : matches,
-    list: list === null ? null : { ...list, as_of: formatTime(list.as_of) },
-  };
-}
-
-function showChecks(results: readonly Checked[], io: Io): void {
-  const columns = ['address', 'listed', 'entity', 'type', 'programmes', 'uid', 'currency'];
-  const rows = results.flatMap(({ address, listed, matches }) => {
-    if (matches.length === 0) return [[address, listed === null ? 'not checked' : 'no']];
-    return matches.map((match) => [
-      match.address,
-      'yes',
-      match.entity,
-      match.type,
-      match.programs === null ? null : match.programs.join(', '),
-      match.uid,
-      match.currency,
-    ]);
-  });
-  print(
-    io,
-    tableLines(
-      columns.map((title) => ({ title })),
-      rows,
-      io,
-    ),
-  );
-  for (const { address, reason } of results) {
-    if (reason !== null) io.err(`${address}: ${reason}`);
-  }
-  const facts = results.flatMap(({ list }) => (list === null ? [] : [list])).at(0);
-  if (facts === undefined) return;
-  const checked = timeText(facts.as_of);
-  io.out(
-    `${facts.name} of ${facts.published}, ${facts.addresses} addresses, checked ${checked}. ` +
-      'Not listed is a statement about this list alone.',
-  );
-  for (const note of facts.age_notes) io.out(note);
 }

@@ -126,6 +126,35 @@ describe('says', () => {
     );
   });
 
+  test('of a key hash every form on every chain, and the listed one of them', async () => {
+    const asked = 'LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnJ';
+    const listed = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+    const data = await screenData({ listed: [listedEntry(listed)] }, asked);
+    expect(data).toMatchObject({ address: asked, sanctioned: false, matches: [] });
+    expect(data.equivalent_forms).toContainEqual({
+      form: 'bitcoin_segwit',
+      address: listed,
+      relation: 'same_key',
+      listed: true,
+    });
+    expect(data.equivalent_forms.filter((one) => one.listed !== false)).toHaveLength(1);
+    expect(data.caveat).toContain(
+      `Another form of the same key or account stands on the list: ${listed}.`,
+    );
+    expect(data.caveat).not.toContain('of no known address form');
+  });
+
+  test('an unlisted address of another chain by its own checksum, and nothing of a typo', async () => {
+    const asked = 'LTC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KGMN4N9';
+    const world = { listed: [listedEntry(SUBJECT)] };
+    expect(await screenData(world, asked)).toMatchObject({
+      address: asked.toLowerCase(),
+      sanctioned: false,
+    });
+    const typo = await screenRefusal(world, asked.replace('W508', 'W588'));
+    expect(typo.status).toBe(400);
+  });
+
   test('a listed text of no known form, and that it was compared as printed', async () => {
     const data = await screenData(
       { listed: [{ ...listedEntry(MONERO), currency: 'XMR' }] },

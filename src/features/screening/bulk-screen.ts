@@ -2,16 +2,18 @@
 // It reads three tables and nothing else: no chain, no history, no outside source.
 // It refuses to say of an address that nothing is held while a table that applies went unread.
 
-import { describeMisform, matchKey, parseAddress } from '../../chain/address.ts';
+import type { EquivalentForm } from '../../chain/equivalent-form.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import {
   both,
   decided,
+  map,
   type Partly,
   Read,
   type Reading,
   type Silent,
+  seen,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
@@ -19,6 +21,13 @@ import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.t
 import type { ListEntry, ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { launchAnswer } from '../tables/launches.ts';
+import {
+  type Misformed,
+  misformOf,
+  type ScreenKind,
+  type Subject,
+  subjectOf,
+} from './screen-subject.ts';
 
 type ListPort = 'sanctions_list';
 type LabelsPort = 'exchange_labels';
@@ -31,13 +40,8 @@ export type ScreenPorts = {
   readonly launchCorpus: LaunchCorpus;
 };
 
-/** The kind of one address asked about; `other` is a text that only the list can know. */
-type ScreenKind = 'evm' | 'solana' | 'bitcoin' | 'tron' | 'other';
-
-type MisformCode = 'form_not_recognised' | 'solana_letter_case';
-
-/** An address that cannot be screened: where it stood in the request, and why. */
-export type Misformed = { readonly index: number; readonly code: MisformCode };
+/** Another form of the same key or account that stands on the list. */
+type ListedForm = EquivalentForm & { listed: true };
 
 /** The entries of one address in the tables that were read. */
 export type ScreenResult = {
@@ -61,6 +65,8 @@ export type ScreenResult = {
     programs: Claim<string[] | null, never, ListPort>;
     list_published: string;
   } | null;
+  /** Those of its other forms that stand on the list; `null` where the list was not read. */
+  equivalent_forms: Claim<ListedForm[], null, ListPort>;
   checked: {
     exchange_table: Claim<true, false, LabelsPort>;
     launch_corpus: Claim<true, false, CorpusPort> | null;
@@ -87,8 +93,6 @@ export type Screen =
       readonly rests: readonly [AnyRead, ...AnyRead[]];
     };
 
-type Subject = { readonly address: string; readonly kind: ScreenKind };
-
 type Readings = {
   readonly list: Partly<ListLookUp, ListPort>;
   readonly labels: Reading<LabelLookUp, LabelsPort>;
@@ -103,14 +107,17 @@ export async function bulkScreen(
 ): Promise<Screen> {
   const subjects = addresses.map(subjectOf);
   const keys: string[] = [];
+  const spellings: string[] = [];
   const wallets: string[] = [];
   for (const subject of subjects) {
     if (subject === null) continue;
     keys.push(subject.address);
+    spellings.push(subject.address);
+    for (const { address } of subject.forms) spellings.push(address);
     if (subject.kind === 'solana') wallets.push(subject.address);
   }
   const [list, labels, corpus] = await Promise.all([
-    ports.sanctionsList.lookUp(keys),
+    ports.sanctionsList.lookUp(spellings),
     ports.exchangeLabels.lookUp(keys),
     wallets.length === 0 ? null : ports.launchCorpus.lookUp(wallets),
   ]);
@@ -125,39 +132,6 @@ export async function bulkScreen(
   return screenOf(known, { list, labels, corpus });
 }
 
-/** The longest text that may stand on a list without being an address of a known form. */
-const LITERAL_CHARS_MAX = 128;
-const CODE_FIRST_PRINTABLE = 33;
-const CODE_LAST_PRINTABLE = 126;
-
-/** An address of a known form, or a text that might stand literally on the list. */
-function subjectOf(text: string): Subject | null {
-  const parsed = parseAddress(text);
-  if (parsed !== null) return parsed;
-  if (text.length === 0 || text.length > LITERAL_CHARS_MAX) return null;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < CODE_FIRST_PRINTABLE || code > CODE_LAST_PRINTABLE) return null;
-  }
-  return { kind: 'other', address: matchKey(text) };
-}
-
-/**
- * Why a text cannot be screened. One of no known form is malformed only where a list read to its
- * end does not hold it; while the list is unread it cannot be told from a listed one.
- */
-function misformOf(
-  text: string | undefined,
-  subject: Subject | null,
-  list: Readings['list'],
-): MisformCode | null {
-  if (subject === null || text === undefined) return 'form_not_recognised';
-  if (subject.kind !== 'other' || !(list instanceof Read)) return null;
-  if (list.value.found.has(subject.address)) return null;
-  const misform = describeMisform(text);
-  return misform === null ? 'form_not_recognised' : misform;
-}
-
 function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
   const launchers = applying(subjects.filter(isLauncher), readings, readings.corpus);
   const others = applying(subjects.filter(isNoLauncher), readings, null);
@@ -167,8 +141,10 @@ function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
   for (const subject of subjects) {
     const tables = isLauncher(subject) ? launchers : others;
     const onList = decided(readings.list, (look) => look.found.has(subject.address));
+    const formsOnList = decided(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
-    const result = resultOf(subject, onList, tables);
+    else if (formsOnList instanceof Read) list = formsOnList;
+    const result = resultOf(subject, onList, formsOnList, tables);
     results.push(result);
     counts[typeof result.state === 'string' ? result.state : result.state.shown] += 1;
   }
@@ -205,6 +181,8 @@ type Applying = {
   readonly absent: ScreenResult['state'];
   /** The state of those that a list read to its end does not hold. */
   readonly unlisted: ScreenResult['sanctions'];
+  /** What is said of those of which no other form was found on the list. */
+  readonly formsUnlisted: ScreenResult['equivalent_forms'];
   /** Why nothing is said of an address that no table was found to hold. */
   readonly reason: string;
 };
@@ -233,6 +211,7 @@ function applying(
     },
     absent: absence(whole, subjects),
     unlisted: list instanceof Read ? unlisted(list, subjects) : null,
+    formsUnlisted: formsUnlisted(list, subjects),
     reason:
       whole instanceof Read
         ? why('no_record_held', { tables: tableNames(corpus) }).reason
@@ -269,15 +248,18 @@ function silentTables(readings: Readings): string {
 }
 
 function resultOf(
-  { address, kind }: Subject,
+  subject: Subject,
   list: Reading<ListLookUp, ListPort>,
+  forms: Reading<ListLookUp, ListPort>,
   tables: Applying,
 ): ScreenResult {
+  const { address, kind } = subject;
   const { labels, corpus, whole } = tables;
   const listed = list instanceof Read && list.value.found.has(address);
+  const formListed = forms instanceof Read && listedForms(forms.value, subject).length > 0;
   const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
   const launches = corpus instanceof Read ? launchesOf(corpus.value, address) : null;
-  const held = listed || exchange !== null || launches !== null;
+  const held = listed || formListed || exchange !== null || launches !== null;
   const result: ScreenResult = {
     address,
     kind,
@@ -285,6 +267,9 @@ function resultOf(
     exchange,
     launches,
     sanctions: listed ? listedAs(list, address) : tables.unlisted,
+    equivalent_forms: formListed
+      ? claim(forms, (look) => listedForms(look, subject))
+      : tables.formsUnlisted,
     // A list past its age is read for those it holds and unread for the rest.
     checked: listed && !(whole instanceof Read) ? withList(tables.checked, list) : tables.checked,
   };
@@ -306,9 +291,9 @@ function withList(
 function absence(whole: Applying['whole'], subjects: readonly Subject[]): ScreenResult['state'] {
   if (!(whole instanceof Read)) return 'not_deployed';
   const { value } = whole;
-  const missing = subjects.filter(({ address }) => !holds(value, address));
+  const missing = subjects.filter((subject) => !holds(value, subject));
   return claim(whole, (tables) =>
-    missing.some(({ address }) => holds(tables, address)) ? 'ok' : 'insufficient_evidence',
+    missing.some((subject) => holds(tables, subject)) ? 'ok' : 'insufficient_evidence',
   );
 }
 
@@ -328,9 +313,30 @@ function unlisted(
   };
 }
 
-function holds(tables: Tables, address: string): boolean {
+/** The same of their other forms. */
+function formsUnlisted(
+  list: Readings['list'],
+  subjects: readonly Subject[],
+): ScreenResult['equivalent_forms'] {
+  const sight = seen(map(list, (look) => [look]));
+  const missing =
+    sight === null ? [] : subjects.filter((one) => listedForms(sight[0], one).length === 0);
+  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)), notLooked);
+}
+
+const notLooked = (): null => null;
+
+function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
+  return forms
+    .filter(({ address }) => found.has(address))
+    .map(({ form, address, relation }) => ({ form, address, relation, listed: true }));
+}
+
+function holds(tables: Tables, subject: Subject): boolean {
+  const { address } = subject;
   return (
     tables.list.found.has(address) ||
+    listedForms(tables.list, subject).length > 0 ||
     tables.labels.found.has(address) ||
     tables.corpus?.found.has(address) === true
   );

@@ -46,6 +46,14 @@ const sanctions = z.strictObject({
   list_published: isoDay,
 });
 
+// Of the other forms of the same key or account only those that stand on the list are told.
+const listedForm = z.strictObject({
+  form: words(),
+  address: words(),
+  relation: oneOf(['same_key', 'same_account']),
+  listed: z.literal(true),
+});
+
 /** One screen result: what the tables that were read hold of one address. */
 const screenResult = z.strictObject({
   address: words(),
@@ -58,6 +66,7 @@ const screenResult = z.strictObject({
   exchange: exchange.nullable(),
   launches: launches.nullable(),
   sanctions: sanctions.nullable(),
+  equivalent_forms: negative(z.array(listedForm).nullable(), LIST),
   checked: z.strictObject({
     exchange_table: checkedOrNull(EXCHANGE),
     launch_corpus: checkedOrNull(CORPUS),

@@ -4,8 +4,9 @@
 import { badInput } from '../../contract/refusals.ts';
 import type { Handler } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
-import { bulkScreen, type Misformed, type ScreenPorts } from './bulk-screen.ts';
+import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
 import { bulkWalletScreen } from './bulk-wallet-screen.contract.ts';
+import type { Misformed } from './screen-subject.ts';
 
 const SUBJECT = 'bulk';
 
@@ -15,6 +16,11 @@ const SCREEN_CAVEAT =
   'the Solana launch corpus. No transfer, counterparty or chain was read, so it is no forensic ' +
   'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +
   'anything. For the full record of one address ask GET /api/v1/wallet/{address}/score.';
+
+/** What is said beside it where the list was read. */
+const FORMS_CAVEAT =
+  'Other forms of the same key or account were looked for on the list too: those that stand ' +
+  'there are told in equivalent_forms, apart from sanctions.';
 
 /** The handler of the bulk screen over the tables that it reads. */
 export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulkWalletScreen> {
@@ -27,7 +33,8 @@ export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulk
         return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });
       case 'screened': {
         const { results, counts, rests, ageNotes } = screen;
-        const caveat = ageNotes === null ? SCREEN_CAVEAT : [SCREEN_CAVEAT, ...ageNotes].join(' ');
+        const ofList = ageNotes === null ? [] : [FORMS_CAVEAT, ...ageNotes];
+        const caveat = [SCREEN_CAVEAT, ...ofList].join(' ');
         const data = { results, requested: results.length, counts, caveat };
         return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
       }

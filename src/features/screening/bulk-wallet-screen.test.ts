@@ -25,6 +25,10 @@ const CAVEAT =
   'reconstruction, and an address that these tables do not hold is not thereby shown to be ' +
   'anything. For the full record of one address ask GET /api/v1/wallet/{address}/score.';
 
+const FORMS_CAVEAT =
+  'Other forms of the same key or account were looked for on the list too: those that stand ' +
+  'there are told in equivalent_forms, apart from sanctions.';
+
 const LIST_SOURCE = { name: 'OFAC SDN List', url: 'memory:', as_of: CHECKED };
 const LABELS_SOURCE = { name: 'Exchange wallet table', url: 'memory:', as_of: IMPORTED };
 const CORPUS_SOURCE = { name: 'Solana launch corpus', url: 'memory:', as_of: IMPORTED };
@@ -129,6 +133,7 @@ describe('says', () => {
               programs: ['CYBER2', 'SDGT'],
               list_published: '2026-11-20',
             },
+            equivalent_forms: [],
             checked: CHECKED_ALL,
           },
           {
@@ -144,6 +149,7 @@ describe('says', () => {
             },
             launches: null,
             sanctions: NOT_LISTED,
+            equivalent_forms: [],
             checked: CHECKED_ALL,
           },
           {
@@ -153,6 +159,7 @@ describe('says', () => {
             exchange: null,
             launches: { answer: 'flagged', launches_settled: 1, died: 1 },
             sanctions: NOT_LISTED,
+            equivalent_forms: [],
             checked: { ...CHECKED_ALL, launch_corpus: true },
           },
           {
@@ -162,6 +169,7 @@ describe('says', () => {
             exchange: null,
             launches: null,
             sanctions: NOT_LISTED,
+            equivalent_forms: [],
             checked: CHECKED_ALL,
             reason:
               'None of the tables that were read holds a record of this address: ' +
@@ -170,7 +178,7 @@ describe('says', () => {
         ],
         requested: 4,
         counts: { ok: 3, insufficient_evidence: 1, not_deployed: 0 },
-        caveat: CAVEAT,
+        caveat: `${CAVEAT} ${FORMS_CAVEAT}`,
       },
     });
   });
@@ -186,7 +194,9 @@ describe('says', () => {
   test('the age of the list in its caveat where it has one', async () => {
     const list = { ...world().list, maxAgeS: null };
     expect(await asked([STRANGER], memoryPorts(world({ list })))).toMatchObject({
-      data: { caveat: `${CAVEAT} The age limit of the list is lifted on this deployment.` },
+      data: {
+        caveat: `${CAVEAT} ${FORMS_CAVEAT} The age limit of the list is lifted on this deployment.`,
+      },
     });
   });
 
@@ -194,7 +204,7 @@ describe('says', () => {
     const labels = { labels: [LABEL], as_of: IMPORTED, simulated: true };
     expect(await asked([LABELLED], memoryPorts(world({ labels })))).toMatchObject({
       sources: [LIST_SOURCE, { ...LABELS_SOURCE, name: 'Exchange wallet table (simulated)' }],
-      data: { caveat: `Simulated: this answer rests on made-up data. ${CAVEAT}` },
+      data: { caveat: `Simulated: this answer rests on made-up data. ${CAVEAT} ${FORMS_CAVEAT}` },
     });
   });
 });
@@ -218,6 +228,7 @@ describe('is silent', () => {
             exchange: null,
             launches: null,
             sanctions: NOT_LISTED,
+            equivalent_forms: [],
             checked: { exchange_table: false, launch_corpus: null, sanctions_list: true },
             reason:
               'Could not be read: the exchange-wallet table (The store could not be read: it is ' +
@@ -226,7 +237,7 @@ describe('is silent', () => {
         ],
         requested: 1,
         counts: { ok: 0, insufficient_evidence: 0, not_deployed: 1 },
-        caveat: CAVEAT,
+        caveat: `${CAVEAT} ${FORMS_CAVEAT}`,
       },
     });
   });

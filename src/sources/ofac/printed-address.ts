@@ -1,7 +1,7 @@
 // Answers one question: which addresses does a printed value hold, however it is printed.
 // A value keeps its letters: only white space around it and invisible characters are stripped.
 
-import { parseAddress } from '../../chain/address.ts';
+import { parseKnownAddress } from '../../chain/address.ts';
 
 /** Format and control characters and others that nothing shows; white space is not among them. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|[^\P{Cc}\s]/gu;
@@ -39,6 +39,6 @@ export function holdsAddress(text: string): boolean {
 }
 
 function isUnmistakable(text: string): boolean {
-  const parsed = parseAddress(text);
-  return parsed !== null && parsed.kind !== 'solana';
+  const known = parseKnownAddress(text);
+  return known !== null && known.kind !== 'solana';
 }

@@ -9,7 +9,7 @@ import { addressesWithin } from './printed-address.ts';
  * The version of what the readers make of a file. It is raised whenever the same bytes may come
  * out as other rows, so that a list read by an older reader is read again from its kept file.
  */
-export const READER_VERSION = 2;
+export const READER_VERSION = 3;
 
 /** What a listed party is, in the publisher's words. */
 export const PARTY_TYPES = ['Individual', 'Entity', 'Vessel', 'Aircraft'] as const;

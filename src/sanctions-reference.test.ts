@@ -216,7 +216,9 @@ describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, 
   test.skipIf(absent)(
     'case is kept apart for every base58 address: folded either way it is no hit',
     async () => {
-      const base58 = rows.filter(({ address }) => !/^(0x|bc1|bnb1|ltc1)/.test(address));
+      const base58 = rows.filter(
+        ({ address }) => !/^(0x|bc1|bnb1|ltc1|[qp][0-9a-z]{41}$)/.test(address),
+      );
       expect(base58.length).toBeGreaterThan(base58Min);
       for (const { address } of base58) {
         for (const folded of [address.toLowerCase(), address.toUpperCase()]) {

@@ -11,12 +11,14 @@ import { publicationGate } from './features/sanctions/publication-gate.ts';
 import { said } from './ports/sanctions/publication-store.suite.ts';
 import { isListRefusal } from './ports/sanctions/publisher.ts';
 import type { ListEntry, SanctionsList } from './ports/sanctions/sanctions-list.ts';
+import { READER_VERSION } from './sources/ofac/publication.ts';
 import { sdnReader } from './sources/ofac/sdn-files.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { publicationStore } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
+import { clockAt } from './testing/control-store.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
@@ -103,20 +105,21 @@ describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, 
     directory = await freshPgliteDirectory();
     database = await openPglite(directory);
     await migrate(database, MIGRATIONS, LIVE);
+    await database.transaction((session) => session.script(clockAt(NOW)));
     const { file, rows: listed } = issue.issueIn(dirname(directory));
     rows = listed;
     const read = await sdnReader()(file, new AbortController().signal);
     if (isListRefusal(read)) throw new Error(read.reason);
-    const gate = publicationGate(500, () => NOW);
-    expect([gate.absolute(read), gate.relative(read, null)]).toEqual([null, null]);
+    const gate = publicationGate(500);
+    expect([gate.absolute(read), gate.relative(read, null, NOW)]).toEqual([null, null]);
     const store = publicationStore(database, () => NOW);
     said(
       await store.accept({
         list: read,
         source: { key: 'a', url: 'file:' },
-        validators: { etag: null, last_modified: null },
+        reader_version: READER_VERSION,
         accepted_at: NOW,
-        checked_at: CHECKED_AT,
+        check: { at: CHECKED_AT, by: 'asked' },
         accepted_why: null,
         instead_of: null,
       }),
@@ -133,6 +136,7 @@ describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, 
     const snapshot = sanctionsSnapshot({
       store: publicationStore(database, () => NOW),
       now: () => NOW,
+      ticks: () => 0,
       maxAgeS,
       simulated: false,
       pollMs: 60_000,

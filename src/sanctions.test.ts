@@ -11,15 +11,15 @@ import { Part, Read, Unread } from './evidence/reading.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
 import { refreshSanctions } from './features/sanctions/refresh.job.ts';
 import { said } from './ports/sanctions/publication-store.suite.ts';
-import type { PublicationStore } from './ports/sanctions/publication-store.ts';
 import type { Acceptance, Mirror } from './ports/sanctions/publisher.ts';
 import { fileMirror } from './sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from './sources/ofac/http.ts';
+import { READER_VERSION } from './sources/ofac/publication.ts';
 import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { spoolIn } from './sources/ofac/spool.ts';
 import { diffPublications } from './stores/control/publication-diff.ts';
 import { type Snapshot, sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
-import { embeddedControl, publicationsIn } from './testing/control-store.ts';
+import { embeddedControl, publicationsIn, type TestStore } from './testing/control-store.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { type PublisherFault, type StartedPublisher, startPublisher } from './world/publisher.ts';
 import { sdnXml, type WorldPublication } from './world/sdn-publication.ts';
@@ -55,23 +55,25 @@ afterEach(({ task }) => {
 
 function mirrorAt(url: URL): Mirror {
   const spool = spoolIn(join(home, 'spool'));
-  if (url.protocol === 'file:') return fileMirror({ url, spool, now });
+  if (url.protocol === 'file:') return fileMirror({ url, spool, now, obtained_at: null });
   const limits = { ...DOWNLOAD_LIMITS, dripWindowMs: 2_000, dripBytesMin: 1_024 };
   return httpMirror({ url, spool, userAgent: 'exhibit/0.1.0', now, limits });
 }
 
 /** A service on a store, asking these addresses. */
-function serviceOn(store: PublicationStore, urls: readonly URL[], maxAgeS: number | null) {
+function serviceOn(database: TestStore, urls: readonly URL[], maxAgeS: number | null) {
+  const store = publicationsIn(database);
   const world = {
-    publisher: { mirrors: urls.map(mirrorAt) },
+    publisher: { mirrors: urls.map(mirrorAt), kept: spoolIn(join(home, 'spool')).kept },
     reader: sdnReader(),
-    gate: publicationGate(FLOOR, now),
+    readerVersion: READER_VERSION,
+    gate: publicationGate(FLOOR),
     store,
-    now,
   };
   const snapshot = sanctionsSnapshot({
     store,
     now,
+    ticks: () => 0,
     maxAgeS,
     simulated: false,
     pollMs: 1_000,
@@ -83,6 +85,7 @@ function serviceOn(store: PublicationStore, urls: readonly URL[], maxAgeS: numbe
   return {
     snapshot,
     refresh: async (acceptance: Acceptance | null = null) => {
+      await database.setClock(time);
       const outcome = await refreshSanctions(world, acceptance, SIGNAL);
       await snapshot.poll();
       told.push(JSON.stringify(outcome));
@@ -124,7 +127,7 @@ describe('the last good list', () => {
   describe.each(['SDN.XML', 'SDN_ADVANCED.ZIP'] as const)('of %s', (name) => {
     let service: ReturnType<typeof serviceOn>;
     beforeAll(async () => {
-      service = serviceOn(publicationsIn(fresh()), [publisher.url(name)], 7 * DAY_S);
+      service = serviceOn(fresh(), [publisher.url(name)], 7 * DAY_S);
       expect((await service.refresh()).kind).toBe('updated');
     });
 
@@ -149,7 +152,7 @@ describe('the last good list', () => {
   const atFirst = faults.filter(([fault]) => fault !== 'older');
   test.each(atFirst)('%s on a first start loads nothing and answers nothing', async (fault) => {
     const urls = [publisher.url('SDN_XML.ZIP')];
-    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
+    const { snapshot, refresh } = serviceOn(fresh(), urls, null);
     publisher.fault(fault);
     await refresh();
     const reading = await snapshot.list.lookUp([String(LISTED)]);
@@ -158,7 +161,7 @@ describe('the last good list', () => {
 
   test('a date that is not yet keeps no true list out', async () => {
     const urls = [publisher.url('SDN.XML')];
-    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
+    const { snapshot, refresh } = serviceOn(fresh(), urls, null);
     publisher.fault('future');
     expect(await refresh()).toMatchObject({ kind: 'refused', acceptable: false });
     publisher.fault(null);
@@ -168,7 +171,8 @@ describe('the last good list', () => {
 
   test('the spool holds nothing but the few refused files kept aside', async () => {
     const names = await readdir(join(home, 'spool'));
-    expect(names).toEqual(['refused']);
+    expect(names.sort()).toEqual(['held', 'refused']);
+    expect((await readdir(join(home, 'spool', 'held'))).length).toBeLessThanOrEqual(2);
     expect((await readdir(join(home, 'spool', 'refused'))).length).toBeLessThanOrEqual(6);
   });
 });
@@ -177,7 +181,7 @@ describe('a day in the life of a list', () => {
   test('both formats of one issue list the same', async () => {
     const rows = [];
     for (const name of ['SDN_XML.ZIP', 'SDN_ADVANCED.XML'] as const) {
-      const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), [publisher.url(name)], null);
+      const { snapshot, refresh } = serviceOn(fresh(), [publisher.url(name)], null);
       await refresh();
       const found = await hits(snapshot);
       rows.push(found?.map(({ listed_on: _day, remarks: _note, ...row }) => row));
@@ -187,11 +191,7 @@ describe('a day in the life of a list', () => {
   });
 
   test('unchanged, newer, silent, too old, back: only checks move the clock', async () => {
-    const { snapshot, refresh } = serviceOn(
-      publicationsIn(fresh()),
-      [publisher.url('SDN_XML.ZIP')],
-      7 * DAY_S,
-    );
+    const { snapshot, refresh } = serviceOn(fresh(), [publisher.url('SDN_XML.ZIP')], 7 * DAY_S);
     await refresh();
     time = START + 3_600;
     const bodies = publisher.requests.filter(({ status }) => status === 200).length;
@@ -213,8 +213,9 @@ describe('a day in the life of a list', () => {
   });
 
   test('a shrunk list is accepted by its digest, and what left is no longer listed', async () => {
-    const store = publicationsIn(fresh());
-    const { snapshot, refresh } = serviceOn(store, [publisher.url('SDN.XML')], null);
+    const database = fresh();
+    const store = publicationsIn(database);
+    const { snapshot, refresh } = serviceOn(database, [publisher.url('SDN.XML')], null);
     await refresh();
     publisher.fault('shrunk');
     const refused = await refresh();
@@ -228,7 +229,7 @@ describe('a day in the life of a list', () => {
   test('the second mirror serves where the first fails, and is named as the source', async () => {
     const other = await startPublisher({ now });
     const urls = [publisher.url('SDN.XML'), other.url('SDN.XML')];
-    const { snapshot, refresh } = serviceOn(publicationsIn(fresh()), urls, null);
+    const { snapshot, refresh } = serviceOn(fresh(), urls, null);
     publisher.fault('truncated');
     const outcome = await refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: other.origin } });
@@ -240,8 +241,9 @@ describe('a day in the life of a list', () => {
   test('a file is as old as its publication date, and its path is shown nowhere', async () => {
     const path = join(home, 'MARKER7f3a.xml');
     await writeFile(path, sdnXml(worldPublicationAt(START - 20 * DAY_S, WORLD_SEED)));
-    const store = publicationsIn(fresh());
-    const { snapshot, refresh } = serviceOn(store, [pathToFileURL(path)], 7 * DAY_S);
+    const database = fresh();
+    const store = publicationsIn(database);
+    const { snapshot, refresh } = serviceOn(database, [pathToFileURL(path)], 7 * DAY_S);
     const outcome = await refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: 'file:' } });
     expect((await refresh()).kind).toBe('unchanged');
@@ -256,8 +258,9 @@ describe('a day in the life of a list', () => {
     const lists = [];
     for (const publication of [first, second]) {
       publisher.publish(publication);
-      const store = publicationsIn(fresh());
-      await serviceOn(store, [publisher.url('SDN_ADVANCED.XML')], null).refresh();
+      const database = fresh();
+      const store = publicationsIn(database);
+      await serviceOn(database, [publisher.url('SDN_ADVANCED.XML')], null).refresh();
       const { publication: held } = said(await store.inForce());
       lists.push({ addresses: said(await store.entries(Number(held?.id))) });
     }
@@ -296,9 +299,8 @@ describe('two processes on one store', () => {
   const database = fresh();
 
   test('one refreshes, the other serves the same list at its next poll', async () => {
-    const store = () => publicationsIn(database);
-    const worker = serviceOn(store(), [publisher.url('SDN_XML.ZIP')], 7 * DAY_S);
-    const server = serviceOn(store(), [], 7 * DAY_S);
+    const worker = serviceOn(database, [publisher.url('SDN_XML.ZIP')], 7 * DAY_S);
+    const server = serviceOn(database, [], 7 * DAY_S);
     await server.snapshot.poll();
     expect(await hits(server.snapshot)).toBeNull();
     expect((await worker.refresh()).kind).toBe('updated');
@@ -316,7 +318,7 @@ describe('two processes on one store', () => {
     time = START + 3 * DAY_S;
     publisher.publish(worldPublicationAt(time, WORLD_SEED));
     const services = Array.from({ length: 3 }, () =>
-      serviceOn(publicationsIn(database), [publisher.url('SDN_XML.ZIP')], null),
+      serviceOn(database, [publisher.url('SDN_XML.ZIP')], null),
     );
     const outcomes = await Promise.all(services.map(({ refresh }) => refresh()));
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['unchanged', 'unchanged', 'updated']);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   DAY_S,
+  endOfWashingtonDay,
   formatIsoDate,
   formatIsoTime,
   nextUtcMidnight,
@@ -85,4 +86,16 @@ describe('what comes next', () => {
 test('a time is written in full, a day begins at its midnight, and no other text is a day', () => {
   expect(formatIsoTime(startOfDay('2026-11-21'))).toBe('2026-11-21T00:00:00.000Z');
   expect(() => startOfDay('2026-02-30')).toThrow(RangeError);
+});
+
+test('a day in Washington ends at its own midnight, in summer, in winter and between', () => {
+  const ends = ['2026-07-04', '2026-12-31', '2026-03-07', '2026-03-08', '2026-10-31', '2026-11-01'];
+  expect(ends.map((day) => formatIsoTime(endOfWashingtonDay(day)))).toEqual([
+    '2026-07-05T04:00:00.000Z',
+    '2027-01-01T05:00:00.000Z',
+    '2026-03-08T05:00:00.000Z',
+    '2026-03-09T04:00:00.000Z',
+    '2026-11-01T04:00:00.000Z',
+    '2026-11-02T05:00:00.000Z',
+  ]);
 });

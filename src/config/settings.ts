@@ -130,8 +130,8 @@ const SANCTIONS = {
   EXHIBIT_SDN_URL: withInitial(
     PUBLISHER_URL,
     urls('https', 'http', 'file'),
-    'The sanctions list; `file:` URLs too. Several, comma-separated, are mirrors of one list, ' +
-      'tried in order: the first that passes the gate serves.',
+    'The sanctions list; `file:` URLs too. The first is the publisher, whose word alone is a ' +
+      'check; the others, comma-separated, are its mirrors, asked where it gave no list.',
     { unset: "the publisher's address" },
   ),
   EXHIBIT_SDN_REFRESH: withInitial(

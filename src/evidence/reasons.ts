@@ -19,11 +19,24 @@ export const REASONS = {
     means: 'The list in force is past its maximum age. Hits stay, misses are no answer.',
     next: 'The operator restores the refresh, or lifts the age on purpose.',
   },
+  list_superseded: {
+    sentence:
+      'A list of {published} stands refused for {span} ({code}); an older one shows no absence.',
+    means: 'A newer file was seen over a day ago and refused. Hits stay, misses are no answer.',
+    next: 'The operator reads `exhibit sanctions status` and accepts the file, or upgrades.',
+  },
+  list_ahead_of_clock: {
+    sentence: 'The list is of {published}, ahead of its clock ({today}); it shows no absence.',
+    means: 'The clock of the control store was wrong when the list came into force, or is now.',
+    next: 'The operator sets the clock of the control store.',
+  },
   list_date_not_covered: {
     sentence:
       'No held publication is known newest on {on}. Before it: {before}; after: {after}.{both}',
-    means: 'A question about a past day needs a publication that a later check still found newest.',
-    next: 'Ask for a day between two checks of one held publication.',
+    means:
+      'A question about a past day needs a publication that a check after the end of that day in ' +
+      'Washington still found newest.',
+    next: 'Ask for a day before the last check of the publication that was in force then.',
   },
   store_unreadable: {
     sentence: '{what} could not be read: {fault}.',

@@ -3,6 +3,7 @@
 import { Read } from '../evidence/reading.ts';
 import type { PublicationStore, Written } from '../ports/sanctions/publication-store.ts';
 import type { PublishedList } from '../ports/sanctions/publisher.ts';
+import { READER_VERSION } from '../sources/ofac/publication.ts';
 
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
 
@@ -19,9 +20,9 @@ export async function acceptedIn(
   const written = await store.accept({
     list,
     source: SOURCE,
-    validators: { etag: null, last_modified: null },
+    reader_version: READER_VERSION,
     accepted_at: at,
-    checked_at: at,
+    check: { at, by: 'asked' },
     accepted_why: null,
     instead_of: instead ?? (publication === null ? null : publication.id),
   });

@@ -29,7 +29,7 @@ export const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
 export const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const OPEN_TIMEOUT_MS = 120_000;
 
-/** Leaves what a migration wrote; a table without rows costs next to nothing. */
+/** Leaves what a migration wrote, at a still clock; a table without rows costs next to nothing. */
 const EMPTY = `
   do $$ declare name text; filled boolean; begin
     for name in select tablename from pg_tables
@@ -39,10 +39,21 @@ const EMPTY = `
       if filled then execute format('truncate %I restart identity cascade', name); end if;
     end loop;
   end $$;
-  insert into sanctions_current default values on conflict do nothing`;
+  insert into sanctions_current default values on conflict do nothing;
+  ${clockAt(STILL_NOW)}`;
+
+/** The statement that has a store's clock stand at a second. */
+export function clockAt(seconds: number): string {
+  return `create or replace function control_now() returns timestamptz language sql stable
+    as 'select to_timestamp(${seconds})'`;
+}
 
 /** A store that can be made silent, with a fault, until it is given `null`. */
-export type TestStore = Database & { readonly silence: (fault: string | null) => void };
+export type TestStore = Database & {
+  readonly silence: (fault: string | null) => void;
+  /** Has the store's clock stand at a second, until it is set again. */
+  readonly setClock: (seconds: number) => Promise<void>;
+};
 
 /** Gives the store as a new one each time; it is emptied before its first statement. */
 type FreshStore = () => TestStore;
@@ -136,6 +147,9 @@ function sharedControl(open: () => Promise<Opened>): FreshStore {
       close: async () => undefined,
       silence: (next) => {
         fault = next;
+      },
+      setClock: async (seconds) => {
+        await (await reached()).transaction((session) => session.script(clockAt(seconds)));
       },
     };
   };

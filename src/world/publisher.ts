@@ -271,7 +271,7 @@ export type StartedPublisher = {
   readonly origin: string;
   /** The address of one of its files, to be configured. */
   readonly url: (name: ExportName) => URL;
-  readonly requests: readonly PublisherRequest[];
+  readonly requests: PublisherRequest[];
   readonly fault: (fault: PublisherFault | null) => void;
   readonly publish: (publication: WorldPublication) => void;
   readonly close: () => Promise<void>;

@@ -27,6 +27,7 @@ import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
 import type { Mirror, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror } from '../../sources/ofac/http.ts';
+import { READER_VERSION } from '../../sources/ofac/publication.ts';
 import { sdnReader } from '../../sources/ofac/sdn-files.ts';
 import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
 import { listChangeStore } from '../../stores/control/publication-changes.ts';
@@ -47,9 +48,10 @@ export const sanctions = feature({
   open: ({ config, database, outside, log }: Base) => {
     const store = publicationStore(database, nowS);
     const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
-    const publisher = { mirrors: outside.mirrors.map((url) => mirrorOf(new URL(url), spool)) };
+    const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool));
+    const publisher = { mirrors, kept: spool.kept };
     const reader = sdnReader();
-    const gate = publicationGate(config.sanctions.floor, nowS);
+    const gate = publicationGate(config.sanctions.floor);
     const maxAgeS = maxAgeOf(config);
     const changes = listChangeStore(database, { simulated: config.simulate, now: nowS });
     const snapshot = sanctionsSnapshot({
@@ -57,11 +59,12 @@ export const sanctions = feature({
       maxAgeS,
       simulated: config.simulate,
       now: nowS,
+      ticks: () => performance.now() / MS_PER_S,
       pollMs: POLL_MS,
       onFault: ({ code, reason }) => log.warn({ code, reason }, 'sanctions list: not polled'),
       onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: polling failed'),
     });
-    const world = { publisher, reader, gate, store, now: nowS };
+    const world = { publisher, reader, readerVersion: READER_VERSION, gate, store };
     const refresh = oneAtATime(async (acceptance, signal) => {
       const outcome = await refreshSanctions(world, acceptance, signal);
       await snapshot.poll();
@@ -183,6 +186,6 @@ async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: L
 }
 
 function mirrorOf(url: URL, spool: Spool): Mirror {
-  if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS });
+  if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
   return httpMirror({ url, spool, userAgent: USER_AGENT, now: nowS, limits: DOWNLOAD_LIMITS });
 }

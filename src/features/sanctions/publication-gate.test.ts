@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
 import type { LastGood } from '../../ports/sanctions/publisher.ts';
 import {
   absoluteGate,
   BASELINE,
   clockGate,
   GATE_CODES,
+  publicationGate,
   relativeGate,
   SHARES,
+  sameDayGate,
 } from './publication-gate.ts';
 
 const weighed = (published: string, addresses: number, parties = 1000): LastGood => {
@@ -90,14 +93,37 @@ describe('the gate of the clock', () => {
   });
 });
 
-test('an operator may accept what the two size rules refuse, and nothing else', () => {
+test('an operator may accept what the rules of size refuse, and nothing else', () => {
   const future = clockGate(weighed('2027-01-01', 1000), 0);
   const older = relativeGate(weighed('2026-09-29', 1000), last, BASELINE, SHARES);
   const fewAddresses = relativeGate(weighed('2026-10-01', 1), last, BASELINE, SHARES);
   const fewParties = relativeGate(weighed('2026-10-01', 1000, 1), last, BASELINE, SHARES);
   const empty = absoluteGate(weighed('2026-10-01', 0), { floor: 1 });
   const below = absoluteGate(weighed('2026-10-01', 1), { floor: 2 });
-  const refused = [empty, below, older, future, fewAddresses, fewParties];
+  const sameDay = sameDayGate({ addresses: [] }, [row('a', '1')]);
+  const refused = [empty, below, older, future, fewAddresses, fewParties, sameDay];
   expect(refused.map((one) => one?.code)).toEqual(Object.keys(GATE_CODES));
-  expect(refused.map((one) => one?.size)).toEqual([false, false, false, false, true, true]);
+  expect(refused.map((one) => one?.size)).toEqual([false, false, false, false, true, true, true]);
+});
+
+describe('two files of one day from two sources', () => {
+  test('the later may add addresses and list them otherwise, and takes none away', () => {
+    const held = [row('a', '1'), row('b', '2')];
+    const listing = (...addresses: string[]) => ({
+      addresses: addresses.map((one) => row(one, '9')),
+    });
+    expect(sameDayGate(listing('a', 'b', 'c'), held)).toBeNull();
+    expect(sameDayGate(listing('a', 'c', 'd'), held)?.reason).toBe(
+      'it lacks 1 of the addresses of the list in force, which is of the same day and another source',
+    );
+  });
+});
+
+test('a list of a day to come that is in force keeps no true list out', () => {
+  const gate = publicationGate(1);
+  const now = Date.UTC(2026, 10, 21) / 1_000;
+  const today = { ...listOf('2026-11-20', '1', [row('a', '1')]), parties: 1000 };
+  const of = (published: string) => ({ ...weighed(published, 1), parties: 1000 });
+  expect(gate.relative(today, of('2027-12-26'), now)).toBeNull();
+  expect(gate.relative(today, of('2026-11-21'), now)?.code).toBe('older_publication');
 });

@@ -9,6 +9,7 @@ import type {
   ListRefusal,
   PublishedList,
 } from '../../ports/sanctions/publisher.ts';
+import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
 
 /** The list that the release knew of, for a start without a last good list. */
 type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;
@@ -28,18 +29,41 @@ export const GATE_CODES = {
   future_publication: 'date',
   too_few_addresses: 'size',
   too_few_parties: 'size',
+  same_day_removal: 'size',
 } as const;
 type GateCode = keyof typeof GATE_CODES;
 
-/** The gate with this deployment's floor, in distinct addresses. `now` gives Unix seconds. */
-export function publicationGate(floor: number, now: () => UnixSeconds): Gate {
+/** The gate with this deployment's floor, in distinct addresses. */
+export function publicationGate(floor: number): Gate {
   return {
+    rules: `floor ${floor}`,
     absolute: (list) => absoluteGate(list, { floor }),
-    relative: (list, last) => {
-      const ahead = clockGate(list, now());
-      return ahead === null ? relativeGate(list, last, BASELINE, SHARES) : ahead;
+    relative: (list, last, now) => {
+      const ahead = clockGate(list, now);
+      if (ahead !== null) return ahead;
+      // In force while a clock was wrong, a list of a day to come is older than no other.
+      const dated = last === null || clockGate(last, now) === null;
+      const compared = dated ? last : { ...last, published: list.published };
+      return relativeGate(list, compared, BASELINE, SHARES);
     },
+    sameDay: sameDayGate,
   };
+}
+
+/**
+ * The rule between two files of one day from two sources: a source that lags would take away what
+ * the publisher's second issue of the day listed.
+ */
+export function sameDayGate(
+  list: Pick<PublishedList, 'addresses'>,
+  inForce: readonly ListEntry[],
+): ListRefusal | null {
+  const held = new Set(list.addresses.map(({ address }) => address));
+  const gone = new Set(inForce.map(({ address }) => address).filter((one) => !held.has(one)));
+  if (gone.size === 0) return null;
+  const lacks = `it lacks ${gone.size} of the addresses`;
+  const reason = `${lacks} of the list in force, which is of the same day and another source`;
+  return refusal('same_day_removal', reason);
 }
 
 /** The rules that need no history, in force for every file; `null` where it passes. */

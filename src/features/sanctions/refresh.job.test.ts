@@ -1,102 +1,51 @@
 import { describe, expect, test } from 'vitest';
-import { read, unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { startOfDay } from '../../chain/time.ts';
 import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
 import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
-import type {
-  Acceptance,
-  Delivery,
-  Gate,
-  ListRefusal,
-  Mirror,
-  PublicationReader,
-  PublishedList,
-  Validators,
-} from '../../ports/sanctions/publisher.ts';
+import type { Acceptance, Gate, PublicationReader } from '../../ports/sanctions/publisher.ts';
 import { embeddedControl, publicationsIn } from '../../testing/control-store.ts';
+import { mirrorAt, type Place, refusedAs } from '../../testing/list-places.ts';
+import { sameDayGate } from './publication-gate.ts';
 import { refreshSanctions } from './refresh.job.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SIGNAL = new AbortController().signal;
-const SOURCE = { name: 'test', url: 'test:', as_of: 0, kind: 'table', simulated: false } as const;
-const ORIGIN = { port: 'publisher', source: SOURCE } as const;
 
 const OLD = listOf('2026-11-10', '1', [row('a', '1'), row('b', '1')]);
 const NEW = listOf('2026-11-18', '2', [row('a', '1'), row('c', '2')]);
 const SMALL = listOf('2026-11-19', '3', [row('a', '1')]);
 
-type Served = PublishedList | ListRefusal | 'silent' | 'unchanged';
-
-function refusalOf(code: string, size: boolean): ListRefusal {
-  return { refused: true, code, reason: `it is ${code}`, size };
-}
-
 const fresh = embeddedControl();
 
-/** A place that serves what it is told to; a list carries its own digest. */
-function mirrorAt(name: string, kind: Mirror['kind'] = 'http') {
-  let now: Served = 'silent';
-  const asked: (Validators | null)[] = [];
-  const aside: string[] = [];
-  let discarded = 0;
-  const url = `https://${name}.example`;
-  const mirror: Mirror = {
-    key: name,
-    url,
-    kind,
-    deliver: async (known) => {
-      asked.push(known);
-      if (now === 'silent') {
-        const filling = { provider: url, fault: 'answered 503' };
-        return unread('publisher', why('provider_failed', filling));
-      }
-      const validators = { etag: `"${name}"`, last_modified: null };
-      if (now === 'unchanged')
-        return read<Delivery, 'publisher'>({ kind: now, validators }, ORIGIN);
-      const file = {
-        path: now === OLD ? 'old' : 'file',
-        sha256: 'sha256' in now ? now.sha256 : 'f'.repeat(64),
-        bytes: 1,
-        keepAside: async (code: string) => {
-          aside.push(code);
-          return read(true as const, ORIGIN);
-        },
-        discard: async () => {
-          discarded += 1;
-        },
-      };
-      return read<Delivery, 'publisher'>({ kind: 'file', validators, file }, ORIGIN);
-    },
-  };
-  const serve = (served: Served) => {
-    now = served;
-  };
-  return { mirror, serve, asked, aside, served: () => now, discarded: () => discarded };
+/** An empty store whose clock stands at `NOW`. */
+async function opened(): Promise<PublicationStore> {
+  const database = fresh();
+  await database.setClock(NOW);
+  return publicationsIn(database);
 }
 
-type Place = ReturnType<typeof mirrorAt>;
-
 const GATE: Gate = {
-  absolute: (list) => (list.addresses.length === 0 ? refusalOf('no_addresses', false) : null),
+  rules: 'those of the test',
+  sameDay: sameDayGate,
+  absolute: (list) => (list.addresses.length === 0 ? refusedAs('no_addresses', false) : null),
   relative: (list, last) => {
     if (last === null) return null;
-    if (list.published < last.published) return refusalOf('older_publication', false);
+    if (list.published < last.published) return refusedAs('older_publication', false);
     const few = list.distinct_addresses < 0.8 * last.distinct_addresses;
-    return few ? refusalOf('too_few_addresses', true) : null;
+    return few ? refusedAs('too_few_addresses', true) : null;
   },
 };
 
 function worldOf(places: readonly Place[], store: PublicationStore) {
   let read = 0;
-  // The only place that delivered a file is the one whose file is being read.
-  const reader: PublicationReader = async () => {
+  const reader: PublicationReader = async (path) => {
     read += 1;
-    const served = places.map((place) => place.served()).find((s) => typeof s === 'object');
+    const served = places.find(({ mirror }) => mirror.key === path)?.served();
     if (typeof served !== 'object') throw new Error('nothing was delivered');
     return served;
   };
-  const publisher = { mirrors: places.map(({ mirror }) => mirror) };
-  const world = { publisher, reader, gate: GATE, store, now: () => NOW };
+  const publisher = { mirrors: places.map(({ mirror }) => mirror), kept: async () => null };
+  const world = { publisher, reader, readerVersion: 1, gate: GATE, store };
   const refresh = (acceptance: Acceptance | null = null) =>
     refreshSanctions(world, acceptance, SIGNAL);
   return { refresh, reads: () => read };
@@ -108,7 +57,7 @@ async function inForce(store: PublicationStore) {
 
 describe('one source', () => {
   test('a first list comes into force, checked now, and its file is removed', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     a.serve(OLD);
     const outcome = await worldOf([a], store).refresh();
@@ -124,13 +73,15 @@ describe('one source', () => {
       replaced: null,
       accepted_why: null,
       tried: [],
+      retry: 'in_turn',
     });
+    expect(a.kept).toEqual(['a']);
     expect((await inForce(store))?.sha256).toBe(OLD.sha256);
     expect(a.discarded()).toBe(1);
   });
 
   test('a newer one replaces it and says what it replaced', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -144,7 +95,7 @@ describe('one source', () => {
   });
 
   test('an unchanged one is a successful check, asked with what is known', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     const { refresh, reads } = worldOf([a], store);
     a.serve(OLD);
@@ -163,7 +114,7 @@ describe('one source', () => {
   });
 
   test('a file was checked on its publication date, however often it is read', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a', 'file');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -175,13 +126,13 @@ describe('one source', () => {
   test.each(['truncated', 'not_xml', 'unknown_namespace', 'no_publication_date', 'below_floor'])(
     'a file refused as %s is kept aside and leaves the last good list in force',
     async (code) => {
-      const store = publicationsIn(fresh());
+      const store = await opened();
       const a = mirrorAt('a');
       const { refresh } = worldOf([a], store);
       a.serve(OLD);
       await refresh();
       const before = await inForce(store);
-      a.serve(refusalOf(code, false));
+      a.serve(refusedAs(code, false));
       const outcome = await refresh();
       expect(outcome).toMatchObject({ kind: 'refused', code, acceptable: false });
       expect(await inForce(store)).toEqual(before);
@@ -191,7 +142,7 @@ describe('one source', () => {
   );
 
   test('an older publication is refused, whatever is accepted', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(NEW);
@@ -203,7 +154,7 @@ describe('one source', () => {
   });
 
   test('a source that does not answer changes nothing, no time of a check either', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -214,14 +165,15 @@ describe('one source', () => {
       kind: 'unreachable',
       reason: 'https://a.example failed: answered 503.',
       tried: [{ source: 'https://a.example', result: 'https://a.example failed: answered 503.' }],
+      retry: 'soon',
     });
     expect(await inForce(store)).toEqual(before);
   });
 
   test('a reader that fails says nothing about the file: no check, nothing kept', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
-    a.serve(refusalOf('unreadable', false));
+    a.serve(refusedAs('unreadable', false));
     expect((await worldOf([a], store).refresh()).kind).toBe('unreachable');
     expect(said(await store.inForce()).newest_refusal).toBeNull();
     expect(a.aside).toEqual([]);
@@ -241,27 +193,28 @@ describe('one source', () => {
 });
 
 test('stopped before it began or while a file is read, a refresh is no check', async () => {
-  const store = publicationsIn(fresh());
+  const store = await opened();
   const a = mirrorAt('a');
   a.serve(OLD);
   const stop = new AbortController();
   const reader: PublicationReader = (_path, signal) => {
-    const stopped = refusalOf('unreadable', false);
+    const stopped = refusedAs('unreadable', false);
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(stopped), { once: true });
       stop.abort();
     });
   };
-  const world = { publisher: { mirrors: [a.mirror] }, reader, gate: GATE, store, now: () => NOW };
+  const publisher = { mirrors: [a.mirror], kept: async () => null };
+  const world = { publisher, reader, readerVersion: 1, gate: GATE, store };
   expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
   expect((await refreshSanctions(world, null, stop.signal)).kind).toBe('unreachable');
   expect(a.asked).toHaveLength(1);
-  expect(said(await store.inForce())).toEqual({ publication: null, newest_refusal: null });
+  expect(said(await store.inForce())).toMatchObject({ publication: null, newest_refusal: null });
 });
 
 describe('a size rule', () => {
   async function shrunk() {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const a = mirrorAt('a');
     const { refresh } = worldOf([a], store);
     a.serve(OLD);
@@ -301,26 +254,32 @@ describe('a size rule', () => {
 });
 
 describe('several mirrors', () => {
-  test('are tried in order: the first whose file passes serves', async () => {
+  test('are asked in order, and what one serves counts as checked on its own day', async () => {
     const [a, b, c] = [mirrorAt('a'), mirrorAt('b'), mirrorAt('c')];
-    const store = publicationsIn(fresh());
+    const store = await opened();
     b.serve(NEW);
     const outcome = await worldOf([a, b, c], store).refresh();
     expect(outcome).toMatchObject({ kind: 'updated', list: { source: 'https://b.example' } });
-    expect(outcome.tried).toEqual([
-      { source: 'https://a.example', result: 'https://a.example failed: answered 503.' },
+    expect(outcome).toMatchObject({
+      retry: 'soon',
+      list: { checked_at: startOfDay(NEW.published) },
+    });
+    expect(outcome.tried.map(({ source }) => source)).toEqual([
+      'https://a.example',
+      'https://c.example',
     ]);
-    expect(c.asked).toEqual([]);
   });
 
   test('a refused one does not stop the next', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    const store = publicationsIn(fresh());
+    const store = await opened();
     a.serve(NEW);
     await worldOf([a, b], store).refresh();
-    a.serve(refusalOf('truncated', false));
+    a.serve(refusedAs('truncated', false));
     b.serve(NEW);
-    expect((await worldOf([a, b], store).refresh()).kind).toBe('unchanged');
+    const outcome = await worldOf([a, b], store).refresh();
+    expect(outcome).toMatchObject({ kind: 'refused', retry: 'soon' });
+    expect(outcome.tried[1]?.result).toContain('serves the list in force, which is no check');
     // It was never asked about the list in force, so it is asked without anything known.
     expect(b.asked).toEqual([null]);
     expect(a.aside).toEqual(['truncated']);
@@ -328,7 +287,7 @@ describe('several mirrors', () => {
 
   test('one that says unchanged though nothing is known of it is no check', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    const store = publicationsIn(fresh());
+    const store = await opened();
     b.serve('unchanged');
     expect((await worldOf([b], store).refresh()).kind).toBe('unreachable');
     a.serve(NEW);
@@ -338,21 +297,21 @@ describe('several mirrors', () => {
 
   test('one refused and one silent is refused: the file that came says more', async () => {
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
-    b.serve(refusalOf('truncated', false));
-    const outcome = await worldOf([a, b], publicationsIn(fresh())).refresh();
+    b.serve(refusedAs('truncated', false));
+    const outcome = await worldOf([a, b], await opened()).refresh();
     expect(outcome).toMatchObject({ kind: 'refused', code: 'truncated' });
     expect(outcome.tried).toHaveLength(2);
   });
 
   test('none configured is no check', async () => {
-    const outcome = await worldOf([], publicationsIn(fresh())).refresh();
+    const outcome = await worldOf([], await opened()).refresh();
     expect(outcome).toMatchObject({ kind: 'unreachable' });
   });
 });
 
 describe('two processes at once', () => {
   test('the second finds the list of the first in force and has nothing to add', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     a.serve(NEW);
     b.serve(NEW);
@@ -364,7 +323,7 @@ describe('two processes at once', () => {
   });
 
   test('a list is validated again by the one that came into force meanwhile', async () => {
-    const store = publicationsIn(fresh());
+    const store = await opened();
     const [a, b] = [mirrorAt('a'), mirrorAt('b')];
     a.serve(OLD);
     b.serve(NEW);

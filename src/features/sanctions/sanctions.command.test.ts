@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import type { Command, Io } from '../../command/command.ts';
-import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
+import { listOf, refusalOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
 import type {
   Acceptance,
-  ListRefusal,
+  FileRefusal,
   PublishedList,
   RefreshOutcome,
 } from '../../ports/sanctions/publisher.ts';
@@ -21,7 +21,10 @@ const LIST = listOf('2026-11-18', '2', [
   row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
 ]);
 const REASON = 'it ends before its root closes';
-const REFUSED: ListRefusal = { refused: true, code: 'truncated', reason: REASON, size: false };
+const REFUSAL = { refused: true, size: false, published: null } as const;
+const REFUSED: FileRefusal = { ...REFUSAL, code: 'truncated', reason: REASON };
+const ABSENCE = 'the file could not be read: ENOENT';
+const NO_FILE: FileRefusal = { ...REFUSAL, code: 'unreadable', reason: ABSENCE };
 
 type Told = { readonly out: string[]; readonly err: string[]; readonly status: number };
 
@@ -49,7 +52,7 @@ type Given = {
   readonly checked_at?: number;
   readonly maxAgeS?: number | null;
   readonly outcome?: RefreshOutcome;
-  readonly files?: Readonly<Record<string, PublishedList | ListRefusal>>;
+  readonly files?: Readonly<Record<string, PublishedList | FileRefusal>>;
   readonly fault?: string;
 };
 
@@ -58,6 +61,7 @@ const fresh = embeddedControl();
 /** Services over a store and a list: the lists given are held, the last of them in force. */
 async function servicesWith(given: Given) {
   const database = fresh();
+  await database.setClock(NOW);
   const store = publicationsIn(database);
   const { held = [], checked_at = NOW - 60 } = given;
   for (const list of held) {
@@ -65,9 +69,9 @@ async function servicesWith(given: Given) {
     await store.accept({
       list,
       source: { key: 'a', url: 'https://publisher.example' },
-      validators: { etag: null, last_modified: null },
+      reader_version: 1,
       accepted_at: NOW - 3_600,
-      checked_at,
+      check: { at: checked_at, by: 'asked' },
       accepted_why: null,
       instead_of: publication === null ? null : publication.id,
     });
@@ -92,21 +96,16 @@ async function servicesWith(given: Given) {
       reader: async (path) => {
         read.push(path);
         const file = given.files?.[path];
-        return file === undefined
-          ? {
-              refused: true,
-              code: 'unreadable',
-              reason: 'the file could not be read: ENOENT',
-              size: false,
-            }
-          : file;
+        return file === undefined ? NO_FILE : file;
       },
       gate: {
         absolute: (list) =>
           list.distinct_addresses < 1
             ? { refused: true, code: 'below_floor', reason: 'it holds 0', size: false }
             : null,
+        rules: 'those of the test',
         relative: () => null,
+        sameDay: () => null,
       },
       diff: (before, after) => ({
         added: after.addresses
@@ -124,6 +123,7 @@ async function servicesWith(given: Given) {
   return { services, accepted, read };
 }
 
+const ENDED = { tried: [], retry: 'in_turn' } as const;
 const IN_FORCE = {
   published: '2026-11-18',
   addresses: 1,
@@ -141,13 +141,13 @@ describe('sanctions refresh', () => {
   ][] = [
     [
       'a newer list is done',
-      { kind: 'updated', list: IN_FORCE, replaced: null, accepted_why: null, tried: [] },
+      { kind: 'updated', list: IN_FORCE, replaced: null, accepted_why: null, ...ENDED },
       0,
       'The list of 2026-11-18 is in force.',
     ],
     [
       'no newer list is done too',
-      { kind: 'unchanged', list: IN_FORCE, tried: [] },
+      { kind: 'unchanged', list: IN_FORCE, ...ENDED },
       0,
       'No newer list: the one of 2026-11-18 was checked again.',
     ],
@@ -160,14 +160,17 @@ describe('sanctions refresh', () => {
         sha256: '3'.repeat(64),
         source: 'https://publisher.example',
         acceptable: true,
-        tried: [],
+        published: '2026-11-19',
+        kept_as: '/spool/refused/3',
+        in_force: '2026-11-18',
+        ...ENDED,
       },
       1,
       'Refused (too_few_addresses), from https://publisher.example: it holds 1 distinct addresses.',
     ],
     [
       'a source that does not answer is could not check',
-      { kind: 'unreachable', reason: 'https://publisher.example failed: answered 503.', tried: [] },
+      { kind: 'unreachable', reason: 'https://publisher.example failed: answered 503.', ...ENDED },
       3,
       'Could not check: https://publisher.example failed: answered 503.',
     ],
@@ -192,7 +195,7 @@ describe('sanctions refresh', () => {
   });
 
   test('an acceptance is passed on whole, and half of one is bad usage', async () => {
-    const outcome: RefreshOutcome = { kind: 'unchanged', list: IN_FORCE, tried: [] };
+    const outcome: RefreshOutcome = { kind: 'unchanged', list: IN_FORCE, ...ENDED };
     const { services, accepted } = await servicesWith({ outcome });
     const sha256 = 'A'.repeat(64);
     await run(sanctionsRefresh, ['--accept', sha256, '--why', ' seen in the notice '], services);
@@ -229,13 +232,8 @@ describe('sanctions status', () => {
 
   test('tells people the newest refusal beside the list in force', async () => {
     const { services } = await servicesWith({ held: [LIST] });
-    await services.sanctions.store.recordRefusal({
-      sha256: '4'.repeat(64),
-      source_url: 'https://publisher.example',
-      code: 'truncated',
-      reason: 'it ends early',
-      refused_at: NOW,
-    });
+    const refused = { code: 'truncated', reason: 'it ends early', refused_at: NOW };
+    await services.sanctions.store.recordRefusal(refusalOf('4', refused));
     const { out, err, status } = await run(sanctionsStatus, [], services);
     expect(status).toBe(0);
     expect(out).toContain('published            2026-11-18');

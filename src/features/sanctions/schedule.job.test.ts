@@ -4,11 +4,12 @@ import { HOUR_S } from '../../chain/time.ts';
 import type { RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { delayS, oneAtATime, scheduleRefresh } from './schedule.job.ts';
 
-const UNREACHABLE: RefreshOutcome = { kind: 'unreachable', reason: 'r', tried: [] };
+const UNREACHABLE: RefreshOutcome = { kind: 'unreachable', reason: 'r', tried: [], retry: 'soon' };
 const UNCHANGED: RefreshOutcome = {
   kind: 'unchanged',
   list: { published: '2026-11-18', addresses: 1, sha256: 'a', source: 's', checked_at: 1 },
   tried: [],
+  retry: 'in_turn',
 };
 
 describe('when the publisher is asked again', () => {

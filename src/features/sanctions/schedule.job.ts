@@ -1,6 +1,6 @@
 // Answers one question: when is the publisher asked for a newer list.
-// One refresh at a time in a process, at once after the start and then at a jittered interval; a
-// source that cannot be reached is asked again sooner. Validation is in refresh.job.ts.
+// One refresh at a time in a process, at once after the start and then at a jittered interval; what
+// may pass soon is asked again within minutes. Validation is in weighing.ts.
 
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Acceptance, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
@@ -26,7 +26,7 @@ export function oneAtATime(refresh: Refresher): Refresher {
 
 /** How much an interval is drawn out or cut, so that many processes do not ask together. */
 const JITTER_SHARE = 0.1;
-/** The first wait after a source could not be reached; it doubles up to the interval. */
+/** The first wait after a fault that may pass soon; it doubles up to the interval. */
 const RETRY_S = 60;
 const DOUBLINGS_MAX = 20;
 
@@ -42,7 +42,7 @@ type ScheduleOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
-/** Seconds until the next refresh. `failures` counts those in a row that reached no source. */
+/** Seconds until the next refresh. `failures` counts those in a row that may pass soon. */
 export function delayS(intervalS: number, failures: number, random: number): number {
   const jitter = 1 - JITTER_SHARE + 2 * JITTER_SHARE * random;
   const wait = failures === 0 ? intervalS : RETRY_S * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
@@ -66,7 +66,7 @@ async function rounds(options: ScheduleOptions, signal: AbortSignal): Promise<vo
   while (!signal.aborted) {
     try {
       const outcome = await options.refresh(null, signal);
-      failures = outcome.kind === 'unreachable' ? failures + 1 : 0;
+      failures = outcome.retry === 'soon' ? failures + 1 : 0;
       if (!signal.aborted) options.onOutcome(outcome);
     } catch (error) {
       // A bug in one round is told and does not end the schedule: the next list may be readable.

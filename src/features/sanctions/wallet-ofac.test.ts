@@ -179,7 +179,7 @@ describe('says', () => {
       `${DIRECT} It is answered from the list that was the newest on 2026-09-12, of 2026-09-10. ` +
         `${GRAPH} ${UNCHECKED_SENTENCE}`,
     );
-    const today = await screenData({ listed: [listedEntry(SUBJECT)] }, SUBJECT, '2026-09-24');
+    const today = await screenData({ listed: [listedEntry(SUBJECT)] }, SUBJECT, '2026-09-23');
     expect(today.sanctioned).toBe(true);
   });
 

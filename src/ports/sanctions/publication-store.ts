@@ -6,7 +6,7 @@ import type { PublishedList, Validators } from './publisher.ts';
 import type { ListEntry } from './sanctions-list.ts';
 
 /** The name of this port in readings. */
-type PublicationStorePort = 'publication_store';
+export type PublicationStorePort = 'publication_store';
 
 /** A publication that passed the gate. Times are Unix seconds. */
 export type HeldPublication = {
@@ -15,8 +15,12 @@ export type HeldPublication = {
   readonly published: string;
   readonly sha256: string;
   readonly format: string;
-  /** The public address that it came from. */
+  /** Which configured address it came from, or the publisher's once that vouched for it. */
+  readonly source_key: string | null;
+  /** The public form of that address. */
   readonly source_url: string;
+  /** The version of the reader that made its rows. */
+  readonly reader_version: number;
   readonly distinct_addresses: number;
   readonly parties: number;
   readonly record_count: number;
@@ -24,24 +28,58 @@ export type HeldPublication = {
   readonly accepted_at: number;
   /** The operator's words where a size rule was set aside for it. */
   readonly accepted_why: string | null;
-  /** The last successful check that found it the newest. */
+  /** When it was last known to be the newest, never ahead of the store's clock. */
   readonly checked_at: number;
+  readonly checked_by: CheckedBy;
 };
 
-/** A file that was refused. */
+/**
+ * Whose word `checked_at` is: the publisher's answer, an operator's statement of when the file was
+ * obtained, or nobody's, so that the list counts as checked on its own publication date.
+ */
+export type CheckedBy = 'asked' | 'obtained' | 'own_date';
+
+/** A file that was refused. Times are Unix seconds. */
 export type HeldRefusal = {
   readonly sha256: string;
   readonly source_url: string;
   readonly code: string;
   readonly reason: string;
-  /** Unix seconds. */
+  /** The day that the file states, `YYYY-MM-DD`, where it could be found. */
+  readonly published: string | null;
+  /** Whether the publisher served it, and not a mirror. */
+  readonly from_publisher: boolean;
+  /** Whether the same file may come whole soon: it was cut short, or is an error page. */
+  readonly passing: boolean;
+  /** Whether an operator may accept it: only its size speaks against it. */
+  readonly acceptable: boolean;
+  /** The reader, the rules and the list that it was judged by. */
+  readonly judged_by: string;
+  /** The path under which this machine keeps it; `null` where it could not be kept. */
+  readonly kept_as: string | null;
+  readonly first_at: number;
+  /** When it was last served. */
   readonly refused_at: number;
 };
 
-/** The publication in force, and the newest refusal if there was one. */
+/** A newer file that was refused and still stands: the list in force is not the newest. */
+export type Superseded = {
+  readonly published: string;
+  readonly source_url: string;
+  readonly code: string;
+  /** When such a file was first seen, in Unix seconds. */
+  readonly since: number;
+};
+
+/** What is in force, by one look at the store. */
 export type InForce = {
+  /** The store's clock, in Unix seconds: the one that ages a list. */
+  readonly now: number;
   readonly publication: HeldPublication | null;
+  readonly superseded: Superseded | null;
   readonly newest_refusal: HeldRefusal | null;
+  /** Files refused since the publication in force was accepted. */
+  readonly refusals: number;
 };
 
 /** Where a publication or a check comes from. */
@@ -51,24 +89,37 @@ type CheckedSource = {
   readonly url: string;
 };
 
+/** A moment at which a publication was known to be the newest, and on whose word. */
+type Checked = { readonly at: number; readonly by: 'asked' | 'obtained' };
+
 /** A publication that is to be in force from now on. */
 export type Acceptable = {
   readonly list: PublishedList;
+  readonly reader_version: number;
   readonly source: CheckedSource;
-  readonly validators: Validators;
   readonly accepted_at: number;
-  readonly checked_at: number;
+  /** `null` where nobody vouches for it but its own date. */
+  readonly check: Checked | null;
   readonly accepted_why: string | null;
   /** The publication in force when it was judged; another one in force now makes it `moved`. */
   readonly instead_of: number | null;
 };
 
-/** A successful check that found the publication in force the newest. */
+/** A check that found the publication in force the newest. */
 export type Check = {
   readonly publication_id: number;
   readonly source: CheckedSource;
-  readonly validators: Validators;
-  readonly checked_at: number;
+  readonly check: Checked;
+};
+
+/** The file that a source gave last; its validators are `null` where the next ask names none. */
+export type Served = { readonly sha256: string; readonly validators: Validators };
+
+/** What a source was asked, when (Unix seconds), and what came of it in words. */
+export type Asked = {
+  readonly source: CheckedSource;
+  readonly asked_at: number;
+  readonly result: string;
 };
 
 /** A row of a held publication with the key that it is found under. */
@@ -93,12 +144,23 @@ export type PublicationStore = {
     ids: readonly number[],
     matchKeys: readonly string[],
   ) => Promise<Reading<readonly KeyedEntry[], PublicationStorePort>>;
-  /** What a source last said of a publication; `null` where it was never asked. */
-  readonly validators: (
-    id: number,
-    sourceKey: string,
-  ) => Promise<Reading<Validators | null, PublicationStorePort>>;
+  /** The file that a source gave last; `null` where it gave none yet. */
+  readonly lastServed: (sourceKey: string) => Promise<Reading<Served | null, PublicationStorePort>>;
+  /** The sources that were asked, the last one first. */
+  readonly asked: () => Promise<Reading<readonly Asked[], PublicationStorePort>>;
+  /** Remembers that a source was asked; `null` leaves the file that it gave last. */
+  readonly recordAsked: (
+    asked: Asked,
+    served: Served | null,
+  ) => Promise<Reading<true, PublicationStorePort>>;
   readonly accept: (next: Acceptable) => Promise<Reading<Written, PublicationStorePort>>;
   readonly recordCheck: (check: Check) => Promise<Reading<Written, PublicationStorePort>>;
+  /** The newest refusals that are remembered, newest first. */
+  readonly refusals: () => Promise<Reading<readonly HeldRefusal[], PublicationStorePort>>;
+  /** The newest refusal of one file. */
+  readonly refusalOf: (
+    sha256: string,
+  ) => Promise<Reading<HeldRefusal | null, PublicationStorePort>>;
+  /** Remembers a refusal, once for each file and rule; `first_at` of the first stays. */
   readonly recordRefusal: (refusal: HeldRefusal) => Promise<Reading<true, PublicationStorePort>>;
 };

@@ -16,8 +16,10 @@ export type SpooledFile = {
   /** Of the bytes as delivered. */
   readonly sha256: string;
   readonly bytes: number;
-  /** Puts the file aside with the reason of its refusal. Only the newest few are kept. */
-  readonly keepAside: (code: string, reason: string) => Promise<Reading<true, PublisherPort>>;
+  /** Puts the file aside with the reason of its refusal, and gives its path there. */
+  readonly keepAside: (code: string, reason: string) => Promise<Reading<string, PublisherPort>>;
+  /** Keeps the file of a list that came into force, for a later reader. */
+  readonly keep: () => Promise<Reading<true, PublisherPort>>;
   /** Removes what the delivery put on disk. */
   readonly discard: () => Promise<void>;
 };
@@ -33,16 +35,22 @@ export type Mirror = {
   readonly key: string;
   /** The publisher's public page, else scheme and host. */
   readonly url: string;
-  /** A file was checked on its publication date; a server when it answered. */
+  /** The first configured server is the publisher; a file is none. */
   readonly kind: 'http' | 'file';
+  /** When an operator says that the file was obtained, in Unix seconds; `null` for any other. */
+  readonly obtained_at: number | null;
   readonly deliver: (
     known: Validators | null,
     signal: AbortSignal,
   ) => Promise<Reading<Delivery, PublisherPort>>;
 };
 
-/** The mirrors of one list, in the order in which they are tried. */
-export type Publisher = { readonly mirrors: readonly Mirror[] };
+/** Where one list is served: the publisher first, then its mirrors, in the order of asking. */
+export type Publisher = {
+  readonly mirrors: readonly Mirror[];
+  /** A file that was kept of a list in force; `null` where this machine has none. */
+  readonly kept: (sha256: string) => Promise<SpooledFile | null>;
+};
 
 /** A publication that was read to its end. */
 export type PublishedList = {
@@ -67,6 +75,9 @@ export type ListRefusal = {
   readonly size: boolean;
 };
 
+/** A refusal of a file by its reader, with the day that the file states where it was found. */
+export type FileRefusal = ListRefusal & { readonly published: string | null };
+
 /** The code of the one refusal that says nothing about the file: it could not be read. */
 export const UNREADABLE = 'unreadable';
 
@@ -74,7 +85,7 @@ export const UNREADABLE = 'unreadable';
 export type PublicationReader = (
   path: string,
   signal: AbortSignal,
-) => Promise<PublishedList | ListRefusal>;
+) => Promise<PublishedList | FileRefusal>;
 
 /** What the gate knows of the last good publication. */
 export type LastGood = {
@@ -85,14 +96,25 @@ export type LastGood = {
 
 /** The first rule that speaks against a publication, size rules last; `null` lets it pass. */
 export type Gate = {
+  /** The rules that an operator set, in words: a verdict holds only under the same. */
+  readonly rules: string;
   /** The rules that need no other publication. */
   readonly absolute: (list: PublishedList) => ListRefusal | null;
-  /** Those that compare with the clock, and with the last good one or the release's baseline. */
-  readonly relative: (list: PublishedList, last: LastGood | null) => ListRefusal | null;
+  /**
+   * Those that compare with the clock (Unix seconds), and with the last good one or the release's
+   * baseline.
+   */
+  readonly relative: (
+    list: PublishedList,
+    last: LastGood | null,
+    now: number,
+  ) => ListRefusal | null;
+  /** Between two of one day from two sources: the later may add addresses, not take any away. */
+  readonly sameDay: (list: PublishedList, inForce: readonly ListEntry[]) => ListRefusal | null;
 };
 
 /** Tells a refusal from a publication. */
-export function isListRefusal(outcome: PublishedList | ListRefusal): outcome is ListRefusal {
+export function isListRefusal(outcome: PublishedList | FileRefusal): outcome is FileRefusal {
   return 'refused' in outcome;
 }
 
@@ -108,32 +130,39 @@ export type RefreshedList = {
   readonly checked_at: number;
 };
 
-/** How a refresh ended. Only `updated` and `unchanged` are successful checks. */
-export type RefreshOutcome =
+/** What a refresh came to. Only `unchanged`, and `updated` from the publisher, are checks. */
+type RefreshEnd =
   | {
       readonly kind: 'updated';
       readonly list: RefreshedList;
       readonly replaced: { readonly published: string; readonly sha256: string } | null;
       /** Why the operator let it pass; `null` where the gate did. */
       readonly accepted_why: string | null;
-      readonly tried: readonly Tried[];
     }
-  | {
-      readonly kind: 'unchanged';
-      readonly list: RefreshedList;
-      readonly tried: readonly Tried[];
-    }
+  | { readonly kind: 'unchanged'; readonly list: RefreshedList }
   | {
       readonly kind: 'refused';
       readonly code: string;
       readonly reason: string;
+      /** The day that the refused file states. */
+      readonly published: string | null;
       readonly sha256: string;
       readonly source: string;
       /** True where `--accept` of exactly this file would let it pass. */
       readonly acceptable: boolean;
-      readonly tried: readonly Tried[];
+      /** Where this machine keeps the file; `null` where it could not be kept. */
+      readonly kept_as: string | null;
+      /** The day of the list that stays in force; `null` where there is none. */
+      readonly in_force: string | null;
     }
-  | { readonly kind: 'unreachable'; readonly reason: string; readonly tried: readonly Tried[] };
+  | { readonly kind: 'unreachable'; readonly reason: string };
+
+/** How a refresh ended, and what was tried before. */
+export type RefreshOutcome = RefreshEnd & {
+  readonly tried: readonly Tried[];
+  /** Whether asking again within minutes may bring more than waiting for the next turn. */
+  readonly retry: 'soon' | 'in_turn';
+};
 
 /** An operator's word for one file that only the size rules refuse. */
 export type Acceptance = { readonly sha256: string; readonly why: string };

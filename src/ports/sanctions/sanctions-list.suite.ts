@@ -190,11 +190,12 @@ export function sanctionsListKeeps(name: string, make: (world: SuiteWorld) => Pr
     ];
     const answered: readonly [on: string, published: string, evm: string[], bitcoin: string[]][] = [
       ['2026-09-01', '2026-09-01', ['1'], []],
-      ['2026-09-20', '2026-09-01', ['1'], []],
+      // The check of the 20th was made in the morning: that day was not over anywhere.
+      ['2026-09-19', '2026-09-01', ['1'], []],
       ['2026-10-01', '2026-10-01', ['1', '2'], ['1']],
-      ['2026-10-05', '2026-10-01', ['1', '2'], ['1']],
+      ['2026-10-04', '2026-10-01', ['1', '2'], ['1']],
       ['2026-11-18', '2026-11-18', [], ['1']],
-      ['2026-11-21', '2026-11-18', [], ['1']],
+      ['2026-11-20', '2026-11-18', [], ['1']],
     ];
     test.each(answered)(
       '%s is answered by the publication of %s',
@@ -210,14 +211,14 @@ export function sanctionsListKeeps(name: string, make: (world: SuiteWorld) => Pr
     const silent: readonly [on: string, words: string][] = [
       ['2026-08-31', 'Before it: none; after: the publication of 2026-09-01.'],
       [
-        '2026-09-21',
+        '2026-09-20',
         'Before it: the publication of 2026-09-01; after: the publication of 2026-10-01.',
       ],
       [
-        '2026-10-06',
+        '2026-10-05',
         'Before it: the publication of 2026-10-01; after: the publication of 2026-11-18.',
       ],
-      ['2026-11-22', 'Before it: the publication of 2026-11-18; after: none.'],
+      ['2026-11-21', 'Before it: the publication of 2026-11-18; after: none.'],
     ];
     test.each(silent)('%s is covered by no check: both neighbours are named', async (on, words) => {
       const reading = await (await now(held, WEEK)).lookUpOn(on, [ABSENT]);

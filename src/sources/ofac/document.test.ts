@@ -296,6 +296,7 @@ describe('refuses an advanced file that is not whole in itself', () => {
       refused: true,
       code: 'dangling_reference',
       reason: expect.stringContaining(reason),
+      published: null,
     });
   });
 });

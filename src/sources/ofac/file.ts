@@ -16,8 +16,10 @@ export function fileMirror(options: {
   readonly url: URL;
   readonly spool: Spool;
   readonly now: () => number;
+  /** When an operator says that it was obtained (Unix seconds); `null` where nobody says so. */
+  readonly obtained_at: number | null;
 }): Mirror {
-  const { url, spool, now } = options;
+  const { url, spool, now, obtained_at } = options;
   const path = fileURLToPath(url);
   const shown = publicAddress(url);
   const origin = () =>
@@ -30,6 +32,7 @@ export function fileMirror(options: {
     key: addressKey(url),
     url: shown,
     kind: 'file',
+    obtained_at,
     deliver: async (known) => {
       try {
         const validators = await stamped(path);
@@ -63,12 +66,14 @@ async function digested(path: string, spool: Spool): Promise<SpooledFile> {
     bytes += chunk.byteLength;
   }
   const sha256 = hash.digest('hex');
+  const file = { path, sha256, ours: false };
   return {
     path,
     sha256,
     bytes,
     discard: async () => undefined,
-    keepAside: (code, reason) => spool.keepAside({ path, sha256, ours: false }, code, reason),
+    keepAside: (code, reason) => spool.keepAside(file, code, reason),
+    keep: () => spool.keep(file),
   };
 }
 

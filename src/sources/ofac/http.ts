@@ -47,6 +47,7 @@ export function httpMirror(options: HttpMirrorOptions): Mirror {
     key: addressKey(url),
     url: shown,
     kind: 'http',
+    obtained_at: null,
     deliver: async (known, signal) => {
       let spooling: Spooling | null = null;
       try {

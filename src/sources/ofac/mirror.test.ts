@@ -78,7 +78,7 @@ mirrorKeeps('a file', async () => {
   const path = join(await folder(), `${ADDRESS_MARK}.xml`);
   const spool = spoolIn(await folder());
   return {
-    mirror: fileMirror({ url: pathToFileURL(path), spool, now }),
+    mirror: fileMirror({ url: pathToFileURL(path), spool, now, obtained_at: null }),
     serve: (text) => writeFile(path, text),
     remove: () => rm(path),
     close: async () => undefined,
@@ -164,7 +164,12 @@ describe('what is put aside', () => {
   test('a refused file is kept with its reason, and only the newest few are', async () => {
     const spoolDir = await folder();
     const path = join(await folder(), 'SDN.XML');
-    const mirror = fileMirror({ url: pathToFileURL(path), spool: spoolIn(spoolDir), now });
+    const mirror = fileMirror({
+      url: pathToFileURL(path),
+      spool: spoolIn(spoolDir),
+      now,
+      obtained_at: null,
+    });
     for (let i = 0; i < REFUSED_KEPT_MAX + 2; i += 1) {
       await writeFile(path, `file ${i}`);
       await refusedFile(mirror);

@@ -102,11 +102,17 @@ export type Refusal = {
   readonly refused: true;
   readonly code: RefusalCode;
   readonly reason: string;
+  /** The day that the file states, where its beginning could be read. */
+  readonly published: string | null;
 };
 
 /** Makes a refusal. */
-export function refusal(code: RefusalCode, reason: string): Refusal {
-  return { refused: true, code, reason };
+export function refusal(
+  code: RefusalCode,
+  reason: string,
+  published: string | null = null,
+): Refusal {
+  return { refused: true, code, reason, published };
 }
 
 /** Tells a refusal from whatever else a reader answers. */

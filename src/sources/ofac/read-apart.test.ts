@@ -46,7 +46,7 @@ const FACTS = {
   sha256_xml: 'b'.repeat(64),
   bytes: 1,
 };
-const UNREADABLE = { refused: true, code: 'unreadable' };
+const UNREADABLE = { refused: true, code: 'unreadable', published: null };
 
 describe('says', () => {
   test('what the reader in this process says, over as many messages as it takes', async () => {
@@ -130,7 +130,7 @@ describe('is unreadable, and this process lives on', () => {
 test('the reader gets no setting of this process: its environment is empty', async () => {
   const tells = programOf(
     `const names = Object.keys(process.env).filter((name) => !name.startsWith('NODE_CHANNEL'));
-     const refusal = {refused: true, code: 'unreadable', reason: names.join()};
+     const refusal = {refused: true, code: 'unreadable', reason: names.join(), published: null};
      process.once('message', () => process.send({kind: 'refused', refusal}));`,
   );
   const outcome = await readPublicationApart(list, { ...options, program: tells });

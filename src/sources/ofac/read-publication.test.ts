@@ -213,6 +213,18 @@ describe('refuses', () => {
     expect(await read(zip)).toMatchObject({ code: 'bad_archive' });
   });
 
+  test('a cut or changed file with the day that it states, in either format', async () => {
+    for (const text of [legacy, advanced]) {
+      const cut = text.slice(0, text.length / 2);
+      expect(await read(cut)).toMatchObject({ code: 'truncated', published: '2026-10-07' });
+      const changed = text.replaceAll(/(<\/?)(sdnList|Sanctions)(?=[ >])/g, '$1List');
+      const refused = { code: 'unknown_root', published: '2026-10-07' };
+      expect(await read(gzipSync(changed))).toMatchObject(refused);
+    }
+    const page = '<html><Publish_Date>13/45/2026</Publish_Date></html>';
+    expect(await read(page)).toMatchObject({ code: 'not_xml', published: null });
+  });
+
   test('a damaged archive', async () => {
     for (const packed of [zipped('a.xml', Buffer.from(advanced)), gzipSync(advanced)]) {
       packed.fill(0xff, 60, 200);
@@ -242,6 +254,7 @@ describe('refuses', () => {
       refused: true,
       code: 'unreadable',
       reason: 'the file could not be read: ENOENT',
+      published: null,
     });
   });
 });

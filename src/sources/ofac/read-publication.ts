@@ -14,6 +14,7 @@ import {
   Refused,
   withForms,
 } from './publication.ts';
+import { STATED_WITHIN_BYTES, statedDay } from './stated-day.ts';
 
 /** Tells how many bytes of the unpacked document were read so far. */
 export type OnProgress = (bytes: number) => void;
@@ -40,6 +41,7 @@ export async function readFileDocument(
   limits: ContainerLimits,
   onProgress?: OnProgress,
 ): Promise<ReadDocument | Refusal> {
+  let head = '';
   try {
     const delivered = await inspect(path, limits);
     const hash = createHash('sha256');
@@ -47,6 +49,7 @@ export async function readFileDocument(
     const watched = async function* (): AsyncGenerator<Uint8Array> {
       for await (const chunk of documentBytes(path, delivered.kind, limits)) {
         hash.update(chunk);
+        if (bytes < STATED_WITHIN_BYTES) head += Buffer.from(chunk).toString('latin1');
         bytes += chunk.byteLength;
         yield chunk;
         onProgress?.(bytes);
@@ -56,6 +59,7 @@ export async function readFileDocument(
     const digests = { sha256: delivered.sha256, sha256_xml: hash.digest('hex') };
     return { ...document, ...counted(document.addresses), ...digests, bytes: delivered.bytes };
   } catch (error) {
-    return error instanceof Refused ? error.refusal : unreadable(error);
+    if (!(error instanceof Refused)) return unreadable(error);
+    return { ...error.refusal, published: statedDay(head) };
   }
 }

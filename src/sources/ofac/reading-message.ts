@@ -49,6 +49,7 @@ export const readingMessage = z.discriminatedUnion('kind', [
       refused: z.literal(true),
       code: z.enum(REFUSAL_CODES),
       reason: z.string(),
+      published: day.nullable(),
     }),
   }),
 ]);

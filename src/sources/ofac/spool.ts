@@ -1,18 +1,9 @@
-// Answers one question: where does a delivered file lie while it is read, and after a refusal.
-// It keeps the newest few refused files for the operator to look at, and removes everything else.
+// Answers one question: where does a delivered file lie while it is read, and afterwards.
+// It keeps the newest few refused files for the operator to look at, the file of the list in force
+// for a later reader, and removes everything else.
 
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -28,6 +19,8 @@ const SPOOL = { name: 'Spool', url: 'file:', as_of: 0, kind: 'table', simulated:
 
 /** How many refused files are kept aside. */
 export const REFUSED_KEPT_MAX = 3;
+/** How many files of lists in force are kept: the newest, and the one before it. */
+const HELD_KEPT_MAX = 2;
 /** A spooled file older than this was left behind by a process that ended. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 
@@ -43,48 +36,88 @@ export type Spooling = {
 /** A folder for deliveries. */
 export type Spool = {
   readonly begin: () => Promise<Spooling>;
-  /** Puts a file aside: moved where it is ours, copied where it is the operator's. */
+  /** Puts a file aside and gives its path there. */
   readonly keepAside: (
     from: Kept,
     code: string,
     reason: string,
-  ) => Promise<Reading<true, PublisherPort>>;
+  ) => Promise<Reading<string, PublisherPort>>;
+  /** Keeps a copy of the file of a list in force. */
+  readonly keep: (from: Kept) => Promise<Reading<true, PublisherPort>>;
+  /** The kept file of a list in force; `null` where there is none. */
+  readonly kept: (sha256: string) => Promise<SpooledFile | null>;
 };
 
+/** A file to be kept: moved where it is ours, copied where it is somebody else's. */
 type Kept = { readonly path: string; readonly sha256: string; readonly ours: boolean };
 
 /** Opens a spool in a folder, which is made where it is absent. */
 export function spoolIn(directory: string): Spool {
   const refused = join(directory, 'refused');
+  const held = join(directory, 'held');
 
-  const keepAside: Spool['keepAside'] = async (from, code, reason) => {
-    try {
+  const keepAside: Spool['keepAside'] = (from, code, reason) =>
+    written(async () => {
       await mkdir(refused, { recursive: true, mode: 0o700 });
       const kept = join(refused, from.sha256);
       if (from.ours) await rename(from.path, kept);
       else await copyFile(from.path, kept);
       await writeFile(`${kept}.txt`, `${code}: ${reason}\n`, { mode: 0o600 });
-      await dropOldest(refused);
-      return read(true, { port: 'publisher', source: SPOOL });
-    } catch (error) {
-      const fault = systemFault(error);
-      if (fault === null) throw error;
-      return unread('publisher', why('store_unreadable', { what: 'The spool', fault }));
-    }
-  };
+      await dropOldest(refused, '.txt', REFUSED_KEPT_MAX);
+      return kept;
+    });
+  const keep: Spool['keep'] = (from) =>
+    written(async () => {
+      await mkdir(held, { recursive: true, mode: 0o700 });
+      const kept = join(held, from.sha256);
+      // Copied under another name first: a process that ends halfway leaves no half a file here.
+      await copyFile(from.path, `${kept}.part`);
+      await rename(`${kept}.part`, kept);
+      await dropOldest(held, '', HELD_KEPT_MAX);
+      return true as const;
+    });
 
   return {
     keepAside,
+    keep,
+    kept: async (sha256) => {
+      const path = join(held, sha256);
+      const found = await stat(path).catch(() => null);
+      if (found === null) return null;
+      const file = { path, sha256, ours: false };
+      return {
+        path,
+        sha256,
+        bytes: found.size,
+        keepAside: (code, reason) => keepAside(file, code, reason),
+        keep: async () => read(true as const, { port: 'publisher', source: SPOOL }),
+        discard: async () => undefined,
+      };
+    },
     begin: async () => {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await dropAbandoned(directory);
       const path = join(directory, `${randomBytes(8).toString('hex')}.part`);
-      return await spooling(path, keepAside);
+      return await spooling(path, { keepAside, keep });
     },
   };
 }
 
-async function spooling(path: string, keepAside: Spool['keepAside']): Promise<Spooling> {
+/** What was written to the spool, or why it could not be. */
+async function written<T>(write: () => Promise<T>): Promise<Reading<T, PublisherPort>> {
+  try {
+    return read(await write(), { port: 'publisher', source: SPOOL });
+  } catch (error) {
+    const fault = systemFault(error);
+    if (fault === null) throw error;
+    return unread('publisher', why('store_unreadable', { what: 'The spool', fault }));
+  }
+}
+
+async function spooling(
+  path: string,
+  { keepAside, keep }: Pick<Spool, 'keepAside' | 'keep'>,
+): Promise<Spooling> {
   const file = await open(path, 'wx', 0o600);
   const hash = createHash('sha256');
   let bytes = 0;
@@ -102,26 +135,29 @@ async function spooling(path: string, keepAside: Spool['keepAside']): Promise<Sp
     finish: async () => {
       await file.close();
       const sha256 = hash.digest('hex');
+      const ours = { path, sha256, ours: true };
       return {
         path,
         sha256,
         bytes,
         discard,
-        keepAside: (code, reason) => keepAside({ path, sha256, ours: true }, code, reason),
+        keepAside: (code, reason) => keepAside(ours, code, reason),
+        keep: () => keep(ours),
       };
     },
   };
 }
 
-async function dropOldest(refused: string): Promise<void> {
-  const reasons = (await readdir(refused)).filter((name) => name.endsWith('.txt'));
+/** Drops all but the newest files of a folder; `note` ends the name of what dates each of them. */
+async function dropOldest(folder: string, note: string, most: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(note));
   const dated = await Promise.all(
-    reasons.map(async (name) => ({ name, at: (await stat(join(refused, name))).mtimeMs })),
+    names.map(async (name) => ({ name, at: (await stat(join(folder, name))).mtimeMs })),
   );
   dated.sort((a, b) => b.at - a.at);
-  for (const { name } of dated.slice(REFUSED_KEPT_MAX)) {
-    await unlink(join(refused, name));
-    await rm(join(refused, name.slice(0, -'.txt'.length)), { force: true });
+  for (const { name } of dated.slice(most)) {
+    await rm(join(folder, name), { force: true });
+    await rm(join(folder, name.slice(0, name.length - note.length)), { force: true });
   }
 }
 

@@ -6,6 +6,7 @@ import { Part, Read, Unread } from '../../evidence/reading.ts';
 import {
   listOf,
   publicationStoreKeeps,
+  refusalOf,
   row,
   said,
 } from '../../ports/sanctions/publication-store.suite.ts';
@@ -14,7 +15,13 @@ import {
   type SuiteWorld,
   sanctionsListKeeps,
 } from '../../ports/sanctions/sanctions-list.suite.ts';
-import { embeddedControl, LIVE, MIGRATIONS, onEachEngine } from '../../testing/control-store.ts';
+import {
+  clockAt,
+  embeddedControl,
+  LIVE,
+  MIGRATIONS,
+  onEachEngine,
+} from '../../testing/control-store.ts';
 import { freshPgliteDirectory } from '../../testing/postgres.ts';
 import { type Snapshot, sanctionsSnapshot } from '../snapshots/sanctions.ts';
 import type { Database } from './engine/database.ts';
@@ -24,7 +31,6 @@ import { publicationStore } from './publications.ts';
 
 const POLL_MS = 10;
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };
-const NO_VALIDATORS = { etag: null, last_modified: null };
 
 async function put(database: Database, { publications }: SuiteWorld): Promise<void> {
   const store = publicationStore(database, () => NOW);
@@ -32,9 +38,9 @@ async function put(database: Database, { publications }: SuiteWorld): Promise<vo
   for (const [i, { published, checked_at, entries }] of publications.entries()) {
     const list = listOf(published, String(i + 1), entries);
     const source = SOURCE;
-    const validators = NO_VALIDATORS;
-    const accepted = { accepted_at: checked_at, checked_at, accepted_why: null };
-    said(await store.accept({ list, source, validators, instead_of, ...accepted }));
+    const check = { at: checked_at, by: 'asked' } as const;
+    const accepted = { accepted_at: checked_at, check, accepted_why: null, reader_version: 1 };
+    said(await store.accept({ list, source, instead_of, ...accepted }));
     const { publication } = said(await store.inForce());
     instead_of = publication === null ? null : publication.id;
   }
@@ -46,6 +52,7 @@ function snapshotOf(database: Database, more: { maxAgeS: number | null; simulate
     ...more,
     store: publicationStore(database, () => NOW),
     now: () => NOW,
+    ticks: () => 0,
     pollMs: POLL_MS,
     onFault: ({ reason }) => void faults.push(reason),
     onBug: (error) => {
@@ -57,11 +64,14 @@ function snapshotOf(database: Database, more: { maxAgeS: number | null; simulate
 
 onEachEngine((name, fresh) => {
   publicationStoreKeeps(name, async () => {
-    return { store: publicationStore(fresh(), () => NOW), close: async () => undefined };
+    const database = fresh();
+    const store = publicationStore(database, () => NOW);
+    return { store, setClock: database.setClock, close: async () => undefined };
   });
 
   sanctionsListKeeps(`the snapshot over ${name}`, async (world) => {
     const database = fresh();
+    await database.setClock(NOW);
     await put(database, world);
     const { snapshot } = snapshotOf(database, world);
     await snapshot.start();
@@ -87,9 +97,14 @@ async function lists(snapshot: Snapshot, address: string): Promise<boolean> {
 
 describe('a snapshot', () => {
   const fresh = embeddedControl();
+  const opened = async () => {
+    const database = fresh();
+    await database.setClock(NOW);
+    return database;
+  };
 
   test('two snapshots of one store both come to serve a new list by polling', async () => {
-    const database = fresh();
+    const database = await opened();
     const one = snapshotOf(database, WEEK).snapshot;
     const two = snapshotOf(database, WEEK).snapshot;
     await Promise.all([one.start(), two.start()]);
@@ -109,8 +124,8 @@ describe('a snapshot', () => {
     const { publication } = said(await store.inForce());
     const instead_of = publication === null ? null : publication.id;
     const list = listOf(SECOND.published, '9', SECOND.entries);
-    const more = { validators: NO_VALIDATORS, accepted_why: null, instead_of };
-    const times = { accepted_at: NOW, checked_at: NOW };
+    const more = { reader_version: 1, accepted_why: null, instead_of };
+    const times = { accepted_at: NOW, check: { at: NOW, by: 'asked' } } as const;
     said(await store.accept({ list, source: SOURCE, ...more, ...times }));
   }
 
@@ -118,6 +133,7 @@ describe('a snapshot', () => {
     const directory = await freshPgliteDirectory();
     const before = await openPglite(directory);
     await migrate(before, MIGRATIONS, LIVE);
+    await before.transaction((session) => session.script(clockAt(NOW)));
     await put(before, { publications: [FIRST], ...WEEK });
     await before.close();
     const after = await openPglite(directory);
@@ -130,7 +146,7 @@ describe('a snapshot', () => {
   });
 
   test('a silent store: the loaded list goes on answering and its clock stands', async () => {
-    const database = fresh();
+    const database = await opened();
     await put(database, { publications: [FIRST], ...WEEK });
     let time = NOW;
     const faults: string[] = [];
@@ -138,6 +154,7 @@ describe('a snapshot', () => {
       ...WEEK,
       store: publicationStore(database, () => time),
       now: () => time,
+      ticks: () => 0,
       pollMs: POLL_MS,
       onFault: ({ reason }) => void faults.push(reason),
       onBug: (error) => {
@@ -167,7 +184,7 @@ describe('a snapshot', () => {
   });
 
   test('a list with fewer rows than recorded is not taken, the one before stays', async () => {
-    const database = fresh();
+    const database = await opened();
     await put(database, { publications: [FIRST], ...WEEK });
     const { snapshot, faults } = snapshotOf(database, WEEK);
     await snapshot.poll();
@@ -184,10 +201,10 @@ describe('a snapshot', () => {
   });
 
   test('the newest refusal is named while no list was ever loaded', async () => {
-    const database = fresh();
+    const database = await opened();
     const store = publicationStore(database, () => NOW);
-    const refused = { code: 'truncated', reason: 'it ends early', refused_at: NOW };
-    await store.recordRefusal({ sha256: '5'.repeat(64), source_url: SOURCE.url, ...refused });
+    const refused = { code: 'truncated', reason: 'it ends early' };
+    await store.recordRefusal(refusalOf('5', refused));
     const { snapshot } = snapshotOf(database, WEEK);
     await snapshot.poll();
     const reading = await snapshot.list.lookUp([EVM]);

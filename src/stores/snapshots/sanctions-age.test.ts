@@ -13,6 +13,19 @@ const LIFTED = 'The age limit of the list is lifted on this deployment.';
 const TOO_OLD = (age: string, limit: string) =>
   `The list was last checked ${age} ago; past ${limit} it can show a listing, not an absence.`;
 
+const ASKED = { now: NOW, checked_by: 'asked', superseded: null } as const;
+const REFUSED = {
+  published: '2026-11-21',
+  source_url: 'https://publisher.example',
+  code: 'unknown_root',
+};
+const STANDS = (span: string) =>
+  `A list of 2026-11-21 from https://publisher.example, first seen ${span} ago, was refused ` +
+  '(unknown_root) and is not in force.';
+
+const SUPERSEDED = (span: string) =>
+  `A list of 2026-11-21 stands refused for ${span} (unknown_root); an older one shows no absence.`;
+
 describe('the age rule', () => {
   const table: readonly [
     name: string,
@@ -61,12 +74,44 @@ describe('the age rule', () => {
       [PUBLISHED('2026-10-21', '31 days')],
       null,
     ],
-    ['a check that lies ahead of this clock', -HOUR, '2026-11-21', WEEK, [], null],
   ];
   test.each(table)('%s', (_name, age_s, published, maxAgeS, notes, tooOld) => {
-    const age = ageOf({ now: NOW, checked_at: NOW - age_s, published, maxAgeS });
+    const age = ageOf({ ...ASKED, checked_at: NOW - age_s, published, maxAgeS });
     expect(age.notes).toEqual(notes);
     expect(age.tooOld === null ? null : age.tooOld.reason).toBe(tooOld);
+  });
+
+  test.each([
+    ['at once, without a word of the limit', 60, WEEK, null],
+    ['for a day', DAY, WEEK, null],
+    ['and no longer', DAY + 1, WEEK, SUPERSEDED('24 hours')],
+    ['whether the age limit is lifted or not', 3 * DAY, null, SUPERSEDED('3 days')],
+  ] as const)('a newer refused list is told %s', (_name, since_s, maxAgeS, tooOld) => {
+    const superseded = { ...REFUSED, since: NOW - since_s };
+    const times = { ...ASKED, checked_at: NOW, published: '2026-11-20', superseded, maxAgeS };
+    const age = ageOf(times);
+    expect(age.notes.slice(0, 1)).toEqual([STANDS(spanText(since_s))]);
+    expect(age.tooOld === null ? null : age.tooOld.reason).toBe(tooOld);
+  });
+
+  test('what nobody vouched for says so, and what an operator states is always said', () => {
+    const checked = { ...ASKED, checked_at: NOW - 2 * DAY, published: '2026-11-19', maxAgeS: WEEK };
+    expect(ageOf({ ...checked, checked_by: 'own_date' }).notes).toEqual([
+      'The publisher did not confirm the list: it counts as checked on its own publication date, ' +
+        '2 days ago.',
+    ]);
+    expect(ageOf({ ...checked, checked_at: NOW - 60, checked_by: 'obtained' }).notes).toEqual([
+      'The operator states that the list was obtained at 2026-11-20T23:59Z, 60 seconds ago.',
+    ]);
+  });
+
+  test('a list of a day to come shows no absence, however recently it was checked', () => {
+    const ahead = (published: string) =>
+      ageOf({ ...ASKED, checked_at: NOW, published, maxAgeS: null }).tooOld;
+    expect(ahead('2026-11-22')).toBeNull();
+    expect(ahead('2026-11-23')?.reason).toBe(
+      'The list is of 2026-11-23, ahead of its clock (2026-11-21); it shows no absence.',
+    );
   });
 
   test('no age past the limit is ever let through, whatever the limit', () => {
@@ -76,7 +121,7 @@ describe('the age rule', () => {
         fc.integer({ min: 1, max: 9_999 * DAY }),
         (age, maxAgeS) => {
           const { tooOld } = ageOf({
-            now: NOW,
+            ...ASKED,
             checked_at: NOW - age,
             published: '2026-11-20',
             maxAgeS,

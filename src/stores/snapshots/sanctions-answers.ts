@@ -2,7 +2,7 @@
 // The age rule and the rule of past days live here, for every adapter of the port. It reads
 // nothing: it is given the list, the publications held and the time.
 
-import { formatIsoDate } from '../../chain/time.ts';
+import { endOfWashingtonDay } from '../../chain/time.ts';
 import {
   type Origin,
   type Partly,
@@ -13,7 +13,11 @@ import {
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { HeldPublication, HeldRefusal } from '../../ports/sanctions/publication-store.ts';
+import type {
+  HeldPublication,
+  HeldRefusal,
+  Superseded,
+} from '../../ports/sanctions/publication-store.ts';
 import type {
   ListEntry,
   ListFacts,
@@ -35,7 +39,11 @@ export type ListRules = {
 };
 
 /** A list in memory: the publication and its rows. */
-export type LoadedList = { readonly publication: HeldPublication; readonly table: ListTable };
+export type LoadedList = {
+  readonly publication: HeldPublication;
+  readonly superseded: Superseded | null;
+  readonly table: ListTable;
+};
 
 /** What a look-up at this second carries besides the rows found. */
 export type Standing = {
@@ -44,10 +52,14 @@ export type Standing = {
   readonly tooOld: Why | null;
 };
 
-/** How the list stands now (Unix seconds). */
-export function standingOf(publication: HeldPublication, rules: ListRules, now: number): Standing {
-  const { published, checked_at } = publication;
-  const { notes, tooOld } = ageOf({ now, checked_at, published, maxAgeS: rules.maxAgeS });
+/** How the list stands now (Unix seconds), with the newer file that stands against it, if any. */
+export function standingOf(
+  publication: HeldPublication,
+  superseded: Superseded | null,
+  rules: ListRules,
+  now: number,
+): Standing {
+  const { notes, tooOld } = ageOf({ ...publication, superseded, now, maxAgeS: rules.maxAgeS });
   return {
     facts: factsOf(publication, notes),
     origin: { port: PORT, source: sourceOf(publication, rules) },
@@ -112,7 +124,7 @@ function refusedText({ source_url, code, reason }: HeldRefusal): string {
 
 /** The publications around a day. */
 export type AroundDay = {
-  /** The newest held that a successful check on that day or later still found the newest. */
+  /** The newest held that a check after the end of that day still found the newest. */
   readonly covering: HeldPublication | null;
   /** The nearest held before and after, where none covers the day. */
   readonly before: HeldPublication | null;
@@ -123,8 +135,13 @@ export type AroundDay = {
 export function aroundDay(held: readonly HeldPublication[], on: string): AroundDay {
   const before = orNull(held.find(({ published }) => published <= on));
   const after = orNull(held.findLast(({ published }) => published > on));
-  const covers = before !== null && formatIsoDate(before.checked_at) >= on;
+  const covers = before !== null && isNewestAfter(before, endOfWashingtonDay(on));
   return { covering: covers ? before : null, before, after };
+}
+
+/** Whether somebody's word is that it still was the newest at a time: its own date is nobody's. */
+function isNewestAfter({ checked_at, checked_by }: HeldPublication, time: number): boolean {
+  return checked_by !== 'own_date' && checked_at >= time;
 }
 
 function orNull<T>(found: T | undefined): T | null {

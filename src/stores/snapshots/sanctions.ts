@@ -9,6 +9,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   HeldPublication,
   HeldRefusal,
+  InForce,
   KeyedEntry,
   PublicationStore,
 } from '../../ports/sanctions/publication-store.ts';
@@ -38,10 +39,11 @@ export const POLL_MS = 15_000;
 /** Names of addresses that a reason holds when a day is not covered. */
 const NAMED_IN_BOTH_MAX = 5;
 
-/** What a snapshot needs. `now` gives Unix seconds. */
+/** What a snapshot needs. Both clocks give seconds; `ticks` never goes back. */
 type SnapshotOptions = ListRules & {
   readonly store: PublicationStore;
   readonly now: () => number;
+  readonly ticks: () => number;
   readonly pollMs: number;
   /** Told whenever a poll could not read the store or found a list that does not add up. */
   readonly onFault: (fault: Why) => void;
@@ -57,20 +59,31 @@ export type Snapshot = {
   /** Loads, then polls until stopped. */
   readonly start: () => Promise<void>;
   readonly stop: () => void;
-  /** What is loaded, for health and metrics; `null` before the first load. */
+  /** What is loaded; `null` before the first load. */
   readonly loaded: () => HeldPublication | null;
+  /** What stands at this second by the store's clock, for metrics; `null` before the first load. */
+  readonly watched: () => Watched | null;
+};
+
+/** The facts that alarms are made of. Times are Unix seconds. */
+type Watched = Pick<InForce, 'now' | 'superseded' | 'refusals'> & {
+  readonly publication: HeldPublication;
 };
 
 type State =
   | { readonly kind: 'unasked' }
   | { readonly kind: 'silent'; readonly why: Why }
   | { readonly kind: 'never'; readonly newest: HeldRefusal | null }
-  | { readonly kind: 'loaded'; readonly list: LoadedList };
+  | { readonly kind: 'loaded'; readonly list: LoadedList; readonly refusals: number };
+
+/** The store's clock as it was at a poll, and this process's clocks at the same moment. */
+type Heard = { readonly store: number; readonly now: number; readonly ticks: number };
 
 /** Makes a snapshot; nothing is read before `start` or `poll`. */
 export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
-  const { store, now } = options;
+  const { store, now, ticks } = options;
   let state: State = { kind: 'unasked' };
+  let heard: Heard | null = null;
   let standing: { readonly at: number; readonly of: Standing } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
@@ -82,7 +95,10 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
   };
   const poll = (): Promise<void> => {
     if (polling === null) {
-      polling = polled(store, state, options.onFault)
+      const hear = (at: number): void => {
+        heard = { store: at, now: now(), ticks: ticks() };
+      };
+      polling = polled(store, state, { hear, onFault: options.onFault })
         .then(set)
         .finally(() => {
           polling = null;
@@ -90,10 +106,16 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
     }
     return polling;
   };
-  const standingNow = (publication: HeldPublication): Standing => {
-    const at = now();
+  // The store's clock goes on by whichever of this process's clocks went further: one stands while
+  // the machine sleeps, the other may be set back.
+  const storeNow = (): number => {
+    if (heard === null) return now();
+    return heard.store + Math.floor(Math.max(now() - heard.now, ticks() - heard.ticks));
+  };
+  const standingNow = ({ publication, superseded }: LoadedList): Standing => {
+    const at = storeNow();
     if (standing === null || standing.at !== at) {
-      standing = { at, of: standingOf(publication, options, at) };
+      standing = { at, of: standingOf(publication, superseded, options, at) };
     }
     return standing.of;
   };
@@ -107,8 +129,7 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
     list: {
       lookUp: async (addresses) => {
         if (state.kind !== 'loaded') return notLoaded(state);
-        const { table, publication } = state.list;
-        return answerNow(table, standingNow(publication), addresses);
+        return answerNow(state.list.table, standingNow(state.list), addresses);
       },
       lookUpOn: (on, addresses) => answeredOn(store, options, on, addresses),
     },
@@ -122,6 +143,11 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
       if (timer !== null) clearTimeout(timer);
     },
     loaded: () => (state.kind === 'loaded' ? state.list.publication : null),
+    watched: () => {
+      if (state.kind !== 'loaded') return null;
+      const { publication, superseded } = state.list;
+      return { now: storeNow(), publication, superseded, refusals: state.refusals };
+    },
   };
 }
 
@@ -132,11 +158,17 @@ function notLoaded(
   return neverLoaded(state.kind === 'never' ? state.newest : null);
 }
 
+type Hearing = {
+  /** Told the store's clock. */
+  readonly hear: (now: number) => void;
+  readonly onFault: (fault: Why) => void;
+};
+
 /** The state after asking the store once. A loaded list is only ever replaced by another one. */
 async function polled(
   store: PublicationStore,
   before: State,
-  onFault: (fault: Why) => void,
+  { hear, onFault }: Hearing,
 ): Promise<State> {
   const silent = (fault: Why): State => {
     onFault(fault);
@@ -144,12 +176,14 @@ async function polled(
   };
   const inForce = await store.inForce();
   if (!(inForce instanceof Read)) return silent(inForce.why);
-  const { publication, newest_refusal } = inForce.value;
+  const { publication, superseded, newest_refusal, refusals } = inForce.value;
+  hear(inForce.value.now);
   if (publication === null) {
     return before.kind === 'loaded' ? before : { kind: 'never', newest: newest_refusal };
   }
-  if (before.kind === 'loaded' && before.list.publication.id === publication.id) {
-    return { kind: 'loaded', list: { publication, table: before.list.table } };
+  if (before.kind === 'loaded' && hasRowsOf(before.list.publication, publication)) {
+    const { table } = before.list;
+    return { kind: 'loaded', list: { publication, superseded, table }, refusals };
   }
   const entries = await store.entries(publication.id);
   if (!(entries instanceof Read)) return silent(entries.why);
@@ -158,7 +192,13 @@ async function polled(
     const fault = `it holds ${held} of ${publication.distinct_addresses} recorded addresses`;
     return silent(why('store_unreadable', { what: 'The sanctions list', fault }));
   }
-  return { kind: 'loaded', list: { publication, table: tableOf(entries.value) } };
+  const table = tableOf(entries.value);
+  return { kind: 'loaded', list: { publication, superseded, table }, refusals };
+}
+
+/** Whether the rows of one are those of the other: the same file, by the same reader. */
+function hasRowsOf(loaded: HeldPublication, { id, reader_version }: HeldPublication): boolean {
+  return loaded.id === id && loaded.reader_version === reader_version;
 }
 
 /** Answers for a past day from the store, whatever is loaded. */

@@ -43,7 +43,7 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
   return {
     lookUp: async (addresses) => {
       if (inForce === undefined) return neverLoaded(null);
-      const standing = standingOf(inForce.publication, options, options.now());
+      const standing = standingOf(inForce.publication, null, options, options.now());
       return answerNow(inForce.table, standing, addresses);
     },
     lookUpOn: async (on, addresses) => {
@@ -81,7 +81,9 @@ function heldOf({ published, checked_at, entries }: MemoryPublication, index: nu
     published,
     sha256: (index + 1).toString(16).padStart(64, '0'),
     format: 'memory',
+    source_key: 'memory',
     source_url: 'memory:',
+    reader_version: 1,
     distinct_addresses: addresses,
     parties: new Set(entries.map(({ uid }) => uid)).size,
     record_count: entries.length,
@@ -89,5 +91,6 @@ function heldOf({ published, checked_at, entries }: MemoryPublication, index: nu
     accepted_at: checked_at,
     accepted_why: null,
     checked_at,
+    checked_by: 'asked' as const,
   };
 }

@@ -1,7 +1,7 @@
 // Do real clients of both revisions, over HTTP and over a pipe, get from the service as it starts
 // what its routes answer?
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,38 +24,49 @@ const ADDRESSES = [
   ),
 ].flatMap(([, word]) => (word === undefined || word.length < 26 ? [] : [word]));
 
-describe('the service as it starts', () => {
+/** A service of the simulated world, in a directory of its own. */
+function startService(env: { readonly [name: string]: string } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'exhibit-mcp-'));
   const credentials = join(home, 'data/simulated/demo-credentials.json');
   const demo = z.object({ base_url: z.url(), api_key: z.string() });
-  const clients: McpClient[] = [];
-  let service: ChildProcess;
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
+  const service = spawn(process.execPath, [MAIN, 'start'], {
+    cwd: home,
+    env: { ...Object.fromEntries(own), EXHIBIT_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let said = '';
-  let base: string;
-  let key: string;
-
-  beforeAll(async () => {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-    service = spawn(process.execPath, [MAIN, 'start'], {
-      cwd: home,
-      env: { ...Object.fromEntries(own), EXHIBIT_PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    service.stdout?.on('data', (bytes) => {
-      said += String(bytes);
-    });
+  service.stdout?.on('data', (bytes) => {
+    said += String(bytes);
+  });
+  const started = async () => {
     await vi.waitFor(
       () => expect(existsSync(credentials) && said.includes('Base URL')).toBe(true),
       { timeout: 150_000, interval: 100 },
     );
-    const held = demo.parse(JSON.parse(readFileSync(credentials, 'utf8')));
-    base = held.base_url;
-    key = held.api_key;
+    const { base_url, api_key } = demo.parse(JSON.parse(readFileSync(credentials, 'utf8')));
+    return { base: base_url, key: api_key, said };
+  };
+  const end = () => {
+    service.kill('SIGKILL');
+    rmSync(home, { recursive: true, force: true });
+  };
+  return { home, started, end };
+}
+
+describe('the service as it starts', () => {
+  const { home, started, end } = startService();
+  const clients: McpClient[] = [];
+  let said: string;
+  let base: string;
+  let key: string;
+
+  beforeAll(async () => {
+    ({ base, key, said } = await started());
   });
   afterAll(async () => {
     for (const client of clients) await client.close();
-    service.kill('SIGKILL');
-    rmSync(home, { recursive: true, force: true });
+    end();
   });
 
   const WAYS = ['HTTP', 'a pipe'] as const;
@@ -159,6 +170,22 @@ describe('the service as it starts', () => {
     expect(beside).toMatch(/^Tools of http:\/\/127\.0\.0\.1:1 for an MCP client/);
     expect((await lines.next()).done).toBe(true);
   });
+});
+
+test('a process that serves tools alone answers them, and none of their routes', async () => {
+  const { started, end } = startService({ EXHIBIT_SURFACES: 'mcp' });
+  try {
+    const { base, key } = await started();
+    const headers = { authorization: `Bearer ${key}` };
+    const client = await connectClient('2026-07-28', { url: `${base}/mcp`, headers });
+    const result = await client.call('wallet_ofac', { address: ADDRESSES[0] });
+    expect(result.structuredContent).toMatchObject({ state: 'ok', data: { sanctioned: true } });
+    await client.close();
+    const route = await fetch(`${base}/api/v1/wallet/${ADDRESSES[0]}/ofac`, { headers });
+    expect(route.status).toBe(404);
+  } finally {
+    end();
+  }
 });
 
 /** An answer without the second at which each of its sources was asked. */

@@ -230,6 +230,23 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
     });
   });
 
+  test('a call that is given up ends its work, and its client goes on', async () => {
+    const by = await member();
+    const { handle, began } = waiting();
+    const { url } = await serve(by, handle);
+    const client = await connected(revision, url, by);
+    const giving = new AbortController();
+    const called = client.call('probe', { address: '0xabc' }, giving.signal);
+    called.catch(() => undefined);
+    const signal = await began;
+    expect(signal.aborted).toBe(false);
+    giving.abort();
+    await expect(called).rejects.toThrow();
+    if (!signal.aborted) await once(signal, 'abort');
+    expect(await client.list()).toHaveLength(2);
+    expect(await by.used()).toBe(0);
+  });
+
   describe('refuses', () => {
     test('a plan that is too low and an allowance that is spent, each with the body of HTTP', async () => {
       const by = await member();

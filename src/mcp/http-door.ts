@@ -1,7 +1,9 @@
 // Answers one question: how are tools served over HTTP, to clients of both revisions of MCP.
-// Nothing is kept between requests: each is answered by a server of its own, so that any process
-// can answer any of them. Whoever has no key, or comes by a name that is not ours, learns nothing.
+// Nothing is kept of a client between requests: each is answered by a server of its own, so that
+// any process can answer any of them. Whoever has no key, or comes by a name that is not ours,
+// learns nothing.
 
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -11,6 +13,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { Gate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import { type Answers, refused, type Said } from '../transport/answering.ts';
@@ -19,6 +22,7 @@ import type { Door } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
 import type { Log } from '../transport/mounted.ts';
 import { describe, reasonOf } from '../transport/refusing.ts';
+import { type CallsUnderWay, callsUnderWay } from './calls-under-way.ts';
 import type { Heard } from './tool-result.ts';
 import { type AskTool, toolServer } from './tool-server.ts';
 import type { Tools } from './tools.ts';
@@ -48,16 +52,20 @@ const BATCH_MAX = 16;
 /** A list that never changes has nothing to subscribe to, and no stream stays open. */
 const SUBSCRIPTIONS_MAX = 0;
 const NO_JSON = 'content-type: expected application/json';
+/** The name that a client of the older revisions is given with its handshake, and sends back. */
+const CLIENT = 'mcp-session-id';
+const handshake = z.object({ method: z.literal('initialize') });
 const REQUEST_ID = 'x-request-id';
 
 /** Makes the door of the tools. */
 export function mcpDoor(parts: McpDoor): Door {
   const { tools, version, log } = parts;
+  const calls = callsUnderWay();
   const hosts = [...localhostAllowedHostnames(), ...parts.hosts];
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       if (requestInfo === undefined) throw new Error('a request over HTTP has a request');
-      return toolServer(tools, version, askAs(requestInfo, parts));
+      return toolServer(tools, version, askAs(requestInfo, parts, calls));
     },
     { maxSubscriptions: SUBSCRIPTIONS_MAX, maxRequestBodySize: BODY_BYTES_MAX },
   );
@@ -69,10 +77,14 @@ export function mcpDoor(parts: McpDoor): Door {
     bodyBytesMax: BODY_BYTES_MAX,
     admit: async (request) => wrongName(request, hosts) ?? (await noKey(request, parts.gate)),
     serve: async ({ id, request, body }, response) => {
-      if (Array.isArray(body) && body.length > BATCH_MAX) {
+      const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+      if (messages.length > BATCH_MAX) {
         return badInput([`body: expected at most ${BATCH_MAX} messages at once`]);
       }
       if (body === undefined) return new Refusal('wrong_content_type', { error: NO_JSON });
+      const client = request.headers[CLIENT];
+      if (typeof client === 'string') for (const one of messages) calls.giveUp(client, one);
+      if (handshake.safeParse(body).success) response.setHeader(CLIENT, randomUUID());
       // Written over what the client sent: the log says of a call to which request it belongs.
       request.headers[REQUEST_ID] = id;
       await answer(Object.assign(request, { method: 'POST', url: MCP_PATH }), response, body);
@@ -119,17 +131,20 @@ async function noKey(request: IncomingMessage, gate: Gate): Promise<Refusal | nu
 }
 
 /** Asks the routes of tools as whoever sent the request. */
-function askAs({ headers }: Request, { answers, meters, now, budgetMs }: McpDoor): AskTool {
-  return async ({ route: { name } }, sent, signal) => {
+function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskTool {
+  const { answers, meters, now, budgetMs } = parts;
+  return async ({ route: { name } }, sent, call) => {
     const asking = answers.get(name);
     if (asking === undefined) throw new Error(`${name}: nothing answers it`);
     const { guard, ask } = asking;
     const startedMs = performance.now();
     const by = await guard(credentialOf(headers), '');
     if (by.kind === 'refused') return heard(refused(name, by.refusal, null, meters));
-    const { asked, done } = askedUntil(signal, now, budgetMs);
+    const underWay = calls.begin(headers.get(CLIENT), call.id, call.signal);
+    const { asked, done } = askedUntil(underWay.signal, now, budgetMs);
     const said = await ask(sent, by, { id: String(headers.get(REQUEST_ID)), startedMs, asked });
     done();
+    underWay.done();
     return heard(said);
   };
 }

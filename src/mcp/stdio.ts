@@ -52,7 +52,7 @@ export async function serveTools(
 
 function askThrough(to: Connection): AskTool {
   let running = 0;
-  return async ({ route }, sent, signal) => {
+  return async ({ route }, sent, { signal }) => {
     // The service would say the same of these, with a path that names no address.
     const input = parseInput(route, sent);
     if (input instanceof Refusal) return said(input.status, input.body);

@@ -6,8 +6,11 @@ import type { Sent } from '../transport/input.ts';
 import { type Heard, toolResult } from './tool-result.ts';
 import type { RouteTool, Tools } from './tools.ts';
 
-/** Asks the route of a tool, until the signal says that nobody waits for the answer. */
-export type AskTool = (tool: RouteTool, sent: Sent, signal: AbortSignal) => Promise<Heard>;
+/** A call as its client knows it: its id there, and a signal that nobody waits for the answer. */
+export type ToolCall = { readonly id: string | number; readonly signal: AbortSignal };
+
+/** Asks the route of a tool. */
+export type AskTool = (tool: RouteTool, sent: Sent, call: ToolCall) => Promise<Heard>;
 
 /** How an answer is to be read; a client shows it to its model with the tools. */
 const INSTRUCTIONS = [
@@ -37,7 +40,7 @@ export function toolServer(tools: Tools, version: string, ask: AskTool): Server 
   );
   const listed = [...tools.values()].map((tool) => tool.listed);
   server.setRequestHandler('tools/list', () => ({ tools: listed }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = tools.get(params.name);
     if (tool === undefined) {
       const names = [...tools.keys()].join(', ');
@@ -46,7 +49,7 @@ export function toolServer(tools: Tools, version: string, ask: AskTool): Server 
         `No such tool; there are: ${names}.`,
       );
     }
-    return toolResult(await ask(tool, tool.sentOf(params.arguments), signal));
+    return toolResult(await ask(tool, tool.sentOf(params.arguments), mcpReq));
   });
   return server;
 }

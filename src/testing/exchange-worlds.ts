@@ -50,8 +50,9 @@ export function exchangePlans(pieces: ExchangePieces): Plan[] {
         transfers: [subject, evm('third')].flatMap((user) => [
           ...[transferOf(user, deposit), transferOf(deposit, near)],
         ]),
+        formerIds: ['ethereum:former'],
       }),
-      contradicts: { wallet_entity: ['explain.linked', 'evidence'] },
+      contradicts: { wallet_entity: ['explain.linked', 'evidence', 'merge_history'] },
     },
     plan('poisoned in an exchange’s name', ['activity.transfers_left_out.zero_value'], {
       transfers: [transferOf(near, subject, pieces.poison), paid],

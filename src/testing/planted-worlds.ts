@@ -172,7 +172,7 @@ function worldOver(
   planted: Planted,
   of: Pick<World, 'name' | 'empty' | 'subjects' | 'days' | 'facts'>,
 ): World {
-  const { labels = [], entries = [], coverage } = planted;
+  const { labels = [], entries = [], coverage, formerIds = [] } = planted;
   const as_of = STILL_NOW - HOUR_S;
   return {
     ...of,
@@ -187,7 +187,7 @@ function worldOver(
       ),
       sanctionsChanges: memoryListChanges(entries, as_of),
       contractCreations: memoryCreations({ creations: [], whole: true, simulated: false, as_of }),
-      entityTies: memoryNoTies(as_of),
+      entityTies: memoryNoTies(as_of, formerIds),
     },
   };
 }

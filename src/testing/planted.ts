@@ -48,6 +48,8 @@ export type Planted = ForensicPlanted & {
   readonly receipts?: readonly ReceiptFacts[];
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
+  /** The ids of entities that gave way to any that is asked about. */
+  readonly formerIds?: readonly string[];
   /** What is held of Ethereum, where that is not all of it. */
   readonly coverage?: readonly MemoryCoverage[];
 };

@@ -39,7 +39,11 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
       const { ports } = world({ transfers });
       const over = Object.fromEntries(silent.map((name) => [name, silentPorts[name]]));
       const answer = await answered(SUBJECT, { ...ports, ...over }, { explain: THIRD });
-      expect(answer).toMatchObject({ checked: false, explain: { linked: null } });
+      expect(answer).toMatchObject({
+        checked: false,
+        explain: { linked: null },
+        merge_history: null,
+      });
       expect(answer.reason).not.toBeNull();
       for (const one of answer.coverage) {
         expect(one.checked).toBe(one.reason === null);

@@ -93,7 +93,8 @@ export const walletEntityData = z.strictObject({
   reason: prose().nullable(),
   coverage: z.array(run).min(1),
   edges_left_out: z.strictObject({ zero_value: leftOut, no_market_token: leftOut }).nullable(),
-  merge_history: emptyUnless('checked', z.array(merge)),
+  // Null where nobody knows: the clusters were not read to their end, and none was seen to merge.
+  merge_history: negative(z.array(merge).nullable(), CLUSTERS),
   explain: z
     .strictObject({
       to: words(),

@@ -9,7 +9,6 @@ import { formatIsoTime } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
-import { listFrom } from '../../evidence/measure.ts';
 import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, type Source } from '../../evidence/source.ts';
@@ -143,7 +142,11 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     reason: entity instanceof Read ? null : entity.why.reason,
     coverage: runs.map(coverageOf),
     edges_left_out: leftOutOf(live),
-    merge_history: [...listFrom(found, mergesOf)],
+    merge_history: claim(
+      decided(entity, (one) => mergesOf(one).length > 0),
+      mergesOf,
+      () => null,
+    ),
     explain: question.to === null ? null : explained(question.to, address, entity, items),
     simulated,
     as_of: asOf(sources, now),
@@ -187,7 +190,7 @@ function leftOutOf(live: EntityAnswer['live']): EntityBody['edges_left_out'] {
   return { zero_value: of('zero_value'), no_market_token: of('no_market_token') };
 }
 
-function mergesOf(found: Entity): EntityBody['merge_history'] {
+function mergesOf(found: Entity) {
   const known = new Set(found.merges.map(({ former_id }) => former_id));
   return [
     ...found.merges.map(({ former_id, into_id, at, by }) => {

@@ -1,4 +1,4 @@
-// What does a store say that holds no tie and keeps none?
+// What does a store say that holds no tie and keeps none? It may know an id that gave way.
 // An adapter, not a mock: its readings are the real ones. What ties addresses is then what a live
 // reading just saw.
 
@@ -6,8 +6,8 @@ import { type Reading, read } from '../../evidence/reading.ts';
 import type { ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
 import { coveredTies } from '../../stores/control/covered-ties.ts';
 
-/** A store of ties with nothing in it. `as_of` is Unix seconds. */
-export function memoryNoTies(as_of: number): ClusterStore {
+/** A store of ties with nothing in it; `formerIds` gave way to each cluster. Unix seconds. */
+export function memoryNoTies(as_of: number, formerIds: readonly string[]): ClusterStore {
   const source = {
     name: 'Memory',
     url: 'memory:',
@@ -23,7 +23,8 @@ export function memoryNoTies(as_of: number): ClusterStore {
     servicesAmong: () => said(new Set()),
     keep: () => said(null),
     settle: () => said(null),
-    givenWay: () => said([]),
+    givenWay: (_chain, cluster_id) =>
+      said(formerIds.map((former_id) => ({ former_id, cluster_id, noted_at: as_of }))),
     memberOf: () => said(null),
     blocksHeld: () => said([]),
     paidBefore: () => said(new Set()),

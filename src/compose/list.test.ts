@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { openapiDocument } from '../contract/openapi.ts';
+import { exampleOf } from '../contract/example.ts';
+import { jsonSchema, openapiDocument } from '../contract/openapi.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import { defOf } from '../contract/schema.ts';
 import { REASONS } from '../evidence/reasons.ts';
@@ -18,6 +19,15 @@ const document = () =>
 test('docs/reference/openapi.json is made from the declarations as they are', async () => {
   const text = `${JSON.stringify(document(), null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../docs/reference/openapi.json');
+});
+
+test('the example of each body that the reference page shows is one that the route takes', () => {
+  const bodies = CONTRACTS.flatMap(({ name, body }) => (body === null ? [] : [{ name, body }]));
+  expect(bodies.length).toBeGreaterThan(0);
+  for (const { name, body } of bodies) {
+    const shown = exampleOf(jsonSchema(body, 'input'), 'body');
+    expect([name, body.safeParse(shown).success]).toEqual([name, true]);
+  }
 });
 
 test('every route has its own name and path, and every tool its own name', () => {

@@ -25,6 +25,10 @@ export type JsonSchema = {
   readonly maxItems?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
   /** The ports on which a negative in this field rests. */
   readonly 'x-exhibit-claim'?: { readonly rests_on: readonly string[] };
 };

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openapiDocument } from '../contract/openapi.ts';
-import { evidenceRoute } from '../contract/route.ts';
+import { evidenceRoute, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
 import { overviewPage } from './overview.tsx';
 import { referencePage } from './reference.tsx';
@@ -57,6 +57,45 @@ describe('every page', () => {
     for (const page of pages(true)) expect(page).toContain('<strong>Simulated.</strong>');
     for (const page of pages(false)) expect(page).not.toContain('Simulated.');
   });
+});
+
+test('the reference says lengths and ranges in words, and shows each route’s own body', () => {
+  const sent = plainRoute({
+    name: 'sent',
+    surface: 'web',
+    method: 'POST',
+    path: '/sent/{address}',
+    summary: 'A route of the tests.',
+    access: 'open',
+    params: z.strictObject({ address: z.string().min(1).max(100) }),
+    query: z.strictObject({ limit: z.int().min(1).max(50), note: z.string().optional() }),
+    body: z.strictObject({
+      sections: z
+        .array(z.enum(['ofac', 'exchange']))
+        .min(1)
+        .max(5),
+      share: z.number().min(0).optional(),
+      code: z.string().length(6),
+      whole: z.int(),
+      above: z.int().positive(),
+    }),
+    responses: { 200: z.strictObject({ fine: z.boolean() }) },
+  });
+  const facts = { title: 'T', version: '0', description: 'D', serverUrl: 'http://h' };
+  const page = referencePage(factsOf(false), openapiDocument([sent], facts));
+  for (const words of [
+    'path, string of 1 to 100 characters',
+    'query, integer from 1 to 50',
+    'list (1 to 5 items) of &quot;ofac&quot;, &quot;exchange&quot;',
+    'number of at least 0',
+    'string of exactly 6 characters',
+    '<td>integer</td>',
+    'integer above 0',
+    "curl -X POST 'http://h/sent/0x00000000219ab540356cbb839cbe05303d7705fa?limit=1'",
+    "-d '{&quot;sections&quot;:[&quot;ofac&quot;],&quot;share&quot;:0,&quot;code&quot;:&quot;codexx&quot;",
+  ]) {
+    expect(page).toContain(words);
+  }
 });
 
 test('the reference names each field, what a negative rests on, and escapes what it shows', () => {

@@ -1,6 +1,7 @@
 // Answers one question: how is the API called. Rendered from the OpenAPI document, so that the page
 // cannot say anything that the declarations do not.
 
+import { exampleOf } from '../contract/example.ts';
 import type { JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
@@ -160,20 +161,50 @@ function typeWords(field: JsonSchema): string {
   if (field.anyOf !== undefined) return field.anyOf.map(typeWords).join(' or ');
   if (field.const !== undefined) return JSON.stringify(field.const);
   if (field.enum !== undefined) return field.enum.map((one) => JSON.stringify(one)).join(', ');
-  if (field.items !== undefined) return `list of ${typeWords(field.items)}${bounds(field)}`;
+  if (field.items !== undefined) return `list${itemsWords(field)} of ${typeWords(field.items)}`;
   const type = Array.isArray(field.type) ? field.type.join(' or ') : field.type;
-  if (field.pattern !== undefined) return `${type} matching ${field.pattern}`;
-  return type === undefined ? 'any' : `${type}${bounds(field)}`;
+  if (type === undefined) return 'any';
+  const matching = field.pattern === undefined ? '' : ` matching ${field.pattern}`;
+  return `${type}${lengthWords(field)}${rangeWords(field)}${matching}`;
 }
 
-function textOf(bound: number | undefined): string {
-  return bound === undefined ? '' : String(bound);
+function itemsWords({ minItems, maxItems }: JsonSchema): string {
+  const span = spanWords(minItems, maxItems);
+  return span === null ? '' : ` (${span} ${one(minItems, maxItems) ? 'item' : 'items'})`;
 }
 
-function bounds(field: JsonSchema): string {
-  const low = [field.minItems, field.minLength].find((one) => one !== undefined);
-  const high = [field.maxItems, field.maxLength].find((one) => one !== undefined);
-  return low === undefined && high === undefined ? '' : ` (${textOf(low)}–${textOf(high)})`;
+function lengthWords({ minLength, maxLength }: JsonSchema): string {
+  const span = spanWords(minLength, maxLength);
+  return span === null
+    ? ''
+    : ` of ${span} ${one(minLength, maxLength) ? 'character' : 'characters'}`;
+}
+
+/** Whether the last number of a span is one. */
+function one(low: number | undefined, high: number | undefined): boolean {
+  return (high === undefined ? low : high) === 1;
+}
+
+function spanWords(low: number | undefined, high: number | undefined): string | null {
+  if (low === undefined && high === undefined) return null;
+  if (high === undefined) return `at least ${low}`;
+  if (low === undefined) return `at most ${high}`;
+  return low === high ? `exactly ${low}` : `${low} to ${high}`;
+}
+
+// The bounds of what a double holds exactly are every whole number's, and say nothing of a field.
+function rangeWords(field: JsonSchema): string {
+  const low = field.minimum === Number.MIN_SAFE_INTEGER ? undefined : field.minimum;
+  const high = field.maximum === Number.MAX_SAFE_INTEGER ? undefined : field.maximum;
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = field;
+  const said = [
+    low !== undefined && high !== undefined ? `from ${low} to ${high}` : null,
+    low !== undefined && high === undefined ? `of at least ${low}` : null,
+    low === undefined && high !== undefined ? `of at most ${high}` : null,
+    above === undefined ? null : `above ${above}`,
+    below === undefined ? null : `below ${below}`,
+  ].filter((words) => words !== null);
+  return said.length === 0 ? '' : ` ${said.join(' and ')}`;
 }
 
 function accessSentence(one: Operation): string {
@@ -184,11 +215,22 @@ function accessSentence(one: Operation): string {
   return 'Needs a key: Authorization: Bearer, or x-service-membership.';
 }
 
-function example(path: string, method: string, one: Operation, server: string): string {
-  const url = server + path.replace('{address}', '0x00000000219ab540356cbb839cbe05303d7705fa');
-  const key = one.security.length > 0 ? " \\\n  -H 'Authorization: Bearer <API_KEY>'" : '';
-  if (method !== 'post') return `curl '${url}'${key}`;
-  if (one.requestBody?.required === false) return `curl -X POST '${url}'${key}`;
-  const body = '{"addresses":["0x00000000219ab540356cbb839cbe05303d7705fa"]}';
-  return `curl -X POST '${url}'${key} \\\n  -H 'content-type: application/json' \\\n  -d '${body}'`;
+function example(path: string, method: string, of: Operation, server: string): string {
+  const lines = [
+    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${urlOf(path, of, server)}'`,
+  ];
+  if (of.security.length > 0) lines.push("-H 'Authorization: Bearer <API_KEY>'");
+  for (const [type, { schema }] of Object.entries({ ...of.requestBody?.content }).slice(0, 1)) {
+    lines.push(`-H 'content-type: ${type}'`, `-d '${JSON.stringify(exampleOf(schema, 'body'))}'`);
+  }
+  return lines.join(' \\\n  ');
+}
+
+function urlOf(path: string, { parameters }: Operation, server: string): string {
+  const given = listFrom(parameters, (all) => all.filter(({ required }) => required));
+  const text = (p: { name: string; schema: JsonSchema }) => String(exampleOf(p.schema, p.name));
+  let url = server + path;
+  for (const p of given) if (p.in === 'path') url = url.replace(`{${p.name}}`, text(p));
+  const query = given.filter((p) => p.in === 'query').map((p) => `${p.name}=${text(p)}`);
+  return query.length === 0 ? url : `${url}?${query.join('&')}`;
 }

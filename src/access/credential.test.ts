@@ -122,6 +122,14 @@ describe('refuses, in this order', () => {
       CREDENTIAL_TEXTS.inQuery,
     ],
     [
+      'a key in the query in the place of a name',
+      { search: `?${own.text}` },
+      'analyst',
+      {},
+      'no_credential',
+      CREDENTIAL_TEXTS.inQuery,
+    ],
+    [
       'a key under any query name',
       { search: `x=${own.text}` },
       'analyst',

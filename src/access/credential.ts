@@ -88,6 +88,8 @@ const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
   'token',
   'x-service-membership',
 ]);
+/** How a key begins, as a value or, where the = was forgotten, as a name. */
+const KEY_START = /^scp?_/;
 const BEARER = /^Bearer +([^ ]+)$/i;
 
 /** Validates the credential of a request: header, key, membership, plan. */
@@ -163,7 +165,8 @@ export function storeUnavailable(allowance: DatedAllowance | null): Denied {
 
 function inQuery(search: string): boolean {
   for (const [name, value] of new URLSearchParams(search)) {
-    if (CREDENTIAL_NAMES.has(name.toLowerCase()) || /^scp?_/.test(value)) return true;
+    if (CREDENTIAL_NAMES.has(name.toLowerCase())) return true;
+    if (KEY_START.test(name) || KEY_START.test(value)) return true;
   }
   return false;
 }

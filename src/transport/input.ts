@@ -1,5 +1,6 @@
 // Answers one question: is what was sent what the route declares.
-// Problems name the field and what was expected; what was sent is never echoed.
+// Problems name the field and what was expected; what was sent is never echoed, but for a name
+// that is not known and can be nothing but a name.
 
 import type { z } from 'zod';
 import { badInput, type Refusal } from '../contract/refusals.ts';
@@ -36,12 +37,19 @@ function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): str
   const where = at === '' ? whole : at;
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(shapeOf(schema));
-    const names = issue.keys.map((key) => JSON.stringify(key)).join(', ');
+    const names = issue.keys.map(shownName).join(', ');
     const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
     return `${where === '' ? '' : `${where}: `}unknown name ${names}; expected ${expected}`;
   }
   const expected = issue.message.replace(/^Invalid input: /, '');
   return `${where === '' ? 'request' : where}: ${expected}`;
+}
+
+// A key can be sent in the place of a name: what has no name's form, or begins as our keys do, is
+// not repeated.
+function shownName(name: string): string {
+  const isName = /^[A-Za-z][A-Za-z0-9_-]{0,29}$/.test(name) && !/^sc[pt]?_/i.test(name);
+  return isName ? JSON.stringify(name) : `of ${name.length} characters, not repeated here`;
 }
 
 function fieldName(path: readonly PropertyKey[]): string {

@@ -303,6 +303,21 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
       expect(JSON.stringify(result)).not.toContain('secret');
       expect(await by.used()).toBe(0);
     });
+
+    test('a fault of ours before the route is asked, in the same words', async () => {
+      const by = await member();
+      const admit: Member['gate']['admit'] = (presented, rule) => {
+        if (rule === 'enterprise') throw new Error('a secret of the inside');
+        return by.gate.admit(presented, rule);
+      };
+      const { url, logged } = await serve({ ...by, gate: { ...by.gate, admit } });
+      const client = await connected(revision, url, by);
+      const result = await client.call('dear', { items: [] });
+      expect(result.isError).toBe(true);
+      expect(result.content[0]?.text).toContain('"request_id":');
+      expect(JSON.stringify(result)).not.toContain('secret');
+      expect(logged.join()).toContain('a secret of the inside');
+    });
   });
 });
 

@@ -16,12 +16,18 @@ import {
 import { z } from 'zod';
 import type { Gate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { type Answers, refused, type Said } from '../transport/answering.ts';
+import {
+  type Answers,
+  type Asking,
+  refusalSaid,
+  refused,
+  type Said,
+} from '../transport/answering.ts';
 import { askedUntil } from '../transport/ending.ts';
 import type { Door } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
 import type { Log } from '../transport/mounted.ts';
-import { describe, reasonOf } from '../transport/refusing.ts';
+import { describe, faultRefusal, reasonOf } from '../transport/refusing.ts';
 import { type CallsUnderWay, callsUnderWay } from './calls-under-way.ts';
 import type { Heard } from './tool-result.ts';
 import { type AskTool, toolServer } from './tool-server.ts';
@@ -130,23 +136,35 @@ async function noKey(request: IncomingMessage, gate: Gate): Promise<Refusal | nu
   );
 }
 
-/** Asks the routes of tools as whoever sent the request. */
+/** Asks routes as whoever sent the request. Of a fault of ours, its id alone is said. */
 function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskTool {
-  const { answers, meters, now, budgetMs } = parts;
-  return async ({ route: { name } }, sent, call) => {
-    const asking = answers.get(name);
-    if (asking === undefined) throw new Error(`${name}: nothing answers it`);
-    const { guard, ask } = asking;
-    const startedMs = performance.now();
-    const by = await guard(credentialOf(headers), '');
-    if (by.kind === 'refused') return heard(refused(name, by.refusal, null, meters));
-    const underWay = calls.begin(headers.get(CLIENT), call.id, call.signal);
-    const { asked, done } = askedUntil(underWay.signal, now, budgetMs);
-    const said = await ask(sent, by, { id: String(headers.get(REQUEST_ID)), startedMs, asked });
-    done();
-    underWay.done();
-    return heard(said);
+  const id = String(headers.get(REQUEST_ID));
+  const onBug = (fault: unknown): Heard => {
+    parts.log.error({ request_id: id, route: MCP_PATH, fault: describe(fault) }, 'fault');
+    return heard(refusalSaid(faultRefusal(id), null));
   };
+  return async ({ route: { name } }, sent, call) => {
+    const underWay = calls.begin(headers.get(CLIENT), call.id, call.signal);
+    const { asked, done } = askedUntil(underWay.signal, parts.now, parts.budgetMs);
+    const startedMs = performance.now();
+    try {
+      const { guard, ask } = askingOf(parts.answers, name);
+      const by = await guard(credentialOf(headers), '');
+      if (by.kind === 'refused') return heard(refused(name, by.refusal, null, parts.meters));
+      return heard(await ask(sent, by, { id, startedMs, asked }));
+    } catch (fault) {
+      return onBug(fault);
+    } finally {
+      done();
+      underWay.done();
+    }
+  };
+}
+
+function askingOf(answers: Answers, name: string): Asking {
+  const asking = answers.get(name);
+  if (asking === undefined) throw new Error(`${name}: nothing answers it`);
+  return asking;
 }
 
 function credentialOf(headers: Headers) {

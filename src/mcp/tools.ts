@@ -36,6 +36,7 @@ export function toolsOf(routes: readonly AnyRoute[]): Tools {
 }
 
 function toolOf(route: AnyEvidenceRoute, tool: { name: string; description: string }): RouteTool {
+  if (!('caveat' in route.data.shape)) throw new Error(`${tool.name}: a tool says its caveat`);
   const inputs = inputsOf(route);
   const places = new Map<string, Part>();
   for (const { part, schema } of inputs) {

@@ -36,7 +36,13 @@ export type SecretOrigin =
   | { readonly kind: 'file'; readonly path: string };
 
 type ByChain<C extends ChainName> = { readonly [N in C]: PrivateUrl | null };
-type Lifecycle = { readonly refreshMs: number; readonly floor: number; readonly maxAge: AgeLimit };
+type Lifecycle = {
+  readonly refreshMs: number;
+  readonly floor: number;
+  readonly maxAge: AgeLimit;
+  /** `null`: the product's own. */
+  readonly userAgent: string | null;
+};
 
 /** A setting as an operator sees it: nothing of a secret, of a URL its scheme and host only. */
 type ShownSetting = {
@@ -53,6 +59,8 @@ export type Config = {
   readonly ops: Optional<{ readonly port: number }>;
   readonly surfaces: readonly SurfaceName[];
   readonly trustProxy: boolean;
+  /** The proxy that calls to the outside go through. */
+  readonly proxyUrl: PrivateUrl | null;
   readonly simulate: boolean;
   /** The folder of everything embedded: the simulated world has its own. */
   readonly dataDir: string;
@@ -139,6 +147,7 @@ function assembled(values: Values, given: Given, cwd: string): Config {
       refreshMs: values.EXHIBIT_SDN_REFRESH,
       floor: values.EXHIBIT_SDN_FLOOR,
       maxAge: values.EXHIBIT_SDN_MAX_AGE,
+      userAgent: values.EXHIBIT_SDN_USER_AGENT,
       ...(simulate ? { kind: 'simulated' } : { kind: 'mirrors', mirrors: values.EXHIBIT_SDN_URL }),
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
@@ -154,7 +163,7 @@ function listed<T>(list: readonly T[] | null): readonly T[] {
 
 function serving(
   values: Values,
-): Pick<Config, 'listen' | 'publicUrl' | 'ops' | 'surfaces' | 'trustProxy'> {
+): Pick<Config, 'listen' | 'publicUrl' | 'ops' | 'surfaces' | 'trustProxy' | 'proxyUrl'> {
   const opsPort = values.EXHIBIT_OPS_PORT;
   return {
     listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
@@ -162,6 +171,7 @@ function serving(
     ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
     surfaces: values.EXHIBIT_SURFACES,
     trustProxy: values.EXHIBIT_TRUST_PROXY,
+    proxyUrl: values.EXHIBIT_PROXY_URL,
   };
 }
 

@@ -13,7 +13,7 @@ import { refreshSanctions } from './features/sanctions/refresh.job.ts';
 import { said } from './ports/sanctions/publication-store.suite.ts';
 import type { Acceptance, Mirror } from './ports/sanctions/publisher.ts';
 import { fileMirror } from './sources/ofac/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror } from './sources/ofac/http.ts';
+import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from './sources/ofac/http.ts';
 import { READER_VERSION } from './sources/ofac/publication.ts';
 import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { spoolIn } from './sources/ofac/spool.ts';
@@ -57,7 +57,7 @@ function mirrorAt(url: URL): Mirror {
   const spool = spoolIn(join(home, 'spool'));
   if (url.protocol === 'file:') return fileMirror({ url, spool, now, obtained_at: null });
   const limits = { ...DOWNLOAD_LIMITS, dripWindowMs: 2_000, dripBytesMin: 1_024 };
-  return httpMirror({ url, spool, userAgent: 'exhibit/0.1.0', now, limits });
+  return httpMirror({ url, spool, userAgent: listUserAgent('0.1.0'), now, limits });
 }
 
 /** A service on a store, asking these addresses. */

@@ -7,6 +7,7 @@ import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
 import { doctorServices } from './checks.ts';
@@ -50,6 +51,7 @@ export async function startParts(
   opened: Closings,
 ): Promise<Parts> {
   const { database, warehouse, secrets } = stores;
+  if (config.proxyUrl !== null) goThrough(new URL(config.proxyUrl.reveal()));
   const context = { simulated: config.simulate, nowMs: Date.now };
   const base = { config, outside, log, database, warehouse, secrets, context };
   const features = openAll(base, opened);

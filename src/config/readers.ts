@@ -44,6 +44,11 @@ export const host: Reader<string> = reader('an IP address or a host name', (text
   isIP(text) !== 0 || HOST_NAME.test(text) ? text : undefined,
 );
 
+/** The value of a header: printable ASCII. */
+export const headerText: Reader<string> = reader('1 to 256 printable ASCII characters', (text) =>
+  /^[\x20-\x7e]{1,256}$/.test(text) ? text : undefined,
+);
+
 /** A path of this machine. */
 export const path: Reader<string> = reader('a path', (text) =>
   /^[^\p{Cc}]+$/u.test(text) ? text : undefined,

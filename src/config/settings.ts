@@ -8,6 +8,7 @@ import {
   duration,
   faults,
   flag,
+  headerText,
   host,
   oneWord,
   path,
@@ -103,6 +104,11 @@ const SERVING = {
     { unset: 'all of them' },
   ),
   EXHIBIT_TRUST_PROXY: withInitial('false', flag, 'Whether `X-Forwarded-*` headers are believed.'),
+  EXHIBIT_PROXY_URL: optional(
+    WEB_URL,
+    'A proxy for all calls to providers and to the publisher of the list, its user info ' +
+      'included. Addresses inside this network and names without a dot are asked directly.',
+  ),
 } as const;
 
 const STORES = {
@@ -147,8 +153,14 @@ const SANCTIONS = {
   EXHIBIT_SDN_MAX_AGE: withInitial(
     '7d',
     ageLimit('d', 100 * YEAR_MS),
-    'Age of the last successful check past which a miss is no answer. A bare number is days; ' +
+    'Age of the last check past which a miss is no answer. A bare number is days; ' +
       '`none` lifts it, and every answer says so.',
+  ),
+  EXHIBIT_SDN_USER_AGENT: optional(
+    headerText,
+    "What the list is asked for with. The publisher's firewall refuses what does not begin with " +
+      '`Mozilla/` and a digit or has under 40 characters.',
+    { unset: '`Mozilla/5.0 (compatible; exhibit/<version>; sanctions list refresh)`' },
   ),
 } as const;
 

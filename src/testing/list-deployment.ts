@@ -9,7 +9,7 @@ import { publicationGate } from '../features/sanctions/publication-gate.ts';
 import { refreshSanctions } from '../features/sanctions/refresh.job.ts';
 import { said } from '../ports/sanctions/publication-store.suite.ts';
 import type { PublicationReader } from '../ports/sanctions/publisher.ts';
-import { DOWNLOAD_LIMITS, httpMirror } from '../sources/ofac/http.ts';
+import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../sources/ofac/http.ts';
 import { sdnReader } from '../sources/ofac/sdn-files.ts';
 import { spoolIn } from '../sources/ofac/spool.ts';
 import { sanctionsSnapshot } from '../stores/snapshots/sanctions.ts';
@@ -52,7 +52,7 @@ export async function listDeployment({ database, home, asked, now }: Deployment)
   const spool = spoolIn(await mkdtemp(join(home, 'spool-')));
   const mirrors = asked.map((one) => {
     const url = one.url('SDN.XML');
-    const userAgent = 'Mozilla/5.0 (compatible; exhibit/0.0.0; sanctions list refresh)';
+    const userAgent = listUserAgent('0.0.0');
     return httpMirror({ url, spool, userAgent, now, limits: DOWNLOAD_LIMITS });
   });
   const snapshot = sanctionsSnapshot({

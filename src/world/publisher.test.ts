@@ -69,6 +69,9 @@ describe('the simulated list', () => {
   });
 });
 
+/** What the publisher's firewall takes for a browser: forty characters. */
+const BROWSER = `Mozilla/5.0 ${'x'.repeat(28)}`;
+
 describe('the stand-in on the wire', () => {
   let time = NOW;
   let publisher: StartedPublisher;
@@ -83,7 +86,7 @@ describe('the stand-in on the wire', () => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(new URL(path, publisher.origin), {
       redirect: 'manual',
-      headers: { 'user-agent': 'test', ...headers },
+      headers: { 'user-agent': BROWSER, ...headers },
     });
 
   test('redirects each file to a link, which serves it until it expires', async () => {
@@ -95,6 +98,20 @@ describe('the stand-in on the wire', () => {
     expect(await served.text()).toMatch(/<\/Sanctions>\s*$/);
     time = NOW + 3_601;
     expect((await ask(link)).status).toBe(403);
+  });
+
+  test.each([
+    'curl/8.5.0',
+    'exhibit/0.1.0',
+    'Mozilla/5.0',
+    'Mozilla/five (compatible; exhibit; sanctions list refresh)',
+    'exhibit/0.1.0 Mozilla/5.0 (compatible; sanctions list refresh)',
+    BROWSER.slice(1),
+    BROWSER.slice(0, -1),
+  ])('its firewall answers 403 to %s', async (agent) => {
+    const asked = await ask(`${EXPORTS_PATH}SDN.XML`, { 'user-agent': agent });
+    expect(asked.status).toBe(403);
+    expect((await ask(`${EXPORTS_PATH}SDN.XML`)).status).toBe(302);
   });
 
   test('refuses a link that it did not sign', async () => {

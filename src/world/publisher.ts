@@ -1,6 +1,6 @@
 // Answers one question: how does the publisher of the sanctions list behave on the wire.
 // A stand-in for tests and the simulated world: its real paths, a redirect to an expiring link, its
-// refusal of a request without a User-Agent, its validators, and its faults on demand.
+// refusal of a User-Agent that is no browser's, its validators, and its faults on demand.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -66,11 +66,16 @@ function publisherPart(options: PublisherOptions): StandIn {
     const url = new URL(String(request.url), 'http://publisher.invalid');
     const name = exportNamed(url.pathname);
     if (name === null) return false;
-    if (request.headers['user-agent'] === undefined) return deny(response, 403, 'AccessDenied');
+    if (!passesFirewall(request.headers['user-agent'])) return deny(response, 403, 'AccessDenied');
     if (url.pathname.startsWith(LINK_PATH))
       return sendFile(request, response, url, name, options, documents);
     return redirectToLink(response, name, options);
   };
+}
+
+/** The publisher's firewall lets through what looks like a browser, since 2026-07-30. */
+function passesFirewall(userAgent: string | undefined): boolean {
+  return userAgent !== undefined && /^Mozilla\/\d.{31}/.test(userAgent);
 }
 
 function exportNamed(path: string): ExportName | null {

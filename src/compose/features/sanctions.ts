@@ -26,7 +26,7 @@ import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wall
 import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
 import type { Mirror, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror } from '../../sources/ofac/http.ts';
+import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../../sources/ofac/http.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
 import { sdnReader } from '../../sources/ofac/sdn-files.ts';
 import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
@@ -38,7 +38,7 @@ import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, served, shownPage } from '../feature.ts';
 import type { Logger } from '../logger.ts';
-import { USER_AGENT } from '../version.ts';
+import { VERSION } from '../version.ts';
 
 type ChangesGiven = { readonly sanctionsChanges: ListChanges };
 
@@ -48,7 +48,7 @@ export const sanctions = feature({
   open: ({ config, database, outside, log }: Base) => {
     const store = publicationStore(database, nowS);
     const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
-    const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool));
+    const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool, agentOf(config)));
     const publisher = { mirrors, kept: spool.kept };
     const reader = sdnReader();
     const gate = publicationGate(config.sanctions.floor);
@@ -185,7 +185,12 @@ async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: L
   }
 }
 
-function mirrorOf(url: URL, spool: Spool): Mirror {
+/** How the list is asked for. */
+function agentOf({ sanctions: { userAgent } }: Config): string {
+  return userAgent === null ? listUserAgent(VERSION) : userAgent;
+}
+
+function mirrorOf(url: URL, spool: Spool, userAgent: string): Mirror {
   if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
-  return httpMirror({ url, spool, userAgent: USER_AGENT, now: nowS, limits: DOWNLOAD_LIMITS });
+  return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS });
 }

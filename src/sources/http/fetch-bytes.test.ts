@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type FetchAsk, fetchBytes, redirectTarget } from './fetch-bytes.ts';
+import { isInsideAddress } from './network.ts';
 import { FetchFault, shownAddress } from './outbound-call.ts';
 
 const MARK = 'MARKER7f3a';
@@ -38,6 +39,7 @@ async function got(url: URL, more: Partial<FetchAsk> = {}) {
     headers: { 'user-agent': 'exhibit/0' },
     limits: LIMITS,
     signal: new AbortController().signal,
+    isInside: isInsideAddress,
     into: async (chunk) => void chunks.push(chunk),
     ...more,
   });

@@ -1,8 +1,10 @@
 // Answers one question: which bytes does an outside address serve, if they come in time.
-// Its faults name no part of a URL. It refuses endless redirects, one from https down to http, a
-// body without end and one that drips. The body is taken at the pace of whoever receives it.
+// Its faults name no part of a URL. It refuses endless redirects, one from https down to http or
+// into this network, plain http over the web, a body without end and one that drips. The body is
+// taken at the pace of whoever receives it.
 
 import type { IncomingMessage } from 'node:http';
+import { type IsInside, lookupWithin, type Reach, refuseLiteral } from './network.ts';
 import {
   boundedCall,
   type CallEnd,
@@ -12,6 +14,7 @@ import {
   seconds,
   sent,
 } from './outbound-call.ts';
+import { isProxied, wayOf } from './proxy.ts';
 
 /** The bounds of one download. */
 export type FetchLimits = {
@@ -32,6 +35,8 @@ export type FetchAsk = {
   readonly headers: Readonly<Record<string, string>>;
   readonly limits: FetchLimits;
   readonly signal: AbortSignal;
+  /** Which addresses lie inside this network. */
+  readonly isInside: IsInside;
   /** Takes the body of a 200, chunk by chunk; the next one waits for it. */
   readonly into: (chunk: Uint8Array) => Promise<void>;
 };
@@ -67,8 +72,14 @@ export async function fetchBytes(ask: FetchAsk): Promise<Fetched> {
 async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
   const { redirectsMax } = ask.limits;
   let url = ask.url;
+  // The configured address is the operator's: it may lie inside, and then its redirects may too.
+  let inside = true;
   for (let hops = 0; hops <= redirectsMax; hops += 1) {
-    const response = await answered(url, ask, ended);
+    const response = await answered(url, ask, ended, reachOf(url, inside, ask.isInside));
+    const { remoteAddress } = response.socket;
+    if (hops === 0) {
+      inside = !isProxied(url) && remoteAddress !== undefined && ask.isInside(remoteAddress);
+    }
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => single(headers[name]);
     if (status === 200) return { status, header, bytes: await received(response, ask, ended) };
@@ -81,21 +92,37 @@ async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
   throw new FetchFault(`redirected more than ${redirectsMax} times`);
 }
 
+/** Where a call may be made: plain http only inside, and from outside nothing inside. */
+function reachOf({ protocol }: URL, inside: boolean, isInside: IsInside): Reach {
+  if (protocol === 'http:') {
+    const otherwise = 'plain http is for addresses inside this network only';
+    return { allowed: (address) => inside && isInside(address), otherwise };
+  }
+  const otherwise = 'redirected to an address inside this network';
+  return { allowed: (address) => inside || !isInside(address), otherwise };
+}
+
 /** Asks once, on a connection of its own: downloads are an hour apart. */
 async function answered(
   url: URL,
   ask: FetchAsk,
   { signal, end }: CallEnd,
+  reach: Reach,
 ): Promise<IncomingMessage> {
   const { headersMs } = ask.limits;
   signal.throwIfAborted();
+  refuseLiteral(url, reach);
+  // A name that a proxy looks up is not known to lie inside.
+  if (url.protocol === 'http:' && isProxied(url)) throw new FetchFault(reach.otherwise);
   const late = (): void => end(new FetchFault(`did not answer within ${seconds(headersMs)}`));
   const timer = setTimeout(late, headersMs);
   try {
     // The user info of the configured address goes to its own origin only.
     const credential = url.origin === ask.url.origin ? credentialOf(ask.url) : null;
     const headers = { ...ask.headers, ...credential };
-    return await sent({ url, method: 'GET', headers, body: null, signal, agent: false });
+    const lookup = lookupWithin(reach);
+    const asked = { url, method: 'GET', headers, body: null, signal, lookup } as const;
+    return await sent({ ...asked, agent: false, ...wayOf(url) });
   } finally {
     clearTimeout(timer);
   }

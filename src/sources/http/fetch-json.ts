@@ -12,6 +12,7 @@ import {
   sent,
   wholeBody,
 } from './outbound-call.ts';
+import { wayOf } from './proxy.ts';
 
 /** The bounds of one question. */
 export type JsonLimits = {
@@ -52,7 +53,8 @@ export async function exchange(asked: Exchange): Promise<Answered> {
   };
   const method = body === null ? 'GET' : 'POST';
   return boundedCall(bounds, async ({ signal }) => {
-    const response = await sent({ url, method, headers, body, signal, agent });
+    const way = agent === undefined ? wayOf(url) : { agent };
+    const response = await sent({ url, method, headers, body, signal, agent: undefined, ...way });
     const bytes = await wholeBody(response, limits.bytesMax);
     const wait = retryAfterMs(response.headers['retry-after']);
     return { status: Number(response.statusCode), bytes, retryAfterMs: wait };

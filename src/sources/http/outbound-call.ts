@@ -5,6 +5,7 @@
 
 import { type Agent, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 
 /**
@@ -85,17 +86,36 @@ export type OneRequest = {
   readonly signal: AbortSignal;
   /** `false`: a connection of its own; `undefined`: the connections that the process keeps. */
   readonly agent: Agent | false | undefined;
+  /** Which addresses a name may mean; absent: any. */
+  readonly lookup?: LookupFunction;
+  /** A proxy that is handed the request whole. */
+  readonly via?: URL;
 };
 
-/** Sends a request and gives the answer as it begins: its body is still to come. */
-export function sent({ url, body, ...asked }: OneRequest): Promise<IncomingMessage> {
+function withoutUserInfo(url: URL): URL {
   const bare = new URL(url);
   bare.username = '';
   bare.password = '';
+  return bare;
+}
+
+/** The user info of a proxy, as it asks for it. */
+export function proxyCredentialOf(proxy: URL): Record<string, string> {
+  const { authorization } = credentialOf(proxy);
+  return authorization === undefined ? {} : { 'proxy-authorization': authorization };
+}
+
+/** Sends a request and gives the answer as it begins: its body is still to come. */
+export function sent({ url, body, via, ...asked }: OneRequest): Promise<IncomingMessage> {
+  const bare = withoutUserInfo(url);
   return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+    const to = via === undefined ? bare : withoutUserInfo(via);
+    const send = to.protocol === 'https:' ? secureRequest : plainRequest;
     const length = body === null ? null : { 'content-length': String(Buffer.byteLength(body)) };
-    const request = send(bare, { ...asked, headers: { ...asked.headers, ...length } }, resolve);
+    const whole = via === undefined ? null : { path: bare.href };
+    const handed = via === undefined ? null : { host: bare.host, ...proxyCredentialOf(via) };
+    const headers = { ...asked.headers, ...length, ...handed };
+    const request = send(to, { ...asked, ...whole, headers }, resolve);
     // Once it has answered, an error belongs to the body, whose reader gets it.
     request.on('error', reject);
     request.end(body);

@@ -6,6 +6,7 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Mirror, Validators } from '../../ports/sanctions/publisher.ts';
 import { type Fetched, type FetchLimits, fetchBytes } from '../http/fetch-bytes.ts';
+import { type IsInside, isInsideAddress } from '../http/network.ts';
 import { FetchFault } from '../http/outbound-call.ts';
 import { addressKey, publicAddress } from './address.ts';
 import { type Spool, type Spooling, systemFault } from './spool.ts';
@@ -20,6 +21,11 @@ export const DOWNLOAD_LIMITS: FetchLimits = {
   dripBytesMin: 64 * 1024,
 };
 
+/** How the list is asked for: the publisher's firewall refuses what does not begin as a browser. */
+export function listUserAgent(version: string): string {
+  return `Mozilla/5.0 (compatible; exhibit/${version}; sanctions list refresh)`;
+}
+
 /** The longest validator that is kept; a longer one is as good as none. */
 const VALIDATOR_CHARS_MAX = 256;
 
@@ -27,14 +33,16 @@ const VALIDATOR_CHARS_MAX = 256;
 export type HttpMirrorOptions = {
   readonly url: URL;
   readonly spool: Spool;
-  /** The publisher refuses a request without one. */
+  /** The publisher's firewall refuses what does not look like a browser's. */
   readonly userAgent: string;
   readonly now: () => number;
   readonly limits: FetchLimits;
+  /** Which addresses lie inside this network; the real ones unless a test names others. */
+  readonly isInside?: IsInside;
 };
 
 /** A mirror on the web. */
-export function httpMirror(options: HttpMirrorOptions): Mirror {
+export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirrorOptions): Mirror {
   const { url, spool, now } = options;
   const shown = publicAddress(url);
   const origin = () =>
@@ -56,6 +64,7 @@ export function httpMirror(options: HttpMirrorOptions): Mirror {
           url,
           signal,
           limits: options.limits,
+          isInside,
           headers: { 'user-agent': options.userAgent, accept: '*/*', ...conditions(known) },
           into: spooling.write,
         });

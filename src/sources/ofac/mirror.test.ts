@@ -20,7 +20,7 @@ import {
 } from '../../world/publisher.ts';
 import { addressKey, PUBLISHER_EXPORTS, publicAddress } from './address.ts';
 import { fileMirror } from './file.ts';
-import { DOWNLOAD_LIMITS, httpMirror } from './http.ts';
+import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from './http.ts';
 import { REFUSED_KEPT_MAX, spoolIn } from './spool.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -43,7 +43,7 @@ const now = () => NOW;
 
 async function webMirror(url: URL, more: { userAgent?: string; spoolDir?: string } = {}) {
   const spool = spoolIn(more.spoolDir === undefined ? await folder() : more.spoolDir);
-  const userAgent = more.userAgent === undefined ? 'exhibit/0.1.0' : more.userAgent;
+  const userAgent = more.userAgent === undefined ? listUserAgent('0.1.0') : more.userAgent;
   return httpMirror({ url, spool, userAgent, now, limits: LIMITS });
 }
 
@@ -101,11 +101,15 @@ describe('the publisher on the web', () => {
     await file.discard();
   });
 
-  test('each request names the product, as the publisher demands', async () => {
+  test('each request names the product, in a form that the publisher’s firewall passes', async () => {
     const seen = publisher.requests.length;
     await (await deliveredFile(await webMirror(publisher.url('SDN_XML.ZIP')))).file.discard();
     const agents = publisher.requests.slice(seen).map(({ headers }) => headers['user-agent']);
-    expect(agents).toEqual(['exhibit/0.1.0', 'exhibit/0.1.0']);
+    const own = 'Mozilla/5.0 (compatible; exhibit/0.1.0; sanctions list refresh)';
+    expect(agents).toEqual([own, own]);
+    const bare = await webMirror(publisher.url('SDN_XML.ZIP'), { userAgent: 'exhibit/0.1.0' });
+    const refused = await bare.deliver(null, new AbortController().signal);
+    expect(refused instanceof Unread && refused.why.reason).toContain('answered 403');
   });
 
   test('an unchanged list costs no body: the last answer is a 304', async () => {

@@ -37,8 +37,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   const quiet = () => undefined;
   let base = '';
   const app = createHttp({
-    mounted: [],
-    documents: webDocuments({
+    mounted: webDocuments({
       routes: CONTRACTS,
       facts: { simulated: true, version: '0.0.0', links: LINKS },
       given: {
@@ -48,6 +47,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
       sources: [STALE],
       base: () => base,
     }),
+    refusalPage: () => '',
     gate: null,
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },

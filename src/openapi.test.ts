@@ -55,7 +55,6 @@ async function served(world: World) {
   const quiet = () => undefined;
   const app = createHttp({
     mounted,
-    documents: [],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => at),
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },

@@ -203,7 +203,7 @@ const EXCEPTIONS: Exceptions = {
   evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
   mints: [EVIDENCE, SOURCES, STORES, 'src/ports/accounts/readings.ts', 'src/testing/'],
   liars: ['src/testing/'],
-  answerMakers: ['src/contract/route.ts'],
+  answerMakers: ['src/contract/route.ts', 'src/contract/reply.ts'],
   environment: ['src/config.ts', 'src/testing/', 'examples/'],
   browser: ['examples/'],
   noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],

@@ -4,27 +4,24 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
+import { HTML_TYPE, html, text } from '../contract/media.ts';
 import { openapiDocument } from '../contract/openapi.ts';
-import type { AnyRoute } from '../contract/route.ts';
+import { type AnyRoute, plainRoute } from '../contract/route.ts';
 import { written } from '../evidence/measure.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import { overviewPage, type SourceLine } from '../pages/overview.tsx';
-
 import { referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
-import type { Document, DocumentSays } from '../transport/http.ts';
 import type { Meters } from '../transport/metrics.ts';
-import { API_HEADERS, PAGE_HEADERS } from '../transport/security-headers.ts';
+import type { AnyHandler, Mounted } from '../transport/mounted.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';
 import { FEATURES } from './list.ts';
 import { VERSION } from './version.ts';
 
-const HTML = 'text/html; charset=utf-8';
-const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
-const SHORT_CACHE = { 'cache-control': 'public, max-age=300' };
-const NO_CACHE = { 'cache-control': 'no-store' };
+/** How long a document that changes with a release only may be kept. */
+const KEPT_S = 300;
 
 const DESCRIPTION =
   'Evidence about blockchain addresses: what was observed, and what it rests on. It never ' +
@@ -50,7 +47,7 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 /** The pages that a person may open, with their names in the navigation. */
 export const LINKS: PageFacts['links'] = [
   { path: '/', link: 'Overview' },
-  ...PAGES.map(({ path, link }) => ({ path, link })),
+  ...PAGES.flatMap(({ route: { path }, link }) => (link === null ? [] : [{ path, link }])),
   { path: '/docs', link: 'API reference' },
 ];
 
@@ -59,8 +56,18 @@ export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): Pa
   return { simulated, version: VERSION, links: LINKS };
 }
 
+const DOCUMENT = { surface: 'web', method: 'GET', access: 'open' } as const;
+
+const overview = plainRoute({
+  ...DOCUMENT,
+  name: 'overview_page',
+  path: '/',
+  summary: 'What is served here, and what each part of it rests on.',
+  responses: { 200: html() },
+});
+
 /** The pages and the machine-readable reference. */
-export function webDocuments({ routes, facts, given, sources, base }: WebFacts): Document[] {
+export function webDocuments({ routes, facts, given, sources, base }: WebFacts): Mounted[] {
   const openapi = () =>
     openapiDocument(routes, {
       title: 'Exhibit',
@@ -68,42 +75,40 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
       description: DESCRIPTION,
       serverUrl: base(),
     });
-  const fixed = (
-    path: string,
-    contentType: string,
-    headers: object,
-    text: () => string | Promise<string>,
-  ) => ({
-    path,
-    contentType,
-    headers: { ...API_HEADERS, ...headers },
-    say: async (): Promise<DocumentSays> => ({ status: 200, text: await text() }),
-  });
   const reference = once(() => referencePage(facts, openapi()));
   const description = once(() => JSON.stringify(openapi()));
   return [
-    fixed('/openapi.json', JSON_TYPE, SHORT_CACHE, description),
-    fixed('/docs', HTML, { ...PAGE_HEADERS, ...SHORT_CACHE }, reference),
-    fixed('/', HTML, { ...PAGE_HEADERS, ...NO_CACHE }, async () =>
-      overviewPage(facts, await sourceLines(sources)),
-    ),
-    fixed('/assets/exhibit.css', 'text/css; charset=utf-8', SHORT_CACHE, () => STYLE),
-    ...PAGES.map((page) => pageDocument(page, facts, given)),
+    fixed('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
+    fixed('reference_page', '/docs', HTML_TYPE, reference),
+    fixed('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
+    {
+      route: overview,
+      handle: async () => overview.reply(200, overviewPage(facts, await sourceLines(sources))),
+    },
+    ...PAGES.map((page) => mountedPage(page, given, facts)),
   ];
 }
 
-/** A page of a feature as it is served. */
-export function pageDocument(page: Page<never>, facts: PageFacts, given: object): Document {
-  const make = page.make as Page<object>['make'];
-  return {
-    path: page.path,
-    contentType: HTML,
-    headers: { ...API_HEADERS, ...PAGE_HEADERS, ...NO_CACHE },
-    say: async () => {
-      const { status, html } = await make(given, facts);
-      return { status, text: html };
-    },
-  };
+/** A page of a feature as it is served: its declaration checked that the two fit. */
+export function mountedPage(
+  { route, make }: Page<never>,
+  given: object,
+  facts: PageFacts,
+): Mounted {
+  const made = make as Page<object>['make'];
+  return { route, handle: made(given, facts) as AnyHandler };
+}
+
+function fixed(name: string, path: string, type: string, make: () => string): Mounted {
+  const route = plainRoute({
+    ...DOCUMENT,
+    name,
+    path,
+    summary: 'It changes with a release only.',
+    keptS: KEPT_S,
+    responses: { 200: text(type) },
+  });
+  return { route, handle: async () => route.reply(200, make()) };
 }
 
 async function sourceLines(sources: readonly DatedSource[]): Promise<SourceLine[]> {
@@ -127,46 +132,45 @@ function once(make: () => string): () => string {
   };
 }
 
-/** What the operator's documents show, and to whom. */
+/** What the operator's documents show. */
 export type OperatorFacts = {
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
-  /** Opens the detail on the public port; `null` closes it. */
-  readonly token: string | null;
-  /** True on the loopback port, which needs no token. */
-  readonly trusted: boolean;
 };
 
-/** `/ready` and `/metrics`. */
-export function operatorDocuments(facts: OperatorFacts): Document[] {
-  const opens = (authorization: string | undefined) =>
-    facts.trusted || (facts.token !== null && isToken(authorization, facts.token));
-  const headers = { ...API_HEADERS, ...NO_CACHE };
-  const ready: Document = {
-    path: '/ready',
-    contentType: TEXT,
-    headers,
-    say: async (authorization) => {
-      const stores = await Promise.all(facts.checks.map(checked));
-      const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
-      if (!opens(authorization)) return { status, text: status === 200 ? 'ready' : 'not_ready' };
-      return {
-        status,
-        text: JSON.stringify({ stores, sources: await freshnessOf(facts.sources) }, null, 2),
-      };
-    },
-  };
-  const metrics: Document = {
+const ready = plainRoute({
+  ...DOCUMENT,
+  name: 'ready',
+  path: '/ready',
+  summary: 'Whether every store answers, and to an operator which does not.',
+  responses: { 200: text(TEXT), 503: text(TEXT) },
+});
+
+/** `/ready`, whose detail is for the operator, and `/metrics`, which is for nobody else. */
+export function operatorDocuments({ meters, checks, sources }: OperatorFacts): Mounted[] {
+  const { registry } = meters;
+  const metrics = plainRoute({
+    ...DOCUMENT,
+    name: 'metrics',
     path: '/metrics',
-    contentType: facts.meters.registry.contentType,
-    headers,
-    say: async (authorization) => {
-      if (!opens(authorization)) return { status: 401, text: 'An operator token opens this.' };
-      return { status: 200, text: await facts.meters.registry.metrics() };
+    summary: 'What the service has been doing, as Prometheus reads it.',
+    access: 'operator',
+    responses: { 200: text(registry.contentType) },
+  });
+  return [
+    {
+      route: ready,
+      handle: async (_input, _asked, { kind }) => {
+        const stores = await Promise.all(checks.map(checked));
+        const status = stores.every(({ fault }) => fault === null) ? 200 : 503;
+        if (kind !== 'operator') return ready.reply(status, status === 200 ? 'ready' : 'not_ready');
+        const detail = { stores, sources: await freshnessOf(sources) };
+        return ready.reply(status, JSON.stringify(detail, null, 2));
+      },
     },
-  };
-  return [ready, metrics];
+    { route: metrics, handle: async () => metrics.reply(200, await registry.metrics()) },
+  ];
 }
 
 const PING_TIMEOUT_MS = 2_000;
@@ -186,7 +190,8 @@ async function checked({ name, ping }: StoreCheck) {
 }
 
 // Both sides are hashed, so that the comparison takes the same time whatever was sent.
-function isToken(authorization: string | undefined, token: string): boolean {
+/** Whether an Authorization header carries the operator's token. */
+export function isToken(authorization: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(written(authorization)), digest(`Bearer ${token}`));
 }

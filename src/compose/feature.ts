@@ -92,14 +92,11 @@ export function served<R extends Contract, G>(
   return { route, make };
 }
 
-/** What a page answers: a whole HTML document. */
-export type PageSays = { readonly status: 200 | 503; readonly html: string };
-
-/** A page, and its name in the navigation. */
+/** A route that answers pages; `link` is its name in the navigation, `null` where it has none. */
 export type Page<G> = {
-  readonly path: string;
-  readonly link: string;
-  readonly make: (given: G, facts: PageFacts) => Promise<PageSays>;
+  readonly route: AnyPlainRoute;
+  readonly link: string | null;
+  readonly make: (given: G, facts: PageFacts) => unknown;
 };
 
 /** Something that runs without being asked, until it is stopped. */
@@ -127,9 +124,13 @@ export type LocalCommands<S> = {
   readonly services: (configurations: Configurations) => S;
 };
 
-/** A page over the ports that it names. */
-export function shownPage<G>(page: Page<G>): Page<G> {
-  return page;
+/** Pairs the contract of a page with its handler, over the ports that it names. */
+export function shownPage<R extends AnyPlainRoute, G>(
+  route: R,
+  link: string | null,
+  make: (given: G, facts: PageFacts) => PlainHandler<R>,
+): Page<G> {
+  return { route, link, make };
 }
 
 /** An opened feature: its ports over the opened stores, and what its commands and jobs need. */

@@ -6,11 +6,12 @@ import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/route.ts';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
+import { refusalPage } from '../pages/refusal.tsx';
 import { type Answers, answersOf } from '../transport/answering.ts';
 import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
 import type { Mounted } from '../transport/mounted.ts';
 import { nowS } from './clock.ts';
-import { operatorDocuments, pageFacts, webDocuments } from './documents.ts';
+import { isToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
 import type { Service } from './feature.ts';
 import { health } from './features/health.ts';
 import { freshnessOf } from './freshness.ts';
@@ -63,7 +64,6 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const routes = servedRoutes(config);
   const service = serviceOf(parts, routes);
   const given = { ...ports, service };
-  const token = config.adminToken === null ? null : config.adminToken.reveal();
   const pages = config.surfaces.includes('web')
     ? webDocuments({
         routes,
@@ -75,8 +75,9 @@ function publicOptions(parts: ServingParts, base: () => string) {
     : [];
   const options: HttpOptions = {
     ...common(parts),
-    mounted: mounted(routes, given),
-    documents: [...pages, ...operatorDocuments({ ...parts, token, trusted: false })],
+    mounted: [...mounted(routes, given), ...pages, ...operatorDocuments(parts)],
+    refusalPage: (refusal) => refusalPage(pageFacts(config), refusal),
+    isOperator: operatorOf(config),
     gate: parts.gate,
     tokens: parts.tokens,
     trustProxy: config.trustProxy,
@@ -86,8 +87,11 @@ function publicOptions(parts: ServingParts, base: () => string) {
   }
   // A tool asks its route wherever the route itself is served.
   const tools = toolsOf(CONTRACTS);
-  const asked = [...new Set([...routes, ...[...tools.values()].map(({ route }) => route)])];
-  const answers = answersOf(mounted(asked, given), options);
+  const served = new Set(routes.map(({ name }) => name));
+  const others = [...tools.values()].flatMap(({ route }) =>
+    served.has(route.name) ? [] : [route],
+  );
+  const answers = answersOf([...options.mounted, ...mounted(others, given)], options);
   return { options: { ...options, doors: [toolDoor(parts, tools, answers)] }, answers };
 }
 
@@ -109,11 +113,19 @@ function opsOptions(parts: ServingParts) {
   const service = serviceOf(parts, servedRoutes(config));
   return {
     ...common(parts),
-    mounted: mounted(ALWAYS, { ...ports, service }),
-    documents: operatorDocuments({ ...parts, token: null, trusted: true }),
+    mounted: [...mounted(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
+    // Who reaches the loopback port is the operator.
+    isOperator: () => true,
     gate: null,
     trustProxy: false,
   };
+}
+
+// On the public port only the token shows the inside, and without one nothing does.
+function operatorOf({ adminToken }: Config): (authorization: string | undefined) => boolean {
+  if (adminToken === null) return () => false;
+  const token = adminToken.reveal();
+  return (authorization) => isToken(authorization, token);
 }
 
 function common({ meters, log, config }: ServingParts) {

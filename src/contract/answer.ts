@@ -1,6 +1,6 @@
 // Answers one question: what leaves a route, and who may make it.
 // An answer and a reply have private fields: only the route that declares them makes one
-// (`route.ts`).
+// (`route.ts`, `reply.ts`).
 
 import type { Why } from '../evidence/reasons.ts';
 import {
@@ -26,8 +26,15 @@ export let makeAnswer: <N extends string>(
   absent: Absent,
 ) => Answer<N>;
 
-/** Makes a reply of a body that is JSON. For `route.ts` only. */
-export let makeReply: <N extends string>(status: number, text: string) => Reply<N>;
+/** Headers as they leave; several of one name are a list. */
+export type Headers = { readonly [name: string]: string | readonly string[] };
+
+/** Makes a reply of a body as it leaves. For `reply.ts` only. */
+export let makeReply: <N extends string>(
+  status: number,
+  text: string,
+  headers: Headers,
+) => Reply<N>;
 
 /** The common envelope as the client sees it. */
 export type Envelope<D = unknown> = {
@@ -83,9 +90,12 @@ export class Answer<in out Name extends string> {
 export class Reply<in out Name extends string> {
   declare protected readonly of: Name;
   readonly status: number;
+  /** The headers that it declares, its content type among them where it has a body. */
+  readonly headers: Headers;
   readonly #text: string;
-  private constructor(status: number, text: string) {
+  private constructor(status: number, text: string, headers: Headers) {
     this.status = status;
+    this.headers = headers;
     this.#text = text;
   }
   /** The body as it leaves. */
@@ -94,9 +104,12 @@ export class Reply<in out Name extends string> {
   }
   /** The body as its reader takes it apart. */
   get body(): unknown {
+    const type = this.headers['content-type'];
+    if (type === undefined) return undefined;
+    if (!String(type).startsWith('application/json')) return this.#text;
     return JSON.parse(this.#text);
   }
   static {
-    makeReply = (status, text) => new Reply(status, text);
+    makeReply = (status, text, headers) => new Reply(status, text, headers);
   }
 }

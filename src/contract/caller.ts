@@ -13,6 +13,7 @@ export type Caller =
     }
   | { readonly kind: 'partner'; readonly partner: string; readonly key_id: string }
   | { readonly kind: 'token'; readonly token_id: string; readonly tier: 'free' | 'pro' | 'desk' }
+  | { readonly kind: 'operator' }
   | { readonly kind: 'session'; readonly session_id: string; readonly membership_id: string };
 
 /** Who asks where no credential is taken. */

@@ -2,7 +2,9 @@
 // Everything in it comes from the declarations; nothing is written twice.
 
 import { z } from 'zod';
+import { html, mediaOf } from './media.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
+import { isPage, isRevalidated } from './reply.ts';
 import { type AccessRule, type AnyRoute, envelopeSchema, type RouteFacts } from './route.ts';
 import { type SectionRoutes, sectionRoutes } from './sections.ts';
 import { CLAIM_META } from './wire.ts';
@@ -33,7 +35,8 @@ export type JsonSchema = {
   readonly 'x-exhibit-claim'?: { readonly rests_on: readonly string[] };
 };
 
-type Content = { readonly 'application/json': { readonly schema: JsonSchema } };
+/** The body of a request or of a response, by its content type. */
+export type Content = { readonly [type: string]: { readonly schema: JsonSchema } };
 
 /** One operation of the document. */
 export type Operation = {
@@ -52,7 +55,7 @@ export type Operation = {
     readonly [status: string]: {
       readonly description: string;
       readonly headers: Json;
-      readonly content: Content;
+      readonly content?: Content;
     };
   };
 };
@@ -75,13 +78,16 @@ export type DocumentFacts = {
   readonly serverUrl: string;
 };
 
-const QUOTA_HEADERS: Json = {
-  'X-RateLimit-Limit': { $ref: '#/components/headers/X-RateLimit-Limit' },
-  'X-RateLimit-Remaining': { $ref: '#/components/headers/X-RateLimit-Remaining' },
-  'X-RateLimit-Reset': { $ref: '#/components/headers/X-RateLimit-Reset' },
-  'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-};
-const PLAIN_HEADERS: Json = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+const shared = (...names: string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const PLAIN_HEADERS = shared('X-Request-Id');
+const QUOTA_HEADERS = shared(
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+);
+const KEPT_HEADERS = shared('Cache-Control', 'ETag');
 
 /** The OpenAPI 3.1 document of the declared routes. */
 export function openapiDocument(
@@ -101,24 +107,36 @@ export function openapiDocument(
     servers: [{ url: facts.serverUrl }],
     tags: [...new Set(routes.map((route) => route.surface))].map((name) => ({ name })),
     paths,
-    components: components(),
+    components: components(routes),
   };
 }
 
-function components(): Json {
+const words = (description: string) => ({ description, schema: { type: 'string' } });
+const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
+const SCHEMES: Json = {
+  key: bearer('A hosted API key (prefix `sc_`).'),
+  partner: bearer('A partner key (prefix `scp_`).'),
+  membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
+  token: bearer('An intelligence access token.'),
+  session: { type: 'apiKey', in: 'cookie', name: '__Host-exhibit' },
+  operator: bearer("The operator's token."),
+};
+
+function components(routes: readonly AnyRoute[]): Json {
   const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
+  const ways = new Set(routes.flatMap(({ access }) => SECURITY[access].flatMap(Object.keys)));
   return {
-    securitySchemes: {
-      key: { type: 'http', scheme: 'bearer', description: 'A hosted API key (prefix `sc_`).' },
-      partner: { type: 'http', scheme: 'bearer', description: 'A partner key (prefix `scp_`).' },
-      membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
-      token: { type: 'http', scheme: 'bearer', description: 'An intelligence access token.' },
-    },
+    securitySchemes: Object.fromEntries(Object.entries(SCHEMES).filter(([name]) => ways.has(name))),
     headers: {
       'X-RateLimit-Limit': count('The allowance of the period.'),
       'X-RateLimit-Remaining': count('What is left of it.'),
       'X-RateLimit-Reset': count('Whole seconds until it resets.'),
-      'X-Request-Id': { description: 'The id of this request.', schema: { type: 'string' } },
+      'X-Request-Id': words('The id of this request.'),
+      'Cache-Control': words('How long anybody may keep the answer.'),
+      ETag: words('Names the answer; sent as If-None-Match it saves its bytes (304).'),
+      Allow: words('The methods that the path takes.'),
+      'Retry-After': count('Whole seconds after which it is worth asking again.'),
+      'WWW-Authenticate': words('How to authenticate.'),
     },
   };
 }
@@ -136,7 +154,7 @@ function operation(route: AnyRoute): Operation {
     security: SECURITY[route.access],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...bodyOf(route),
-    responses: { ...answers(route, charged), ...refusals(route, charged) },
+    responses: together(answers(route, charged), refusals(route, charged)),
   };
 }
 
@@ -150,6 +168,7 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   partner: PARTNER,
   bearer: [{ token: [] }],
   session: [{ session: [] }],
+  operator: [{ operator: [] }],
   open: [],
 };
 
@@ -182,11 +201,35 @@ function answers(route: AnyRoute, charged: boolean): Operation['responses'] {
     status,
     {
       description: schema.description === undefined ? route.summary : schema.description,
-      headers,
-      content: { 'application/json': { schema: jsonSchema(schema, 'output') } },
+      headers: { ...headers, ...ownHeaders(route, status) },
+      ...contentOf(schema),
     },
   ]);
-  return Object.fromEntries(said);
+  return { ...Object.fromEntries(said), ...notModified(route, headers) };
+}
+
+function contentOf(schema: z.ZodType): { readonly content?: Content } {
+  const { kind, type } = mediaOf(schema);
+  if (kind === 'none') return {};
+  const [name = type] = kind === 'json' ? type.split(';') : [];
+  return { content: { [name]: { schema: jsonSchema(schema, 'output') } } };
+}
+
+function ownHeaders(route: AnyRoute, status: string): Json {
+  if (route.kind !== 'plain') return {};
+  const own = route.headers[Number(status)];
+  const declared = own === undefined ? [] : Object.entries(own);
+  const kept = route.keptS !== undefined && status === '200';
+  return {
+    ...Object.fromEntries(declared.map(([name, means]) => [name, words(means)])),
+    ...(kept ? KEPT_HEADERS : {}),
+  };
+}
+
+function notModified(route: AnyRoute, headers: Json): Operation['responses'] {
+  if (route.kind !== 'plain' || !isRevalidated(route)) return {};
+  const description = 'The answer that If-None-Match names is still the one.';
+  return { 304: { description, headers: { ...headers, ...shared('ETag') } } };
 }
 
 function statesSentence(absences: readonly string[]): string {
@@ -200,23 +243,24 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
   if (charged) {
     codes.add('credential');
     codes.add('quota');
+  } else {
+    codes.add('overloaded');
+    if (route.access !== 'open') codes.add('unauthorized');
   }
-  if (route.access === 'bearer' || route.access === 'session') codes.add('unauthorized');
   if ('body' in route && route.body !== null) {
     codes.add('body_too_large');
     codes.add('wrong_content_type');
   }
   for (const own of route.refusals === undefined ? [] : route.refusals) codes.add(own);
   const said = [...codes].map((code) => {
-    const row = REFUSALS[code];
-    return [
-      row.status,
-      {
-        description: row.means,
-        headers: charged ? QUOTA_HEADERS : PLAIN_HEADERS,
-        content: { 'application/json': { schema: jsonSchema(row.body, 'output') } },
-      },
-    ];
+    const { status, means, body } = REFUSALS[code];
+    const own = REFUSAL_HEADERS[code];
+    const headers = {
+      ...(charged ? QUOTA_HEADERS : PLAIN_HEADERS),
+      ...(own === undefined ? {} : shared(own)),
+    };
+    const shown = isPage(route) ? html() : body;
+    return [status, { description: means, headers, ...contentOf(shown) }];
   });
   return Object.fromEntries(said);
 }
@@ -239,6 +283,35 @@ export function answerPointer(
     encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
   );
   return `/${pointer.join('/')}`;
+}
+
+const REFUSAL_HEADERS: { readonly [code in RefusalCode]?: string } = {
+  unauthorized: 'WWW-Authenticate',
+  wrong_method: 'Allow',
+  quota: 'Retry-After',
+  overloaded: 'Retry-After',
+};
+
+// A status that a route answers by itself may be a refusal of the server's too.
+function together(
+  own: Operation['responses'],
+  refused: Operation['responses'],
+): Operation['responses'] {
+  const both = Object.entries(own).flatMap(([status, answer]) => {
+    const refusal = refused[status];
+    if (refusal === undefined) return [];
+    return [[status, { ...answer, ...eitherContent(answer.content, refusal.content) }]];
+  });
+  return { ...refused, ...own, ...Object.fromEntries(both) };
+}
+
+function eitherContent(one: Content | undefined, other: Content | undefined) {
+  const content: { [type: string]: { schema: JsonSchema } } = { ...other, ...one };
+  for (const [type, { schema }] of Object.entries({ ...one })) {
+    const more = other?.[type]?.schema;
+    if (more !== undefined) content[type] = { schema: { anyOf: [schema, more] } };
+  }
+  return { content };
 }
 
 /** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */

@@ -7,18 +7,20 @@ import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
-import { type Absence, type Answer, makeAnswer, makeReply, type Reply } from './answer.ts';
+import { type Absence, type Answer, makeAnswer, type Reply } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
+import { type HeadersGiven, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
 import type { SectionRoutes, Sections } from './sections.ts';
 import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
-import { dataWriterOf, type Write, writerOf } from './writer.ts';
+import { dataWriterOf } from './writer.ts';
 
 export type Surface = 'hosted' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /**
- * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session, or
- * nothing. It alone says what guards a route; the surface and the kind of the route do not.
+ * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session,
+ * the operator's token, or nothing. It alone says what guards a route; the surface and the kind of
+ * the route do not.
  */
 export type AccessRule =
   | 'analyst'
@@ -27,6 +29,7 @@ export type AccessRule =
   | 'partner'
   | 'bearer'
   | 'session'
+  | 'operator'
   | 'open';
 /** Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. */
 export type Tool = { readonly name: string; readonly description: string } | null;
@@ -235,8 +238,6 @@ export type AnyEvidenceRoute = RouteFacts & {
   readonly tool: Tool;
 };
 
-type Responses = { readonly [status: number]: z.ZodType };
-
 /** A declared route that answers with bodies of its own. */
 export type PlainRoute<
   N extends string,
@@ -244,12 +245,19 @@ export type PlainRoute<
   Q extends Fields,
   B extends z.ZodType,
   R extends Responses,
+  H extends ReplyHeaders,
 > = RouteFacts &
   Inputs<P, Q, B> & {
     readonly kind: 'plain';
     readonly name: N;
     readonly responses: R;
-    readonly reply: <S extends keyof R & number>(status: S, body: z.input<R[S]>) => Reply<N>;
+    readonly headers: ReplyHeaders;
+    readonly keptS?: number;
+    readonly reply: <S extends keyof R & number>(
+      status: S,
+      body: z.input<R[S]>,
+      ...headers: HeadersGiven<H, S>
+    ) => Reply<N>;
   };
 
 /** Declares a route that answers with bodies of its own. */
@@ -259,6 +267,7 @@ export function plainRoute<
   P extends Fields = Nothing,
   Q extends Fields = Nothing,
   B extends z.ZodType = z.ZodNever,
+  const H extends ReplyHeaders = Record<never, never>,
 >(
   spec: Omit<RouteFacts, 'name'> & {
     readonly name: N;
@@ -266,22 +275,22 @@ export function plainRoute<
     readonly query?: Q;
     readonly body?: B;
     readonly responses: R;
+    /** Headers of a reply beside those of every answer, by status: each with what it says. */
+    readonly headers?: H;
+    /**
+     * How long anybody may keep an answer, in seconds; then it is asked for by its ETag. For open
+     * GET routes: elsewhere, and without it, nobody keeps an answer.
+     */
+    readonly keptS?: number;
   },
-): PlainRoute<N, P, Q, B, R> {
-  const writers = new Map<number, Write>();
-  for (const [status, schema] of Object.entries<z.ZodType>(spec.responses)) {
-    writers.set(Number(status), writerOf(schema, `${spec.name} ${status}`));
+): PlainRoute<N, P, Q, B, R, H> {
+  const headers = spec.headers === undefined ? {} : spec.headers;
+  const isOpen = spec.access === 'open' && spec.method === 'GET';
+  if (spec.keptS !== undefined && !isOpen) {
+    throw new Error(`${spec.name}: what is told to one caller is kept by nobody`);
   }
-  return {
-    ...spec,
-    ...inputsOf<P, Q, B>(spec),
-    kind: 'plain',
-    reply: (status, body) => {
-      const write = writers.get(status);
-      if (write === undefined) throw new Error(`${spec.name}: ${status}?`);
-      return makeReply(status, write(body, new Set()));
-    },
-  };
+  const reply = replierOf(spec.name, spec.responses, headers);
+  return { ...spec, ...inputsOf<P, Q, B>(spec), headers, kind: 'plain', reply };
 }
 
 /** Any plain route. */
@@ -291,6 +300,8 @@ export type AnyPlainRoute = RouteFacts & {
   readonly query: Fields;
   readonly body: z.ZodType | null;
   readonly responses: Responses;
+  readonly headers: ReplyHeaders;
+  readonly keptS?: number;
 };
 
 /** A handler of a plain route. */

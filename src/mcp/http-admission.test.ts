@@ -64,7 +64,7 @@ async function serve(hosts: readonly string[] = []) {
   const mounted = [{ route: probe, handle }];
   const answers = answersOf(mounted, parts);
   const doors = [mcpDoor({ ...parts, tools: toolsOf([probe]), answers, hosts, version: '0.0.0' })];
-  const app = createHttp({ ...parts, mounted, doors, documents: [], trustProxy: false }, answers);
+  const app = createHttp({ ...parts, mounted, doors, trustProxy: false }, answers);
   apps.push(app);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url: `${base}/mcp`, meters: parts.meters, used, authorization: `Bearer ${minted.text}` };

@@ -125,7 +125,7 @@ async function serve(by: Member, handle: unknown = says) {
   const answers = answersOf(mounted, parts);
   const tools = toolsOf([probe, dear]);
   const doors = [mcpDoor({ ...parts, tools, answers, hosts: [], version: '0.0.0' })];
-  const app = createHttp({ ...parts, mounted, doors, documents: [], trustProxy: false }, answers);
+  const app = createHttp({ ...parts, mounted, doors, trustProxy: false }, answers);
   opened.push(app);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
   return { base, url: `${base}/mcp`, logged };

@@ -16,16 +16,9 @@ import {
 import { z } from 'zod';
 import type { Gate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import {
-  type Answers,
-  type Asking,
-  refusalSaid,
-  refused,
-  type Said,
-} from '../transport/answering.ts';
+import { type Answers, type Asking, refusalSaid, type Said } from '../transport/answering.ts';
 import { askedUntil } from '../transport/ending.ts';
 import type { Door } from '../transport/http.ts';
-import type { Meters } from '../transport/metrics.ts';
 import type { Log } from '../transport/mounted.ts';
 import { describe, faultRefusal, reasonOf } from '../transport/refusing.ts';
 import { type CallsUnderWay, callsUnderWay } from './calls-under-way.ts';
@@ -42,7 +35,6 @@ export type McpDoor = {
   /** The names by which this service is reached, beside those of its own machine. */
   readonly hosts: readonly string[];
   readonly version: string;
-  readonly meters: Meters;
   readonly log: Log;
   /** Unix seconds. */
   readonly now: () => number;
@@ -148,9 +140,9 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
     const { asked, done } = askedUntil(underWay.signal, parts.now, parts.budgetMs);
     const startedMs = performance.now();
     try {
-      const { guard, ask } = askingOf(parts.answers, name);
+      const { guard, ask, refuse } = askingOf(parts.answers, name);
       const by = await guard(credentialOf(headers), '');
-      if (by.kind === 'refused') return heard(refused(name, by.refusal, null, parts.meters));
+      if (by.kind === 'refused') return heard(refuse(by.refusal, null));
       return heard(await ask(sent, by, { id, startedMs, asked }));
     } catch (fault) {
       return onBug(fault);

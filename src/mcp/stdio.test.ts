@@ -89,7 +89,6 @@ async function piped(handle: unknown = says) {
       { route: probe, handle: handle as AnyHandler },
       { route: dear, handle: async () => Promise.reject(new Error('nobody may ask')) },
     ],
-    documents: [],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW),
     meters: createMeters([]),
     log: { info: ignore, warn: ignore, error: ignore },

@@ -2,7 +2,7 @@
 // cannot say anything that the declarations do not.
 
 import { exampleOf } from '../contract/example.ts';
-import type { JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
+import type { Content, JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 
@@ -46,7 +46,7 @@ export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
 type EntryProps = { path: string; method: string; one: Operation; server: string };
 
 function RouteEntry({ path, method, one, server }: EntryProps) {
-  const body = one.requestBody?.content['application/json'].schema;
+  const body = schemaOf(one.requestBody?.content);
   return (
     <section class="route" id={one.operationId} aria-labelledby={`${one.operationId}-title`}>
       <h2 id={`${one.operationId}-title`}>
@@ -79,8 +79,8 @@ function RouteEntry({ path, method, one, server }: EntryProps) {
 type ResponseProps = { status: string; response: Operation['responses'][string] };
 
 function Response({ status, response }: ResponseProps) {
-  const found = response.content['application/json'].schema;
-  const [first] = found.oneOf === undefined ? [found] : found.oneOf;
+  const found = schemaOf(response.content);
+  const [first] = found?.oneOf === undefined ? [found] : found.oneOf;
   const rows = first === undefined ? [] : rowsOf(first, '', 0);
   return (
     <details open={status === '200'}>
@@ -97,6 +97,10 @@ function withCode(text: string) {
   return text
     .split('`')
     .map((piece, i) => (i % 2 === 0 ? piece : <code key={piece}>{piece}</code>));
+}
+
+function schemaOf(content: Content | undefined): JsonSchema | undefined {
+  return content === undefined ? undefined : Object.values(content)[0]?.schema;
 }
 
 type Row = { name: string; kind: string; needed: boolean; claim: string | null };

@@ -77,7 +77,11 @@ describe('says', () => {
     const { ask, used } = await asked(fine);
     const said = await ask(FREE);
     expect([said.status, said.bytes.toString()]).toEqual([200, '{"fine":true}']);
-    expect(said.headers).toEqual({ 'content-type': 'application/json; charset=utf-8' });
+    expect(said.headers).toEqual({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      vary: 'Authorization, x-service-membership',
+    });
     expect(await used()).toBe(0);
   });
 });

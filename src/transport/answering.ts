@@ -2,10 +2,13 @@
 // It knows no HTTP: every door (the web server, tools, a scan) that knows the caller asks here.
 // It refuses to let an answer leave before its charge is stored, and to charge for a fault.
 
+import { hash } from 'node:crypto';
 import type { Admission, Admitted, Gate } from '../access/gate.ts';
 import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
-import { Answer, Reply } from '../contract/answer.ts';
+import { Answer, type Headers, Reply } from '../contract/answer.ts';
+import { HTML_TYPE } from '../contract/media.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { isPage } from '../contract/reply.ts';
 import type { Asked } from '../contract/route.ts';
 import { type Guard, type Guarding, guardOf } from './guard.ts';
 import { parseInput, type Sent } from './input.ts';
@@ -23,102 +26,154 @@ export type Question = {
 /** What leaves. */
 export type Said = {
   readonly status: number;
-  readonly headers: { readonly [name: string]: string };
+  readonly headers: Headers;
   readonly bytes: Buffer;
 };
 
-/** What answering needs of the server. */
-export type Answering = Guarding & { readonly meters: Meters; readonly log: Log };
+/** A whole page that says what was refused, and what to do next. */
+export type RefusalPage = (refusal: Refusal) => string;
+
+/** What answering needs of the server. Without a page of refusals it answers no pages. */
+export type Answering = Guarding & {
+  readonly meters: Meters;
+  readonly log: Log;
+  readonly refusalPage?: RefusalPage;
+};
 
 /** Asks one route: parses, answers, charges. It never rejects: a fault of ours is a 500. */
 export type AskRoute = (sent: Sent, by: Admission, question: Question) => Promise<Said>;
 
-/** A mounted route as its doors hold it: who may come in, and how it is asked. */
+/** Counts a refusal of a route, and makes what leaves of it. */
+export type Refuse = (refusal: Refusal, figures: QuotaFigures | null) => Said;
+
+/** A mounted route as its doors hold it: who may come in, how it is asked, how it refuses. */
 export type Asking = {
   readonly route: Mounted['route'];
   readonly guard: Guard;
   readonly ask: AskRoute;
+  readonly refuse: Refuse;
 };
 
 /** The mounted routes by name. One for all doors of a server, so that they share its bounds. */
 export type Answers = ReadonlyMap<string, Asking>;
 
-/** Makes what every door asks. Throws where a route cannot be guarded. */
+/** Makes what every door asks. Throws where a route cannot be served, and names it. */
 export function answersOf(mounted: readonly Mounted[], parts: Answering): Answers {
-  return new Map(
-    mounted.map((one) => {
-      const { route } = one;
-      return [route.name, { route, guard: guardOf(route, parts), ask: answerer(one, parts) }];
-    }),
-  );
+  const answers = new Map<string, Asking>();
+  for (const one of mounted) {
+    const { route } = one;
+    if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
+    const refuse = refuserOf(route, parts);
+    const guard = guardOf(route, parts);
+    answers.set(route.name, { route, guard, refuse, ask: answerer(one, refuse, parts) });
+  }
+  return answers;
 }
 
 /** Requests of a route that run at once where no quota bounds them; more are shed. */
 const UNCHARGED_REQUESTS_MAX = 256;
 const OK = 200;
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+const JSON_TYPE = 'application/json; charset=utf-8';
+const NO_STORE = 'no-store';
+/** By what the answers to callers differ, wherever one has to hold something. */
+const VARY = 'Authorization, x-service-membership';
 
-/** What is about one caller is kept by nobody on the way. */
-const NOT_KEPT = {
-  'cache-control': 'no-store',
-  vary: 'Authorization, x-service-membership',
-};
-
-/** Makes what answers a route. */
-export function answerer({ route, handle }: Mounted, parts: Answering): AskRoute {
+function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering): AskRoute {
   const { gate, meters, log } = parts;
+  const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders;
   let running = 0;
   return async (sent, by, { id, startedMs, asked }) => {
     if (by.kind === 'uncharged' && running >= UNCHARGED_REQUESTS_MAX) {
       const busy = { error: 'Too many requests at once; try again in a second.' };
-      const shed = new Refusal('overloaded', busy, { 'retry-after': '1' });
-      return refused(route.name, shed, null, meters);
+      return refuse(new Refusal('overloaded', busy, { 'retry-after': '1' }), null);
     }
     running += 1;
     try {
       const input = parseInput(route, sent);
-      if (input instanceof Refusal) return refused(route.name, input, figuresOf(by), meters);
+      if (input instanceof Refusal) return refuse(input, figuresOf(by));
       const said = await handle(input, asked, by.caller);
-      if (said instanceof Refusal) return refused(route.name, said, figuresOf(by), meters);
+      if (said instanceof Refusal) return refuse(said, figuresOf(by));
       // Written before it is charged, so that a fault in the answer is never paid for.
-      const { status, state, bytes } = written(said, asked.now());
+      const { status, state, bytes, declared } = written(said, asked.now());
       const charged = by.kind === 'uncharged' ? null : await charge(gate, by);
-      if (charged?.kind === 'refused') return refused(route.name, charged.refusal, null, meters);
+      if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
       const headers =
         charged === null
-          ? JSON_TYPE
-          : { ...JSON_TYPE, ...NOT_KEPT, ...quotaHeaders(charged.figures) };
+          ? headersOf(declared, status, bytes)
+          : chargedHeaders(charged.figures, declared);
       return { status, headers, bytes };
     } catch (fault) {
       log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
-      return refusalSaid(faultRefusal(id), figuresOf(by));
+      return refuse(faultRefusal(id), figuresOf(by));
     } finally {
       running -= 1;
     }
   };
 }
 
-/** Counts a refusal, and makes what leaves of it. */
-export function refused(
-  route: string,
-  refusal: Refusal,
-  figures: QuotaFigures | null,
-  meters: Meters,
-): Said {
-  meters.refused(route, reasonOf(refusal));
-  return refusalSaid(refusal, figures);
+type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
+
+const OPEN_JSON: Headers = { 'content-type': JSON_TYPE, 'cache-control': NO_STORE };
+const OWN_JSON: Headers = { ...OPEN_JSON, vary: VARY };
+
+const ownHeaders: HeadersOf = (declared) =>
+  declared === null ? OWN_JSON : { 'cache-control': NO_STORE, vary: VARY, ...declared };
+
+// What anybody may keep is named by its bytes.
+function openHeaders(route: Mounted['route']): HeadersOf {
+  const keptS = route.kind === 'plain' ? route.keptS : undefined;
+  return (declared, status, bytes) => {
+    if (declared === null) return OPEN_JSON;
+    if (keptS === undefined || status !== OK) return { 'cache-control': NO_STORE, ...declared };
+    const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+    return { 'cache-control': `public, max-age=${keptS}`, etag, ...declared };
+  };
+}
+
+// Written out, because this is on the way of every answer that somebody pays for.
+function chargedHeaders({ limit, remaining, reset_s }: QuotaFigures, own: Headers | null): Headers {
+  const headers = {
+    'content-type': JSON_TYPE,
+    'cache-control': NO_STORE,
+    vary: VARY,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(reset_s),
+  };
+  return own === null ? headers : withDeclared(headers, own);
+}
+
+function withDeclared({ 'content-type': _, ...headers }: Headers, declared: Headers): Headers {
+  return { ...headers, ...declared };
+}
+
+function refuserOf(route: Mounted['route'], { meters, refusalPage }: Answering): Refuse {
+  const page = isPage(route) ? refusalPage : undefined;
+  if (page === undefined && isPage(route)) {
+    throw new Error(`${route.name} needs a page for its refusals`);
+  }
+  return (refusal, figures) => {
+    meters.refused(route.name, reasonOf(refusal));
+    return refusalSaid(refusal, figures, page);
+  };
 }
 
 /** What leaves of a refusal, with the caller's allowance where it is known. */
-export function refusalSaid(refusal: Refusal, figures: QuotaFigures | null): Said {
+export function refusalSaid(
+  refusal: Refusal,
+  figures: QuotaFigures | null,
+  page?: RefusalPage,
+): Said {
   const headers = {
-    ...JSON_TYPE,
-    ...NOT_KEPT,
+    'content-type': page === undefined ? JSON_TYPE : HTML_TYPE,
+    'cache-control': NO_STORE,
+    vary: VARY,
     ...(figures === null ? {} : quotaHeaders(figures)),
     ...refusal.headers,
   };
-  return { status: refusal.status, headers, bytes: Buffer.from(JSON.stringify(refusal.body)) };
+  const text = page === undefined ? JSON.stringify(refusal.body) : page(refusal);
+  return { status: refusal.status, headers, bytes: Buffer.from(text) };
 }
 
 /** The allowance of a caller that has one. */
@@ -132,7 +187,10 @@ function charge(gate: Gate | null, by: Admitted) {
 }
 
 function written(said: unknown, now: number) {
-  if (said instanceof Answer) return { status: OK, state: said.state, bytes: said.bytes(now) };
+  if (said instanceof Answer) {
+    return { status: OK, state: said.state, bytes: said.bytes(now), declared: null };
+  }
   if (!(said instanceof Reply)) throw new Error('neither an answer nor a reply');
-  return { status: said.status, state: String(said.status), bytes: said.bytes() };
+  const { status, headers } = said;
+  return { status, state: String(status), bytes: said.bytes(), declared: headers };
 }

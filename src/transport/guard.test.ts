@@ -38,7 +38,6 @@ afterEach(async () => {
 function serveAll(mounted: Mounted[], guarding: Partial<Guarding>) {
   const app = createHttp({
     mounted,
-    documents: [],
     gate: null,
     ...guarding,
     meters: createMeters([]),

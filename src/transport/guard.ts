@@ -17,15 +17,26 @@ export type Tokens = AuthenticateToken | 'anonymous';
 export type Guard = (headers: IncomingHttpHeaders, search: string) => Soon<Admission | TurnedAway>;
 
 /** What the guards rest on; what is missing guards no route. */
-export type Guarding = { readonly gate: Gate | null; readonly tokens?: Tokens };
+export type Guarding = {
+  readonly gate: Gate | null;
+  readonly tokens?: Tokens;
+  /** Whether an Authorization header is the operator's. */
+  readonly isOperator?: (authorization: string | undefined) => boolean;
+};
 
 const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
+const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 
 /** The guard of a route. Throws where this server has none for its rule. */
-export function guardOf({ name, access }: RouteFacts, { gate, tokens }: Guarding): Guard {
+export function guardOf({ name, access }: RouteFacts, guarding: Guarding): Guard {
+  const { gate, tokens, isOperator } = guarding;
   switch (access) {
     case 'open':
-      return () => ANYBODY;
+      if (isOperator === undefined) return () => ANYBODY;
+      return ({ authorization }) => (isOperator(authorization) ? OPERATOR : ANYBODY);
+    case 'operator':
+      if (isOperator === undefined) throw new Error(`${name} needs an operator`);
+      return ({ authorization }) => (isOperator(authorization) ? OPERATOR : NO_OPERATOR);
     case 'bearer':
       if (tokens === undefined) throw new Error(`${name} needs tokens`);
       return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens);
@@ -58,14 +69,16 @@ function tokenGuard(authenticate: AuthenticateToken): Guard {
       return { kind: 'uncharged', caller: { kind: 'token', token_id, tier } };
     }
     const { outcome, reason } = said;
-    const refusal =
-      outcome === 'unreachable'
-        ? new Refusal('overloaded', { error: reason }, { 'retry-after': '1' })
-        : new Refusal(
-            'unauthorized',
-            { error: 'unauthorized', reason },
-            { 'www-authenticate': 'Bearer' },
-          );
+    if (outcome !== 'unreachable') return unauthorized(reason);
+    const refusal = new Refusal('overloaded', { error: reason }, { 'retry-after': '1' });
     return { kind: 'refused', refusal };
   };
 }
+
+function unauthorized(reason: string): TurnedAway {
+  const body = { error: 'unauthorized', reason };
+  const refusal = new Refusal('unauthorized', body, { 'www-authenticate': 'Bearer' });
+  return { kind: 'refused', refusal };
+}
+
+const NO_OPERATOR = unauthorized("The operator's token opens this, and nothing else does.");

@@ -12,7 +12,7 @@ import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
-import { createHttp, type Document } from './http.ts';
+import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
 import type { AnyHandler, Mounted } from './mounted.ts';
 
@@ -90,21 +90,21 @@ afterEach(async () => {
 type Serving = {
   readonly by: Member;
   readonly handle?: unknown;
-  readonly documents?: Document[];
+  readonly more?: Mounted[];
   readonly logged?: string[];
 };
 
-function serve({ by, handle = says, documents = [], logged = [] }: Serving) {
+function serve({ by, handle = says, more = [], logged = [] }: Serving) {
   const keep = (facts: object, message: string) => {
     logged.push(`${message} ${JSON.stringify(facts)}`);
   };
   const mounted: Mounted[] = [
     { route: probe, handle: handle as AnyHandler },
     { route: open, handle: async () => open.reply(200, { fine: true }) },
+    ...more,
   ];
   const app = createHttp({
     mounted,
-    documents,
     gate: by.gate,
     meters: createMeters([]),
     log: { info: keep, warn: keep, error: keep },
@@ -316,27 +316,4 @@ describe('refuses', () => {
     expect(reply.statusCode).toBe(500);
     expect(await by.used()).toBe(0);
   });
-});
-
-test('a document is said by its maker, who sees the credential and sets the status', async () => {
-  const by = await member();
-  const document: Document = {
-    path: '/metrics',
-    contentType: 'text/plain',
-    headers: { 'cache-control': 'no-store' },
-    say: async (authorization) =>
-      authorization === 'Bearer right'
-        ? { status: 200, text: 'fine' }
-        : { status: 401, text: 'closed' },
-  };
-  const app = serve({ by, documents: [document] });
-  const closed = await app.inject({ method: 'GET', url: '/metrics' });
-  const headers = { authorization: 'Bearer right' };
-  const opened = await app.inject({ method: 'GET', url: '/metrics', headers });
-  expect([closed.statusCode, opened.statusCode, opened.body]).toEqual([401, 200, 'fine']);
-  expect(opened.headers['cache-control']).toBe('no-store');
-  const queried = await app.inject({ method: 'GET', url: '/metrics?x=1', headers });
-  expect(queried.statusCode).toBe(400);
-  const posted = await app.inject({ method: 'POST', url: '/metrics', headers });
-  expect([posted.statusCode, posted.headers.allow]).toEqual([405, 'GET']);
 });

@@ -4,7 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Admission, TurnedAway } from '../access/gate.ts';
+import { HTML_TYPE } from '../contract/media.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
+import { isRevalidated } from '../contract/reply.ts';
 import type { Method } from '../contract/route.ts';
 import {
   type Answering,
@@ -13,13 +15,12 @@ import {
   answersOf,
   figuresOf,
   refusalSaid,
-  refused,
   type Said,
 } from './answering.ts';
 import { askedOf } from './ending.ts';
 import type { Mounted } from './mounted.ts';
-import { BAD_PATH, BrokenJson, describe, faultRefusal, refusalOf } from './refusing.ts';
-import { API_HEADERS } from './security-headers.ts';
+import { BAD_PATH, BrokenJson, describe, faultRefusal, reasonOf, refusalOf } from './refusing.ts';
+import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -27,18 +28,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than any load balancer keeps an idle connection, so that it is never the one to close. */
 const KEEP_ALIVE_MS = 72_000;
-
-/** What a document says when it is asked for. */
-export type DocumentSays = { readonly status: 200 | 401 | 503; readonly text: string };
-
-/** A document: text with its content type, made on each request. It takes no query. */
-export type Document = {
-  readonly path: string;
-  readonly contentType: string;
-  readonly headers: { readonly [name: string]: string };
-  /** Told the Authorization header, for those documents that show more to an operator. */
-  readonly say: (authorization: string | undefined) => Promise<DocumentSays>;
-};
+const NOT_MODIFIED = 304;
 
 /** What answers the posts to one path in a protocol of its own, past the routes. */
 export type Door = {
@@ -61,7 +51,6 @@ export type Posted = {
 export type HttpOptions = Answering & {
   readonly mounted: readonly Mounted[];
   readonly doors?: readonly Door[];
-  readonly documents: readonly Document[];
   /** Unix seconds. */
   readonly now: () => number;
   /** Time for reading history inside one request. */
@@ -97,9 +86,9 @@ export function createHttp(
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     genReqId: requestIds(),
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
       const refusal = refusalOf(error);
-      send(reply, refusalSaid(refusal === null ? badInput([BAD_PATH]) : refusal, null));
+      refuseAt(request, reply, refusal === null ? badInput([BAD_PATH]) : refusal, options);
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
@@ -113,7 +102,6 @@ export function createHttp(
   });
   for (const { route } of options.mounted) mount(app, askingOf(answers, route.name), options);
   for (const one of doorsOf(options)) openDoor(app, one, options);
-  for (const one of options.documents) serveDocument(app, one, options);
   refuseTheRest(app, options);
   return app;
 }
@@ -164,15 +152,17 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function mount(app: FastifyInstance, { route, guard, ask }: Asking, options: HttpOptions): void {
-  const { meters, now, budgetMs } = options;
+function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void {
+  const { route, guard, ask, refuse } = asking;
+  const { now, budgetMs } = options;
+  const leave = isRevalidated(route) ? sendIfNew : send;
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
     onRequest: (request, reply, done) => {
       const enter = (said: Admission | TurnedAway): void => {
-        if (said.kind === 'refused') send(reply, refused(route.name, said.refusal, null, meters));
+        if (said.kind === 'refused') send(reply, refuse(said.refusal, null));
         else {
           request.by = said;
           done();
@@ -185,16 +175,21 @@ function mount(app: FastifyInstance, { route, guard, ask }: Asking, options: Htt
     // The framework is told first that the answer is ours to write, so that it waits for nothing.
     handler: (request, reply) => {
       reply.hijack();
-      answer(request, reply).catch((fault) => sendFailure(fault, request, reply, options));
+      answer(request, reply).catch((fault) => fail(fault, request, reply));
     },
+    errorHandler: (fault, request, reply) => fail(fault, request, reply),
   });
+  const fail = (fault: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = refusalFor(fault, request, options);
+    send(reply, refuse(refusal, figuresOf(request.by)));
+  };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id, startedMs, by } = request;
     if (by === null) throw new Error(`${route.name}: nobody was let in`);
     const { asked, done } = askedOf(reply.raw, now, budgetMs);
     const said = await ask(request, by, { id, startedMs, asked });
     done();
-    send(reply, said);
+    leave(reply, said);
   };
 }
 
@@ -207,7 +202,7 @@ function searchOf(url: string): string {
 // would add, only the closing of a connection is kept.
 function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
   reply.raw.writeHead(status, {
-    ...API_HEADERS,
+    ...(headers['content-type'] === HTML_TYPE ? PAGE_HEADERS : API_HEADERS),
     'x-request-id': reply.request.id,
     ...headers,
     ...(reply.hasHeader('connection') ? { connection: 'close' } : {}),
@@ -220,8 +215,10 @@ function send(reply: FastifyReply, { status, headers, bytes }: Said): void {
 function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void {
   const { path, admit, serve } = door;
   const refuse = (reply: FastifyReply, refusal: Refusal | null): boolean => {
-    if (refusal !== null) send(reply, refused(path, refusal, null, options.meters));
-    return refusal !== null;
+    if (refusal === null) return false;
+    options.meters.refused(path, reasonOf(refusal));
+    send(reply, refusalSaid(refusal, null));
+    return true;
   };
   app.route({
     method: 'POST',
@@ -239,23 +236,25 @@ function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void 
       for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
       serve({ id: request.id, request: request.raw, body: request.body }, reply.raw).then(
         (refusal) => refuse(reply, refusal),
-        (fault) => sendFailure(fault, request, reply, options),
+        (fault) => refuse(reply, refusalFor(fault, request, options)),
       );
     },
   });
 }
 
-function serveDocument(app: FastifyInstance, document: Document, options: HttpOptions): void {
-  app.get(document.path, async (request, reply) => {
-    if (searchOf(request.url) !== '') {
-      send(reply, refusalSaid(badInput(['query: expected none here']), null));
-      return;
-    }
-    const { status, text } = await document.say(request.headers.authorization);
-    options.meters.answered(document.path, String(status), 0);
-    const headers = { ...document.headers, 'content-type': document.contentType };
-    send(reply, { status, headers, bytes: Buffer.from(text) });
-  });
+// A client that holds the answer already is told so, without its bytes.
+function sendIfNew(reply: FastifyReply, said: Said): void {
+  const { 'if-none-match': held } = reply.request.headers;
+  const { etag } = said.headers;
+  const isHeld = said.status === 200 && typeof etag === 'string' && isNamed(held, etag);
+  // Under this status the runtime sends the length and leaves out the bytes.
+  send(reply, isHeld ? { ...said, status: NOT_MODIFIED } : said);
+}
+
+function isNamed(held: string | undefined, etag: string): boolean {
+  const strong = (tag: string) => tag.trim().replace(/^W\//, '');
+  if (held === undefined) return false;
+  return held.split(',').some((tag) => ['*', strong(etag)].includes(strong(tag)));
 }
 
 function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
@@ -263,34 +262,35 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
     const allowed = methodsAt(options, pathOf(request.url));
     if (allowed.length === 0) {
       const body = { error: 'No such route. The routes stand in /openapi.json and /docs.' };
-      send(reply, refusalSaid(new Refusal('not_found', body), null));
+      refuseAt(request, reply, new Refusal('not_found', body), options);
       return;
     }
     const allow = allowed.join(', ');
     const body = { error: `Method not allowed here; expected ${allow}.` };
-    send(reply, refusalSaid(new Refusal('wrong_method', body, { allow }), null));
+    refuseAt(request, reply, new Refusal('wrong_method', body, { allow }), options);
   });
-  app.setErrorHandler((error, request, reply) => sendFailure(error, request, reply, options));
+  app.setErrorHandler((error, request, reply) =>
+    refuseAt(request, reply, refusalFor(error, request, options), options),
+  );
 }
 
-/** Answers a request that failed: what the framework refused, or a fault of ours. */
-function sendFailure(
-  error: unknown,
-  request: FastifyRequest,
+// Where no route is known that says how it refuses, a browser is told in a page.
+function refuseAt(
+  { headers: { accept } }: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
-  { meters, log }: HttpOptions,
+  refusal: Refusal,
+  { refusalPage }: HttpOptions,
 ): void {
-  const figures = figuresOf(request.by);
-  const { url } = request.routeOptions;
+  const isBrowser = accept?.includes('text/html') === true;
+  send(reply, refusalSaid(refusal, null, isBrowser ? refusalPage : undefined));
+}
+
+/** The refusal of a request that failed: what the framework refused, or a fault of ours. */
+function refusalFor(error: unknown, { id, routeOptions }: FastifyRequest, { log }: HttpOptions) {
   const refusal = refusalOf(error);
-  if (refusal !== null) {
-    meters.refused(url === undefined ? 'unknown' : url, refusal.code);
-    send(reply, refusalSaid(refusal, figures));
-    return;
-  }
-  const fault = describe(error);
-  log.error({ request_id: request.id, route: url, fault }, 'fault');
-  send(reply, refusalSaid(faultRefusal(request.id), figures));
+  if (refusal !== null) return refusal;
+  log.error({ request_id: id, route: routeOptions.url, fault: describe(error) }, 'fault');
+  return faultRefusal(id);
 }
 
 function pathOf(url: string): string {
@@ -299,10 +299,8 @@ function pathOf(url: string): string {
 }
 
 function methodsAt(options: HttpOptions, path: string): string[] {
-  const { mounted, documents } = options;
   const methods = new Set<Method>();
-  for (const { route } of mounted) if (matches(route.path, path)) methods.add(route.method);
-  for (const document of documents) if (document.path === path) methods.add('GET');
+  for (const { route } of options.mounted) if (matches(route.path, path)) methods.add(route.method);
   for (const door of doorsOf(options)) if (door.path === path) methods.add('POST');
   return [...methods];
 }

@@ -72,7 +72,6 @@ async function served(handle?: AnyHandler) {
       { route: probe, handle: handle === undefined ? says : handle },
       { route: take, handle: says },
     ],
-    documents: [],
     gate: createGate({ keys, quota, secrets: SECRETS, durable: true }, () => NOW),
     meters: createMeters([]),
     log: { info: keep, warn: keep, error: keep },

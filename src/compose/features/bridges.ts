@@ -8,7 +8,10 @@ import { explainReceipt } from '../../features/bridges/explain.ts';
 import { type RegistryServices, registryCheck } from '../../features/bridges/registry.command.ts';
 import { registryBridgesPage } from '../../features/bridges/registry.page.tsx';
 import { validateRegistry } from '../../features/bridges/registry.ts';
-import { registryBridges } from '../../features/bridges/registry-bridges.contract.ts';
+import {
+  bridgeContractsPage,
+  registryBridges,
+} from '../../features/bridges/registry-bridges.contract.ts';
 import {
   published,
   registryBridgesHandler,
@@ -90,17 +93,15 @@ export const bridges = feature({
     services: ({ configured }) => bridgeServices(configured.ok ? configured.config : null),
   },
   pages: [
-    shownPage({
-      path: '/registry/bridges',
-      link: 'Bridges',
-      make: async ({ bridgeRegistry }: RegistryGiven, facts) => {
+    shownPage(bridgeContractsPage, 'Bridges', ({ bridgeRegistry }: RegistryGiven, facts) => {
+      return async () => {
         const table = await bridgeRegistry.table();
         if (table instanceof Read && table.value.rows.length > 0) {
-          return { status: 200, html: registryBridgesPage(facts, published(table.value)) };
+          return bridgeContractsPage.reply(200, registryBridgesPage(facts, published(table.value)));
         }
         const reason = table instanceof Read ? 'it holds no row.' : table.why.reason;
-        return { status: 503, html: registryBridgesPage(facts, { reason }) };
-      },
+        return bridgeContractsPage.reply(503, registryBridgesPage(facts, { reason }));
+      };
     }),
   ],
 });

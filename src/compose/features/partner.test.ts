@@ -192,7 +192,6 @@ async function serve() {
       { route: partnerScan, handle: handlerOf('partner_scan', ports) },
       { route: walletOfac, handle: handlerOf('wallet_ofac', ports) },
     ],
-    documents: [],
     gate,
     meters: createMeters([]),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
-import { sanctionsChanges } from '../../features/sanctions/changes.contract.ts';
+import { listChangesPage, sanctionsChanges } from '../../features/sanctions/changes.contract.ts';
 import { sanctionsChangesPage } from '../../features/sanctions/changes.page.tsx';
 import {
   newestChanges,
@@ -112,13 +112,12 @@ export const sanctions = feature({
     },
   },
   pages: [
-    shownPage({
-      path: '/registry/sanctions',
-      link: 'List changes',
-      make: async ({ sanctionsChanges: log }: ChangesGiven, facts) => {
+    shownPage(listChangesPage, 'List changes', ({ sanctionsChanges: log }: ChangesGiven, facts) => {
+      return async () => {
         const shown = await newestChanges(log);
-        return { status: 'reason' in shown ? 503 : 200, html: sanctionsChangesPage(facts, shown) };
-      },
+        const status = 'reason' in shown ? 503 : 200;
+        return listChangesPage.reply(status, sanctionsChangesPage(facts, shown));
+      };
     }),
   ],
   commands: [sanctionsRefresh, sanctionsStatus, sanctionsDiff, sanctionsCheck, sanctionsExport],

@@ -1,6 +1,8 @@
-// Declares GET /api/v1/registry/bridges: the table of bridge contracts, as it is published.
+// Declares GET /api/v1/registry/bridges: the table of bridge contracts, as it is published, and its
+// page.
 
 import { z } from 'zod';
+import { html } from '../../contract/media.ts';
 import { plainRoute } from '../../contract/route.ts';
 import { isoDay, oneOf, prose, words } from '../../contract/wire.ts';
 
@@ -52,4 +54,14 @@ export const registryBridges = plainRoute({
       .strictObject({ error: prose().min(1), reason: prose().min(1) })
       .describe('No table could be read.'),
   },
+});
+
+export const bridgeContractsPage = plainRoute({
+  name: 'bridge_contracts_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/bridges',
+  summary: 'The table of bridge contracts, for people.',
+  access: 'open',
+  responses: { 200: html(), 503: html() },
 });

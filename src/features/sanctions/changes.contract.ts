@@ -1,6 +1,8 @@
-// Declares GET /api/v1/registry/sanctions/changes: what each list that came into force changed.
+// Declares GET /api/v1/registry/sanctions/changes: what each list that came into force changed; and
+// its page.
 
 import { z } from 'zod';
+import { html } from '../../contract/media.ts';
 import { plainRoute } from '../../contract/route.ts';
 import {
   addressText,
@@ -103,4 +105,14 @@ export const sanctionsChanges = plainRoute({
       .strictObject({ error: prose(), reason: prose() })
       .describe('The log could not be read, or no list has come into force since it is kept.'),
   },
+});
+
+export const listChangesPage = plainRoute({
+  name: 'sanctions_changes_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/sanctions',
+  summary: 'What each sanctions list that came into force changed, for people.',
+  access: 'open',
+  responses: { 200: html(), 503: html() },
 });

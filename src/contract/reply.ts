@@ -1,0 +1,117 @@
+// Answers one question: which replies does a plain route make, with which headers and bodies?
+// A header that it does not declare cannot be sent; a declaration that cannot hold is a fault where
+// it stands.
+
+import type { z } from 'zod';
+import { type Headers, makeReply, type Reply } from './answer.ts';
+import { HTML_TYPE, type Media, mediaOf } from './media.ts';
+import { type Write, writerOf } from './writer.ts';
+
+/** The body of each status. */
+export type Responses = { readonly [status: number]: z.ZodType };
+
+/** The headers of a status by their names in lower case, each with what it says. */
+export type HeadersOfStatus = { readonly [header: string]: string };
+
+/** The headers that some statuses carry beside those of every answer. */
+export type ReplyHeaders = { readonly [status: number]: HeadersOfStatus };
+
+/** The headers that a reply of a status must be given; `null` leaves one out of this reply. */
+export type HeadersGiven<H extends ReplyHeaders, S> = S extends keyof H
+  ? [headers: { readonly [K in keyof H[S]]: string | readonly string[] | null }]
+  : [];
+
+/** The parts of a route that say how it replies. */
+type Replies = {
+  readonly kind: string;
+  readonly responses?: Responses;
+  readonly headers?: ReplyHeaders;
+  readonly keptS?: number;
+};
+
+/** Whether a route answers pages, to people. */
+export function isPage({ responses }: Replies): boolean {
+  if (responses === undefined) return false;
+  return Object.values(responses).some((schema) => mediaOf(schema).type === HTML_TYPE);
+}
+
+/** Whether an answer of a route is named, so that a client that holds it is told so. */
+export function isRevalidated({ headers, keptS }: Replies): boolean {
+  if (keptS !== undefined) return true;
+  return headers !== undefined && Object.values(headers).some((one) => 'etag' in one);
+}
+
+type Replier<N extends string> = (
+  status: number,
+  body: unknown,
+  headers?: GivenHeaders,
+) => Reply<N>;
+type GivenHeaders = { readonly [name: string]: string | readonly string[] | null };
+
+const HEADER_NAME = /^[a-z][a-z0-9-]*$/;
+/** What is the server's own to say of an answer. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'vary',
+  'x-request-id',
+]);
+/** Statuses that allow no body, nor a length of one. */
+const BODILESS: ReadonlySet<string> = new Set(['204', '304']);
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Makes the replies of a route. Throws where its declaration cannot hold. */
+export function replierOf<N extends string>(
+  name: N,
+  responses: Responses,
+  headers: ReplyHeaders,
+): Replier<N> {
+  const makers = new Map<number, (body: unknown, own: GivenHeaders) => Reply<N>>();
+  for (const [status, schema] of Object.entries<z.ZodType>(responses)) {
+    if (BODILESS.has(status)) throw new Error(`${name}: a route cannot declare ${status}`);
+    makers.set(Number(status), makerOf<N>(`${name} ${status}`, Number(status), schema));
+  }
+  for (const [status, declared] of Object.entries<HeadersOfStatus>(headers)) {
+    if (!makers.has(Number(status))) throw new Error(`${name}: headers of ${status}, no response`);
+    for (const header of Object.keys(declared)) {
+      const isOwn = HEADER_NAME.test(header) && !RESERVED.has(header);
+      if (!isOwn) throw new Error(`${name} ${status}: a route cannot declare ${header}`);
+    }
+  }
+  return (status, body, own = NONE) => {
+    const make = makers.get(status);
+    if (make === undefined) throw new Error(`${name}: ${status}?`);
+    return make(body, own);
+  };
+}
+
+const NONE: GivenHeaders = {};
+
+function makerOf<N extends string>(at: string, status: number, schema: z.ZodType) {
+  const media = mediaOf(schema);
+  const write = bodyWriter(media, schema, at);
+  const typed: Headers = media.type === null ? {} : { 'content-type': media.type };
+  return (body: unknown, own: GivenHeaders): Reply<N> => {
+    const headers: { [name: string]: string | readonly string[] } = { ...typed };
+    for (const [name, value] of Object.entries(own)) {
+      if (value === null) continue;
+      const isFit = [value].flat().every((one) => HEADER_VALUE.test(one));
+      if (!isFit) throw new Error(`answer: ${at}: the header ${name} holds what none may`);
+      headers[name] = value;
+    }
+    return makeReply(status, write(body, new Set()), headers);
+  };
+}
+
+function bodyWriter(media: Media, schema: z.ZodType, at: string): Write {
+  if (media.kind === 'json') return writerOf(schema, at);
+  if (media.kind === 'form') throw new Error(`${at}: a form is asked, and never answered`);
+  return (body) => {
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw new Error(`answer: ${at}: not the text that is declared`);
+    return media.kind === 'none' ? '' : String(parsed.data);
+  };
+}

@@ -8,6 +8,8 @@ import type { SecretHash } from '../ports/access/key-store.ts';
 type DerivedSecret = {
   /** The pepper under which keys and tokens are hashed. */
   readonly pepper: KeyObject;
+  /** The key under which the tokens of forms are made. */
+  readonly forms: KeyObject;
   /** Names the root without giving it away: 16 hexadecimal characters. */
   readonly fingerprint: string;
 };
@@ -33,7 +35,8 @@ export function deriveSecrets(root: string, previous: string | null): Secrets {
 function derive(root: string): DerivedSecret {
   const named = deriveKey(root, 'fingerprint').export();
   const fingerprint = createHash('sha256').update(named).digest('hex').slice(0, FINGERPRINT_CHARS);
-  return { pepper: deriveKey(root, 'key pepper'), fingerprint };
+  const forms = deriveKey(root, 'form tokens');
+  return { pepper: deriveKey(root, 'key pepper'), forms, fingerprint };
 }
 
 /** The hashes under which a key or token may be stored, under the secret in force first. */

@@ -3,6 +3,7 @@
 
 import type { Gate } from '../access/gate.ts';
 import type { Secrets } from '../access/secret.ts';
+import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
@@ -30,6 +31,8 @@ export type Parts = {
   readonly gate: Gate;
   /** Who opens the routes that take a bearer token. */
   readonly tokens: Tokens;
+  /** Whose browsers are signed in. */
+  readonly sessions: Sessions;
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
@@ -76,7 +79,7 @@ function composeParts(
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const { gate, tokens, services } = of(access);
+  const { gate, tokens, sessions, services } = of(access);
   const doctor = doctorServices(config, checks, sources, services.keys, secrets);
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bound(command, given)),
@@ -86,6 +89,7 @@ function composeParts(
     secrets,
     gate,
     tokens,
+    sessions,
     meters,
     checks,
     sources,

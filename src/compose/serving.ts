@@ -21,7 +21,10 @@ import type { Parts } from './parts.ts';
 import { VERSION } from './version.ts';
 
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
-export type ServingParts = Pick<Parts, 'ports' | 'tokens' | 'meters' | 'checks' | 'sources'> & {
+export type ServingParts = Pick<
+  Parts,
+  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources'
+> & {
   readonly config: Config;
   readonly gate: Gate;
   readonly log: Logger;
@@ -80,6 +83,8 @@ function publicOptions(parts: ServingParts, base: () => string) {
     isOperator: operatorOf(config),
     gate: parts.gate,
     tokens: parts.tokens,
+    sessions: parts.sessions,
+    ...(config.publicUrl === null ? {} : { ownOrigin: new URL(config.publicUrl).origin }),
     trustProxy: config.trustProxy,
   };
   if (!config.surfaces.includes('mcp')) {

@@ -14,7 +14,13 @@ export type Caller =
   | { readonly kind: 'partner'; readonly partner: string; readonly key_id: string }
   | { readonly kind: 'token'; readonly token_id: string; readonly tier: 'free' | 'pro' | 'desk' }
   | { readonly kind: 'operator' }
-  | { readonly kind: 'session'; readonly session_id: string; readonly membership_id: string };
+  | {
+      readonly kind: 'session';
+      readonly session_id: string;
+      readonly membership_id: string;
+      /** What the forms of its pages send back in the field `form_token`. */
+      readonly form_token: string;
+    };
 
 /** Who asks where no credential is taken. */
 export const NOBODY: Caller = { kind: 'nobody' };

@@ -7,6 +7,7 @@ import { z } from 'zod';
 /** The form of a body. `type` is its content type; `null`: there is no body, or it may be any. */
 export type Media =
   | { readonly kind: 'json' | 'text' | 'form'; readonly type: string }
+  | { readonly kind: 'bytes'; readonly type: string | null }
   | { readonly kind: 'none'; readonly type: null };
 
 const JSON_MEDIA = { kind: 'json', type: 'application/json; charset=utf-8' } as const;
@@ -16,9 +17,12 @@ export const HTML_TYPE = 'text/html; charset=utf-8';
 
 const MEDIA = z.registry<Media>();
 
+/** The field in which a form carries the token of its session; its schema does not declare it. */
+export const FORM_TOKEN = 'form_token';
+
 /** The form in which a body of this schema stands on the wire. */
-export function mediaOf(schema: z.ZodType): Media {
-  const media = MEDIA.get(schema);
+export function mediaOf(schema: z.ZodType | null): Media {
+  const media = schema === null ? undefined : MEDIA.get(schema);
   return media === undefined ? JSON_MEDIA : media;
 }
 
@@ -35,6 +39,17 @@ export function html(): z.ZodString {
 /** No body: what is said stands in the status and the headers. */
 export function noBody(): z.ZodUndefined {
   return marked(z.undefined(), NO_MEDIA);
+}
+
+/** A body that a page's form sends: its fields are texts, or lists of texts where repeated. */
+export function form<S extends z.ZodObject>(fields: S): S {
+  return marked(fields, { kind: 'form', type: 'application/x-www-form-urlencoded' });
+}
+
+/** A body that is taken as the bytes that were sent, as a signature is over them. */
+export function bytes(type: string | null): z.ZodType<Uint8Array> {
+  const sent = z.instanceof(Uint8Array, { error: 'expected the bytes that were signed' });
+  return marked(sent, { kind: 'bytes', type });
 }
 
 // A mark belongs to one place: the schema itself may stand in others.

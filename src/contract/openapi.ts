@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { html, mediaOf } from './media.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
-import { isPage, isRevalidated } from './reply.ts';
+import { isPage, isRevalidated, isSentByPages } from './reply.ts';
 import { type AccessRule, type AnyRoute, envelopeSchema, type RouteFacts } from './route.ts';
 import { type SectionRoutes, sectionRoutes } from './sections.ts';
 import { CLAIM_META } from './wire.ts';
@@ -145,6 +145,9 @@ function operation(route: AnyRoute): Operation {
   const parameters = [
     ...('params' in route ? fields(route.params, 'path') : []),
     ...fields(route.query, 'query'),
+    ...(route.kind === 'plain' && route.requestHeaders !== null
+      ? fields(route.requestHeaders, 'header')
+      : []),
   ];
   const charged = CHARGED.has(SECURITY[route.access]);
   return {
@@ -179,7 +182,7 @@ function bodyOf(route: AnyRoute): Pick<Operation, 'requestBody'> {
   return { requestBody: { required, content: { 'application/json': { schema } } } };
 }
 
-function fields(object: z.ZodObject, where: 'path' | 'query') {
+function fields(object: z.ZodObject, where: 'path' | 'query' | 'header') {
   return Object.entries<z.ZodType>(object.shape).map(([name, schema]) => ({
     name,
     in: where,
@@ -202,17 +205,17 @@ function answers(route: AnyRoute, charged: boolean): Operation['responses'] {
     {
       description: schema.description === undefined ? route.summary : schema.description,
       headers: { ...headers, ...ownHeaders(route, status) },
-      ...contentOf(schema),
+      ...contentOf(schema, 'output'),
     },
   ]);
   return { ...Object.fromEntries(said), ...notModified(route, headers) };
 }
 
-function contentOf(schema: z.ZodType): { readonly content?: Content } {
+function contentOf(schema: z.ZodType, io: 'input' | 'output') {
   const { kind, type } = mediaOf(schema);
   if (kind === 'none') return {};
-  const [name = type] = kind === 'json' ? type.split(';') : [];
-  return { content: { [name]: { schema: jsonSchema(schema, 'output') } } };
+  const [name = '*/*'] = type === null ? [] : kind === 'text' ? [type] : type.split(';');
+  return { content: { [name]: { schema: jsonSchema(schema, io) } } };
 }
 
 function ownHeaders(route: AnyRoute, status: string): Json {
@@ -251,16 +254,17 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('body_too_large');
     codes.add('wrong_content_type');
   }
+  if (isSentByPages(route)) codes.add('foreign_form');
   for (const own of route.refusals === undefined ? [] : route.refusals) codes.add(own);
   const said = [...codes].map((code) => {
     const { status, means, body } = REFUSALS[code];
-    const own = REFUSAL_HEADERS[code];
+    const own = route.access === 'session' && status === 401 ? undefined : REFUSAL_HEADERS[code];
     const headers = {
       ...(charged ? QUOTA_HEADERS : PLAIN_HEADERS),
       ...(own === undefined ? {} : shared(own)),
     };
     const shown = isPage(route) ? html() : body;
-    return [status, { description: means, headers, ...contentOf(shown) }];
+    return [status, { description: means, headers, ...contentOf(shown, 'output') }];
   });
   return Object.fromEntries(said);
 }

@@ -41,10 +41,19 @@ export const REFUSALS = {
     body: plain,
     means: 'The Host or the Origin of the request is not one of this service.',
   },
+  foreign_form: {
+    status: 403,
+    body: plain,
+    means: 'It was not sent by a page of this service that this browser had opened.',
+  },
   not_found: { status: 404, body: plain, means: 'No such route.' },
   wrong_method: { status: 405, body: plain, means: 'The route takes another method; see Allow.' },
   body_too_large: { status: 413, body: plain, means: 'The body is over the published size.' },
-  wrong_content_type: { status: 415, body: plain, means: 'The body must be application/json.' },
+  wrong_content_type: {
+    status: 415,
+    body: plain,
+    means: 'The body is not of the type that the route takes.',
+  },
   quota: {
     status: 429,
     body: z.strictObject({

@@ -35,6 +35,17 @@ export function isPage({ responses }: Replies): boolean {
   return Object.values(responses).some((schema) => mediaOf(schema).type === HTML_TYPE);
 }
 
+/** Whether a route changes something for a browser: by its session, or by a form. */
+export function isSentByPages(route: {
+  readonly method: string;
+  readonly access: string;
+  readonly body?: z.ZodType | null;
+}): boolean {
+  const { method, access, body } = route;
+  if (method === 'GET') return false;
+  return access === 'session' || (body !== undefined && mediaOf(body).kind === 'form');
+}
+
 /** Whether an answer of a route is named, so that a client that holds it is told so. */
 export function isRevalidated({ headers, keptS }: Replies): boolean {
   if (keptS !== undefined) return true;
@@ -108,7 +119,9 @@ function makerOf<N extends string>(at: string, status: number, schema: z.ZodType
 
 function bodyWriter(media: Media, schema: z.ZodType, at: string): Write {
   if (media.kind === 'json') return writerOf(schema, at);
-  if (media.kind === 'form') throw new Error(`${at}: a form is asked, and never answered`);
+  if (media.kind === 'form' || media.kind === 'bytes') {
+    throw new Error(`${at}: a body of the kind ${media.kind} is asked, and never answered`);
+  }
   return (body) => {
     const parsed = schema.safeParse(body);
     if (!parsed.success) throw new Error(`answer: ${at}: not the text that is declared`);

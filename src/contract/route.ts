@@ -215,10 +215,10 @@ export type Asked = { readonly now: () => number; readonly signal: AbortSignal }
 type BodyOf<B> = [B] extends [never] ? undefined : B;
 
 /** The parsed input of a declared route. */
-export type InputOf<R> =
-  R extends Inputs<infer P, infer Q, infer B>
-    ? { params: z.output<P>; query: z.output<Q>; body: BodyOf<z.output<B>> }
-    : never;
+export type InputOf<R> = (R extends Inputs<infer P, infer Q, infer B>
+  ? { params: z.output<P>; query: z.output<Q>; body: BodyOf<z.output<B>> }
+  : never) &
+  (R extends { requestHeaders: infer X extends Fields } ? { headers: z.output<X> } : unknown);
 
 /** A handler of an evidence route: it answers through its route, or refuses the input. */
 export type Handler<R extends AnyEvidenceRoute> = (
@@ -246,11 +246,13 @@ export type PlainRoute<
   B extends z.ZodType,
   R extends Responses,
   H extends ReplyHeaders,
+  X extends Fields | null,
 > = RouteFacts &
   Inputs<P, Q, B> & {
     readonly kind: 'plain';
     readonly name: N;
     readonly responses: R;
+    readonly requestHeaders: X;
     readonly headers: ReplyHeaders;
     readonly keptS?: number;
     readonly reply: <S extends keyof R & number>(
@@ -268,12 +270,15 @@ export function plainRoute<
   Q extends Fields = Nothing,
   B extends z.ZodType = z.ZodNever,
   const H extends ReplyHeaders = Record<never, never>,
+  X extends Fields | null = null,
 >(
   spec: Omit<RouteFacts, 'name'> & {
     readonly name: N;
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
+    /** Headers that are read of a request, by their names in lower case. */
+    readonly requestHeaders?: X;
     readonly responses: R;
     /** Headers of a reply beside those of every answer, by status: each with what it says. */
     readonly headers?: H;
@@ -283,14 +288,16 @@ export function plainRoute<
      */
     readonly keptS?: number;
   },
-): PlainRoute<N, P, Q, B, R, H> {
+): PlainRoute<N, P, Q, B, R, H, X> {
   const headers = spec.headers === undefined ? {} : spec.headers;
   const isOpen = spec.access === 'open' && spec.method === 'GET';
   if (spec.keptS !== undefined && !isOpen) {
     throw new Error(`${spec.name}: what is told to one caller is kept by nobody`);
   }
   const reply = replierOf(spec.name, spec.responses, headers);
-  return { ...spec, ...inputsOf<P, Q, B>(spec), headers, kind: 'plain', reply };
+  const none = null as unknown as X;
+  const requestHeaders = spec.requestHeaders === undefined ? none : spec.requestHeaders;
+  return { ...spec, ...inputsOf<P, Q, B>(spec), requestHeaders, headers, kind: 'plain', reply };
 }
 
 /** Any plain route. */
@@ -300,6 +307,7 @@ export type AnyPlainRoute = RouteFacts & {
   readonly query: Fields;
   readonly body: z.ZodType | null;
   readonly responses: Responses;
+  readonly requestHeaders: Fields | null;
   readonly headers: ReplyHeaders;
   readonly keptS?: number;
 };

@@ -13,6 +13,10 @@ const TOLD: { readonly [code in RefusalCode]: { readonly title: string; readonly
     unauthorized: { title: 'Not signed in', next: 'Sign in, then open this page again.' },
     credential: { title: 'This key opens nothing', next: 'See which plan the page needs.' },
     wrong_origin: { title: 'Not from here', next: 'Open the page by its own address.' },
+    foreign_form: {
+      title: 'Not a form of this service',
+      next: 'Nothing was done. Open the page again and send the form from there.',
+    },
     not_found: { title: 'No such page', next: 'The pages stand in the navigation above.' },
     wrong_method: { title: 'Not like this', next: 'Open the page by its address.' },
     body_too_large: { title: 'Too large', next: 'Go back and send less at once.' },

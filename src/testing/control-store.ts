@@ -19,6 +19,7 @@ import { membershipTable } from '../stores/control/memberships.ts';
 import { listChangeStore } from '../stores/control/publication-changes.ts';
 import { publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
+import { sessionTable } from '../stores/control/sessions.ts';
 import { tokenTable } from '../stores/control/tokens.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
@@ -86,6 +87,7 @@ export function accessIn(database: Database, nowMs: () => number) {
     memberships: membershipTable(database, context),
     keys: keyTable(database, context),
     tokens: tokenTable(database, context),
+    sessions: sessionTable(database, context),
     quota: quotaTable(database, context),
   };
 }

@@ -80,7 +80,7 @@ const VARY = 'Authorization, x-service-membership';
 
 function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering): AskRoute {
   const { gate, meters, log } = parts;
-  const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders;
+  const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
   let running = 0;
   return async (sent, by, { id, startedMs, asked }) => {
     if (by.kind === 'uncharged' && running >= UNCHARGED_REQUESTS_MAX) {
@@ -115,10 +115,12 @@ function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering):
 type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
 
 const OPEN_JSON: Headers = { 'content-type': JSON_TYPE, 'cache-control': NO_STORE };
-const OWN_JSON: Headers = { ...OPEN_JSON, vary: VARY };
 
-const ownHeaders: HeadersOf = (declared) =>
-  declared === null ? OWN_JSON : { 'cache-control': NO_STORE, vary: VARY, ...declared };
+function ownHeaders({ access }: Mounted['route']): HeadersOf {
+  const own: Headers = { 'cache-control': NO_STORE, vary: access === 'session' ? 'Cookie' : VARY };
+  const json: Headers = { 'content-type': JSON_TYPE, ...own };
+  return (declared) => (declared === null ? json : { ...own, ...declared });
+}
 
 // What anybody may keep is named by its bytes.
 function openHeaders(route: Mounted['route']): HeadersOf {

@@ -4,11 +4,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HostedRule } from '../access/credential.ts';
 import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
+import type { Sessions } from '../access/session.ts';
 import type { AuthenticateToken } from '../access/tokens.ts';
 import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { isSentByPages } from '../contract/reply.ts';
 import type { RouteFacts } from '../contract/route.ts';
 import type { Soon } from '../evidence/soon.ts';
+import type { Mounted } from './mounted.ts';
+import { foreignForm, isOwnSite } from './own-pages.ts';
 
 /** Who opens routes that take a bearer token; `anonymous` where all may come in. */
 export type Tokens = AuthenticateToken | 'anonymous';
@@ -22,14 +26,25 @@ export type Guarding = {
   readonly tokens?: Tokens;
   /** Whether an Authorization header is the operator's. */
   readonly isOperator?: (authorization: string | undefined) => boolean;
+  readonly sessions?: Pick<Sessions, 'authenticate'>;
+  /** Where browsers find this service; without it, the host that they ask. */
+  readonly ownOrigin?: string;
 };
 
 const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 
 /** The guard of a route. Throws where this server has none for its rule. */
-export function guardOf({ name, access }: RouteFacts, guarding: Guarding): Guard {
-  const { gate, tokens, isOperator } = guarding;
+export function guardOf(route: Mounted['route'], guarding: Guarding): Guard {
+  const guard = guardOfRule(route, guarding);
+  if (!isSentByPages(route)) return guard;
+  const foreign: TurnedAway = { kind: 'refused', refusal: foreignForm() };
+  const { ownOrigin } = guarding;
+  return (headers, search) => (isOwnSite(headers, ownOrigin) ? guard(headers, search) : foreign);
+}
+
+function guardOfRule({ name, access }: RouteFacts, guarding: Guarding): Guard {
+  const { gate, tokens, isOperator, sessions } = guarding;
   switch (access) {
     case 'open':
       if (isOperator === undefined) return () => ANYBODY;
@@ -41,7 +56,8 @@ export function guardOf({ name, access }: RouteFacts, guarding: Guarding): Guard
       if (tokens === undefined) throw new Error(`${name} needs tokens`);
       return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens);
     case 'session':
-      throw new Error(`${name} needs sessions`);
+      if (sessions === undefined) throw new Error(`${name} needs sessions`);
+      return sessionGuard(sessions);
     case 'analyst':
     case 'desk':
     case 'enterprise':
@@ -68,17 +84,30 @@ function tokenGuard(authenticate: AuthenticateToken): Guard {
       const { id: token_id, tier } = said;
       return { kind: 'uncharged', caller: { kind: 'token', token_id, tier } };
     }
-    const { outcome, reason } = said;
-    if (outcome !== 'unreachable') return unauthorized(reason);
-    const refusal = new Refusal('overloaded', { error: reason }, { 'retry-after': '1' });
-    return { kind: 'refused', refusal };
+    return closed(said, BEARER);
   };
 }
 
-function unauthorized(reason: string): TurnedAway {
-  const body = { error: 'unauthorized', reason };
-  const refusal = new Refusal('unauthorized', body, { 'www-authenticate': 'Bearer' });
+function sessionGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
+  return async ({ cookie }) => {
+    const said = await authenticate(cookie);
+    if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
+    return closed(said, {});
+  };
+}
+
+const BEARER = { 'www-authenticate': 'Bearer' };
+
+function closed(
+  { outcome, reason }: { readonly outcome: string; readonly reason: string },
+  headers: { readonly [name: string]: string },
+): TurnedAway {
+  const refusal =
+    outcome === 'unreachable'
+      ? new Refusal('overloaded', { error: reason }, { 'retry-after': '1' })
+      : new Refusal('unauthorized', { error: 'unauthorized', reason }, headers);
   return { kind: 'refused', refusal };
 }
 
-const NO_OPERATOR = unauthorized("The operator's token opens this, and nothing else does.");
+const ONLY_OPERATOR = "The operator's token opens this, and nothing else does.";
+const NO_OPERATOR = closed({ outcome: 'none', reason: ONLY_OPERATOR }, BEARER);

@@ -4,9 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Admission, TurnedAway } from '../access/gate.ts';
-import { HTML_TYPE } from '../contract/media.ts';
+import { HTML_TYPE, mediaOf } from '../contract/media.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { isRevalidated } from '../contract/reply.ts';
+import { isRevalidated, isSentByPages } from '../contract/reply.ts';
 import type { Method } from '../contract/route.ts';
 import {
   type Answering,
@@ -17,9 +17,11 @@ import {
   refusalSaid,
   type Said,
 } from './answering.ts';
+import { acceptOnly } from './bodies.ts';
 import { askedOf } from './ending.ts';
 import type { Mounted } from './mounted.ts';
-import { BAD_PATH, BrokenJson, describe, faultRefusal, reasonOf, refusalOf } from './refusing.ts';
+import { withoutToken } from './own-pages.ts';
+import { BAD_PATH, describe, faultRefusal, reasonOf, refusalOf } from './refusing.ts';
 import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -92,7 +94,7 @@ export function createHttp(
     },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 256 },
   });
-  acceptJsonOnly(app);
+  acceptOnly(app, mediaOf(null));
   const together = answerTogether();
   app.decorateRequest('startedMs', 0);
   app.decorateRequest('by', null);
@@ -100,7 +102,8 @@ export function createHttp(
     request.startedMs = performance.now();
     together(done);
   });
-  for (const { route } of options.mounted) mount(app, askingOf(answers, route.name), options);
+  for (const { route } of options.mounted)
+    mountInScope(app, askingOf(answers, route.name), options);
   for (const one of doorsOf(options)) openDoor(app, one, options);
   refuseTheRest(app, options);
   return app;
@@ -140,22 +143,24 @@ function requestIds(): () => string {
   };
 }
 
-function acceptJsonOnly(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    try {
-      const parsed: unknown = JSON.parse(String(text));
-      done(null, parsed);
-    } catch {
-      done(new BrokenJson());
-    }
-  });
+// A form of body belongs to a scope of the framework; most routes share the one of JSON.
+function mountInScope(app: FastifyInstance, asking: Asking, options: HttpOptions): void {
+  const media = mediaOf(asking.route.body);
+  if (media.kind === 'json') mount(app, asking, options);
+  else {
+    app.register((scope, _options, done) => {
+      acceptOnly(scope, media);
+      mount(scope, asking, options);
+      done();
+    });
+  }
 }
 
 function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void {
   const { route, guard, ask, refuse } = asking;
   const { now, budgetMs } = options;
   const leave = isRevalidated(route) ? sendIfNew : send;
+  const byPages = isSentByPages(route);
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -180,17 +185,25 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     errorHandler: (fault, request, reply) => fail(fault, request, reply),
   });
   const fail = (fault: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const refusal = refusalFor(fault, request, options);
+    const refusal = refusalFor(fault, request, options, bodyTypeOf(route));
     send(reply, refuse(refusal, figuresOf(request.by)));
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id, startedMs, by } = request;
     if (by === null) throw new Error(`${route.name}: nobody was let in`);
+    const sent = byPages ? withoutToken(request, by) : request;
+    if (sent instanceof Refusal) return send(reply, refuse(sent, null));
     const { asked, done } = askedOf(reply.raw, now, budgetMs);
-    const said = await ask(request, by, { id, startedMs, asked });
+    const said = await ask(sent, by, { id, startedMs, asked });
     done();
     leave(reply, said);
   };
+}
+
+function bodyTypeOf({ body }: Asking['route']): string {
+  const { type } = mediaOf(body);
+  const [name = 'a body'] = type === null ? [] : type.split(';');
+  return name;
 }
 
 function searchOf(url: string): string {
@@ -286,8 +299,13 @@ function refuseAt(
 }
 
 /** The refusal of a request that failed: what the framework refused, or a fault of ours. */
-function refusalFor(error: unknown, { id, routeOptions }: FastifyRequest, { log }: HttpOptions) {
-  const refusal = refusalOf(error);
+function refusalFor(
+  error: unknown,
+  { id, routeOptions }: FastifyRequest,
+  { log }: HttpOptions,
+  bodyType?: string,
+): Refusal {
+  const refusal = refusalOf(error, bodyType);
   if (refusal !== null) return refusal;
   log.error({ request_id: id, route: routeOptions.url, fault: describe(error) }, 'fault');
   return faultRefusal(id);

@@ -10,9 +10,15 @@ type Declared = {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodType | null;
+  readonly requestHeaders?: z.ZodObject | null;
 };
 /** What a request says, before anything is known of it. */
-export type Sent = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+export type Sent = {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers?: unknown;
+};
 /** What a request says, as its route declares it. */
 export type Input = Sent;
 
@@ -22,7 +28,18 @@ export function parseInput(route: Declared, sent: Sent): Input | Refusal {
   const params = take(route.params, sent.params, '', problems);
   const query = take(route.query, sent.query, '', problems);
   const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
-  return problems.length > 0 ? badInput(problems) : { params, query, body };
+  const { requestHeaders } = route;
+  if (requestHeaders === undefined || requestHeaders === null) {
+    return problems.length > 0 ? badInput(problems) : { params, query, body };
+  }
+  const headers = take(requestHeaders, declaredOf(requestHeaders, sent.headers), '', problems);
+  return problems.length > 0 ? badInput(problems) : { params, query, body, headers };
+}
+
+function declaredOf({ shape }: z.ZodObject, sent: unknown): object {
+  return Object.fromEntries(
+    Object.keys(shape).map((name) => [name, Reflect.get(Object(sent), name)]),
+  );
 }
 
 function take(schema: z.ZodType, value: unknown, whole: string, problems: string[]): unknown {

@@ -5,7 +5,7 @@ import type { AnyEvidenceRoute, AnyPlainRoute, Asked } from '../contract/route.t
 
 /** A handler as the transport calls it: the declaration's types were checked where it was made. */
 export type AnyHandler = (
-  input: { params: unknown; query: unknown; body: unknown },
+  input: { params: unknown; query: unknown; body: unknown; headers?: unknown },
   asked: Asked,
   caller: Caller,
 ) => Promise<unknown>;

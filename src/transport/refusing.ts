@@ -6,19 +6,19 @@ import { badInput, Refusal } from '../contract/refusals.ts';
 /** The words about a path that cannot be read. */
 export const BAD_PATH = 'path: expected a decodable path of at most 256 characters a field';
 
-/** A body that is announced as JSON and is none. */
-export class BrokenJson extends Error {}
+/** A body that is not what its type announces; the message says what was expected. */
+export class BrokenBody extends Error {}
 
 /** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
-export function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof BrokenJson) return badInput(['body: expected valid JSON']);
+export function refusalOf(error: unknown, bodyType = 'application/json'): Refusal | null {
+  if (error instanceof BrokenBody) return badInput([error.message]);
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Refusal('body_too_large', { error: 'body: larger than this route reads' });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('wrong_content_type', {
-        error: 'content-type: expected application/json',
+        error: `content-type: expected ${bodyType}`,
       });
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':

@@ -12,6 +12,8 @@ export const API_HEADERS: { readonly [name: string]: string } = {
 /** Headers of every page: own styles and scripts, nothing inline, nothing from another host. */
 export const PAGE_HEADERS: { readonly [name: string]: string } = {
   ...API_HEADERS,
+  // With no referrer at all browsers hide the origin of a form from us too.
+  'referrer-policy': 'same-origin',
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; " +
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",

@@ -3,6 +3,7 @@
 import { createGate, type Gate } from '../../access/gate.ts';
 import { mintKey } from '../../access/key.ts';
 import type { Secrets } from '../../access/secret.ts';
+import { createSessions } from '../../access/session.ts';
 import { mintToken, tokenAuthentication } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
 import { keyCommands } from '../../features/access/keys.command.ts';
@@ -12,6 +13,7 @@ import type { TokenStore } from '../../ports/access/key-store.ts';
 import { keyTable } from '../../stores/control/keys.ts';
 import { membershipTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
+import { sessionTable } from '../../stores/control/sessions.ts';
 import { tokenTable } from '../../stores/control/tokens.ts';
 import type { Tokens } from '../../transport/guard.ts';
 import { nowS } from '../clock.ts';
@@ -38,6 +40,7 @@ export const access = feature({
       },
       gate,
       tokens: tokensOf(config, tokens, secrets),
+      sessions: createSessions(sessionTable(database, context), secrets, isHttps(config), nowS),
       // Last, because it asks the store, which may fail: nothing else is left open then.
       close: () => keys.close(),
     };
@@ -45,6 +48,10 @@ export const access = feature({
   ports: {},
   commands: [...memberCommands, ...keyCommands, ...tokenCommands],
 });
+
+function isHttps({ publicUrl }: Config): boolean {
+  return publicUrl?.startsWith('https:') === true;
+}
 
 /** Who opens the intelligence service: tokens of the setting and minted ones, or everybody. */
 function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {

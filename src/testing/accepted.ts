@@ -29,3 +29,17 @@ export async function acceptedIn(
   if (!(written instanceof Read)) throw new Error(written.why.reason);
   return written.value;
 }
+
+/** A check at a time (Unix seconds) that found the list in force the newest. */
+export async function checkedIn(store: PublicationStore, at: number): Promise<void> {
+  const inForce = await store.inForce();
+  if (!(inForce instanceof Read) || inForce.value.publication === null) {
+    throw new Error('no list is in force');
+  }
+  const written = await store.recordCheck({
+    publication_id: inForce.value.publication.id,
+    source: SOURCE,
+    check: { at, by: 'asked' },
+  });
+  if (!(written instanceof Read)) throw new Error(written.why.reason);
+}

@@ -11,6 +11,8 @@ export type ClaimMeta = {
   readonly rests_on: readonly string[];
   readonly rule: 'negative' | 'checked' | 'literals';
   readonly claimed?: readonly string[];
+  /** A question may be limited to some of the ports: a claim rests on at least one of them. */
+  readonly enough?: 'one';
 };
 
 /** The metadata key under which a claimed field carries its ports. */
@@ -74,6 +76,23 @@ export function claimedWords<
   Exclude<W[number], C> | Claim<W[number], Exclude<W[number], C>, P>
 > {
   return mark(z.enum(words), { rests_on: rests.restsOn, rule: 'literals', claimed });
+}
+
+/** The same for a question that may be limited to some ports: it rests on one of them at least. */
+export function claimedWordsOfAsked<
+  const W extends readonly [string, ...string[]],
+  const C extends W[number],
+  const P extends string,
+>(
+  words: W,
+  claimed: readonly [C, ...C[]],
+  rests: RestsOn<P>,
+): Claimed<
+  z.ZodType<W[number]>,
+  Exclude<W[number], C> | { [Q in P]: Claim<W[number], Exclude<W[number], C>, Q> }[P]
+> {
+  const rests_on = rests.restsOn;
+  return mark(z.enum(words), { rests_on, rule: 'literals', claimed, enough: 'one' });
 }
 
 // The one cast that gives a plain schema the input type of its claim. The value is unwrapped and

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { claim } from '../evidence/claim.ts';
 import { read } from '../evidence/reading.ts';
 import type { Source } from '../evidence/source.ts';
-import { isoDay, negative, sourceShown, unixSeconds } from './wire.ts';
+import { claimedWordsOfAsked, isoDay, negative, sourceShown, unixSeconds } from './wire.ts';
 import { dataWriterOf, type Write, writerOf } from './writer.ts';
 
 const SCHEMAS: readonly (readonly [string, z.ZodType])[] = [
@@ -204,6 +204,17 @@ describe('a claim', () => {
     expect(() => written(row, { listed: false, note: 'n' })).toThrow('answer: data.listed is said');
     const other = claim(read(false, { port: 'labels', source }), (held) => held);
     expect(() => written(row, { listed: other, note: 'n' })).toThrow('does not rest on list');
+  });
+
+  test('of a question that may be limited rests on one of its ports, and on none is refused', () => {
+    const rests = { restsOn: ['list', 'labels'] } as const;
+    const state = z.strictObject({ state: claimedWordsOfAsked(['ok', 'none'], ['none'], rests) });
+    const none = (port: string) => claim(read('none', { port, source }), (word) => word);
+    expect(written(state, { state: none('labels') })).toBe('{"state":"none"}');
+    expect(() => written(state, { state: none('history') })).toThrow(
+      'rests on none of list, labels',
+    );
+    expect(() => written(state, { state: 'none' })).toThrow('answer: data.state is said');
   });
 
   test('inside an object that items share gives its sources in each answer', () => {

@@ -99,6 +99,11 @@ export const REASONS = {
     means: 'The text looks like base58 but does not decode to a Solana key.',
     next: 'Send the address exactly as its owner shows it.',
   },
+  no_table_applies: {
+    sentence: 'None of the tables that were asked about holds this kind of address.',
+    means: 'The question was limited to tables of another kind of address; nothing was checked.',
+    next: 'Ask about the sanctions list or the exchange-wallet table, or about all of them.',
+  },
   no_table_read: {
     sentence: 'None of the tables gave an answer: {tables}; nothing was checked.',
     means: 'Every table that applies was unread, or too old to show the absence of a listing.',

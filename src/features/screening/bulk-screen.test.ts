@@ -4,7 +4,8 @@ import { Claim } from '../../evidence/claim.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
-import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
+import type { ScreenResult } from './bulk-result.ts';
+import { bulkScreen, type Screen, type ScreenPorts } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));
@@ -172,6 +173,68 @@ describe('the three tables, each read or silent', () => {
   });
 });
 
+describe('a question that is limited to some tables', () => {
+  const PORT = {
+    sanctions_list: 'sanctionsList',
+    exchange_table: 'exchangeLabels',
+    launch_corpus: 'launchCorpus',
+  } as const;
+  const NAMES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
+  const subsets = Array.from({ length: 7 }, (_, n) =>
+    NAMES.filter((_name, i) => ((n + 1) & (1 << i)) !== 0),
+  );
+  const cells = subsets.flatMap((tables) =>
+    [null, ...NAMES].map((silent) => [tables.join(' and '), silent, tables] as const),
+  );
+
+  test.each(cells)(
+    '%s, with %s silent: only what was asked and read is denied',
+    async (...cell) => {
+      const [, silent, tables] = cell;
+      const world = ports(silent === null ? {} : { silent: [PORT[silent]] });
+      const screen = await bulkScreen([STRANGER, STRANGE_WALLET], world, tables);
+      if (screen.outcome !== 'screened') {
+        expect([screen.outcome, tables]).toEqual(['silent', [silent]]);
+        return;
+      }
+      for (const [i, result] of screen.results.entries()) {
+        const applies = (name: (typeof NAMES)[number]) => i === 1 || name !== 'launch_corpus';
+        const asked = tables.filter(applies);
+        const whole = asked.length > 0 && asked.every((name) => name !== silent);
+        expect(stateOf(result)).toBe(whole ? 'insufficient_evidence' : 'not_deployed');
+        for (const name of NAMES) {
+          const read = asked.includes(name) ? name !== silent : null;
+          expect([name, plain(result.checked[name])]).toEqual([name, read]);
+        }
+        const listRead = asked.includes('sanctions_list') && silent !== 'sanctions_list';
+        expect(plain(result.sanctions?.listed)).toBe(listRead ? false : undefined);
+        expect(plain(result.equivalent_forms)).toEqual(listRead ? [] : null);
+      }
+    },
+  );
+
+  test('asks no other table: a list alone screens where nothing else was ever imported', async () => {
+    const alone = ports({ silent: ['exchangeLabels', 'launchCorpus'] });
+    const { results, rests } = screenedIn(
+      await bulkScreen([LISTED, STRANGER], alone, ['sanctions_list']),
+    );
+    expect(results.map(plain)).toMatchObject([
+      { state: 'ok', sanctions: { listed: true }, checked: { exchange_table: null } },
+      {
+        state: 'insufficient_evidence',
+        reason: expect.stringContaining('address: the sanctions list.'),
+      },
+    ]);
+    expect(rests).toHaveLength(1);
+  });
+
+  test('a text that no table that was asked about could hold is malformed', async () => {
+    expect(await bulkScreen(['no-known-form'], ports(), ['exchange_table'])).toMatchObject({
+      outcome: 'misformed',
+    });
+  });
+});
+
 describe('a list past its maximum age', () => {
   const old = () => ports({ checked_at: NOW - 9 * DAY_S });
 
@@ -198,121 +261,6 @@ describe('a list past its maximum age', () => {
     expect(await resultsOf(['no-known-form', LITERAL], old())).toMatchObject([
       { kind: 'other', state: 'not_deployed' },
       { kind: 'other', state: 'ok', sanctions: { listed: true } },
-    ]);
-  });
-});
-
-/** One address of every form, of the key of BIP-173's example where it has one. */
-const EVERY_FORM = {
-  bitcoin_p2pkh: '1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH',
-  bitcoin_p2sh: '3CWFddi6m4ndiGyKqzYvsFYagqDLPVMTzC',
-  bitcoin_segwit: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-  bitcoin_taproot: 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
-  litecoin: 'LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnJ',
-  litecoin_p2sh: 'MJiPwX84iBe4WnFDwsYGgtnz1XonPhUqhf',
-  litecoin_segwit: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  dogecoin_or_verge: 'DFpN6QqFfUm3gKNaxN6tNcab1FArL9cZLE',
-  dash: 'XmN7PQYWKn5MJFna5fRYgP6mxT2F7xpekE',
-  zcash_transparent: 't1UYsZVJkLPeMjxEtACvSxfWuNmddpWfxzs',
-  zcash_sapling: 'zs1z7rejlpsa98s2rrrfkwmaxu53e4ue0ulcrw0h4x5g8jl04tak0d3mm47vdtahatqrlkngh9slya',
-  zcash_sprout:
-    'zcU1Cd6zYyZCd2VJF8yKgmzjxdiiU1rgTTjEwoN1CGUWCziPkUTXUjXmX7TMqdMNsTfuiGN1jQoVN4kGxUR4sAPN4XZ7pxb',
-  ripple: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh',
-  monero:
-    '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge',
-  monero_integrated:
-    '4LL9oSLmtpccfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2bYXZKKQePHES9khPK',
-  bitcoin_cash: 'qpm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a',
-  bitcoin_gold: 'GUXByHDZLvU4DnVH9imSFckt3HEQ5cFgE5',
-  ethereum_classic: '0xd882cfc20f52f2599d84b8e8d58c7fb62cfe344b',
-  tron: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-  solana: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-};
-
-function withList(listed: readonly string[], checked_at = NOW - 60): ScreenPorts {
-  const entries = listed.map((address) => entry(address, ['CYBER2']));
-  const list: MemoryWorld['list'] = {
-    publications: [{ published: '2026-11-20', checked_at, entries }],
-    maxAgeS: 7 * DAY_S,
-    simulated: false,
-    now: () => NOW,
-  };
-  const labels = { labels: [], as_of: NOW, simulated: false };
-  const corpus = { launches: [], as_of: NOW, simulated: false };
-  return memoryPorts({ list, labels, corpus, history: HISTORY });
-}
-
-describe('an address of a form that the list uses', () => {
-  const all = Object.values(EVERY_FORM);
-
-  test('is screened in one batch with every other, and none is malformed', async () => {
-    const capitals = all.filter((text) => /^(bc1|ltc1|zs1|q)/.test(text));
-    const asked = [...all, ...capitals.map((text) => text.toUpperCase())];
-    const results = await resultsOf([...asked, `bitcoincash:${EVERY_FORM.bitcoin_cash}`]);
-    expect(results).toHaveLength(all.length + capitals.length + 1);
-    for (const result of results) {
-      expect(result).toMatchObject({ sanctions: { listed: false }, equivalent_forms: [] });
-    }
-  });
-
-  test.each(Object.entries(EVERY_FORM))(
-    'is listed where the list holds it: %s',
-    async (_, text) => {
-      expect(await resultsOf([text], withList([text]))).toMatchObject([
-        { address: text, state: 'ok', sanctions: { listed: true, programs: ['CYBER2'] } },
-      ]);
-    },
-  );
-
-  test('is listed in capitals, as QR codes have it, and is no Solana key', async () => {
-    // Without a character that base58 lacks: 32 bytes, were it read as that.
-    const text = 'ltc1qaa7vz9hk5lhfqvfj56c3vm53ndmrwu8vh4hj66';
-    const capitals = text.toUpperCase();
-    for (const asked of [text, capitals]) {
-      expect(await resultsOf([asked], withList([text]))).toMatchObject([
-        { address: text, kind: 'other', sanctions: { listed: true } },
-      ]);
-    }
-  });
-});
-
-describe('another form of the same key or account', () => {
-  const { bitcoin_segwit: listed, bitcoin_p2pkh: asked } = EVERY_FORM;
-  const FORM = { form: 'bitcoin_segwit', address: listed, relation: 'same_key', listed: true };
-
-  test('that is listed stands in its own field, and the address is not listed for it', async () => {
-    expect(await resultsOf([asked, STRANGER], withList([listed]))).toMatchObject([
-      { state: 'ok', sanctions: { listed: false, programs: [] }, equivalent_forms: [FORM] },
-      { state: 'insufficient_evidence', sanctions: { listed: false }, equivalent_forms: [] },
-    ]);
-  });
-
-  test('that is listed is told by a list past its age, of which nothing else is', async () => {
-    const results = await resultsOf([asked, STRANGER], withList([listed], NOW - 9 * DAY_S));
-    expect(results).toMatchObject([
-      {
-        state: 'ok',
-        sanctions: null,
-        equivalent_forms: [FORM],
-        checked: { sanctions_list: false },
-      },
-      { state: 'not_deployed', sanctions: null, equivalent_forms: null },
-    ]);
-  });
-
-  test('is looked for where the list is read, and denied nowhere else', async () => {
-    const unread = ports({ silent: ['sanctionsList'] });
-    expect(await resultsOf([asked], unread)).toMatchObject([{ equivalent_forms: null }]);
-  });
-
-  test('of an EVM address is its Tron address, and the reverse', async () => {
-    const { tron } = EVERY_FORM;
-    const hex = '0xa614f803b6fd780986a42c78ec9c7f77e6ded13c';
-    expect(await resultsOf([hex], withList([tron]))).toMatchObject([
-      { sanctions: { listed: false }, equivalent_forms: [{ form: 'tron_base58', address: tron }] },
-    ]);
-    expect(await resultsOf([tron], withList([hex]))).toMatchObject([
-      { sanctions: { listed: false }, equivalent_forms: [{ form: 'evm_hex', address: hex }] },
     ]);
   });
 });

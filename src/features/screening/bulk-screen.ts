@@ -2,18 +2,16 @@
 // It reads three tables and nothing else: no chain, no history, no outside source.
 // It refuses to say of an address that nothing is held while a table that applies went unread.
 
-import type { EquivalentForm } from '../../chain/equivalent-form.ts';
-import { type Claim, claim } from '../../evidence/claim.ts';
+import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import {
   both,
   decided,
-  map,
   type Partly,
   Read,
   type Reading,
   type Silent,
-  seen,
+  unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
@@ -21,58 +19,14 @@ import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.t
 import type { ListEntry, ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { launchAnswer } from '../tables/launches.ts';
-import {
-  type Misformed,
-  misformOf,
-  type ScreenKind,
-  type Subject,
-  subjectOf,
-} from './screen-subject.ts';
-
-type ListPort = 'sanctions_list';
-type LabelsPort = 'exchange_labels';
-type CorpusPort = 'launch_corpus';
+import type { CorpusPort, LabelsPort, ListedForm, ListPort, ScreenResult } from './bulk-result.ts';
+import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
 
 /** The tables that a screen reads. */
 export type ScreenPorts = {
   readonly sanctionsList: SanctionsList;
   readonly exchangeLabels: ExchangeLabels;
   readonly launchCorpus: LaunchCorpus;
-};
-
-/** Another form of the same key or account that stands on the list. */
-type ListedForm = EquivalentForm & { listed: true };
-
-/** The entries of one address in the tables that were read. */
-export type ScreenResult = {
-  address: string;
-  kind: ScreenKind;
-  state:
-    | 'ok'
-    | 'not_deployed'
-    | Claim<'ok' | 'insufficient_evidence', never, ListPort | LabelsPort>;
-  exchange: {
-    label: string;
-    entity: string;
-    role: string;
-    confidence: string;
-    clusterable: boolean;
-  } | null;
-  launches: { answer: 'flagged' | 'record'; launches_settled: number; died: number } | null;
-  sanctions: {
-    listed: Claim<boolean, never, ListPort>;
-    /** `null` where the list leaves the programme of an entry open. */
-    programs: Claim<string[] | null, never, ListPort>;
-    list_published: string;
-  } | null;
-  /** Those of its other forms that stand on the list; `null` where the list was not read. */
-  equivalent_forms: Claim<ListedForm[], null, ListPort>;
-  checked: {
-    exchange_table: Claim<true, false, LabelsPort>;
-    launch_corpus: Claim<true, false, CorpusPort> | null;
-    sanctions_list: Claim<true, false, ListPort>;
-  };
-  reason?: string;
 };
 
 /** How many of the results are in each state. */
@@ -93,18 +47,26 @@ export type Screen =
       readonly rests: readonly [AnyRead, ...AnyRead[]];
     };
 
+/** `null` where a table was not asked about, or no address of the screen can stand in it. */
 type Readings = {
-  readonly list: Partly<ListLookUp, ListPort>;
-  readonly labels: Reading<LabelLookUp, LabelsPort>;
-  /** `null` where no address of the screen can be a launcher's. */
+  readonly list: Partly<ListLookUp, ListPort> | null;
+  readonly labels: Reading<LabelLookUp, LabelsPort> | null;
   readonly corpus: Reading<CorpusLookUp, CorpusPort> | null;
 };
 
-/** Screens every address in the order given, duplicates included. Nothing is trimmed. */
+/** A table that a screen may be limited to. */
+type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus';
+
+/**
+ * Screens every address in the order given, duplicates included, in all tables or in those that
+ * are named. Nothing is trimmed.
+ */
 export async function bulkScreen(
   addresses: readonly string[],
   ports: ScreenPorts,
+  tables?: readonly TableName[],
 ): Promise<Screen> {
+  const isAsked = (table: TableName) => tables === undefined || tables.includes(table);
   const subjects = addresses.map(subjectOf);
   const keys: string[] = [];
   const spellings: string[] = [];
@@ -117,9 +79,9 @@ export async function bulkScreen(
     if (subject.kind === 'solana') wallets.push(subject.address);
   }
   const [list, labels, corpus] = await Promise.all([
-    ports.sanctionsList.lookUp(spellings),
-    ports.exchangeLabels.lookUp(keys),
-    wallets.length === 0 ? null : ports.launchCorpus.lookUp(wallets),
+    isAsked('sanctions_list') ? ports.sanctionsList.lookUp(spellings) : null,
+    isAsked('exchange_table') ? ports.exchangeLabels.lookUp(keys) : null,
+    wallets.length > 0 && isAsked('launch_corpus') ? ports.launchCorpus.lookUp(wallets) : null,
   ]);
   const known: Subject[] = [];
   const misformed: Misformed[] = [];
@@ -140,8 +102,8 @@ function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
   let list: Read<ListLookUp, ListPort> | null = null;
   for (const subject of subjects) {
     const tables = isLauncher(subject) ? launchers : others;
-    const onList = decided(readings.list, (look) => look.found.has(subject.address));
-    const formsOnList = decided(readings.list, (look) => listedForms(look, subject).length > 0);
+    const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
+    const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
     else if (formsOnList instanceof Read) list = formsOnList;
     const result = resultOf(subject, onList, formsOnList, tables);
@@ -155,6 +117,13 @@ function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
   return { outcome: 'screened', results, counts, ageNotes, rests: [first, ...more] };
 }
 
+function onListAs(
+  list: Readings['list'],
+  test: (look: ListLookUp) => boolean,
+): Reading<ListLookUp, ListPort> | null {
+  return list === null ? null : decided(list, test);
+}
+
 const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
 const isNoLauncher = (subject: Subject): boolean => !isLauncher(subject);
 
@@ -162,7 +131,9 @@ function silence(readings: Readings): Screen {
   const { list, labels, corpus } = readings;
   const silent = [list, labels, corpus].find((one) => one !== null && !(one instanceof Read));
   if (silent === undefined || silent === null || silent instanceof Read) {
-    throw new Error('bulk screen: a table that was read stands behind no result');
+    // Of a table for one kind of address nobody asks about another.
+    const none = why('no_table_applies');
+    return { outcome: 'silent', silent: unread<CorpusPort>('launch_corpus', none), why: none };
   }
   const reason = why('no_table_read', { tables: silentTables(readings) });
   return { outcome: 'silent', silent, why: reason };
@@ -175,7 +146,8 @@ function silence(readings: Readings): Screen {
 type Applying = {
   readonly labels: Readings['labels'];
   readonly corpus: Readings['corpus'];
-  readonly whole: Partly<Tables, ListPort | LabelsPort>;
+  /** Whether each of them was read to its end. */
+  readonly isWhole: boolean;
   readonly checked: ScreenResult['checked'];
   /** The state of those that no table was found to hold. */
   readonly absent: ScreenResult['state'];
@@ -187,10 +159,11 @@ type Applying = {
   readonly reason: string;
 };
 
+/** What the tables hold that were read. */
 type Tables = {
-  readonly list: ListLookUp;
-  readonly labels: LabelLookUp;
-  readonly corpus?: CorpusLookUp;
+  readonly list: ListLookUp | null;
+  readonly labels: LabelLookUp | null;
+  readonly corpus: CorpusLookUp | null;
 };
 
 function applying(
@@ -199,24 +172,29 @@ function applying(
   corpus: Readings['corpus'],
 ): Applying {
   const { list, labels } = readings;
-  const whole = corpus === null ? both({ list, labels }) : both({ list, labels, corpus });
+  const applied = { list, labels, corpus };
+  const isWhole = silentTables(applied) === '';
   return {
     labels,
     corpus,
-    whole,
+    isWhole,
     checked: {
-      exchange_table: claim(labels, wasRead, wasNot),
+      exchange_table: labels === null ? null : claim(labels, wasRead, wasNot),
       launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
-      sanctions_list: claim(list, wasRead, wasNot),
+      sanctions_list: list === null ? null : claim(list, wasRead, wasNot),
     },
-    absent: absence(whole, subjects),
+    absent: isWhole ? absence(applied, subjects) : 'not_deployed',
     unlisted: list instanceof Read ? unlisted(list, subjects) : null,
-    formsUnlisted: formsUnlisted(list, subjects),
-    reason:
-      whole instanceof Read
-        ? why('no_record_held', { tables: tableNames(corpus) }).reason
-        : why('tables_unread', { tables: silentTables({ list, labels, corpus }) }).reason,
+    formsUnlisted: list instanceof Read ? formsUnlisted(list, subjects) : null,
+    reason: reasonOf(applied, isWhole),
   };
+}
+
+function reasonOf(readings: Readings, isWhole: boolean): string {
+  const tables = tableNames(readings);
+  if (tables === '') return why('no_table_applies').reason;
+  if (isWhole) return why('no_record_held', { tables }).reason;
+  return why('tables_unread', { tables: silentTables(readings) }).reason;
 }
 
 const wasRead = (): true => true;
@@ -226,21 +204,23 @@ const LIST_NAME = 'the sanctions list';
 const LABELS_NAME = 'the exchange-wallet table';
 const CORPUS_NAME = 'the Solana launch corpus';
 
-function tableNames(corpus: Readings['corpus']): string {
-  const names = [LIST_NAME, LABELS_NAME];
-  if (corpus !== null) names.push(CORPUS_NAME);
-  return names.join(', ');
+function namedTables({ list, labels, corpus }: Readings) {
+  return [
+    [LIST_NAME, list],
+    [LABELS_NAME, labels],
+    [CORPUS_NAME, corpus],
+  ] as const;
+}
+
+function tableNames(readings: Readings): string {
+  const asked = namedTables(readings).filter(([, reading]) => reading !== null);
+  return asked.map(([name]) => name).join(', ');
 }
 
 /** The tables that gave no whole answer, each with its reason. */
 function silentTables(readings: Readings): string {
-  const named = [
-    [LIST_NAME, readings.list],
-    [LABELS_NAME, readings.labels],
-    [CORPUS_NAME, readings.corpus],
-  ] as const;
   const silent: string[] = [];
-  for (const [name, reading] of named) {
+  for (const [name, reading] of namedTables(readings)) {
     if (reading === null || reading instanceof Read) continue;
     silent.push(`${name} (${reading.why.reason.replace(/\.$/, '')})`);
   }
@@ -249,12 +229,12 @@ function silentTables(readings: Readings): string {
 
 function resultOf(
   subject: Subject,
-  list: Reading<ListLookUp, ListPort>,
-  forms: Reading<ListLookUp, ListPort>,
+  list: Reading<ListLookUp, ListPort> | null,
+  forms: Reading<ListLookUp, ListPort> | null,
   tables: Applying,
 ): ScreenResult {
   const { address, kind } = subject;
-  const { labels, corpus, whole } = tables;
+  const { labels, corpus } = tables;
   const listed = list instanceof Read && list.value.found.has(address);
   const formListed = forms instanceof Read && listedForms(forms.value, subject).length > 0;
   const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
@@ -271,7 +251,7 @@ function resultOf(
       ? claim(forms, (look) => listedForms(look, subject))
       : tables.formsUnlisted,
     // A list past its age is read for those it holds and unread for the rest.
-    checked: listed && !(whole instanceof Read) ? withList(tables.checked, list) : tables.checked,
+    checked: listed && !tables.isWhole ? withList(tables.checked, list) : tables.checked,
   };
   if (!held) result.reason = tables.reason;
   return result;
@@ -285,16 +265,28 @@ function withList(
 }
 
 /**
- * What is said of those whom no table holds. They are looked for again, all together, and were one
- * of them held after all, it would be said of none that nothing is.
+ * What is said of those whom no table holds, all of which were read. They are looked for again, all
+ * together, and were one of them held after all, it would be said of none that nothing is.
  */
-function absence(whole: Applying['whole'], subjects: readonly Subject[]): ScreenResult['state'] {
-  if (!(whole instanceof Read)) return 'not_deployed';
-  const { value } = whole;
-  const missing = subjects.filter((subject) => !holds(value, subject));
-  return claim(whole, (tables) =>
-    missing.some((subject) => holds(tables, subject)) ? 'ok' : 'insufficient_evidence',
-  );
+function absence(readings: Readings, subjects: readonly Subject[]): ScreenResult['state'] {
+  const { list, labels, corpus } = readings;
+  const tables = { list: held(list), labels: held(labels), corpus: held(corpus) };
+  const missing = subjects.filter((subject) => !holds(tables, subject));
+  const said = (looks: Partial<Tables>) =>
+    missing.some((subject) => holds({ ...tables, ...looks }, subject))
+      ? 'ok'
+      : 'insufficient_evidence';
+  if (list instanceof Read && labels instanceof Read) {
+    return claim(both({ list, labels }), said, () => 'not_deployed' as const);
+  }
+  if (list instanceof Read) return claim(list, (look) => said({ list: look }));
+  if (labels instanceof Read) return claim(labels, (look) => said({ labels: look }));
+  if (corpus instanceof Read) return claim(corpus, (look) => said({ corpus: look }));
+  return 'not_deployed';
+}
+
+function held<T>(reading: Partly<T, never> | null): T | null {
+  return reading instanceof Read ? reading.value : null;
 }
 
 /** The same of the list alone: their rows, all together, are none. */
@@ -315,16 +307,12 @@ function unlisted(
 
 /** The same of their other forms. */
 function formsUnlisted(
-  list: Readings['list'],
+  list: Read<ListLookUp, ListPort>,
   subjects: readonly Subject[],
-): ScreenResult['equivalent_forms'] {
-  const sight = seen(map(list, (look) => [look]));
-  const missing =
-    sight === null ? [] : subjects.filter((one) => listedForms(sight[0], one).length === 0);
-  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)), notLooked);
+): NonNullable<ScreenResult['equivalent_forms']> {
+  const missing = subjects.filter((one) => listedForms(list.value, one).length === 0);
+  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)));
 }
-
-const notLooked = (): null => null;
 
 function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
   return forms
@@ -334,11 +322,11 @@ function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
 
 function holds(tables: Tables, subject: Subject): boolean {
   const { address } = subject;
+  const { list, labels, corpus } = tables;
   return (
-    tables.list.found.has(address) ||
-    listedForms(tables.list, subject).length > 0 ||
-    tables.labels.found.has(address) ||
-    tables.corpus?.found.has(address) === true
+    (list !== null && (list.found.has(address) || listedForms(list, subject).length > 0)) ||
+    labels?.found.has(address) === true ||
+    corpus?.found.has(address) === true
   );
 }
 

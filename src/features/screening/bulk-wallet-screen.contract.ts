@@ -6,7 +6,7 @@ import { evidenceRoute } from '../../contract/route.ts';
 import {
   addressText,
   checkedOrNull,
-  claimedWords,
+  claimedWordsOfAsked,
   harmless,
   isoDay,
   negative,
@@ -21,10 +21,14 @@ const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
 const BULK_BODY_BYTES_MAX = 256 * 1024;
 
+/** The tables that a screen can be limited to, as `checked` names them. */
+const SCREENED_TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
+
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
 const CORPUS = { restsOn: ['launch_corpus'] } as const;
 const LIST = { restsOn: ['sanctions_list'] } as const;
-const NOTHING_HELD = { restsOn: ['sanctions_list', 'exchange_labels'] } as const;
+// Of the tables that were asked about, one at least; the engine sees to it that all of them were.
+const NOTHING_HELD = { restsOn: ['sanctions_list', 'exchange_labels', 'launch_corpus'] } as const;
 
 const exchange = z.strictObject({
   label: words(),
@@ -58,7 +62,7 @@ const listedForm = z.strictObject({
 const screenResult = z.strictObject({
   address: words(),
   kind: oneOf(['evm', 'solana', 'bitcoin', 'tron', 'other']),
-  state: claimedWords(
+  state: claimedWordsOfAsked(
     ['ok', 'insufficient_evidence', 'not_deployed'],
     ['insufficient_evidence'],
     NOTHING_HELD,
@@ -66,7 +70,7 @@ const screenResult = z.strictObject({
   exchange: exchange.nullable(),
   launches: launches.nullable(),
   sanctions: sanctions.nullable(),
-  equivalent_forms: negative(z.array(listedForm).nullable(), LIST),
+  equivalent_forms: negative(z.array(listedForm), LIST).nullable(),
   checked: z.strictObject({
     exchange_table: checkedOrNull(EXCHANGE),
     launch_corpus: checkedOrNull(CORPUS),
@@ -85,7 +89,15 @@ export const bulkWalletScreen = evidenceRoute({
   summary: 'One result for each of up to 500 addresses, from the tables held. No outside call.',
   access: 'desk',
   bodyBytesMax: BULK_BODY_BYTES_MAX,
-  body: z.strictObject({ addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX) }),
+  body: z.strictObject({
+    addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
+    tables: z
+      .array(z.enum(SCREENED_TABLES))
+      .min(1)
+      .max(SCREENED_TABLES.length)
+      .describe('The tables to look in; without it all of them.')
+      .optional(),
+  }),
   data: z.strictObject({
     results: z.array(screenResult).min(1),
     requested: z.int().positive(),

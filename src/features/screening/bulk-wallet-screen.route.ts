@@ -25,7 +25,7 @@ const FORMS_CAVEAT =
 /** The handler of the bulk screen over the tables that it reads. */
 export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulkWalletScreen> {
   return async ({ body }) => {
-    const screen = await bulkScreen(body.addresses, ports);
+    const screen = await bulkScreen(body.addresses, ports, body.tables);
     switch (screen.outcome) {
       case 'misformed':
         return badInput(screen.misformed.map(problemOf));

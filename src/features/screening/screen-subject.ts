@@ -52,7 +52,7 @@ export function subjectOf(text: string): Subject | null {
 const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
 /**
  * Why a text cannot be screened. One of no known form is malformed only where a list read to its
- * end does not hold it; while the list is unread it cannot be told from a listed one.
+ * end does not hold it, or none was asked about; while the list is unread it may be a listed one.
  */
 export function misformOf(
   text: string | undefined,
@@ -60,8 +60,8 @@ export function misformOf(
   list: Partly<ListLookUp, SanctionsListPort> | null,
 ): MisformCode | null {
   if (subject === null || text === undefined) return 'form_not_recognised';
-  if (subject.recognised || !(list instanceof Read)) return null;
-  if (list.value.found.has(subject.address)) return null;
+  if (subject.recognised || (list !== null && !(list instanceof Read))) return null;
+  if (list?.value.found.has(subject.address) === true) return null;
   const misform = describeMisform(text);
   return misform === null ? 'form_not_recognised' : misform;
 }

@@ -15,6 +15,7 @@ import { NOBODY } from './contract/caller.ts';
 import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';
+import { addressRecords } from './testing/address-records.ts';
 import { named } from './testing/addresses.ts';
 import { ran } from './testing/recording-io.ts';
 import { TEST_SERVICE } from './testing/service.ts';
@@ -88,7 +89,7 @@ const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeo
 
 function asking(line: string): ReturnType<typeof ran> {
   const { port } = server.address() as AddressInfo;
-  const services = { started: parseConfig({}, { cwd }) };
+  const services = { started: parseConfig({}, { cwd }), readRecords: addressRecords };
   const words = `${line} --base-url http://127.0.0.1:${port} --key k`;
   return ran(words, [lookCommand, screenCommand], services, { cwd });
 }

@@ -53,9 +53,9 @@ function isFree(meta: ClaimMeta, value: unknown): boolean {
 
 // What was not looked at denies nothing, so it need not name every port that a denial rests on.
 function checkBasis(meta: ClaimMeta, claimed: AnyClaim, at: string): void {
-  if (meta.enough === 'one') {
-    if (meta.rests_on.some((port) => claimed.ports.has(port))) return;
-    throw new Error(`answer: ${at} rests on none of ${meta.rests_on.join(', ')}`);
+  if (meta.limited_to !== undefined) {
+    if (meta.limited_to.some((port) => claimed.ports.has(port))) return;
+    throw new Error(`answer: ${at} rests on none of ${meta.limited_to.join(', ')}`);
   }
   for (const port of meta.rests_on) {
     if (!claimed.ports.has(port)) throw new Error(`answer: ${at} does not rest on ${port}`);

@@ -11,8 +11,8 @@ export type ClaimMeta = {
   readonly rests_on: readonly string[];
   readonly rule: 'negative' | 'checked' | 'literals';
   readonly claimed?: readonly string[];
-  /** A question may be limited to some of the ports: a claim rests on at least one of them. */
-  readonly enough?: 'one';
+  /** A question may be limited to some of these ports: a claim rests on at least one of them. */
+  readonly limited_to?: readonly string[];
 };
 
 /** The metadata key under which a claimed field carries its ports. */
@@ -78,7 +78,10 @@ export function claimedWords<
   return mark(z.enum(words), { rests_on: rests.restsOn, rule: 'literals', claimed });
 }
 
-/** The same for a question that may be limited to some ports: it rests on one of them at least. */
+/**
+ * The same for a question that may be limited to some ports (`limitedTo`), one of which it then
+ * rests on; a question that is not rests on `restsOn`.
+ */
 export function claimedWordsOfAsked<
   const W extends readonly [string, ...string[]],
   const C extends W[number],
@@ -86,13 +89,17 @@ export function claimedWordsOfAsked<
 >(
   words: W,
   claimed: readonly [C, ...C[]],
-  rests: RestsOn<P>,
+  { restsOn, limitedTo }: RestsOn<P> & { readonly limitedTo: readonly P[] },
 ): Claimed<
   z.ZodType<W[number]>,
   Exclude<W[number], C> | { [Q in P]: Claim<W[number], Exclude<W[number], C>, Q> }[P]
 > {
-  const rests_on = rests.restsOn;
-  return mark(z.enum(words), { rests_on, rule: 'literals', claimed, enough: 'one' });
+  return mark(z.enum(words), {
+    rests_on: restsOn,
+    rule: 'literals',
+    claimed,
+    limited_to: limitedTo,
+  });
 }
 
 // The one cast that gives a plain schema the input type of its claim. The value is unwrapped and

@@ -207,7 +207,7 @@ describe('a claim', () => {
   });
 
   test('of a question that may be limited rests on one of its ports, and on none is refused', () => {
-    const rests = { restsOn: ['list', 'labels'] } as const;
+    const rests = { restsOn: ['list'], limitedTo: ['list', 'labels'] } as const;
     const state = z.strictObject({ state: claimedWordsOfAsked(['ok', 'none'], ['none'], rests) });
     const none = (port: string) => claim(read('none', { port, source }), (word) => word);
     expect(written(state, { state: none('labels') })).toBe('{"state":"none"}');

@@ -1,10 +1,12 @@
 // Many addresses against the tables held, and the commands that ask a running service.
 
-import type { ConnectionServices } from '../../command/connection.ts';
+import { FileUnreadable } from '../../features/screening/address-file.command.ts';
 import { bulkWalletScreen } from '../../features/screening/bulk-wallet-screen.contract.ts';
 import { bulkWalletScreenHandler } from '../../features/screening/bulk-wallet-screen.route.ts';
 import { lookCommand } from '../../features/screening/look.command.ts';
-import { screenCommand } from '../../features/screening/screen.command.ts';
+import { type ScreenServices, screenCommand } from '../../features/screening/screen.command.ts';
+import { csvRecords } from '../../sources/files/csv.ts';
+import { FileFault } from '../../sources/files/fault.ts';
 import { feature, served } from '../feature.ts';
 
 export const screening = feature({
@@ -15,6 +17,14 @@ export const screening = feature({
   routes: [served(bulkWalletScreen, bulkWalletScreenHandler)],
   local: {
     commands: [lookCommand, screenCommand],
-    services: ({ started }): ConnectionServices => ({ started }),
+    services: ({ started }): ScreenServices => ({ started, readRecords }),
   },
 });
+
+async function* readRecords(path: string): ReturnType<typeof csvRecords> {
+  try {
+    yield* csvRecords(path);
+  } catch (fault) {
+    throw fault instanceof FileFault ? new FileUnreadable(fault.message) : fault;
+  }
+}

@@ -1,65 +1,128 @@
-// Answers one question: which addresses does a CSV file hold, and on which lines.
-// The column named `address` is taken, else the first; nothing is corrected or left out unsaid.
+// Which cells of a CSV file hold addresses, and on which lines?
+// The file is read twice: first for its columns, so that no address in a later row of a column that
+// seemed to hold none goes by unseen. Nothing is corrected or left out unsaid.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { parseKnownAddress } from '../../chain/address.ts';
+import type { TableLine } from '../../ports/tables/table-import.ts';
 
-/** An address as the file writes it, with its line (from 1). */
-export type FileAddress = { readonly line: number; readonly address: string };
+/** Reads the records of a file; the first may be headings. Throws `FileUnreadable`. */
+export type ReadRecords = (path: string) => AsyncIterable<TableLine>;
 
 /** The file is not there, is none, or holds what no address file holds. */
 export class FileUnreadable extends Error {}
 
-const FILE_BYTES_MAX = 512 * 1024 * 1024;
-const LINE_CHARS_MAX = 64 * 1024;
-const HEADINGS = ['address', 'wallet', 'wallet_address'];
+/** An address as the file writes it, with its line (from 1) and its column. */
+export type FileAddress = {
+  readonly line: number;
+  readonly column: string;
+  readonly address: string;
+};
 
-/** Reads the addresses line by line, in bounded memory. Blank lines are no rows. */
-export async function* fileAddresses(path: string): AsyncGenerator<FileAddress, void> {
-  const file = await openFile(path);
-  let line = 0;
-  let column: number | null = null;
-  for await (const text of file.readLines({ encoding: 'utf8' })) {
-    line += 1;
-    const row = line === 1 ? text.replace(/^\uFEFF/, '') : text;
-    if (row.trim() === '') continue;
-    if (row.length > LINE_CHARS_MAX) throw new FileUnreadable(`line ${line} is too long`);
-    const cells = cellsOf(row);
-    if (column === null) {
-      const named = cells.findIndex((cell) => HEADINGS.includes(cell.trim().toLowerCase()));
-      column = Math.max(named, 0);
-      if (named >= 0) continue;
+/** A row that could not be taken as the columns say. */
+export type UnreadRow = { readonly line: number; readonly problem: string };
+
+/** Where the addresses of a file are. */
+export type Layout = {
+  /** The headings as written; `null` where the first row is no row of headings. */
+  readonly headings: readonly string[] | null;
+  readonly width: number;
+  /** The columns of which every cell is an address to screen, by their place. */
+  readonly columns: readonly number[];
+  /** Whether an address of a known form is taken from any other cell too. */
+  readonly elsewhere: boolean;
+};
+
+const HEADING = /address|wallet/i;
+/** No address is shorter, so that a row of shorter cells alone may be one of headings. */
+const ADDRESS_CHARS_MIN = 25;
+
+/** Finds the columns. Those that are named are taken, and no other; a missing one is a fault. */
+export async function layoutOf(
+  records: AsyncIterable<TableLine>,
+  named: readonly string[],
+): Promise<Layout> {
+  let first: readonly string[] | null = null;
+  let hasHeadings = false;
+  const counts: { readonly filled: number; readonly addresses: number }[] = [];
+  for await (const { cells } of records) {
+    if (first === null) {
+      first = cells;
+      hasHeadings = isHeadings(cells, named);
+      if (hasHeadings) continue;
     }
-    const address = cells[column];
-    yield { line, address: address === undefined ? '' : address.trim() };
+    for (const [i, cell] of cells.entries()) {
+      const text = cell.trim();
+      if (text === '') continue;
+      const { filled, addresses } = counts[i] ?? NOTHING_FILLED;
+      counts[i] = { filled: filled + 1, addresses: addresses + (isAddress(text) ? 1 : 0) };
+    }
   }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  const file = await open(path).catch((fault: unknown) => {
-    throw new FileUnreadable(fault instanceof Error && 'code' in fault ? String(fault.code) : 'no');
+  if (first === null) throw new FileUnreadable('it holds no row');
+  const headings = hasHeadings ? first.map((cell) => cell.trim()) : null;
+  const width = first.length;
+  if (named.length > 0) {
+    return {
+      headings,
+      width,
+      columns: named.map((one) => placeOf(one, headings)),
+      elsewhere: false,
+    };
+  }
+  const columns = first.flatMap((_, i) => {
+    const { filled, addresses } = counts[i] ?? NOTHING_FILLED;
+    const isNamed = headings !== null && HEADING.test(String(headings[i])) && filled > 0;
+    return isNamed || (addresses > 0 && addresses * 2 >= filled) ? [i] : [];
   });
-  const facts = await file.stat();
-  const problem = facts.isDirectory() ? 'a folder' : 'over 512 MiB';
-  if (!facts.isDirectory() && facts.size <= FILE_BYTES_MAX) return file;
-  await file.close();
-  throw new FileUnreadable(`it is ${problem}`);
+  // A file of one column is a list of addresses, whatever it holds.
+  return { headings, width, columns: width === 1 ? [0] : columns, elsewhere: true };
 }
 
-/** The cells of one row: comma-separated, quoted where a cell holds a comma or a quote. */
-export function cellsOf(row: string): string[] {
-  const cells: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let i = 0; i < row.length; i += 1) {
-    const char = row.charAt(i);
-    if (quoted && char === '"' && row.charAt(i + 1) === '"') {
-      cell += '"';
-      i += 1;
-    } else if (char === '"') quoted = !quoted;
-    else if (char === ',' && !quoted) {
-      cells.push(cell);
-      cell = '';
-    } else cell += char;
+const NOTHING_FILLED = { filled: 0, addresses: 0 } as const;
+
+function isAddress(text: string): boolean {
+  return parseKnownAddress(text) !== null;
+}
+
+function isHeadings(cells: readonly string[], named: readonly string[]): boolean {
+  const texts = cells.map((cell) => cell.trim());
+  if (named.some((one) => texts.some((text) => sameName(text, one)))) return true;
+  return texts.every((text) => text.length < ADDRESS_CHARS_MIN && !isAddress(text));
+}
+
+const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+function placeOf(name: string, headings: readonly string[] | null): number {
+  const place = headings === null ? -1 : headings.findIndex((one) => sameName(one, name));
+  if (place >= 0) return place;
+  throw new FileUnreadable(`it has no column "${name}"`);
+}
+
+/** The name of a column as its heading has it, else its number (from 1). */
+export function columnName({ headings }: Layout, place: number): string {
+  const heading = headings?.[place];
+  return heading === undefined || heading === '' ? String(place + 1) : heading;
+}
+
+/** The addresses of a file in the order of its cells, and the rows that could not be taken. */
+export async function* fileAddresses(
+  records: AsyncIterable<TableLine>,
+  layout: Layout,
+): AsyncGenerator<FileAddress | UnreadRow, void> {
+  let isFirst = true;
+  for await (const { line, cells } of records) {
+    const isHeading = isFirst && layout.headings !== null;
+    isFirst = false;
+    if (isHeading) continue;
+    let taken = 0;
+    for (const [i, cell] of cells.entries()) {
+      const address = cell.trim();
+      const isAsked = layout.columns.includes(i) && address !== '';
+      if (!isAsked && !(layout.elsewhere && isAddress(address))) continue;
+      taken += 1;
+      yield { line, column: columnName(layout, i), address };
+    }
+    if (cells.length !== layout.width) {
+      yield { line, problem: `${cells.length} values under ${layout.width} columns` };
+    } else if (taken === 0) yield { line, problem: 'no address in this row' };
   }
-  return [...cells, cell];
 }

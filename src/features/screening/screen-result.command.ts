@@ -15,6 +15,7 @@ const screenResult = z.looseObject({
   sanctions: z
     .looseObject({ listed: z.boolean(), programs: z.array(z.string()).nullable() })
     .nullable(),
+  equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullish(),
   checked: z.looseObject({
     exchange_table: z.boolean().nullable(),
     launch_corpus: z.boolean().nullable(),
@@ -26,7 +27,10 @@ export type ScreenResult = z.output<typeof screenResult>;
 
 /** The envelope of a bulk screen. */
 export const screenedBody = z.union([
-  z.object({ state: z.literal('ok'), data: z.object({ results: z.array(screenResult) }) }),
+  z.object({
+    state: z.literal('ok'),
+    data: z.object({ results: z.array(screenResult), caveat: z.string() }),
+  }),
   z.object({ state: z.literal('not_deployed'), reason: z.string() }),
 ]);
 
@@ -57,6 +61,18 @@ export const screenText = {
     return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
   },
 };
+
+/** Other forms of the same key or account that stand on the list. */
+export function listedForms({ equivalent_forms: forms }: ScreenResult): readonly string[] {
+  return forms === null || forms === undefined ? NO_FORMS : forms.map(({ address }) => address);
+}
+
+const NO_FORMS: readonly string[] = Object.freeze([]);
+
+/** Whether a caveat says that its answer rests on made-up data. */
+export function isSimulated(caveat: string): boolean {
+  return caveat.startsWith('Simulated:');
+}
 
 /** Whether any table that applies to the address was left unread. */
 export function leftUnread({ checked }: ScreenResult): boolean {

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from '../../config.ts';
+import { addressRecords } from '../../testing/address-records.ts';
+import { evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { cellsOf } from './address-file.command.ts';
 import { lookCommand } from './look.command.ts';
 import { screenCommand } from './screen.command.ts';
 
@@ -60,7 +61,7 @@ afterEach(async () => {
 
 const COMMANDS = [screenCommand, lookCommand];
 function run(line: string, env: { readonly [name: string]: string } = {}) {
-  const services = { started: parseConfig(env, { cwd }) };
+  const services = { started: parseConfig(env, { cwd }), readRecords: addressRecords };
   return ran(line, COMMANDS, services, { cwd });
 }
 const screen = (text: string, more = '--key sc_key --json') => {
@@ -68,6 +69,8 @@ const screen = (text: string, more = '--key sc_key --json') => {
   return run(`screen f.csv --base-url ${base} ${more}`);
 };
 
+const A = evm('a');
+const B = evm('b');
 const HELD = { exchange_table: true, launch_corpus: null, sanctions_list: true };
 function result(address: string, more: object = {}) {
   return {
@@ -90,14 +93,14 @@ const everyone = ({ addresses }: Asked) => bulk(addresses.map((one) => result(on
 describe('screen', () => {
   test('rows keep the order and the lines of the file, 500 to a request', async () => {
     answer = everyone;
-    const rows = Array.from({ length: 1_001 }, (_, i) => `0x${i}`);
+    const rows = Array.from({ length: 1_001 }, (_, i) => evm(`row ${i}`));
     const said = await screen(`name,address\n${rows.map((row) => `"a, b",${row}`).join('\n')}\n`);
     expect(said.status).toBe(0);
     expect(asked.map((one) => one.addresses.length)).toEqual([500, 500, 1]);
     expect(asked[0]?.key).toBe('Bearer sc_key');
     expect(said.lines.map((line) => rowOf(line).address)).toEqual(rows);
     expect(rowOf(said.lines[0]).line).toBe(2);
-    expect(said.errors).toEqual(['1001 rows, 0 on the sanctions list.']);
+    expect(said.errors).toEqual(['1001 addresses (address), 0 on the sanctions list.']);
   });
 
   test('a misformed row is named and not screened; the others are', async () => {
@@ -107,10 +110,11 @@ describe('screen', () => {
       const error = `addresses[${bad}]: form not recognised; nothing was checked; and 2 more`;
       return { status: 400, body: { error } };
     };
-    const said = await screen('0xa\noops\n0xb\n');
+    const said = await screen(`${A}\noops\n${B}\n`);
     expect(said.status).toBe(3);
     expect(rowOf(said.lines[1])).toEqual({
       line: 2,
+      column: '1',
       address: 'oops',
       state: 'misformed',
       reason: 'form not recognised; nothing was checked',
@@ -134,7 +138,7 @@ describe('screen', () => {
     ],
   ])('%s is no result: every row says not checked, exit status 3', async (_, said, reason) => {
     answer = () => said;
-    const screened = await screen('0xa\n0xb\n');
+    const screened = await screen(`${A}\n${B}\n`);
     expect(screened.status).toBe(3);
     for (const line of screened.lines) {
       expect(rowOf(line)).toMatchObject({ state: 'unchecked' });
@@ -146,7 +150,7 @@ describe('screen', () => {
   test('a service that is not there is no result either', async () => {
     const said = await run(`screen f.csv --base-url http://127.0.0.1:1 --key k`).catch(String);
     expect(said).toMatchObject({ status: 1 });
-    writeFileSync(join(cwd, 'f.csv'), '0xa');
+    writeFileSync(join(cwd, 'f.csv'), A);
     const absent = await run('screen f.csv --base-url http://127.0.0.1:1 --key k --json');
     expect(absent.status).toBe(3);
     expect(absent.lines[0]).toContain('ECONNREFUSED');
@@ -164,9 +168,11 @@ describe('screen', () => {
           }),
         ),
       );
-    const said = await screen('0xa', '--key k');
+    const said = await screen(A, '--key k');
     expect(said.status).toBe(3);
-    expect(said.lines[1]).toMatch(/0xa\s+not_deployed\s+not checked\s+no record\s+does not apply/);
+    expect(said.lines[1]).toMatch(
+      /in part\s+not_deployed\s+not checked\s+–\s+no record\s+does not apply/,
+    );
   });
 
   test('a hit stands out for people', async () => {
@@ -176,27 +182,24 @@ describe('screen', () => {
           result(one, { state: 'ok', sanctions: { listed: true, programs: ['DPRK3', 'X'] } }),
         ),
       );
-    const said = await screen('address\n0xa', '--key k');
+    const said = await screen(`address\n${A}`, '--key k');
     expect(said.lines[1]).toContain('LISTED DPRK3, X');
-    expect(said.errors).toEqual(['1 rows, 1 on the sanctions list.']);
+    expect(said.errors).toEqual(['1 addresses (address), 1 on the sanctions list.']);
   });
 
-  test('an empty file could not check anything; a folder is no file', async () => {
+  test('a file without rows could not check anything; an empty one or a folder is no file', async () => {
     answer = everyone;
-    expect((await screen('\n\n')).status).toBe(3);
+    expect((await screen('\n\n')).status).toBe(1);
+    expect((await screen('address\n')).status).toBe(3);
     mkdirSync(join(cwd, 'd'));
     expect((await run(`screen d --base-url ${base} --key k`)).status).toBe(1);
     expect(asked).toEqual([]);
   });
 
   test('without a key, a URL or a file it is bad usage', async () => {
-    expect((await screen('0xa', '')).status).toBe(2);
+    expect((await screen(A, '')).status).toBe(2);
     expect((await run('screen --key k')).status).toBe(2);
     expect((await run('screen f.csv --key k --base-url ftp://x')).status).toBe(2);
-  });
-
-  test('cells may be quoted', () => {
-    expect(cellsOf('a,"b, ""c""",,d')).toEqual(['a', 'b, "c"', '', 'd']);
   });
 });
 
@@ -211,14 +214,14 @@ describe('the demo key', () => {
   test('is used with the simulated service, and its address too', async () => {
     written();
     answer = everyone;
-    writeFileSync(join(cwd, 'f.csv'), '0xa');
+    writeFileSync(join(cwd, 'f.csv'), A);
     expect((await run('screen f.csv', { EXHIBIT_SIMULATE: '1' })).status).toBe(0);
     expect(asked[0]?.key).toBe('Bearer sc_demo');
   });
 
   test('is shown to no other service, and not outside simulation', async () => {
     written();
-    writeFileSync(join(cwd, 'f.csv'), '0xa');
+    writeFileSync(join(cwd, 'f.csv'), A);
     const other = base.replace('127.0.0.1', 'localhost');
     const elsewhere = `screen f.csv --base-url ${other}`;
     expect((await run(elsewhere, { EXHIBIT_SIMULATE: '1' })).status).toBe(2);

@@ -1,233 +1,206 @@
-// Answers one question: what do the tables of a running service hold of the addresses of a file.
-// Every row of the file gets a row; one that could not be checked says so, and the command exits 3.
+// What do the tables of a running service hold of the addresses of a file?
+// Every address of the file gets a row; one that could not be checked says so, and the command
+// exits 3. Once the service refuses or is silent nobody is asked any more.
 
 import {
   type Command,
   EXIT,
+  type ExitStatus,
   fileArgument,
   type Io,
+  oneOf,
   readArgs,
   requireOption,
+  UsageError,
 } from '../../command/command.ts';
 import {
-  askService,
   CONNECTION_DETAILS,
   CONNECTION_OPTIONS,
   type Connection,
   type ConnectionServices,
   findConnection,
-  refusalText,
 } from '../../command/connection.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-import { type FileAddress, FileUnreadable, fileAddresses } from './address-file.command.ts';
 import {
-  leftUnread,
-  type ScreenResult,
-  screenedBody,
-  screenText,
-} from './screen-result.command.ts';
+  columnName,
+  type FileAddress,
+  FileUnreadable,
+  fileAddresses,
+  layoutOf,
+  type ReadRecords,
+  type UnreadRow,
+} from './address-file.command.ts';
+import { BATCH_MAX, type Row, screenBatch } from './screen-batch.command.ts';
+import {
+  type OutFile,
+  OutRefused,
+  openOut,
+  outcomeOf,
+  placeOf,
+  SCREEN_COLUMNS,
+  screenCells,
+} from './screen-out.command.ts';
+import { isSimulated } from './screen-result.command.ts';
+import { countOutcome, newCounts, type ScreenCounts, summary } from './screen-summary.command.ts';
 
-/** The most addresses that one screen takes. */
-const BATCH_MAX = 500;
-const ADDRESSES_MAX = 1_000_000;
-/** Each round takes out the misformed rows that a refusal names; it names at least one. */
-const ROUNDS_MAX = BATCH_MAX + 1;
-const PATH = '/api/v1/bulk/wallet-screen';
+const ADDRESSES_MAX = 2_000_000;
+const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
 
-type Row = FileAddress &
-  (
-    | { readonly kind: 'result'; readonly result: ScreenResult }
-    | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
-  );
+/** A connection, and the reader of files. */
+export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
 
 /** `exhibit screen`. */
-export const screenCommand: Command<ConnectionServices> = {
+export const screenCommand: Command<ScreenServices> = {
   name: 'screen',
   summary: 'Screen the addresses of a CSV file through a running service.',
-  usage: 'exhibit screen FILE.csv [--base-url URL] [--key-file FILE] [--json]',
-  example: 'exhibit screen addresses.csv',
+  usage: 'exhibit screen FILE.csv [--column NAME] [--require TABLE] [--out FILE.csv] [--json]',
+  example: 'exhibit screen addresses.csv --require sanctions_list --out screened.csv',
   details: [
-    'FILE.csv          addresses in the column "address", else in the first column',
+    'FILE.csv          every column that holds addresses is read, and named on the last line',
+    '--column NAME     read this column alone; may be given more than once',
+    `--require TABLE   ask about this table alone (${TABLES.join(', ')}); likewise`,
+    '--out FILE.csv    write the rows there; no cell of it begins a formula',
+    '--resume          go on with the rows of an --out file of a run that stopped',
+    '--fail-on-listed  exit status 1 where an address, or another form of it, is listed',
     ...CONNECTION_DETAILS,
-    '--json            one result a line, in the order of the file',
-    'Up to 500 addresses are one request of the allowance. Exit status 3: at least one row could',
-    'not be checked.',
+    '--json            one address a line, in the order of the file, with the caveat',
+    'Up to 500 addresses are one request of the allowance. Exit status 3: at least one address or',
+    'row could not be checked.',
   ],
   run: async (argv, io, services) => {
     const { values, positionals } = readArgs(argv, {
-      options: CONNECTION_OPTIONS,
+      options: {
+        ...CONNECTION_OPTIONS,
+        column: { type: 'string', multiple: true },
+        require: { type: 'string', multiple: true },
+        out: { type: 'string' },
+        resume: { type: 'boolean' },
+        'fail-on-listed': { type: 'boolean' },
+      },
       positionals: ['FILE.csv'],
     });
     const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
+    const required = values.require === undefined ? NONE : values.require;
+    const tables = required.map((one) => oneOf(one, '--require', TABLES));
+    const resume = values.resume === true;
+    if (resume && values.out === undefined) throw new UsageError('--resume needs --out FILE.csv.');
     const to = await findConnection(values, io, services);
-    const counts = { rows: 0, listed: 0, listUnread: 0, misformed: 0, unchecked: 0 };
+    const { readRecords } = services;
     try {
-      for await (const batch of batches(fileAddresses(file))) {
-        const rows = await screenBatch(to, batch, io);
-        show(rows, io, counts.rows === 0);
-        for (const row of rows) count(row, counts);
-        if (counts.rows > ADDRESSES_MAX) {
-          io.err(`Stopped after ${counts.rows} rows: a file holds at most ${ADDRESSES_MAX}.`);
-          return EXIT.couldNotCheck;
-        }
+      const named = values.column === undefined ? NONE : values.column;
+      const layout = await layoutOf(readRecords(file), named);
+      const out =
+        values.out === undefined
+          ? null
+          : await openOut(fileArgument(values.out, io), resume, readRecords);
+      const run: Run = { to, tables, io, out, counts: newCounts(), stopped: null, shown: 0 };
+      for await (const batch of batches(fileAddresses(readRecords(file), layout), run)) {
+        await screenNext(run, batch);
+        if (run.stopped !== null && out !== null) break;
       }
+      const columns = layout.columns.map((place) => columnName(layout, place));
+      io.err(summary(run.counts, columns, run.stopped, out !== null));
+      return statusOf(run, values['fail-on-listed'] === true);
     } catch (fault) {
-      if (!(fault instanceof FileUnreadable)) throw fault;
-      io.err(`The file cannot be read: ${fault.message}.`);
+      if (!(fault instanceof FileUnreadable) && !(fault instanceof OutRefused)) throw fault;
+      io.err(
+        `The file cannot be ${fault instanceof OutRefused ? 'written' : 'read'}: ${fault.message}.`,
+      );
       return EXIT.failed;
     }
-    if (counts.rows === 0) io.err('The file holds no address.');
-    else io.err(summary(counts));
-    return counts.rows === 0 || counts.misformed + counts.unchecked > 0
-      ? EXIT.couldNotCheck
-      : EXIT.done;
   },
 };
 
-type Counts = {
-  rows: number;
-  listed: number;
-  /** Rows that no list was read for. */
-  listUnread: number;
-  misformed: number;
-  unchecked: number;
+const NONE: readonly string[] = Object.freeze([]);
+
+type Run = {
+  readonly to: Connection;
+  readonly tables: readonly string[];
+  readonly io: Io;
+  readonly out: OutFile | null;
+  readonly counts: ScreenCounts;
+  /** Why nobody is asked any more. */
+  stopped: string | null;
+  shown: number;
 };
 
-function count(row: Row, counts: Counts): void {
-  counts.rows += 1;
-  if (row.kind !== 'result' || row.result.sanctions === null) counts.listUnread += 1;
-  if (row.kind === 'result') {
-    if (leftUnread(row.result)) counts.unchecked += 1;
-    if (row.result.sanctions?.listed === true) counts.listed += 1;
-  } else counts[row.kind] += 1;
+function statusOf({ counts }: Run, failOnListed: boolean): ExitStatus {
+  const { addresses, listed, formListed, misformed, unchecked, inPart, unread } = counts;
+  if (failOnListed && listed + formListed > 0) return EXIT.failed;
+  const left = misformed + unchecked + inPart + unread;
+  return addresses === 0 || left > 0 ? EXIT.couldNotCheck : EXIT.done;
 }
 
-function summary({ rows, listed, listUnread, misformed, unchecked }: Counts): string {
-  const parts = [`${rows} rows`];
-  // That none is on the list is said where it was read for every row.
-  if (listed > 0 || listUnread === 0) parts.push(`${listed} on the sanctions list`);
-  if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
-  if (unchecked > 0) parts.push(`${unchecked} not checked in full`);
-  return `${parts.join(', ')}.`;
-}
-
-async function* batches(rows: AsyncIterable<FileAddress>): AsyncGenerator<FileAddress[], void> {
+/** The addresses in batches. Rows that could not be taken are said, and counted, on the way. */
+async function* batches(
+  rows: AsyncIterable<FileAddress | UnreadRow>,
+  { counts, io, out }: Run,
+): AsyncGenerator<FileAddress[], void> {
   let batch: FileAddress[] = [];
+  let isEarlier = out !== null;
   for await (const row of rows) {
+    if ('problem' in row) {
+      counts.unread += 1;
+      io.err(`Line ${row.line}: ${row.problem}.`);
+      continue;
+    }
+    if (counts.addresses + batch.length >= ADDRESSES_MAX) {
+      throw new FileUnreadable(`it holds over ${ADDRESSES_MAX} addresses`);
+    }
+    if (isEarlier && out !== null) {
+      const done = await out.earlier();
+      isEarlier = done !== null;
+      if (done !== null) {
+        if (done.place !== placeOf(row)) {
+          throw new OutRefused(`its rows are not of this file from line ${row.line} on`);
+        }
+        countOutcome(done.outcome, counts);
+        continue;
+      }
+    }
     batch.push(row);
     if (batch.length < BATCH_MAX) continue;
     yield batch;
     batch = [];
   }
+  if (isEarlier && (await out?.earlier()) !== null) {
+    throw new OutRefused('it holds more rows than this file');
+  }
   if (batch.length > 0) yield batch;
 }
 
-async function screenBatch(to: Connection, batch: readonly FileAddress[], io: Io): Promise<Row[]> {
-  const misformed = new Map<FileAddress, string>();
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const asked = batch.filter((row) => !misformed.has(row));
-    if (asked.length === 0) return inOrder(batch, misformed, new Map());
-    const said = await askService(
-      to,
-      { method: 'POST', path: PATH, body: { addresses: asked.map((row) => row.address) } },
-      io.signal,
-    );
-    if (said.kind === 'silent') return inOrder(batch, misformed, said.reason);
-    if (said.status === 400) {
-      const named = namedPositions(said.body, asked);
-      if (named.size === 0) return inOrder(batch, misformed, refusalText(400, said.body));
-      for (const [row, reason] of named) misformed.set(row, reason);
-      continue;
-    }
-    if (said.status !== 200) return inOrder(batch, misformed, refusalText(said.status, said.body));
-    return answeredRows(batch, asked, misformed, said.body);
-  }
-  return inOrder(batch, misformed, 'the service refused every part of the batch');
+async function screenNext(run: Run, batch: readonly FileAddress[]): Promise<void> {
+  const rows = run.stopped === null ? await screenBatch(run.to, batch, run.tables, run.io) : null;
+  const told: readonly Row[] =
+    rows === null
+      ? batch.map((row) => ({ ...row, kind: 'unchecked', reason: String(run.stopped) }))
+      : rows;
+  const silent = told.find((row) => row.kind === 'unchecked');
+  if (silent?.kind === 'unchecked') run.stopped = silent.reason;
+  // What was not checked is not written down, so that a run that goes on asks about it.
+  if (run.out !== null && silent === undefined) await run.out.add(told);
+  if (run.out === null) show(told, run);
+  for (const row of told) countOutcome(outcomeOf(row), run.counts);
 }
 
-function answeredRows(
-  batch: readonly FileAddress[],
-  asked: readonly FileAddress[],
-  misformed: ReadonlyMap<FileAddress, string>,
-  body: unknown,
-): Row[] {
-  const parsed = screenedBody.safeParse(body);
-  if (!parsed.success) return inOrder(batch, misformed, 'the answer is not one of this interface');
-  if (parsed.data.state === 'not_deployed') return inOrder(batch, misformed, parsed.data.reason);
-  const { results } = parsed.data.data;
-  if (results.length !== asked.length) {
-    return inOrder(batch, misformed, 'the answer has another number of results than was asked');
-  }
-  const found = new Map<FileAddress, ScreenResult>();
-  for (const [i, row] of asked.entries()) {
-    const result = results[i];
-    if (result !== undefined) found.set(row, result);
-  }
-  return inOrder(batch, misformed, found);
-}
-
-function inOrder(
-  batch: readonly FileAddress[],
-  misformed: ReadonlyMap<FileAddress, string>,
-  rest: ReadonlyMap<FileAddress, ScreenResult> | string,
-): Row[] {
-  return batch.map((row) => {
-    const why = misformed.get(row);
-    if (why !== undefined) return { ...row, kind: 'misformed', reason: why };
-    if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
-    const result = rest.get(row);
-    if (result === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
-    return { ...row, kind: 'result', result };
-  });
-}
-
-// A refusal names positions: `addresses[3]: form not recognised; nothing was checked; addresses[5]`
-function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileAddress, string> {
-  const named = new Map<FileAddress, string>();
-  const text = refusalText(400, body);
-  for (const [, position, reason] of text.matchAll(
-    /addresses\[(\d+)\]: (.*?)(?=; (?:addresses\[|and \d)|$)/g,
-  )) {
-    const row = asked[Number(position)];
-    if (row !== undefined && reason !== undefined) named.set(row, reason);
-  }
-  return named;
-}
-
-const COLUMNS = ['line', 'address', 'state', 'sanctions', 'exchange', 'launches', 'reason'];
-
-function show(rows: readonly Row[], io: Io, first: boolean): void {
+function show(rows: readonly Row[], run: Run): void {
+  const { io } = run;
   if (io.json) {
     for (const row of rows) printJson(io, jsonOf(row));
     return;
   }
-  const lines = tableLines(
-    COLUMNS.map((title) => ({ title, right: title === 'line' })),
-    rows.map(cellsOf),
-    io,
-  );
-  print(io, first ? lines : lines.slice(1));
-}
-
-function cellsOf(row: Row): (string | number | null)[] {
-  if (row.kind !== 'result') {
-    const state = row.kind === 'misformed' ? 'misformed' : 'not checked';
-    return [row.line, row.address, state, null, null, null, row.reason];
-  }
-  const { result } = row;
-  return [
-    row.line,
-    result.address,
-    result.state,
-    screenText.sanctions(result),
-    screenText.exchange(result),
-    screenText.launches(result),
-    result.reason === undefined ? null : result.reason,
-  ];
+  const columns = SCREEN_COLUMNS.map((title) => ({ title, right: title === 'line' }));
+  const lines = tableLines(columns, rows.map(screenCells), io);
+  print(io, run.shown === 0 ? lines : lines.slice(1));
+  run.shown += rows.length;
+  const told = rows.flatMap((row) => (row.kind === 'result' ? [row.caveat] : [])).at(0);
+  if (told !== undefined) io.out(told);
 }
 
 function jsonOf(row: Row): object {
-  if (row.kind === 'result') return { line: row.line, ...row.result };
-  const { line, address, kind, reason } = row;
-  return { line, address, state: kind, reason };
+  const { line, column, address, kind } = row;
+  if (row.kind !== 'result') return { line, column, address, state: kind, reason: row.reason };
+  const { result, caveat } = row;
+  const simulated = isSimulated(caveat) ? { simulated: true } : {};
+  return { line, column, ...result, caveat, ...simulated };
 }

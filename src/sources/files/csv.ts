@@ -3,6 +3,7 @@
 // close, rows could be swallowed unseen: that is a fault of the whole file.
 
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
@@ -50,6 +51,47 @@ export async function csvTable(
   const bytes = await readFile(path);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { sha256, lines: csvLines(bytes.toString('utf8')) };
+}
+
+/** The largest file whose records are read one by one. */
+const FILE_BYTES_MAX = 512 * 1024 * 1024;
+
+/**
+ * The records of a CSV file with the line on which each begins; the first may be headings. Throws
+ * `FileFault` where the file cannot be read, is too large, or a quote does not close.
+ */
+export async function* csvRecords(path: string): AsyncGenerator<TableLine> {
+  const facts = await stat(path).catch((fault: NodeJS.ErrnoException) => {
+    throw new FileFault(String(fault.code));
+  });
+  if (!facts.isFile()) throw new FileFault('it is no file');
+  if (facts.size > FILE_BYTES_MAX) throw new FileFault('it is over 512 MiB');
+  const input = createReadStream(path);
+  const parser = parse({ ...OPTIONS, relax_quotes: true });
+  input.once('error', (fault) => parser.destroy(fault));
+  input.pipe(parser);
+  let twice = 0;
+  try {
+    for await (const parsed of parser) {
+      const { line, cells } = lineOf(parsed);
+      // The parser tells where a record ends, and counts a line end of two characters in a quoted
+      // cell twice.
+      const counted = ends(cells, LINE_END_CHARACTER);
+      yield { line: line - twice - counted, cells };
+      twice += counted - ends(cells, LINE_END);
+    }
+  } catch (fault) {
+    throw fault instanceof CsvError ? new FileFault(wordsOf(fault)) : fault;
+  } finally {
+    input.destroy();
+  }
+}
+
+const LINE_END = /\r\n|\n|\r/;
+const LINE_END_CHARACTER = /[\r\n]/;
+
+function ends(cells: readonly string[], end: RegExp): number {
+  return cells.reduce((found, cell) => found + cell.split(end).length - 1, 0);
 }
 
 /** The rows of a CSV file: a header, commas, UTF-8. */

@@ -1,0 +1,14 @@
+// Answers one question: how does a command in a test read the records of a file.
+
+import { FileUnreadable } from '../features/screening/address-file.command.ts';
+import { csvRecords } from '../sources/files/csv.ts';
+import { FileFault } from '../sources/files/fault.ts';
+
+/** The reader that the commands are given where they run. */
+export async function* addressRecords(path: string): ReturnType<typeof csvRecords> {
+  try {
+    yield* csvRecords(path);
+  } catch (fault) {
+    throw fault instanceof FileFault ? new FileUnreadable(fault.message) : fault;
+  }
+}

@@ -132,7 +132,22 @@ test.each(REFUSED)('the refusal of %s is what the document says', async (_, over
   expect(reply.statusCode).toBe(status);
   const validate = validatorOf(url, 'POST', status);
   expect([validate(reply.json()), validate.errors]).toEqual([true, null]);
+  const declared = DOCUMENT.paths[url]?.['post']?.responses[String(status)]?.headers;
+  const names = Object.keys({ ...declared });
+  expect(names).toContain('X-RateLimit-Remaining');
+  for (const name of names) expect(reply.headers).toHaveProperty(name.toLowerCase());
   await app.close();
+});
+
+test('every operation says that it may be overloaded, and when to come again', () => {
+  const all = Object.values(DOCUMENT.paths).flatMap((methods) => Object.values(methods));
+  expect(all.length).toBeGreaterThan(5);
+  for (const { operationId, responses } of all) {
+    expect([operationId, Object.keys({ ...responses[503]?.headers })]).toEqual([
+      operationId,
+      expect.arrayContaining(['Retry-After']),
+    ]);
+  }
 });
 
 test('a validator of the document would notice: an absence with data is refused', () => {

@@ -17,7 +17,7 @@ import {
   type Presented,
   storeUnavailable,
 } from './credential.ts';
-import { type QuotaFigures, quotaSpent } from './quota.ts';
+import { noAllowance, type QuotaFigures, quotaSpent } from './quota.ts';
 
 /** An admitted caller, to be charged when its answer is ready. */
 export type Admitted = {
@@ -37,6 +37,12 @@ export type TurnedAway = { readonly kind: 'refused'; readonly refusal: Refusal }
 export type Gate = {
   /** Credential first, then allowance; nothing is charged yet. */
   readonly admit: (presented: Presented, rule: HostedRule) => Soon<Admitted | TurnedAway>;
+  /** What is left of an admitted caller's allowance, as far as this process knows now. */
+  readonly left: (admitted: Admitted) => number;
+  /** The figures beside a response that no route gave: a valid key's own, else none. */
+  readonly figures: (presented: Presented) => Soon<QuotaFigures>;
+  /** The figures where no key is known: nothing is allowed. */
+  readonly noFigures: () => QuotaFigures;
   /** Stores one charge before the answer leaves; never past the limit, whichever process asks. */
   readonly charge: (
     admitted: Admitted,
@@ -79,6 +85,22 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
           return whenThere(left, (said) => admitted(credential, said));
         },
       ),
+    left: ({ credential: { allowance }, figures }) => {
+      const used = quota.lastSeen(allowance.allowance);
+      return used === null ? figures.remaining : Math.max(figures.limit - used, 0);
+    },
+    figures: (presented) =>
+      whenThere(
+        authenticate(presented, anyRuleOf(presented), stores, now()),
+        (credential): Soon<QuotaFigures> => {
+          if (!credential.admitted) return noAllowance(now());
+          const { allowance, reset_s } = credential.allowance;
+          return whenThere(quota.remaining(allowance), (left) =>
+            left instanceof Unread ? noAllowance(now()) : { ...left.value, reset_s },
+          );
+        },
+      ),
+    noFigures: () => noAllowance(now()),
     charge: async ({ credential, figures }) => {
       const { allowance, reset_s } = credential.allowance;
       const charged = await quota.charge(allowance);
@@ -89,6 +111,11 @@ export function createGate(stores: GateStores, now: () => UnixSeconds): Gate {
       return { kind: 'charged', figures: { ...figures, limit, remaining, reset_s } };
     },
   };
+}
+
+/** The rule that a valid key of this kind opens, whichever that is. */
+function anyRuleOf({ authorization, serviceMembership }: Presented): HostedRule {
+  return /(?:^|\s)scp_/.test(`${authorization} ${serviceMembership}`) ? 'partner' : 'analyst';
 }
 
 function callerOf({ key: { id: key_id, holder }, membership }: Authenticated): Caller {

@@ -242,14 +242,11 @@ function statesSentence(absences: readonly string[]): string {
 }
 
 function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
-  const codes = new Set<RefusalCode>(['bad_input', 'wrong_method', 'fault']);
+  const codes = new Set<RefusalCode>(['bad_input', 'wrong_method', 'fault', 'overloaded']);
   if (charged) {
     codes.add('credential');
     codes.add('quota');
-  } else {
-    codes.add('overloaded');
-    if (route.access !== 'open') codes.add('unauthorized');
-  }
+  } else if (route.access !== 'open') codes.add('unauthorized');
   if ('body' in route && route.body !== null) {
     codes.add('body_too_large');
     codes.add('wrong_content_type');
@@ -304,7 +301,8 @@ function together(
   const both = Object.entries(own).flatMap(([status, answer]) => {
     const refusal = refused[status];
     if (refusal === undefined) return [];
-    return [[status, { ...answer, ...eitherContent(answer.content, refusal.content) }]];
+    const headers = { ...refusal.headers, ...answer.headers };
+    return [[status, { ...answer, headers, ...eitherContent(answer.content, refusal.content) }]];
   });
   return { ...refused, ...own, ...Object.fromEntries(both) };
 }

@@ -46,14 +46,16 @@ export const REFUSALS = {
     body: plain,
     means: 'It was not sent by a page of this service that this browser had opened.',
   },
+  too_slow: { status: 408, body: plain, means: 'The request did not come whole in time.' },
   not_found: { status: 404, body: plain, means: 'No such route.' },
   wrong_method: { status: 405, body: plain, means: 'The route takes another method; see Allow.' },
   body_too_large: { status: 413, body: plain, means: 'The body is over the published size.' },
   wrong_content_type: {
     status: 415,
     body: plain,
-    means: 'The body is not of the type that the route takes.',
+    means: 'The body is not of the type that the route takes, or is encoded.',
   },
+  head_too_large: { status: 431, body: plain, means: 'Path and headers are over 16 KiB.' },
   quota: {
     status: 429,
     body: z.strictObject({
@@ -68,7 +70,11 @@ export const REFUSALS = {
     body: z.strictObject({ error: z.string(), request_id: z.string() }),
     means: 'A fault of the service. The id stands in its log.',
   },
-  overloaded: { status: 503, body: plain, means: 'Too many requests at once; try again.' },
+  overloaded: {
+    status: 503,
+    body: plain,
+    means: 'Too much is under way; nothing was charged. Try again.',
+  },
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;

@@ -143,7 +143,8 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
       const { guard, ask, refuse } = askingOf(parts.answers, name);
       const by = await guard(credentialOf(headers), '');
       if (by.kind === 'refused') return heard(refuse(by.refusal, null));
-      return heard(await ask(sent, by, { id, startedMs, asked }));
+      const isGone = () => underWay.signal.aborted;
+      return heard(await ask(sent, by, { id, startedMs, asked, isGone }));
     } catch (fault) {
       return onBug(fault);
     } finally {

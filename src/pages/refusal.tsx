@@ -17,10 +17,12 @@ const TOLD: { readonly [code in RefusalCode]: { readonly title: string; readonly
       title: 'Not a form of this service',
       next: 'Nothing was done. Open the page again and send the form from there.',
     },
+    too_slow: { title: 'Not all of it came', next: 'Load the page again.' },
     not_found: { title: 'No such page', next: 'The pages stand in the navigation above.' },
     wrong_method: { title: 'Not like this', next: 'Open the page by its address.' },
     body_too_large: { title: 'Too large', next: 'Go back and send less at once.' },
     wrong_content_type: { title: 'Not a form', next: 'Open the page and send its own form.' },
+    head_too_large: { title: 'Too much to read', next: 'Clear what is stored for this site.' },
     quota: { title: 'Allowance used up', next: 'Wait for the time that is named above.' },
     fault: {
       title: 'A fault of the service',

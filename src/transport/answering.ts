@@ -15,12 +15,15 @@ import { parseInput, type Sent } from './input.ts';
 import type { Meters } from './metrics.ts';
 import type { Log, Mounted } from './mounted.ts';
 import { describe, faultRefusal, reasonOf } from './refusing.ts';
+import { requestsUnderWay, type UnderWay } from './under-way.ts';
 
 /** One request: its id in the log, when it came (`performance.now`), what its handler is told. */
 export type Question = {
   readonly id: string;
   readonly startedMs: number;
   readonly asked: Asked;
+  /** Whether its client has hung up, where the door can tell. */
+  readonly isGone?: () => boolean;
 };
 
 /** What leaves. */
@@ -60,34 +63,39 @@ export type Answers = ReadonlyMap<string, Asking>;
 /** Makes what every door asks. Throws where a route cannot be served, and names it. */
 export function answersOf(mounted: readonly Mounted[], parts: Answering): Answers {
   const answers = new Map<string, Asking>();
+  const underWay = requestsUnderWay(parts.gate);
   for (const one of mounted) {
     const { route } = one;
     if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
     const refuse = refuserOf(route, parts);
     const guard = guardOf(route, parts);
-    answers.set(route.name, { route, guard, refuse, ask: answerer(one, refuse, parts) });
+    answers.set(route.name, { route, guard, refuse, ask: answerer(one, refuse, underWay, parts) });
   }
   return answers;
 }
 
-/** Requests of a route that run at once where no quota bounds them; more are shed. */
-const UNCHARGED_REQUESTS_MAX = 256;
 const OK = 200;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_STORE = 'no-store';
 /** By what the answers to callers differ, wherever one has to hold something. */
 const VARY = 'Authorization, x-service-membership';
 
-function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering): AskRoute {
+function answerer(
+  { route, handle }: Mounted,
+  refuse: Refuse,
+  underWay: UnderWay,
+  parts: Answering,
+): AskRoute {
   const { gate, meters, log } = parts;
   const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
-  let running = 0;
-  return async (sent, by, { id, startedMs, asked }) => {
-    if (by.kind === 'uncharged' && running >= UNCHARGED_REQUESTS_MAX) {
-      const busy = { error: 'Too many requests at once; try again in a second.' };
-      return refuse(new Refusal('overloaded', busy, { 'retry-after': '1' }), null);
-    }
-    running += 1;
+  const hungUp = (): Said => {
+    meters.refused(route.name, HUNG_UP);
+    return NOBODY_READS;
+  };
+  return async (sent, by, { id, startedMs, asked, isGone }) => {
+    if (isGone?.() === true) return hungUp();
+    const tooMany = underWay.begin(by, route.name);
+    if (tooMany !== null) return refuse(tooMany, figuresOf(by));
     try {
       const input = parseInput(route, sent);
       if (input instanceof Refusal) return refuse(input, figuresOf(by));
@@ -95,6 +103,8 @@ function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering):
       if (said instanceof Refusal) return refuse(said, figuresOf(by));
       // Written before it is charged, so that a fault in the answer is never paid for.
       const { status, state, bytes, declared } = written(said, asked.now());
+      // What is charged is an answer that is ready while its client is still there.
+      if (isGone?.() === true) return hungUp();
       const charged = by.kind === 'uncharged' ? null : await charge(gate, by);
       if (charged?.kind === 'refused') return refuse(charged.refusal, null);
       meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
@@ -107,10 +117,14 @@ function answerer({ route, handle }: Mounted, refuse: Refuse, parts: Answering):
       log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
       return refuse(faultRefusal(id), figuresOf(by));
     } finally {
-      running -= 1;
+      underWay.end(by, route.name);
     }
   };
 }
+
+/** The reason under which a request is counted whose client left before its answer was ready. */
+const HUNG_UP = 'hung_up';
+const NOBODY_READS: Said = { status: 499, headers: {}, bytes: Buffer.alloc(0) };
 
 type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
 
@@ -150,14 +164,16 @@ function withDeclared({ 'content-type': _, ...headers }: Headers, declared: Head
   return { ...headers, ...declared };
 }
 
-function refuserOf(route: Mounted['route'], { meters, refusalPage }: Answering): Refuse {
+function refuserOf(route: Mounted['route'], { gate, meters, refusalPage }: Answering): Refuse {
   const page = isPage(route) ? refusalPage : undefined;
   if (page === undefined && isPage(route)) {
     throw new Error(`${route.name} needs a page for its refusals`);
   }
   return (refusal, figures) => {
     meters.refused(route.name, reasonOf(refusal));
-    return refusalSaid(refusal, figures, page);
+    // On the hosted surface every response says what is left, of a caller that is not known too.
+    const none = gate !== null && route.surface === 'hosted' ? gate.noFigures() : null;
+    return refusalSaid(refusal, figures === null ? none : figures, page);
   };
 }
 

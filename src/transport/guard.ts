@@ -2,7 +2,7 @@
 // A rule that nothing on this server can hold stops the mounting: no route is served without it.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HostedRule } from '../access/credential.ts';
+import type { HostedRule, Presented } from '../access/credential.ts';
 import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
 import type { Sessions } from '../access/session.ts';
 import type { AuthenticateToken } from '../access/tokens.ts';
@@ -70,10 +70,14 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding): Guard {
 }
 
 function keyGuard(gate: Gate, rule: HostedRule): Guard {
-  return ({ authorization, 'x-service-membership': membership }, search) => {
-    const serviceMembership = typeof membership === 'string' ? membership : undefined;
-    return gate.admit({ authorization, serviceMembership, search }, rule);
-  };
+  return (headers, search) => gate.admit(presentedIn(headers, search), rule);
+}
+
+/** The places of a request in which a key can stand. */
+export function presentedIn(headers: IncomingHttpHeaders, search: string): Presented {
+  const { authorization, 'x-service-membership': membership } = headers;
+  const serviceMembership = typeof membership === 'string' ? membership : undefined;
+  return { authorization, serviceMembership, search };
 }
 
 // A header alone: a token in a query is for streams. Who may not come in learns nothing else.

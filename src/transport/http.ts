@@ -3,11 +3,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Admission, TurnedAway } from '../access/gate.ts';
+import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
+import type { QuotaFigures } from '../access/quota.ts';
 import { HTML_TYPE, mediaOf } from '../contract/media.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
 import { isRevalidated, isSentByPages } from '../contract/reply.ts';
 import type { Method } from '../contract/route.ts';
+import type { Soon } from '../evidence/soon.ts';
 import {
   type Answering,
   type Answers,
@@ -19,10 +21,19 @@ import {
 } from './answering.ts';
 import { acceptOnly } from './bodies.ts';
 import { askedOf } from './ending.ts';
+import { presentedIn } from './guard.ts';
 import type { Mounted } from './mounted.ts';
 import { withoutToken } from './own-pages.ts';
-import { BAD_PATH, describe, faultRefusal, reasonOf, refusalOf } from './refusing.ts';
+import {
+  BAD_PATH,
+  describe,
+  encodingRefusal,
+  faultRefusal,
+  reasonOf,
+  refusalOf,
+} from './refusing.ts';
 import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
+import { refuseUnparsed } from './unparsed.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -31,6 +42,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than any load balancer keeps an idle connection, so that it is never the one to close. */
 const KEEP_ALIVE_MS = 72_000;
 const NOT_MODIFIED = 304;
+/** How the paths of the hosted surface begin, those included that no route has. */
+const HOSTED_PATHS = '/api/v1/';
 
 /** What answers the posts to one path in a protocol of its own, past the routes. */
 export type Door = {
@@ -86,7 +99,9 @@ export function createHttp(
     trustProxy: options.trustProxy,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    return503OnClosing: false,
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => refuseUnparsed(error, socket, options),
     genReqId: requestIds(),
     frameworkErrors: (error, request, reply) => {
       const refusal = refusalOf(error);
@@ -98,9 +113,20 @@ export function createHttp(
   const together = answerTogether();
   app.decorateRequest('startedMs', 0);
   app.decorateRequest('by', null);
-  app.addHook('onRequest', (request, _reply, done) => {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook('onRequest', (request, reply, done) => {
     request.startedMs = performance.now();
-    together(done);
+    const refusal = closing ? CLOSING : withoutHost(request);
+    if (refusal === null) together(done);
+    else refuseAt(request, reply, refusal, options);
+  });
+  // An expectation that nobody here knows is none: the request is answered as any other.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
   });
   for (const { route } of options.mounted)
     mountInScope(app, askingOf(answers, route.name), options);
@@ -117,6 +143,17 @@ function askingOf(answers: Answers, name: string): Asking {
 
 function doorsOf({ doors }: HttpOptions): readonly Door[] {
   return doors === undefined ? [] : doors;
+}
+
+const CLOSING = new Refusal(
+  'overloaded',
+  { error: 'The service is stopping; try again in a second.' },
+  { 'retry-after': '1' },
+);
+
+function withoutHost({ headers, raw }: FastifyRequest): Refusal | null {
+  if (headers.host !== undefined || raw.httpVersion !== '1.1') return null;
+  return badInput(['host: expected the header that HTTP/1.1 requires']);
 }
 
 // The requests of one event-loop tick are all read first and then answered: what each step needs is
@@ -167,11 +204,17 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     bodyLimit: route.bodyBytesMax === undefined ? BODY_BYTES_MAX : route.bodyBytesMax,
     onRequest: (request, reply, done) => {
       const enter = (said: Admission | TurnedAway): void => {
-        if (said.kind === 'refused') send(reply, refuse(said.refusal, null));
-        else {
-          request.by = said;
-          done();
+        if (said.kind === 'refused') {
+          send(reply, refuse(said.refusal, null));
+          return;
         }
+        const encoded = route.body === null ? null : encodingRefusal(request.headers);
+        if (encoded !== null) {
+          send(reply, refuse(encoded, figuresOf(said)));
+          return;
+        }
+        request.by = said;
+        done();
       };
       const said = guard(request.headers, searchOf(request.url));
       if (said instanceof Promise) said.then(enter, done);
@@ -194,7 +237,8 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     const sent = byPages ? withoutToken(request, by) : request;
     if (sent instanceof Refusal) return send(reply, refuse(sent, null));
     const { asked, done } = askedOf(reply.raw, now, budgetMs);
-    const said = await ask(sent, by, { id, startedMs, asked });
+    const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
+    const said = await ask(sent, by, { id, startedMs, asked, isGone });
     done();
     leave(reply, said);
   };
@@ -239,7 +283,8 @@ function openDoor(app: FastifyInstance, door: Door, options: HttpOptions): void 
     bodyLimit: door.bodyBytesMax,
     onRequest: (request, reply, done) => {
       const enter = (refusal: Refusal | null) => {
-        if (!refuse(reply, refusal)) done();
+        const told = refusal === null ? encodingRefusal(request.headers) : refusal;
+        if (!refuse(reply, told)) done();
       };
       admit(request.raw).then(enter, done);
     },
@@ -289,13 +334,23 @@ function refuseTheRest(app: FastifyInstance, options: HttpOptions): void {
 
 // Where no route is known that says how it refuses, a browser is told in a page.
 function refuseAt(
-  { headers: { accept } }: Pick<FastifyRequest, 'headers'>,
+  request: Pick<FastifyRequest, 'headers' | 'raw'>,
   reply: FastifyReply,
   refusal: Refusal,
-  { refusalPage }: HttpOptions,
+  { gate, meters, refusalPage }: HttpOptions,
 ): void {
-  const isBrowser = accept?.includes('text/html') === true;
-  send(reply, refusalSaid(refusal, null, isBrowser ? refusalPage : undefined));
+  const page = request.headers.accept?.includes('text/html') === true ? refusalPage : undefined;
+  meters.refused('unknown', refusal.code);
+  const say = (figures: QuotaFigures | null) => send(reply, refusalSaid(refusal, figures, page));
+  const figures = gate === null ? null : figuresAt(gate, request.raw);
+  if (figures instanceof Promise) figures.then(say, () => say(null));
+  else say(figures);
+}
+
+/** Whose allowance stands beside a response that no route gave; `null` off the hosted surface. */
+function figuresAt(gate: Gate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
+  if (url?.startsWith(HOSTED_PATHS) !== true) return null;
+  return gate.figures(presentedIn(headers, searchOf(url)));
 }
 
 /** The refusal of a request that failed: what the framework refused, or a fault of ours. */

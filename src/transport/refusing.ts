@@ -1,6 +1,7 @@
 // Answers one question: which refusal does a fault stand for.
 // Each fault of the web framework that is the request's becomes a row of the refusals' table.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { badInput, Refusal } from '../contract/refusals.ts';
 
 /** The words about a path that cannot be read. */
@@ -31,6 +32,14 @@ export function refusalOf(error: unknown, bodyType = 'application/json'): Refusa
     default:
       return null;
   }
+}
+
+/** The refusal of a body in an encoding: none is read here, and none is taken for plain text. */
+export function encodingRefusal(headers: IncomingHttpHeaders): Refusal | null {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || /^\s*(identity\s*)?$/i.test(encoding)) return null;
+  const error = 'content-encoding: expected none; a compressed body is not read';
+  return new Refusal('wrong_content_type', { error }, { 'accept-encoding': 'identity' });
 }
 
 /** The reason under which a refusal is counted. */

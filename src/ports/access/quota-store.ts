@@ -30,6 +30,8 @@ export type QuotaStore = {
   readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
   /** What is left, as last seen here within two seconds or read now. A spent one stays spent. */
   readonly remaining: (allowance: Allowance) => Soon<Reading<Remaining, QuotaPort>>;
+  /** The use, where it was seen here within two seconds or is spent; asks nobody. */
+  readonly lastSeen: (allowance: Allowance) => number | null;
   /** The use that is stored now. */
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
 };

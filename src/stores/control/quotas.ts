@@ -81,9 +81,12 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       return readings.ask(async () => {
         const used = await usageBatched({ subject, period });
         known.saw(subject, period, used);
-        return left(used, limit);
+        // A charge that was stored meanwhile may have been answered first.
+        const last = known.recent(subject, period, limit);
+        return left(last === null ? used : last, limit);
       });
     },
+    lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
     usage,
   };
 }

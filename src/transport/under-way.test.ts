@@ -33,11 +33,15 @@ const work = plainRoute({
   responses: { 200: z.strictObject({ fine: z.boolean() }) },
 });
 const upload = plainRoute({
-  ...{ name: 'upload', surface: 'hosted', method: 'POST', path: '/api/v1/upload' },
-  ...{ summary: 'A route of the tests that takes a body.', access: 'analyst' },
+  name: 'upload',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/upload',
+  summary: 'A route of the tests that takes a body.',
+  access: 'analyst',
   body: z.strictObject({ text: z.string() }),
   responses: { 200: z.strictObject({ fine: z.boolean() }) },
-} as const);
+});
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -146,7 +150,7 @@ describe('2,000 requests at once with a key that has one left', () => {
     // Nothing holds a place: another member is answered, and this one's refusal is the quota's.
     expect((await by.get(1)).status).toBe(200);
     const next = await by.get();
-    expect([next.status, JSON.parse(next.body).reason]).toEqual([429, 'quota_exhausted']);
+    expect([next.status, next.body]).toEqual([429, expect.stringContaining('"quota_exhausted"')]);
   }, 60_000);
 
   test('are told by 503, not by 429, while the last one may still be free', async () => {

@@ -20,21 +20,28 @@ const SECRETS = deriveSecrets('a root secret of the tests', null);
 const SOLD = String(PLANS.analyst.daily_requests);
 const ZERO = '0';
 
-const FACTS = { surface: 'hosted', summary: 'A route of the tests.', access: 'analyst' } as const;
 const responses = { 200: z.strictObject({ text: z.string() }) };
 const given = plainRoute({
-  ...FACTS,
-  ...{ name: 'given', method: 'GET', path: '/api/v1/given/{name}' },
+  name: 'given',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/given/{name}',
+  summary: 'A route of the tests.',
+  access: 'analyst',
   params: z.strictObject({ name: z.string() }),
   responses,
-} as const);
+});
 const taken = plainRoute({
-  ...FACTS,
-  ...{ name: 'taken', method: 'POST', path: '/api/v1/taken' },
+  name: 'taken',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/taken',
+  summary: 'A route of the tests that takes a body.',
+  access: 'analyst',
   body: z.strictObject({ text: z.string() }),
   bodyBytesMax: 100,
   responses,
-} as const);
+});
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -144,7 +151,7 @@ describe('what is left is said', () => {
     expect(headerIn(text, 'x-ratelimit-limit')).toBe(left);
     expect(Number(headerIn(text, 'x-ratelimit-reset'))).toBeGreaterThan(0);
     const [, body] = text.split('\r\n\r\n');
-    expect(Object.keys(JSON.parse(String(body)))[0]).toBe('error');
+    expect(body).toMatch(/^\{"error":"[^"]+"/);
     expect(headerIn(text, 'x-content-type-options')).toBe('nosniff');
     expect(await by.used()).toBe(0);
     expect(await by.meters.registry.metrics()).toMatch(/exhibit_refusals_total\{[^}]+\} 1/);

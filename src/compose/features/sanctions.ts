@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
-import { listChangesPage, sanctionsChanges } from '../../features/sanctions/changes.contract.ts';
+import {
+  listChangesFeed,
+  listChangesPage,
+  sanctionsChanges,
+} from '../../features/sanctions/changes.contract.ts';
 import { sanctionsChangesPage } from '../../features/sanctions/changes.page.tsx';
 import {
   newestChanges,
+  readChanges,
   removalsBy,
   sanctionsChangesHandler,
 } from '../../features/sanctions/changes.route.ts';
+import { changesFeed } from '../../features/sanctions/changes-feed.ts';
 import { sanctionsCheck } from '../../features/sanctions/check.command.ts';
 import { publicationGate } from '../../features/sanctions/publication-gate.ts';
 import { sanctionsDiff, sanctionsExport } from '../../features/sanctions/publications.command.ts';
@@ -117,6 +123,14 @@ export const sanctions = feature({
         const shown = await newestChanges(log);
         const status = 'reason' in shown ? 503 : 200;
         return listChangesPage.reply(status, sanctionsChangesPage(facts, shown));
+      };
+    }),
+    shownPage(listChangesFeed, null, ({ sanctionsChanges: log }: ChangesGiven, { simulated }) => {
+      return async () => {
+        const found = await readChanges(log);
+        if ('reason' in found) return listChangesFeed.reply(503, found.reason);
+        const { files, changes } = found;
+        return listChangesFeed.reply(200, changesFeed(files, changes, simulated));
       };
     }),
   ],

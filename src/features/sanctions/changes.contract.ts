@@ -2,7 +2,7 @@
 // its page.
 
 import { z } from 'zod';
-import { html } from '../../contract/media.ts';
+import { html, text } from '../../contract/media.ts';
 import { plainRoute } from '../../contract/route.ts';
 import {
   addressText,
@@ -115,4 +115,17 @@ export const listChangesPage = plainRoute({
   summary: 'What each sanctions list that came into force changed, for people.',
   access: 'open',
   responses: { 200: html(), 503: html() },
+});
+
+export const listChangesFeed = plainRoute({
+  name: 'sanctions_changes_feed',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/sanctions/changes.atom',
+  summary: 'What each sanctions list that came into force changed, as an Atom feed.',
+  access: 'open',
+  responses: {
+    200: text('application/atom+xml; charset=utf-8'),
+    503: text('text/plain; charset=utf-8'),
+  },
 });

@@ -9,6 +9,7 @@ type File = Changes['files'][number];
 
 const PATH = '/registry/sanctions';
 const MACHINE = '/api/v1/registry/sanctions/changes';
+const FEED = '/registry/sanctions/changes.atom';
 const TITLE = 'Changes of the sanctions list';
 
 /** The page of the change log; `reason` stands where the log could not be read. */
@@ -39,7 +40,8 @@ function Log({ log }: { log: Changes }) {
       <p class="lead">What each list that came into force here changed of the one before.</p>
       <p>{log.caveat}</p>
       <p>
-        The same as a machine reads it, by address and by date: <a href={MACHINE}>{MACHINE}</a>
+        The same as a machine reads it, by address and by date: <a href={MACHINE}>{MACHINE}</a>. As
+        a feed: <a href={FEED}>{FEED}</a>.
       </p>
       <Files files={log.files} whole={log.files_whole} />
       <Rows changes={log.changes} />

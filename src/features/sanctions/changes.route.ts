@@ -101,18 +101,25 @@ function fileShown({ source_url, at, counts, ...event }: FileEvent) {
 
 const ALL_OF_IT = { from: null, until: null, beforeId: null, matchKey: null };
 
-/** What the page shows: the newest of the log, or why there is nothing to show. */
-export async function newestChanges(log: ListChanges) {
+/** The newest of the log, or why there is nothing to show. */
+export async function readChanges(log: ListChanges) {
   const found = await log.newest({ ...ALL_OF_IT, limit: LIST_CHANGES_MAX });
   const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
   const page = decided(found, holdsSome);
   const files = decided(filed, holdsSome);
   if (!(page instanceof Read)) return { reason: page.why.reason };
   if (!(files instanceof Read)) return { reason: files.why.reason };
+  return { changes: page.value, files: files.value, whole: filed instanceof Read };
+}
+
+/** What the page shows: the newest of the log, or why there is nothing to show. */
+export async function newestChanges(log: ListChanges) {
+  const found = await readChanges(log);
+  if (found.files === undefined) return { reason: found.reason };
   return {
-    changes: page.value.map(changeShown),
-    files: files.value.map(fileShown),
-    files_whole: filed instanceof Read,
+    changes: found.changes.map(changeShown),
+    files: found.files.map(fileShown),
+    files_whole: found.whole,
     caveat: LIST_CHANGES_CAVEAT,
   };
 }

@@ -2,7 +2,16 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,6 +69,8 @@ describe('the programs', () => {
     const args = [tsc, '-p', join(ROOT, 'examples'), '--noCheck', '--outDir', join(home, 'js')];
     expect(spawnSync(process.execPath, args, { encoding: 'utf8' })).toMatchObject({ status: 0 });
     writeFileSync(join(home, 'js/package.json'), '{"type":"module"}');
+    mkdirSync(join(home, 'node_modules'));
+    symlinkSync(ROOT, join(home, 'node_modules/exhibit'));
   }
 
   function run(name: string, args: readonly string[], more: Record<string, string> = {}) {
@@ -81,6 +92,21 @@ describe('the programs', () => {
     expect(run('screen-one', [LISTED, day])).toEqual(listed);
     const unlisted = [`${UNLISTED}: not listed (the list of ${day})`];
     expect(run('screen-one', [UNLISTED])).toEqual({ status: 0, lines: unlisted });
+  });
+
+  test('the typed client tells the same of one address, and why it could not check', () => {
+    const listed = run('screen-by-client', [LISTED]);
+    expect(listed).toEqual(run('screen-one', [LISTED]));
+    expect(run('screen-by-client', [UNLISTED])).toEqual(run('screen-one', [UNLISTED]));
+    for (const [address, more, says] of [
+      ['nonsense', {}, '400: address: form not recognised'],
+      [UNLISTED, { API_KEY: 'sc_wrong' }, '402: '],
+      [UNLISTED, { BASE_URL: 'http://127.0.0.1:1' }, 'no answer: network'],
+    ] as const) {
+      const { status, lines } = run('screen-by-client', [address], more);
+      expect(status).toBe(COULD_NOT_CHECK);
+      expect(lines).toEqual([expect.stringContaining(`${address}: could not check (${says}`)]);
+    }
   });
 
   test.each([
@@ -152,6 +178,7 @@ describe('the programs', () => {
   test('each of them is run here', () => {
     const ran = [
       'screen-one.ts',
+      'screen-by-client.ts',
       'screen-file.ts',
       'source-ages.ts',
       'screen-one.sh',

@@ -35,6 +35,7 @@ const STORES = 'src/stores/';
 const FEATURES = 'src/features/';
 const COMMAND = 'src/command/';
 const MCP = 'src/mcp/';
+const CLIENT = 'src/client/';
 const CONFIG = ['src/config.ts', 'src/config/'];
 const BELOW = [EVIDENCE, CHAIN];
 
@@ -127,6 +128,13 @@ const ARROWS: readonly Arrows[] = [
   { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
   { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
   { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
+  {
+    // What ships to a browser: of the declarations it takes the types.
+    of: CLIENT,
+    may: [`types:${CONTRACT}`, 'types:src/features/*.contract.ts'],
+    outside: ['types:zod'],
+    sealed: true,
+  },
   { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
   {
     of: 'src/testing/',
@@ -149,8 +157,8 @@ const ARROWS: readonly Arrows[] = [
   },
   // The tests of the house, which look at all of it.
   { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
-  // A program to copy stands alone.
-  { of: 'examples/', may: [], outside: [] },
+  // A program to copy stands alone, beside what it would install.
+  { of: 'examples/', may: [], outside: ['exhibit'] },
   { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', '@duckdb/node-api'] },
 ];
 
@@ -205,7 +213,7 @@ const EXCEPTIONS: Exceptions = {
   liars: ['src/testing/'],
   answerMakers: ['src/contract/route.ts', 'src/contract/reply.ts'],
   environment: ['src/config.ts', 'src/testing/', 'examples/'],
-  browser: ['examples/'],
+  browser: ['examples/', CLIENT],
   noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
   // `unreadable` a refused document of a fault;
@@ -223,7 +231,14 @@ const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [
-  ...['src/main.ts', 'bench/', 'examples/', 'vitest.config.ts', ...CHILD_ENTRIES],
+  ...[
+    'src/main.ts',
+    'src/client/client.ts',
+    'bench/',
+    'examples/',
+    'vitest.config.ts',
+    ...CHILD_ENTRIES,
+  ],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];
@@ -294,7 +309,7 @@ describe('the house', () => {
 
   test('has each package that its tables name', () => {
     const { dependencies, devDependencies } = packages();
-    const known = { ...dependencies, ...devDependencies };
+    const known = { ...dependencies, ...devDependencies, exhibit: 'the package itself' };
     const named = [
       ...ARROWS.flatMap((row) => row.outside.map((name) => name.replace('types:', ''))),
       ...TESTS.outside,

@@ -65,7 +65,10 @@ export class Answer<in out Name extends string> {
   get sources(): readonly Source[] {
     return this.#sources;
   }
-  /** The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation. */
+  /**
+   * The body as it leaves. `now` (Unix seconds) dates an answer that rests on no observation.
+   * @internal The client's types know no Buffer.
+   */
   bytes(now: number): Buffer {
     const sources = distinct(this.#sources).map((source) => JSON.stringify(shown(source)));
     const observed = oldestObservation(this.#sources);
@@ -98,7 +101,10 @@ export class Reply<in out Name extends string> {
     this.headers = headers;
     this.#text = text;
   }
-  /** The body as it leaves. */
+  /**
+   * The body as it leaves.
+   * @internal
+   */
   bytes(): Buffer {
     return Buffer.from(this.#text);
   }

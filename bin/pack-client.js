@@ -1,0 +1,42 @@
+// Packs the typed client by itself, for programs that import `exhibit/client`: what they install
+// holds the client, the types of the declarations, and nothing of the service.
+// usage: node bin/pack-client.js [FOLDER], where the archive is put; its path is printed.
+'use strict';
+
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const ROOT = path.resolve(__dirname, '..');
+const folder = path.resolve(process.argv[2] === undefined ? '.' : process.argv[2]);
+const made = fs.mkdtempSync(path.join(os.tmpdir(), 'exhibit-client-'));
+
+function run(file, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, encoding: 'utf8' });
+  if (status === 0) return stdout.trim();
+  process.stderr.write(`${stdout}${stderr}${error === undefined ? '' : error.message}\n`);
+  throw new Error(`${path.basename(file)} failed`);
+}
+
+try {
+  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+  const project = path.join(ROOT, 'tsconfig.client.json');
+  run(process.execPath, [tsc, '-p', project, '--outDir', path.join(made, 'dist')], ROOT);
+  const whole = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  const { name, version, license, type, engines, exports } = whole;
+  const own = {
+    ...{ name, version, license, type, engines, exports },
+    description: 'The typed client of Exhibit, an address intelligence service.',
+    sideEffects: false,
+    files: ['dist/client/*.js', 'dist/**/*.d.ts'],
+    // Its types are those of the declarations. Nothing of it runs in the client.
+    dependencies: { zod: `^${whole.dependencies.zod}` },
+  };
+  fs.writeFileSync(path.join(made, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  fs.copyFileSync(path.join(ROOT, 'docs/guides/client.md'), path.join(made, 'README.md'));
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], made));
+  process.stdout.write(`${path.join(folder, packed.filename)}\n`);
+} finally {
+  fs.rmSync(made, { recursive: true });
+}

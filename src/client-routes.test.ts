@@ -1,0 +1,93 @@
+// Does the typed client have every declared route, where it is and as it is declared?
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { CONTRACTS } from './compose/list.ts';
+
+const SRC = import.meta.dirname;
+type Contract = (typeof CONTRACTS)[number];
+
+/** A declared route: the file that exports it, and the name under which it does. */
+type Exported = { readonly route: Contract; readonly file: string; readonly name: string };
+
+async function exportedRoutes(): Promise<Exported[]> {
+  const files = readdirSync(join(SRC, 'features'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.contract.ts'))
+    .sort();
+  const found: Exported[] = [];
+  for (const file of files) {
+    const module: object = await import(pathToFileURL(join(SRC, 'features', file)).href);
+    for (const [name, value] of Object.entries(module)) {
+      const route = CONTRACTS.find((one) => one === value);
+      if (route !== undefined) found.push({ route, file, name });
+    }
+  }
+  return found;
+}
+
+const texts = (values: readonly unknown[]) =>
+  `[${values.map((one) => (typeof one === 'string' ? `'${one}'` : String(one))).join(', ')}]`;
+
+function rowOf({ name, kind, method, path, access, ...route }: Contract): string {
+  const statuses = 'responses' in route ? Object.keys(route.responses).map(Number) : [200];
+  const absences = 'absences' in route ? route.absences : [];
+  return `  ${name}: {
+    kind: '${kind}',
+    method: '${method}',
+    path: '${path}',
+    access: '${access}',
+    statuses: ${texts(statuses)},
+    absences: ${texts(absences)},
+  },
+`;
+}
+
+function moduleOf(exported: readonly Exported[]): string {
+  const imports = exported.map(
+    ({ file, name }) => `import type { ${name} } from '../features/${file}';\n`,
+  );
+  const byName = [...exported].sort((a, b) => (a.route.name < b.route.name ? -1 : 1));
+  const types = byName.map(({ route, name }) => `  readonly ${route.name}: typeof ${name};\n`);
+  return `// Answers one question: which routes are there for the client, and where?
+// Made from the declarations: \`npx vitest run src/client-routes.test.ts --update\` writes it anew.
+
+import type { Absence } from '../contract/answer.ts';
+import type { AccessRule, Method } from '../contract/route.ts';
+${imports.join('')}
+/** The declarations, from which the types of the methods follow. */
+export type Contracts = {
+${types.join('')}};
+
+/** What is needed of a route to ask it. */
+export type RouteRow = {
+  readonly kind: 'evidence' | 'plain';
+  readonly method: Method;
+  readonly path: string;
+  readonly access: AccessRule;
+  /** The statuses that it answers with; any other is a refusal. */
+  readonly statuses: readonly number[];
+  readonly absences: readonly Absence[];
+};
+
+export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
+${byName.map(({ route }) => rowOf(route)).join('')}};
+`;
+}
+
+test('src/client/routes.ts is made from the declarations as they are', async () => {
+  const exported = await exportedRoutes();
+  expect(exported.map(({ route }) => route.name).sort()).toEqual(
+    CONTRACTS.map(({ name }) => name).sort(),
+  );
+  await expect(moduleOf(exported)).toMatchFileSnapshot('client/routes.ts');
+});
+
+test('no route asks for a field of its path or query under the name of the body', () => {
+  for (const { params, query } of CONTRACTS) {
+    const names = [...Object.keys(params.shape), ...Object.keys(query.shape)];
+    expect(names).not.toContain('body');
+    expect(new Set(names).size).toBe(names.length);
+  }
+});

@@ -1,0 +1,271 @@
+// Answers one question: how does a program ask the service, with types that follow its routes?
+// It runs in a browser and in Node.js, keeps its key to itself, and writes no log.
+
+import type { z } from 'zod';
+import type { Absence } from '../contract/answer.ts';
+import type { REFUSALS, RefusalCode } from '../contract/refusals.ts';
+import type { AccessRule } from '../contract/route.ts';
+import type { CallOptions, Client } from './answers.ts';
+import { ROUTES, type RouteRow } from './routes.ts';
+import { send, wholeOf } from './send.ts';
+
+export type { AnswerOf, CallOptions, Client, QuestionOf } from './answers.ts';
+
+/** What a client is made from. */
+export type ClientOptions = {
+  /** The service, without `/api/v1`. */
+  readonly baseUrl: string | URL;
+  /** An API key (`sc_…`), or for the partner scan a partner's (`scp_…`). */
+  readonly key?: string;
+  /** A token of the intelligence service. */
+  readonly token?: string;
+  /** The time for one call, its attempts and waiting included. */
+  readonly timeoutMs?: number;
+  /** How often a passing fault (no response, 503) is asked again; never after a 402 or a 429. */
+  readonly retriesMax?: number;
+  /** The longest response that is read. */
+  readonly responseBytesMax?: number;
+};
+
+/** What the service says of a request that it refused; its form follows from the status. */
+export type RefusalBody = z.output<(typeof REFUSALS)[RefusalCode]['body']>;
+
+/** The allowance of the caller, as the headers of a response tell it. */
+export type RateLimit = {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until it begins anew. */
+  readonly reset_s: number;
+};
+
+type Refused = Pick<ExhibitRefusal, 'route' | 'status' | 'body' | 'rateLimit' | 'retryAfterS'>;
+
+/** The service refused the request: 400 names the field, 402 and 429 are about the caller. */
+export class ExhibitRefusal extends Error {
+  override readonly name = 'ExhibitRefusal';
+  readonly route: string;
+  readonly status: number;
+  readonly body: RefusalBody;
+  /** `null` where the response did not tell it. */
+  readonly rateLimit: RateLimit | null;
+  readonly retryAfterS: number | null;
+  constructor({ route, status, body, rateLimit, retryAfterS }: Refused) {
+    super(`${route}: refused with ${status}: ${body.error}`);
+    this.route = route;
+    this.status = status;
+    this.body = body;
+    this.rateLimit = rateLimit;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+/**
+ * Nothing usable came back. `network`: no response; `timeout`: none in time; `too_large`: longer
+ * than allowed; `unexpected`: what came is no answer of this interface.
+ */
+export type FailureCode = 'network' | 'timeout' | 'too_large' | 'unexpected';
+
+/** The call ended without an answer and without a refusal. */
+export class ExhibitFailure extends Error {
+  override readonly name = 'ExhibitFailure';
+  readonly route: string;
+  readonly code: FailureCode;
+  constructor(route: string, code: FailureCode, what: string, cause?: unknown) {
+    super(`${route}: ${what}`, cause === undefined ? undefined : { cause });
+    this.route = route;
+    this.code = code;
+  }
+}
+
+/** A first look at an address may be slow: its history is read from the chain. */
+const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS_MAX = 600_000;
+const RETRIES = 2;
+const RETRIES_MAX = 5;
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+/** What a header can carry. */
+const CREDENTIAL = /^[\x21-\x7e]{1,500}$/;
+
+type Settings = {
+  readonly base: string;
+  readonly key: string | null;
+  readonly token: string | null;
+  readonly timeoutMs: number;
+  readonly retriesMax: number;
+  readonly bytesMax: number;
+};
+
+/** Makes a client: a method for each route, under its name. Throws where an option is none. */
+export function createClient(options: ClientOptions): Client {
+  const settings: Settings = {
+    base: baseOf(options.baseUrl),
+    key: credentialOf(options.key, 'key'),
+    token: credentialOf(options.token, 'token'),
+    timeoutMs: within(options.timeoutMs, 'timeoutMs', 1, TIMEOUT_MS_MAX, TIMEOUT_MS),
+    retriesMax: within(options.retriesMax, 'retriesMax', 0, RETRIES_MAX, RETRIES),
+    bytesMax: within(
+      options.responseBytesMax,
+      'responseBytesMax',
+      1,
+      Number.MAX_SAFE_INTEGER,
+      RESPONSE_BYTES_MAX,
+    ),
+  };
+  const methods = Object.entries<RouteRow>(ROUTES).map(([name, route]) => {
+    const method = (question: Question = {}, more: CallOptions = {}) =>
+      call({ ...route, name }, question, more, settings);
+    return [name, method] as const;
+  });
+  const client: object = Object.fromEntries(methods);
+  return client as Client;
+}
+
+function baseOf(given: string | URL): string {
+  const base = URL.canParse(String(given)) ? new URL(given) : null;
+  const isPlain =
+    base !== null &&
+    /^https?:$/.test(base.protocol) &&
+    [base.username, base.password, base.search, base.hash].every((part) => part === '');
+  if (!isPlain) throw new TypeError('baseUrl: expected an http: or https: URL and nothing beside');
+  return base.href.replace(/\/+$/, '');
+}
+
+function credentialOf(given: string | undefined, name: string): string | null {
+  if (given === undefined) return null;
+  // A header that cannot be sent would be told in an error, and the key with it.
+  if (!CREDENTIAL.test(given)) throw new TypeError(`${name}: expected printable characters`);
+  return given;
+}
+
+function within(
+  given: number | undefined,
+  name: string,
+  min: number,
+  max: number,
+  usual: number,
+): number {
+  if (given === undefined) return usual;
+  if (Number.isInteger(given) && given >= min && given <= max) return given;
+  throw new TypeError(`${name}: expected a whole number from ${min} to ${max}`);
+}
+
+type Question = { readonly [field: string]: unknown };
+type Named = RouteRow & { readonly name: string };
+
+async function call(
+  route: Named,
+  question: Question,
+  { signal, timeoutMs }: CallOptions,
+  settings: Settings,
+): Promise<unknown> {
+  const { name, method, statuses } = route;
+  const { body, ...fields } = question;
+  const secret = secretFor(route.access, settings);
+  const received = await send({
+    url: urlOf(route, fields, settings),
+    init: {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    },
+    // An evidence route only reads, whatever its method.
+    repeatable: method === 'GET' || route.kind === 'evidence',
+    statuses,
+    retriesMax: settings.retriesMax,
+    timeoutMs: within(timeoutMs, 'timeoutMs', 1, TIMEOUT_MS_MAX, settings.timeoutMs),
+    bytesMax: settings.bytesMax,
+    signal,
+  });
+  if (received.kind === 'none') {
+    throw new ExhibitFailure(name, received.code, FAILED[received.code], received.cause);
+  }
+  const { status, headers, text } = received;
+  if (!statuses.includes(status)) throw refusalOf(name, status, headers, hiding(secret, text));
+  const said = jsonOf(text);
+  if (route.kind === 'plain' && said !== undefined) return { status, body: said };
+  if (isEnvelope(said, route.absences)) return said;
+  throw new ExhibitFailure(name, 'unexpected', 'what came is no answer of this route');
+}
+
+const FAILED = {
+  network: 'there was no response',
+  timeout: 'there was no answer in time',
+  too_large: 'the response is longer than responseBytesMax',
+} as const;
+
+function secretFor(access: AccessRule, { key, token }: Settings): string | null {
+  if (access === 'open' || access === 'session') return null;
+  return access === 'bearer' ? token : key;
+}
+
+function urlOf({ path }: Named, fields: Question, { base }: Settings): URL {
+  const named = new Set<string>();
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    named.add(name);
+    const value = String(fields[name]);
+    // Steps of a path that would lead to another route.
+    if (fields[name] === undefined || /^\.{0,2}$/.test(value)) {
+      throw new TypeError(`${name}: expected a text that names something`);
+    }
+    return encodeURIComponent(value);
+  });
+  const url = new URL(base + filled);
+  for (const [name, value] of Object.entries(fields)) {
+    if (!named.has(name) && value !== undefined) url.searchParams.append(name, String(value));
+  }
+  return url;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+// Fields that are not known here may stand in an answer; a state that is not known may not: nobody
+// could tell whether it denies something.
+function isEnvelope(said: unknown, absences: readonly Absence[]): boolean {
+  const state = fieldOf(said, 'state');
+  const data = fieldOf(said, 'data');
+  if (state === 'ok') return typeof data === 'object' && data !== null;
+  const isDeclared = absences.some((one) => one === state);
+  return isDeclared && data === null && typeof fieldOf(said, 'reason') === 'string';
+}
+
+/** A text in which a credential that was sent back stands no more. */
+function hiding(secret: string | null, text: string): string {
+  return secret === null ? text : text.replaceAll(secret, '[credential]');
+}
+
+function refusalOf(route: string, status: number, headers: Headers, text: string): Error {
+  const body = jsonOf(text);
+  if (typeof fieldOf(body, 'error') !== 'string') {
+    return new ExhibitFailure(route, 'unexpected', `HTTP ${status}, not of this interface`);
+  }
+  return new ExhibitRefusal({
+    route,
+    status,
+    body: body as RefusalBody,
+    rateLimit: rateLimitOf(headers),
+    retryAfterS: wholeOf(headers, 'retry-after'),
+  });
+}
+
+function rateLimitOf(headers: Headers): RateLimit | null {
+  const limit = wholeOf(headers, 'x-ratelimit-limit');
+  const remaining = wholeOf(headers, 'x-ratelimit-remaining');
+  const reset_s = wholeOf(headers, 'x-ratelimit-reset');
+  if (limit === null || remaining === null || reset_s === null) return null;
+  return { limit, remaining, reset_s };
+}

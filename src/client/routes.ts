@@ -1,0 +1,133 @@
+// Answers one question: which routes are there for the client, and where?
+// Made from the declarations: `npx vitest run src/client-routes.test.ts --update` writes it anew.
+
+import type { Absence } from '../contract/answer.ts';
+import type { AccessRule, Method } from '../contract/route.ts';
+import type { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
+import type { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
+import type { walletEntity } from '../features/entities/wallet-entity.contract.ts';
+import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
+import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
+import type { health } from '../features/health/health.contract.ts';
+import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
+import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
+import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
+import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
+import type { labelChanges } from '../features/tables/label-changes.contract.ts';
+
+/** The declarations, from which the types of the methods follow. */
+export type Contracts = {
+  readonly bulk_wallet_screen: typeof bulkWalletScreen;
+  readonly health: typeof health;
+  readonly label_changes: typeof labelChanges;
+  readonly partner_scan: typeof partnerScan;
+  readonly registry_bridges: typeof registryBridges;
+  readonly sanctions_changes: typeof sanctionsChanges;
+  readonly wallet_bridges: typeof walletBridges;
+  readonly wallet_cex: typeof walletCex;
+  readonly wallet_entity: typeof walletEntity;
+  readonly wallet_ofac: typeof walletOfac;
+  readonly wallet_score: typeof walletScore;
+};
+
+/** What is needed of a route to ask it. */
+export type RouteRow = {
+  readonly kind: 'evidence' | 'plain';
+  readonly method: Method;
+  readonly path: string;
+  readonly access: AccessRule;
+  /** The statuses that it answers with; any other is a refusal. */
+  readonly statuses: readonly number[];
+  readonly absences: readonly Absence[];
+};
+
+export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
+  bulk_wallet_screen: {
+    kind: 'evidence',
+    method: 'POST',
+    path: '/api/v1/bulk/wallet-screen',
+    access: 'desk',
+    statuses: [200],
+    absences: ['not_deployed'],
+  },
+  health: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/health',
+    access: 'open',
+    statuses: [200],
+    absences: [],
+  },
+  label_changes: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/registry/labels/changes',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  partner_scan: {
+    kind: 'evidence',
+    method: 'POST',
+    path: '/api/v1/scan/{address}',
+    access: 'partner',
+    statuses: [200],
+    absences: ['not_supported', 'not_deployed'],
+  },
+  registry_bridges: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/registry/bridges',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  sanctions_changes: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/registry/sanctions/changes',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  wallet_bridges: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/wallet/{address}/bridges',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['not_supported', 'not_deployed'],
+  },
+  wallet_cex: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/wallet/{address}/cex',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_deployed'],
+  },
+  wallet_entity: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/wallet/{address}/entity',
+    access: 'bearer',
+    statuses: [200],
+    absences: [],
+  },
+  wallet_ofac: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/wallet/{address}/ofac',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['not_deployed'],
+  },
+  wallet_score: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/wallet/{address}/score',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_deployed'],
+  },
+};

@@ -94,7 +94,8 @@ describe('says', () => {
   test('the sections that were asked for, each once, on the chain that was named', async () => {
     const { ports } = worldOf('empty');
     const body = { sections: ['bridges', 'ofac', 'bridges'], chain: 'base' };
-    const { state, subject, sources, as_of, data } = await scanned(ports, evm('somebody'), body);
+    const upper = evm('somebody').toUpperCase().replace('0X', '0x');
+    const { state, subject, sources, as_of, data } = await scanned(ports, upper, body);
     expect([state, subject]).toEqual(['ok', evm('somebody')]);
     expect(Object.keys(data.sections)).toEqual(['ofac', 'bridges']);
     const input = {

@@ -2,6 +2,7 @@
 // within one budget of time.
 // It takes no answer apart: what a section says, and what it leaves unsaid, is its route's own.
 
+import { parseAddress } from '../../chain/address.ts';
 import { Answer } from '../../contract/answer.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
@@ -36,7 +37,9 @@ export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof pa
     const wanted = wantedOf(input.body);
     if (wanted instanceof Refusal) return wanted;
     const outcomes = await outcomesOf(handlers, input, wanted, asked, caller);
-    return scanned(input.params.address, outcomes, asked.now());
+    const { address } = input.params;
+    const parsed = parseAddress(address);
+    return scanned(parsed === null ? address : parsed.address, outcomes, asked.now());
   };
 }
 

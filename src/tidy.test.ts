@@ -100,7 +100,7 @@ const ARROWS: readonly Arrows[] = [
   { of: ACCESS, may: [PORTS, CONTRACT, ...BELOW], outside: [] },
   {
     of: 'src/transport/',
-    may: [CONTRACT, ACCESS, EVIDENCE],
+    may: [CONTRACT, ACCESS, EVIDENCE, `types:${PORTS}work/`],
     outside: ['fastify', 'prom-client', 'types:zod'],
   },
   {

@@ -3,8 +3,10 @@
 // without its freshness, a command without its services, and a list that lacks a port.
 
 import type { Secrets } from '../access/secret.ts';
+import { MS_PER_S } from '../chain/time.ts';
 import type { Command } from '../command/command.ts';
 import type { Config, Configured } from '../config.ts';
+import type { LongRoute } from '../contract/long.ts';
 import type {
   AnyEvidenceRoute,
   AnyPlainRoute,
@@ -16,9 +18,12 @@ import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
+import type { WorkStore } from '../ports/work/work-store.ts';
 import type { ControlContext } from '../stores/control/engine/control-readings.ts';
 import type { Database } from '../stores/control/engine/database.ts';
+import { WORK_HEARD_EACH_S, workTable } from '../stores/control/work.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
+import { type DoWork, type LongParts, longHandlers } from '../transport/long-work.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
@@ -90,6 +95,29 @@ export function served<R extends Contract, G>(
   make: (given: G) => HandlerOf<R>,
 ): Served<G> {
   return { route, make };
+}
+
+/** Declares the three routes of long work, done by what `make` gives over the feature's ports. */
+export function servedLong<G>(
+  long: LongRoute,
+  make: (given: G) => { readonly run: DoWork; readonly parts: LongParts },
+): Served<G>[] {
+  const made = new Map<WorkStore, ReturnType<typeof longHandlers>>();
+  const handlersOf = (given: G) => {
+    const { run, parts } = make(given);
+    const known = made.get(parts.work);
+    const handlers = known === undefined ? longHandlers(long, run, parts) : known;
+    made.set(parts.work, handlers);
+    return handlers;
+  };
+  return (['begin', 'poll', 'cancel'] as const).map((step) => {
+    return { route: long[step], make: (given: G) => handlersOf(given)[step] };
+  });
+}
+
+/** What a feature with long work opens for it. */
+export function workOf({ database, context, log }: Base): LongParts {
+  return { work: workTable(database, context), log, heardEachMs: WORK_HEARD_EACH_S * MS_PER_S };
 }
 
 /** A route that answers pages; `link` is its name in the navigation, `null` where it has none. */

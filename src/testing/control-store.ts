@@ -21,6 +21,7 @@ import { publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable } from '../stores/control/sessions.ts';
 import { tokenTable } from '../stores/control/tokens.ts';
+import { workTable } from '../stores/control/work.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 
@@ -88,6 +89,7 @@ export function accessIn(database: Database, nowMs: () => number) {
     keys: keyTable(database, context),
     tokens: tokenTable(database, context),
     sessions: sessionTable(database, context),
+    work: workTable(database, context),
     quota: quotaTable(database, context),
   };
 }

@@ -108,8 +108,16 @@ async function runUntilStopped(
   words: readonly string[],
 ): Promise<ExitStatus> {
   if (words.includes('--help') || words.includes('-h')) return say(commandHelp(command));
-  const { values } = readArgs(words, { options: { 'allow-anonymous': { type: 'boolean' } } });
-  const flags = values['allow-anonymous'] === true ? { EXHIBIT_ALLOW_ANONYMOUS: 'true' } : {};
+  const { values } = readArgs(words, {
+    options: { 'allow-anonymous': { type: 'boolean' }, live: { type: 'boolean' } },
+  });
+  if (values.live === true && command.name !== 'start') {
+    throw new UsageError('--live is for exhibit start; the others are live by themselves.');
+  }
+  const flags = {
+    ...(values['allow-anonymous'] === true ? { EXHIBIT_ALLOW_ANONYMOUS: 'true' } : {}),
+    ...(values.live === true ? { EXHIBIT_SIMULATE: 'false' } : {}),
+  };
   const config = configOf(readConfig({ start: command.name === 'start', flags }));
   if (config === null) return EXIT.badUsage;
   const stopping = stopSignal();

@@ -30,9 +30,9 @@ export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
     name: 'start',
     roles: ['serve', 'work'],
     summary: 'The same; with no source set, the simulated world (npm start).',
-    usage: 'exhibit start [--allow-anonymous]',
-    example: 'exhibit start',
-    details,
+    usage: 'exhibit start [--live] [--allow-anonymous]',
+    example: 'exhibit start --live',
+    details: ["--live              the publisher's list, never the simulated world", ...details],
   },
   {
     name: 'serve',

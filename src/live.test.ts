@@ -1,0 +1,80 @@
+// Is the first real answer one command away? `start --live` against a publisher over HTTP, without
+// a key or an account anywhere.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
+import { sdnAdvancedXml } from './world/sdn-publication.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const list = worldPublicationAt(Math.floor(Date.now() / 1_000), WORLD_SEED);
+
+let cwd: string;
+let publisher: Server;
+let service: ChildProcess;
+let env: NodeJS.ProcessEnv;
+const output = () => readFileSync(join(cwd, 'said'), 'utf8');
+const run = (words: string[]) =>
+  spawnSync(process.execPath, [MAIN, ...words], { cwd, env, encoding: 'utf8', timeout: 60_000 });
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'exhibit-live-'));
+  publisher = createServer((_, response) => response.end(sdnAdvancedXml(list)));
+  await new Promise<void>((ready) => publisher.listen(0, '127.0.0.1', ready));
+  const { port } = publisher.address() as AddressInfo;
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
+  env = {
+    ...Object.fromEntries(own),
+    EXHIBIT_PORT: '0',
+    EXHIBIT_DATA_DIR: join(cwd, 'data'),
+    EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
+  };
+  const said = openSync(join(cwd, 'said'), 'a');
+  // The flag says more than a setting does: without it this would be the simulated world.
+  service = spawn(process.execPath, [MAIN, 'start', '--live'], {
+    cwd,
+    env: { ...env, EXHIBIT_SIMULATE: 'true' },
+    stdio: ['ignore', said, said],
+  });
+  await vi.waitFor(() => expect(output()).toContain('"msg":"sanctions list: updated"'), {
+    timeout: 150_000,
+    interval: 200,
+  });
+}, 160_000);
+afterAll(() => {
+  service.kill('SIGKILL');
+  publisher.closeAllConnections();
+  publisher.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+test("serves the publisher's list, and answers of it in one command", () => {
+  expect(output()).not.toContain('SIMULATED');
+  const listed = String(list.parties.flatMap((party) => party.addresses).at(0)?.address);
+  const stranger = 'LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnJ';
+  const { status, stdout } = run(['sanctions', 'check', listed, stranger, '--json']);
+  expect(status).toBe(0);
+  const [hit, miss] = stdout
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  expect(hit).toMatchObject({ address: listed, listed: true });
+  expect(miss).toMatchObject({
+    address: stranger,
+    listed: false,
+    list: { published: list.published },
+  });
+  expect(stdout).not.toContain('"simulated":true');
+});
+
+test('--live is for start alone', () => {
+  const { status, stderr } = run(['up', '--live']);
+  expect(status).toBe(2);
+  expect(stderr).toContain('--live is for exhibit start');
+});

@@ -45,6 +45,8 @@ export type Freshness<P> =
   | {
       readonly kind: 'dated';
       readonly ask: (port: P) => Promise<Partly<string | null, never>>;
+      /** What is told of its age while it is fresh, in sentences; absent: nothing. */
+      readonly notes?: (port: P) => Promise<Partly<readonly string[], never>>;
       /** Seconds after which it carries no negative; `null`: it does not expire. */
       readonly maxAgeS: (config: Config) => number | null;
     }

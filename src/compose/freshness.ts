@@ -41,7 +41,10 @@ export function datedSources(
     }
     const age = async () => {
       const reading = await inTime(freshness.ask(port), facts.title);
-      return ageOf(reading, freshness.maxAgeS(config));
+      const notes = freshness.notes === undefined ? null : seen(await freshness.notes(port));
+      const told = ageOf(reading, freshness.maxAgeS(config));
+      // A source that carries no negative says why; a fresh one, what there is to be told.
+      return told.reason === null && notes !== null ? { ...told, reason: notes.join(' ') } : told;
     };
     return { facts: shown, age };
   });

@@ -6,7 +6,7 @@ import { registryBridges } from '../features/bridges/registry-bridges.contract.t
 import { registryBridgesHandler } from '../features/bridges/registry-bridges.route.ts';
 import { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import { walletScoreHandler } from '../features/forensics/wallet-score.route.ts';
-import { sanctionsStatus } from '../features/sanctions/sanctions.command.ts';
+import { sanctionsStatus } from '../features/sanctions/status.command.ts';
 import type { BridgeRegistry } from '../ports/bridges/bridge-registry.ts';
 import { type Base, feature, featureList, type PortFacts, served } from './feature.ts';
 import { bridges } from './features/bridges.ts';

@@ -58,7 +58,7 @@ export type TestStore = Database & {
 };
 
 /** Gives the store as a new one each time; it is emptied before its first statement. */
-type FreshStore = () => TestStore;
+export type FreshStore = () => TestStore;
 
 /** The embedded engine, open while the tests of this file or of this block run. */
 export function embeddedControl(): FreshStore {

@@ -3,12 +3,14 @@
 
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DAY_S } from '../chain/time.ts';
 import { decided, map, Read, seen } from '../evidence/reading.ts';
 import { publicationGate } from '../features/sanctions/publication-gate.ts';
 import { refreshSanctions } from '../features/sanctions/refresh.job.ts';
 import { said } from '../ports/sanctions/publication-store.suite.ts';
 import type { PublicationReader } from '../ports/sanctions/publisher.ts';
+import { fileMirror } from '../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../sources/ofac/http.ts';
 import { sdnReader } from '../sources/ofac/sdn-files.ts';
 import { spoolIn } from '../sources/ofac/spool.ts';
@@ -76,10 +78,20 @@ export async function listDeployment({ database, home, asked, now }: Deployment)
     await snapshot.poll();
     return outcome;
   };
+  const importFile = async (path: string, obtained_at: number | null) => {
+    await database.setClock(now());
+    const mirrors = [fileMirror({ url: pathToFileURL(path), spool, now, obtained_at })];
+    const publishing = { mirrors, kept: spool.kept };
+    const world = { publisher: publishing, reader: sdnReader(), readerVersion: 1, gate, store };
+    const outcome = await refreshSanctions(world, null, SIGNAL);
+    await snapshot.poll();
+    return outcome;
+  };
   const { list } = snapshot;
   return {
     store,
     refresh,
+    importFile,
     snapshot,
     setClock: database.setClock,
     look: (address: string) => list.lookUp([address]),

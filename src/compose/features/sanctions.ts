@@ -1,6 +1,7 @@
 // The sanctions list: where it comes from, who keeps it current, and what is answered from it.
 
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
@@ -21,12 +22,18 @@ import { sanctionsCheck } from '../../features/sanctions/check.command.ts';
 import { publicationGate } from '../../features/sanctions/publication-gate.ts';
 import { sanctionsDiff, sanctionsExport } from '../../features/sanctions/publications.command.ts';
 import { refreshSanctions } from '../../features/sanctions/refresh.job.ts';
-import { sanctionsRefresh, sanctionsStatus } from '../../features/sanctions/sanctions.command.ts';
+import { refusalAdvice } from '../../features/sanctions/refusal-advice.ts';
+import {
+  type SanctionsServices,
+  sanctionsImport,
+  sanctionsRefresh,
+} from '../../features/sanctions/sanctions.command.ts';
 import {
   oneAtATime,
   type Refresher,
   scheduleRefresh,
 } from '../../features/sanctions/schedule.job.ts';
+import { sanctionsStatus } from '../../features/sanctions/status.command.ts';
 import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
 import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wallet-ofac.route.ts';
 import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
@@ -39,10 +46,10 @@ import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
 import { listChangeStore } from '../../stores/control/publication-changes.ts';
 import { diffPublications } from '../../stores/control/publication-diff.ts';
 import { publicationStore } from '../../stores/control/publications.ts';
-import { POLL_MS, type Snapshot, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
-import type { GaugeReading } from '../../transport/metrics.ts';
+import { POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, served, shownPage } from '../feature.ts';
+import { listGauges } from '../list-gauges.ts';
 import type { Logger } from '../logger.ts';
 import { VERSION } from '../version.ts';
 
@@ -71,12 +78,21 @@ export const sanctions = feature({
       onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: polling failed'),
     });
     const world = { publisher, reader, readerVersion: READER_VERSION, gate, store };
-    const refresh = oneAtATime(async (acceptance, signal) => {
-      const outcome = await refreshSanctions(world, acceptance, signal);
+    const refresh = oneAtATime(async (acceptance, signal, from = publisher) => {
+      const outcome = await refreshSanctions({ ...world, publisher: from }, acceptance, signal);
       await snapshot.poll();
       return outcome;
     });
+    const importFile: SanctionsServices['sanctions']['importFile'] = (
+      path,
+      obtained_at,
+      ...rest
+    ) => {
+      const file = fileMirror({ url: pathToFileURL(path), spool, now: nowS, obtained_at });
+      return refresh(...rest, { mirrors: [file], kept: spool.kept });
+    };
     const list = {
+      importFile,
       list: snapshot.list,
       poll: snapshot.poll,
       diff: diffPublications,
@@ -85,7 +101,7 @@ export const sanctions = feature({
     return {
       ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },
       services: { sanctions: { store, refresh, reader, gate, maxAgeS, ...list } },
-      gauges: [listAge(snapshot)],
+      gauges: listGauges(snapshot),
       jobs: [refreshing({ refresh, changes }, config, log)],
       start: snapshot.start,
       close: snapshot.stop,
@@ -106,6 +122,7 @@ export const sanctions = feature({
       freshness: {
         kind: 'dated',
         ask: async (list) => map(await list.lookUp([]), (look) => look.list.published),
+        notes: async (list) => map(await list.lookUp([]), (look) => look.list.age_notes),
         maxAgeS: maxAgeOf,
       },
     },
@@ -134,23 +151,19 @@ export const sanctions = feature({
       };
     }),
   ],
-  commands: [sanctionsRefresh, sanctionsStatus, sanctionsDiff, sanctionsCheck, sanctionsExport],
+  commands: [
+    sanctionsRefresh,
+    sanctionsImport,
+    sanctionsStatus,
+    sanctionsDiff,
+    sanctionsCheck,
+    sanctionsExport,
+  ],
 });
 
 /** Seconds; `null` where the limit is lifted. */
 function maxAgeOf({ sanctions: { maxAge } }: Config): number | null {
   return maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
-}
-
-function listAge(snapshot: Snapshot): GaugeReading {
-  return {
-    name: 'exhibit_sanctions_list_age_seconds',
-    help: 'Time since the list in force was last found the newest.',
-    value: () => {
-      const loaded = snapshot.loaded();
-      return loaded === null ? null : nowS() - loaded.checked_at;
-    },
-  };
 }
 
 type Refreshing = { readonly refresh: Refresher; readonly changes: ListChanges };
@@ -179,8 +192,14 @@ function logOutcome(outcome: RefreshOutcome, log: Logger): void {
     log.info({ published, addresses, sha256 }, `sanctions list: ${outcome.kind}`);
     return;
   }
-  const code = outcome.kind === 'refused' ? outcome.code : 'unreachable';
-  log.warn({ code, reason: outcome.reason }, `sanctions list: ${outcome.kind}`);
+  const { reason } = outcome;
+  if (outcome.kind === 'refused') {
+    const { code, sha256, published, source } = outcome;
+    const next = refusalAdvice(outcome, 'refresh');
+    log.warn({ code, reason, sha256, published, source, next }, 'sanctions list: refused');
+    return;
+  }
+  log.warn({ code: 'unreachable', reason }, 'sanctions list: unreachable');
 }
 
 /** A line for each address that left the list, so that an alarm can be set on it. */

@@ -1,10 +1,11 @@
-// What an operator types about the list in force: refresh it, and look at it.
+// What an operator types to bring a newer list into force: from its publisher, or from a file.
 
-import { DAY_S, HOUR_S } from '../../chain/time.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import {
   type Command,
   EXIT,
   type ExitStatus,
+  fileArgument,
   type Io,
   readArgs,
   UsageError,
@@ -21,6 +22,7 @@ import type {
   RefreshOutcome,
 } from '../../ports/sanctions/publisher.ts';
 import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { refusalAdvice } from './refusal-advice.ts';
 
 type Rows = { readonly addresses: readonly ListEntry[] };
 
@@ -32,6 +34,13 @@ export type SanctionsServices = {
     /** Brings `list` up to date with the store. */
     readonly poll: () => Promise<void>;
     readonly refresh: (
+      acceptance: Acceptance | null,
+      signal: AbortSignal,
+    ) => Promise<RefreshOutcome>;
+    /** The same from a file, with the time at which an operator says it was obtained. */
+    readonly importFile: (
+      path: string,
+      obtained_at: number | null,
       acceptance: Acceptance | null,
       signal: AbortSignal,
     ) => Promise<RefreshOutcome>;
@@ -64,12 +73,62 @@ export const sanctionsRefresh: SanctionsCommand = {
       options: { accept: { type: 'string' }, why: { type: 'string' } },
     });
     const outcome = await sanctions.refresh(acceptanceOf(values.accept, values.why), io.signal);
-    if (io.json) printJson(io, jsonOf(outcome));
-    else tell(outcome, io);
-    if (outcome.kind === 'refused') return EXIT.failed;
-    return outcome.kind === 'unreachable' ? EXIT.couldNotCheck : EXIT.done;
+    return told(outcome, 'refresh', io);
   },
 };
+
+/** A time with its zone: `2026-11-21T09:00Z`, `2026-11-21T09:00:00-05:00`. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/;
+
+export const sanctionsImport: SanctionsCommand = {
+  name: 'sanctions import',
+  summary: 'Put a file of the publisher’s in force, for a machine without a network.',
+  usage: 'exhibit sanctions import FILE [--obtained TIME] [--accept SHA256 --why TEXT] [--json]',
+  example: 'exhibit sanctions import SDN_ADVANCED.ZIP --obtained 2026-11-21T09:00Z',
+  details: [
+    '--obtained TIME  when the file was obtained from the publisher, with its zone; every answer',
+    '                 says that you state so. Without it the list is as old as its date.',
+    '--accept SHA256  let exactly this file pass where only its size speaks against it',
+    '--why TEXT       the reason, kept with the list',
+    'Exit status 1: the file is refused, the list in force stays. 3: it could not be read.',
+  ],
+  run: async (argv, io, { sanctions }) => {
+    const { values, positionals } = readArgs(argv, {
+      options: {
+        obtained: { type: 'string' },
+        accept: { type: 'string' },
+        why: { type: 'string' },
+      },
+      positionals: ['FILE'],
+    });
+    const [file] = positionals;
+    if (file === undefined) throw new UsageError('FILE is missing.');
+    const inForce = await sanctions.store.inForce();
+    if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
+    const obtained = obtainedAt(values.obtained, inForce.value.now);
+    const acceptance = acceptanceOf(values.accept, values.why);
+    const path = fileArgument(file, io);
+    const outcome = await sanctions.importFile(path, obtained, acceptance, io.signal);
+    return told(outcome, `import ${file}`, io);
+  },
+};
+
+function obtainedAt(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw new UsageError('--obtained takes a time such as 2026-11-21T09:00Z.');
+  const at = Math.floor(ms / MS_PER_S);
+  if (at > now) throw new UsageError('--obtained takes a time that has been.');
+  return at;
+}
+
+/** Tells an outcome, and gives the exit status for it. */
+function told(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {
+  if (io.json) printJson(io, jsonOf(outcome));
+  else tell(outcome, command, io);
+  if (outcome.kind === 'refused') return EXIT.failed;
+  return outcome.kind === 'unreachable' ? EXIT.couldNotCheck : EXIT.done;
+}
 
 function acceptanceOf(accept: string | undefined, why: string | undefined): Acceptance | null {
   if (accept === undefined && why === undefined) return null;
@@ -81,7 +140,7 @@ function acceptanceOf(accept: string | undefined, why: string | undefined): Acce
   return { sha256, why: why.trim() };
 }
 
-function tell(outcome: RefreshOutcome, io: Io): void {
+function tell(outcome: RefreshOutcome, command: string, io: Io): void {
   switch (outcome.kind) {
     case 'updated': {
       const before = outcome.replaced === null ? '' : `, instead of ${outcome.replaced.published}`;
@@ -97,10 +156,7 @@ function tell(outcome: RefreshOutcome, io: Io): void {
     case 'refused':
       io.err(`Refused (${outcome.code}), from ${outcome.source}: ${outcome.reason}.`);
       io.err('The list in force before stays in force.');
-      if (outcome.acceptable) {
-        const accept = `exhibit sanctions refresh --accept ${outcome.sha256} --why TEXT`;
-        io.err(`Only its size speaks against it. To accept exactly this file: ${accept}`);
-      }
+      for (const line of refusalAdvice(outcome, command)) io.err(line);
       break;
     case 'unreachable':
       io.err(`Could not check: ${outcome.reason}`);
@@ -126,57 +182,6 @@ function jsonOf(outcome: RefreshOutcome): object {
   if (!('list' in rest)) return { outcome: kind, ...rest };
   const { list, ...others } = rest;
   return { outcome: kind, ...list, checked_at: formatTime(list.checked_at), ...others };
-}
-
-export const sanctionsStatus: SanctionsCommand = {
-  name: 'sanctions status',
-  summary: 'Show the list in force: its date, size, digest, source and last check.',
-  usage: 'exhibit sanctions status [--json]',
-  example: 'exhibit sanctions status --json',
-  details: ['Exit status 3: no list is in force, or the store could not be read.'],
-  run: async (argv, io, { sanctions }) => {
-    readArgs(argv, { options: {} });
-    const inForce = await sanctions.store.inForce();
-    if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
-    const { publication, newest_refusal: refused } = inForce.value;
-    if (io.json) {
-      printJson(io, {
-        published: publication === null ? null : publication.published,
-        addresses: publication === null ? null : publication.distinct_addresses,
-        sha256: publication === null ? null : publication.sha256,
-        source: publication === null ? null : publication.source_url,
-        checked_at: publication === null ? null : formatTime(publication.checked_at),
-      });
-      return publication === null ? EXIT.couldNotCheck : EXIT.done;
-    }
-    if (refused !== null) {
-      const at = timeText(refused.refused_at);
-      io.err(`Newest refusal (${at}, ${refused.source_url}): ${refused.code}, ${refused.reason}`);
-    }
-    if (publication === null) return couldNot('No list has ever been loaded.', io);
-    const { maxAgeS } = sanctions;
-    print(
-      io,
-      factLines([
-        ['published', publication.published],
-        ['addresses', publication.distinct_addresses],
-        ['of no known form', publication.unparsed],
-        ['parties', publication.parties],
-        ['format', publication.format],
-        ['sha256', publication.sha256],
-        ['source', publication.source_url],
-        ['in force since', timeText(publication.accepted_at)],
-        ['checked', timeText(publication.checked_at)],
-        ['maximum age', maxAgeS === null ? 'lifted' : limitText(maxAgeS)],
-        ['size rule set aside', publication.accepted_why],
-      ]),
-    );
-    return EXIT.done;
-  },
-};
-
-function limitText(limitS: number): string {
-  return limitS % DAY_S === 0 ? `${limitS / DAY_S} days` : `${limitS / HOUR_S} hours`;
 }
 
 /** Says what could not be checked, and gives the exit status for it. */

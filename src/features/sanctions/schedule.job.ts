@@ -3,19 +3,21 @@
 // may pass soon is asked again within minutes. Validation is in weighing.ts.
 
 import { MS_PER_S } from '../../chain/time.ts';
-import type { Acceptance, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+import type { Acceptance, Publisher, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 
 /** Refreshes one after another, whoever asks. */
 export type Refresher = (
   acceptance: Acceptance | null,
   signal: AbortSignal,
+  /** Who is asked, where it is not the publisher that is configured. */
+  from?: Publisher,
 ) => Promise<RefreshOutcome>;
 
 /** Makes callers wait for each other, so that one process never reads two files at a time. */
 export function oneAtATime(refresh: Refresher): Refresher {
   let last: Promise<unknown> = Promise.resolve();
-  return (acceptance, signal) => {
-    const mine = last.then(() => refresh(acceptance, signal));
+  return (acceptance, signal, from) => {
+    const mine = last.then(() => refresh(acceptance, signal, from));
     last = mine.then(
       () => undefined,
       () => undefined,

@@ -66,7 +66,7 @@ export type Snapshot = {
 };
 
 /** The facts that alarms are made of. Times are Unix seconds. */
-type Watched = Pick<InForce, 'now' | 'superseded' | 'refusals'> & {
+export type Watched = Pick<InForce, 'now' | 'superseded' | 'refusals'> & {
   readonly publication: HeldPublication;
 };
 

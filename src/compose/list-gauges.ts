@@ -1,0 +1,40 @@
+// Answers one question: what of the list is an alarm made of?
+// By the store's clock, as the answers are; nothing while no list is loaded.
+
+import { startOfDay } from '../chain/time.ts';
+import type { Snapshot, Watched } from '../stores/snapshots/sanctions.ts';
+import type { GaugeReading } from '../transport/metrics.ts';
+
+/** The gauges of a loaded list. */
+export function listGauges(snapshot: Pick<Snapshot, 'watched'>): GaugeReading[] {
+  const gauge = (name: string, help: string, of: (watched: Watched) => number): GaugeReading => ({
+    name: `exhibit_sanctions_${name}`,
+    help,
+    value: () => {
+      const watched = snapshot.watched();
+      return watched === null ? null : of(watched);
+    },
+  });
+  return [
+    gauge(
+      'list_age_seconds',
+      'Time since the list in force was last known to be the newest.',
+      ({ now, publication }) => now - publication.checked_at,
+    ),
+    gauge(
+      'publication_age_seconds',
+      'Time since the publication date of the list in force.',
+      ({ now, publication }) => now - startOfDay(publication.published),
+    ),
+    gauge(
+      'superseded_seconds',
+      'Time since a newer list was first seen and refused; 0 where none stands.',
+      ({ now, superseded }) => (superseded === null ? 0 : now - superseded.since),
+    ),
+    gauge(
+      'refused_files',
+      'Files refused since the list in force was accepted.',
+      ({ refusals }) => refusals,
+    ),
+  ];
+}

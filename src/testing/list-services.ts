@@ -1,0 +1,133 @@
+// On what do the tests of the list's commands run? A store, a list in memory, and what was asked.
+
+import { DAY_S } from '../chain/time.ts';
+import type { Command, Io } from '../command/command.ts';
+import type { SanctionsServices } from '../features/sanctions/sanctions.command.ts';
+import { listOf, row, said } from '../ports/sanctions/publication-store.suite.ts';
+import type {
+  Acceptance,
+  FileRefusal,
+  PublishedList,
+  RefreshOutcome,
+} from '../ports/sanctions/publisher.ts';
+import { type FreshStore, publicationsIn } from './control-store.ts';
+import { memorySanctionsList } from './memory/sanctions-list.ts';
+
+/** The time of the services. */
+export const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+/** A listed address. */
+export const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';
+/** A list of one address under two entries. */
+export const LIST = listOf('2026-11-18', '2', [
+  row(BITCOIN, '8', { entity: 'LAST, "First"', programs: ['CYBER2', 'SDGT'] }),
+  row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
+]);
+const REASON = 'it ends before its root closes';
+const REFUSAL = { refused: true, size: false, published: null } as const;
+/** A refusal of a file by its reader. */
+export const REFUSED: FileRefusal = { ...REFUSAL, code: 'truncated', reason: REASON };
+const ABSENCE = 'the file could not be read: ENOENT';
+const NO_FILE: FileRefusal = { ...REFUSAL, code: 'unreadable', reason: ABSENCE };
+
+type Told = { readonly out: string[]; readonly err: string[]; readonly status: number };
+
+/** Runs a command as a terminal or a pipe does. */
+export async function run(
+  command: Command<SanctionsServices>,
+  argv: readonly string[],
+  services: SanctionsServices,
+  json = false,
+): Promise<Told> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const io: Io = {
+    out: (line) => void out.push(line),
+    err: (line) => void err.push(line),
+    json,
+    colour: false,
+    cwd: '/lists',
+    signal: new AbortController().signal,
+  };
+  return { status: await command.run(argv, io, services), out, err };
+}
+
+type Given = {
+  readonly held?: readonly PublishedList[];
+  readonly checked_at?: number;
+  readonly maxAgeS?: number | null;
+  readonly outcome?: RefreshOutcome;
+  readonly files?: Readonly<Record<string, PublishedList | FileRefusal>>;
+  readonly fault?: string;
+};
+
+/** Services over a store and a list: the lists given are held, the last of them in force. */
+export async function servicesWith(fresh: FreshStore, given: Given) {
+  const database = fresh();
+  await database.setClock(NOW);
+  const store = publicationsIn(database);
+  const { held = [], checked_at = NOW - 60 } = given;
+  for (const list of held) {
+    const { publication } = said(await store.inForce());
+    await store.accept({
+      list,
+      source: { key: 'a', url: 'https://publisher.example' },
+      reader_version: 1,
+      accepted_at: NOW - 3_600,
+      check: { at: checked_at, by: 'asked' },
+      accepted_why: null,
+      instead_of: publication === null ? null : publication.id,
+    });
+  }
+  if (given.fault !== undefined) database.silence(given.fault);
+  const maxAgeS = given.maxAgeS === undefined ? 7 * DAY_S : given.maxAgeS;
+  const accepted: (Acceptance | null)[] = [];
+  const read: string[] = [];
+  const imported: [path: string, obtained_at: number | null][] = [];
+  const publications = held.map(({ published, addresses }) => {
+    return { published, checked_at, entries: addresses };
+  });
+  const services: SanctionsServices = {
+    sanctions: {
+      store,
+      list: memorySanctionsList({ publications, maxAgeS, simulated: false, now: () => NOW }),
+      poll: async () => undefined,
+      refresh: async (acceptance) => {
+        accepted.push(acceptance);
+        if (given.outcome === undefined) throw new Error('no outcome');
+        return given.outcome;
+      },
+      importFile: async (path, obtained_at, acceptance) => {
+        imported.push([path, obtained_at]);
+        accepted.push(acceptance);
+        if (given.outcome === undefined) throw new Error('no outcome');
+        return given.outcome;
+      },
+      reader: async (path) => {
+        read.push(path);
+        const file = given.files?.[path];
+        return file === undefined ? NO_FILE : file;
+      },
+      gate: {
+        absolute: (list) =>
+          list.distinct_addresses < 1
+            ? { refused: true, code: 'below_floor', reason: 'it holds 0', size: false }
+            : null,
+        rules: 'those of the test',
+        relative: () => null,
+        sameDay: () => null,
+      },
+      diff: (before, after) => ({
+        added: after.addresses
+          .filter(({ uid }) => !before.addresses.some((other) => other.uid === uid))
+          .map(({ currency, ...listing }) => ({ ...listing, currencies: [currency] })),
+        removed: [],
+        moved: [],
+        programmes_changed: [],
+        renamed: [],
+      }),
+      simulated: false,
+      maxAgeS,
+    },
+  };
+  return { services, accepted, read, imported };
+}

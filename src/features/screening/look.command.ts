@@ -21,6 +21,7 @@ import {
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import {
+  isSimulated,
   leftUnread,
   type ScreenResult,
   screenedBody,
@@ -56,6 +57,8 @@ type Fact = readonly [name: string, value: string];
 type Part = {
   readonly facts: readonly Fact[];
   readonly notes: readonly string[];
+  /** Whether each of the facts rests on made-up data. */
+  readonly isMadeUp: boolean;
   readonly status: ExitStatus;
 };
 
@@ -99,12 +102,15 @@ function rawOf(said: ServiceAnswer): unknown {
 
 function show(address: string, parts: readonly Part[], io: Io): void {
   io.out(address);
-  print(io, factLines(parts.flatMap((one) => one.facts)));
-  for (const note of parts.flatMap((one) => one.notes)) io.out(note);
+  const facts = parts.flatMap(({ facts: own, isMadeUp }) =>
+    own.map(([name, value]): Fact => [name, isMadeUp ? `${value} (simulated)` : value]),
+  );
+  print(io, factLines(facts));
+  for (const note of new Set(parts.flatMap((one) => one.notes))) io.out(note);
 }
 
 function unchecked(name: string, reason: string, status: ExitStatus = EXIT.couldNotCheck): Part {
-  return { facts: [[name, `not checked: ${reason}`]], notes: [], status };
+  return { facts: [[name, `not checked: ${reason}`]], notes: [], isMadeUp: false, status };
 }
 
 function notAnswered(name: string, said: ServiceAnswer): Part {
@@ -135,6 +141,7 @@ function ofacPart(said: ServiceAnswer): Part {
       ['proximity', proximityText(proximity)],
     ],
     notes: [caveat],
+    isMadeUp: isSimulated(caveat),
     status: wasWalked(proximity) ? EXIT.done : EXIT.couldNotCheck,
   };
 }
@@ -161,10 +168,12 @@ function screenPart(said: ServiceAnswer): Part {
   const parsed = screenedBody.safeParse(said.body);
   if (!parsed.success) return unchecked('tables', 'the answer is not one of this interface');
   if (parsed.data.state === 'not_deployed') return unchecked('tables', parsed.data.reason);
-  const [result] = parsed.data.data.results;
+  const { results, caveat } = parsed.data.data;
+  const [result] = results;
   if (result === undefined) return unchecked('tables', 'the answer holds no result');
   const status = leftUnread(result) ? EXIT.couldNotCheck : EXIT.done;
-  return { facts: factsOf(result), notes: [], status };
+  const isMadeUp = isSimulated(caveat);
+  return { facts: factsOf(result), notes: [caveat], isMadeUp, status };
 }
 
 function factsOf(result: ScreenResult): Fact[] {

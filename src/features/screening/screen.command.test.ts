@@ -84,9 +84,9 @@ function result(address: string, more: object = {}) {
     ...more,
   };
 }
-const bulk = (results: object[]): Answer => ({
+const bulk = (results: object[], caveat = 'x'): Answer => ({
   status: 200,
-  body: { state: 'ok', data: { results, requested: results.length, caveat: 'x' } },
+  body: { state: 'ok', data: { results, requested: results.length, caveat } },
 });
 const everyone = ({ addresses }: Asked) => bulk(addresses.map((one) => result(one)));
 
@@ -265,6 +265,7 @@ describe('look', () => {
         'proximity  not checked: No history is held.',
         'exchange   no record',
         'A list, no clearance.',
+        'x',
       ],
       errors: [],
     });
@@ -272,6 +273,18 @@ describe('look', () => {
       '/api/v1/wallet/0xAb/ofac',
       '/api/v1/bulk/wallet-screen',
     ]);
+  });
+
+  test('of made-up data every row says so', async () => {
+    const caveat = 'Simulated: this answer rests on made-up data. A list, no clearance.';
+    const screened = bulk([result('0xa')], caveat);
+    const list = listData({ caveat });
+    answer = (one) => (one.path.startsWith('/api/v1/wallet/') ? list : screened);
+    const said = await run(`look 0xa --base-url ${base} --key k`);
+    const [, ...rows] = said.lines;
+    expect(rows.slice(0, -1)).toHaveLength(4);
+    for (const row of rows.slice(0, -1)) expect(row).toMatch(/ \(simulated\)$/);
+    expect(rows.at(-1)).toBe(caveat);
   });
 
   test('a listing names its entity and its programmes', async () => {

@@ -3,6 +3,12 @@
 // agree with what the explorers tell, re-orgs of a chosen depth, and faults on demand.
 
 import { createHash } from 'node:crypto';
+import {
+  type CommittedLog,
+  type CommittedReceipt,
+  logsBloom,
+  receiptsRoot,
+} from '../chain/receipts-root.ts';
 import { balanceAt, calledAt, codeAt, nonceAt, storageAt } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
 import { WORLD_SEED } from './listed-parties.ts';
@@ -41,7 +47,7 @@ const RANGE_SMALL_BLOCKS = 50;
 const FINAL_DEPTH = 64;
 const BATCH_MAX = 100;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;
+const GAS = 21_000;
 
 class Refused extends Error {
   readonly code: number;
@@ -239,11 +245,18 @@ function transactionFields(tx: WorldTransaction): Readonly<Record<string, unknow
   };
 }
 
-function logsIn(tx: WorldTransaction): Readonly<Record<string, unknown>>[] {
-  return tokenRows(tx).map((row, i) => ({
-    address: row.token?.address,
+/** What a transaction's logs say, wherever they stand. */
+function saidIn(tx: WorldTransaction): CommittedLog[] {
+  return tokenRows(tx).map((row) => ({
+    address: String(row.token?.address),
     topics: [TRANSFER, word(row.from), word(row.to)],
     data: word(hex(row.value)),
+  }));
+}
+
+function logsIn(tx: WorldTransaction): Readonly<Record<string, unknown>>[] {
+  return saidIn(tx).map((said, i) => ({
+    ...said,
     blockNumber: hex(tx.block),
     blockHash: tx.blockHash,
     transactionHash: tx.hash,
@@ -267,13 +280,22 @@ function receiptOf(tx: WorldTransaction): Readonly<Record<string, unknown>> {
     to: tx.to,
     contractAddress: null,
     status: tx.success ? '0x1' : '0x0',
-    cumulativeGasUsed: '0x5208',
-    gasUsed: '0x5208',
+    cumulativeGasUsed: hex(gasUpTo(tx)),
+    gasUsed: hex(GAS),
     effectiveGasPrice: '0x3b9aca00',
     logs: logsIn(tx),
-    logsBloom: EMPTY_BLOOM,
+    logsBloom: logsBloom(saidIn(tx)),
     type: '0x0',
   };
+}
+
+function gasUpTo({ index }: WorldTransaction): number {
+  return (index + 1) * GAS;
+}
+
+function committed(tx: WorldTransaction): CommittedReceipt {
+  const outcome = tx.success ? 1 : 0;
+  return { type: 0, outcome, cumulativeGasUsed: BigInt(gasUpTo(tx)), logs: saidIn(tx), more: [] };
 }
 
 function blockOf(options: NodeOptions, number: number | null, full: unknown): unknown {
@@ -286,8 +308,9 @@ function blockOf(options: NodeOptions, number: number | null, full: unknown): un
     timestamp: hex(options.chains.timeOf(options.chainId, number)),
     miner: `0x${'0'.repeat(40)}`,
     gasLimit: '0x1c9c380',
-    gasUsed: '0x0',
-    logsBloom: EMPTY_BLOOM,
+    gasUsed: hex(transactions.length * GAS),
+    logsBloom: logsBloom(transactions.flatMap(saidIn)),
+    receiptsRoot: receiptsRoot(transactions.map(committed)),
     transactions: transactions.map((tx) => (full === true ? transactionFields(tx) : tx.hash)),
     uncles: [],
     withdrawals: [],

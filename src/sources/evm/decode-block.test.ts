@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { mayHoldTransfers } from './canary.ts';
 import { decodeBlock, type Execution } from './decode-block.ts';
 import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
 import { callTracerFrames, parityFrames } from './decode-traces.ts';
@@ -251,11 +250,4 @@ describe('token logs', () => {
     const { transfers } = tokenTransfers('polygon', block, [log(topics, amount)]);
     expect(transfers[0]?.initiator).toBeNull();
   });
-});
-
-test('a header allows for transfer logs by its bloom alone', () => {
-  const full = `0x${'ff'.repeat(256)}`;
-  expect(mayHoldTransfers({ logsBloom: full })).toBe(true);
-  expect(mayHoldTransfers({ logsBloom: `0x${'00'.repeat(256)}` })).toBe(false);
-  expect(mayHoldTransfers({ logsBloom: '0x' })).toBe(false);
 });

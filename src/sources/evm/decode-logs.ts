@@ -16,6 +16,11 @@ const NFT_TOPICS = 4;
 const WORD_CHARS = 66;
 const ADDRESS_CHARS = 40;
 
+/** Whether a log says `Transfer`, of whatever kind. */
+export function isTransferLog({ topics }: NodeLog): boolean {
+  return topics[0] === TRANSFER_TOPIC;
+}
+
 /** The token transfers among the logs of one block, and how many others looked like them. */
 export function tokenTransfers(
   chain: ChainName,

@@ -1,26 +1,29 @@
 // Answers one question: how does a node tell what its blocks did, and what did they do by it.
-// It tries what the node may have, best first: traces of one of two kinds, then receipts. It never
-// takes a method that is missing, or a null, for a block in which nothing happened.
+// Receipts always, by block or one by one, and traces of one of two kinds where it has them. A
+// method that is missing, or a null, is never taken for a block in which nothing happened.
 
 import { z } from 'zod';
+import type { EvmChainName } from '../../chain/chain.ts';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../http/json-rpc.ts';
 import type { Execution } from './decode-block.ts';
-import { callTracerFrames, parityFrames } from './decode-traces.ts';
+import { callTracerFrames, parityFrames, type TraceFrame } from './decode-traces.ts';
 import { quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
+import { provenReceipts } from './receipts-proof.ts';
 import { nodeRefusalOf } from './refusals.ts';
 import { type NodeBlock, type NodeReceipt, PARITY_TRACE, RECEIPT, shaped, TRACED } from './wire.ts';
 
-/** The ways, best first. Rewards stand in `trace_block` only. */
-const WAYS = ['trace_block', 'call_tracer', 'block_receipts', 'tx_receipts'] as const;
-export type CallPath = (typeof WAYS)[number];
+/** The kinds of traces, best first. Rewards stand in `trace_block` only. */
+const TRACES = ['trace_block', 'call_tracer'] as const;
+export type TracePath = (typeof TRACES)[number];
+/** The ways to receipts, best first. */
+const RECEIPT_PATHS = ['block_receipts', 'tx_receipts'] as const;
+type ReceiptPath = (typeof RECEIPT_PATHS)[number];
+/** How a node is asked for what its blocks did; it may have no traces. */
+export type NodeWay = { readonly traces: TracePath | null; readonly receipts: ReceiptPath };
 
-/** Asks for several blocks and answers what each did, in their order. */
-type Ask = (
-  rpc: JsonRpc,
-  blocks: readonly NodeBlock[],
-  signal: AbortSignal,
-) => Promise<Execution[]>;
+/** Asks for something of several blocks, and answers it in their order. */
+type Ask<T> = (rpc: JsonRpc, blocks: readonly NodeBlock[], signal: AbortSignal) => Promise<T[]>;
 
 /** The traces of one block may be a hundred megabytes of text, most of which is left out here. */
 const BLOCKS_A_QUESTION = 4;
@@ -29,7 +32,7 @@ const CALLS = z.array(TRACED);
 const RECEIPTS = z.array(RECEIPT);
 const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { onlyTopCall: false, withLog: false } };
 
-const ASKS: Readonly<Record<CallPath, Ask>> = {
+const ASK_TRACES: Readonly<Record<TracePath, Ask<readonly TraceFrame[]>>> = {
   trace_block: async (rpc, blocks, signal) => {
     const calls = blocks.map(({ number }) => asked('trace_block', [quantity(number)]));
     const answers = await rpc.batch(calls, signal);
@@ -38,7 +41,7 @@ const ASKS: Readonly<Record<CallPath, Ask>> = {
       // It is asked by number: another block may stand there by now.
       const other = traces.some((one) => one.blockHash !== blocks[i]?.hash);
       if (other) throw new ChainMoved();
-      return { by: 'traces', frames: parityFrames(traces) };
+      return parityFrames(traces);
     });
   },
   call_tracer: async (rpc, blocks, signal) => {
@@ -47,28 +50,25 @@ const ASKS: Readonly<Record<CallPath, Ask>> = {
     const answers = await rpc.batch(calls, signal);
     return answers.map((answer, i) => {
       const traced = shaped(CALLS, resultOf(answer, method), method);
-      return { by: 'traces', frames: callTracerFrames(traced, hashesOf(blocks[i])) };
+      return callTracerFrames(traced, hashesOf(blocks[i]));
     });
   },
+};
+
+const ASK_RECEIPTS: Readonly<Record<ReceiptPath, Ask<readonly NodeReceipt[]>>> = {
   block_receipts: async (rpc, blocks, signal) => {
     const method = 'eth_getBlockReceipts';
-    const answers = await rpc.batch(
-      blocks.map(({ hash }) => asked(method, [hash])),
-      signal,
-    );
-    return answers.map((answer, i) => {
-      const receipts = shaped(RECEIPTS, resultOf(answer, method), method);
-      return ofBlock(receipts, blocks[i]);
-    });
+    const calls = blocks.map(({ hash }) => asked(method, [hash]));
+    const answers = await rpc.batch(calls, signal);
+    return answers.map((answer) => shaped(RECEIPTS, resultOf(answer, method), method));
   },
   tx_receipts: async (rpc, blocks, signal) => {
     const method = 'eth_getTransactionReceipt';
-    const told: Execution[] = [];
+    const told: NodeReceipt[][] = [];
     for (const block of blocks) {
       const calls = hashesOf(block).map((hash) => asked(method, [hash]));
       const answers = await rpc.batch(calls, signal);
-      const receipts = answers.map((one) => shaped(RECEIPT, resultOf(one, method), method));
-      told.push(ofBlock(receipts, block));
+      told.push(answers.map((one) => shaped(RECEIPT, resultOf(one, method), method)));
     }
     return told;
   },
@@ -81,11 +81,6 @@ function asked(method: string, params: readonly unknown[]): RpcCall {
 function hashesOf(block: NodeBlock | undefined): string[] {
   if (block === undefined) throw new TypeError('more answers than blocks');
   return block.transactions.map((one) => one.hash);
-}
-
-function ofBlock(receipts: readonly NodeReceipt[], block: NodeBlock | undefined): Execution {
-  if (receipts.some((one) => one.blockHash !== block?.hash)) throw new ChainMoved();
-  return { by: 'receipts', receipts };
 }
 
 /** A result that is one; `null` is a block that the node does not have (any more). */
@@ -109,54 +104,81 @@ export function resultOf(answer: RpcAnswer, method: string): unknown {
   }
 }
 
-/** What blocks did, in their order. A block without transactions did nothing but give rewards. */
+/** What blocks did and the receipts that prove it, which are all of theirs, in their order. */
 export async function executions(
   rpc: JsonRpc,
-  way: CallPath,
+  chain: EvmChainName,
+  way: NodeWay,
   blocks: readonly NodeBlock[],
   signal: AbortSignal,
-): Promise<Execution[]> {
-  // No node traces the first block: what it holds was given before anything ran.
-  const busy = blocks.filter(({ number, transactions }) =>
-    way === 'trace_block' ? number > 0 : transactions.length > 0,
-  );
-  const byHash = new Map<string, Execution>();
-  for (let at = 0; at < busy.length; at += BLOCKS_A_QUESTION) {
-    const some = busy.slice(at, at + BLOCKS_A_QUESTION);
-    const told = await ASKS[way](rpc, some, signal);
-    for (const [i, execution] of told.entries()) {
-      const block = some[i];
-      if (block !== undefined) byHash.set(block.hash, execution);
-    }
-  }
-  return blocks.map(({ hash }) => {
-    const execution = byHash.get(hash);
-    return execution === undefined ? NOTHING_RAN : execution;
+): Promise<{ readonly execution: Execution; readonly receipts: readonly NodeReceipt[] }[]> {
+  const busy = blocks.filter(({ transactions }) => transactions.length > 0);
+  const told = await byHash(ASK_RECEIPTS[way.receipts], rpc, busy, signal);
+  const proven = blocks.map((block) => {
+    const receipts = told.get(block.hash);
+    return provenReceipts(chain, block, receipts === undefined ? NONE : receipts);
+  });
+  // No node traces the first block: what it holds was given before anything ran. A block without
+  // transactions gives rewards, which stand in `trace_block` only.
+  const traced = way.traces === 'trace_block' ? blocks.filter(({ number }) => number > 0) : busy;
+  const { traces } = way;
+  const frames = traces && (await byHash(ASK_TRACES[traces], rpc, traced, signal));
+  return blocks.map(({ hash }, i) => {
+    const [receipts, own] = [proven[i], frames?.get(hash)];
+    if (receipts === undefined) throw new TypeError('a block untold');
+    const execution: Execution =
+      own === undefined ? { by: 'receipts', receipts } : { by: 'traces', frames: own };
+    return { execution, receipts };
   });
 }
 
-const NOTHING_RAN: Execution = Object.freeze({ by: 'receipts', receipts: [] });
+/** Nothing ran in a block without transactions; its header must say so too. */
+const NONE: readonly NodeReceipt[] = Object.freeze([]);
+
+async function byHash<T>(
+  ask: Ask<T>,
+  rpc: JsonRpc,
+  blocks: readonly NodeBlock[],
+  signal: AbortSignal,
+): Promise<Map<string, T>> {
+  const told = new Map<string, T>();
+  for (let at = 0; at < blocks.length; at += BLOCKS_A_QUESTION) {
+    const some = blocks.slice(at, at + BLOCKS_A_QUESTION);
+    const answers = await ask(rpc, some, signal);
+    for (const [i, { hash }] of some.entries()) {
+      const answer = answers[i];
+      if (answer === undefined) throw new TypeError('a block untold');
+      told.set(hash, answer);
+    }
+  }
+  return told;
+}
 
 /** The best way that a node has, probed with a block that it does have. */
 export async function bestWay(
   rpc: JsonRpc,
   block: NodeBlock,
   signal: AbortSignal,
-): Promise<CallPath> {
-  for (const way of WAYS) if (!(await lacks(rpc, way, block, signal))) return way;
-  throw new NodeFault('serves neither traces nor receipts');
+): Promise<NodeWay> {
+  const first = async <Path extends TracePath | ReceiptPath>(paths: readonly Path[]) => {
+    for (const path of paths) if (!(await lacks(rpc, path, block, signal))) return path;
+    return null;
+  };
+  const receipts = await first(RECEIPT_PATHS);
+  if (receipts === null) throw new NodeFault('serves no receipts, which prove its blocks whole');
+  return { traces: await first(TRACES), receipts };
 }
 
 /** Whether a way cannot be gone with this node. What may pass is thrown on. */
 async function lacks(
   rpc: JsonRpc,
-  way: CallPath,
+  way: TracePath | ReceiptPath,
   block: NodeBlock,
   signal: AbortSignal,
 ): Promise<boolean> {
   const [hash] = hashesOf(block);
   if (way === 'tx_receipts' && hashesOf(block).length === 0) return false;
-  const probes: Readonly<Record<CallPath, RpcCall>> = {
+  const probes: Readonly<Record<TracePath | ReceiptPath, RpcCall>> = {
     trace_block: asked('trace_block', [quantity(block.number)]),
     call_tracer: asked('debug_traceBlockByHash', [block.hash, CALL_TRACER]),
     block_receipts: asked('eth_getBlockReceipts', [block.hash]),

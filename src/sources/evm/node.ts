@@ -1,6 +1,7 @@
 // Answers one question: what does an EVM node say of its blocks, over JSON-RPC.
-// A block is told by header, logs and traces or receipts that all bear its one hash. It refuses a
-// node of another chain, and takes neither null nor a refusal for an empty block.
+// A block is told by header, receipts, logs and traces that all bear its one hash, and counts only
+// where its receipts prove it whole. It refuses a node of another chain, and takes neither null nor
+// a refusal for an empty block.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
@@ -16,14 +17,13 @@ import {
 import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
 import { COUNT } from '../http/hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { checkEmptyRange, checkLogs } from './canary.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
-import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
-import { bestWay, type CallPath, executions, resultOf } from './execution.ts';
+import { isTransferLog, tokenTransfers } from './decode-logs.ts';
+import { bestWay, executions, type NodeWay, resultOf, type TracePath } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { nodeRefusalOf } from './refusals.ts';
-import { BLOCK, HEADER, type NodeBlock, type NodeLog, shaped } from './wire.ts';
+import { BLOCK, HEADER, type NodeBlock, type NodeLog, type NodeReceipt, shaped } from './wire.ts';
 
 type EvmNodeOptions = {
   readonly chain: EvmChainName;
@@ -93,7 +93,7 @@ const MOVED = 'moved' as const;
 class BlockReader {
   readonly #options: EvmNodeOptions;
   readonly #logs: LogRanges;
-  #way: CallPath | null = null;
+  #way: NodeWay | null = null;
 
   constructor(options: EvmNodeOptions) {
     this.#options = options;
@@ -114,7 +114,7 @@ class BlockReader {
     if (block === undefined) throw new NodeFault(`does not hold block ${probed}`);
     const way = await bestWay(rpc, block, signal);
     this.#way = way;
-    return kindsOf(way, chain, probed);
+    return kindsOf(way.traces, chain, probed);
   }
 
   async blocks(from: number, to: number, signal: AbortSignal): Promise<ReadBlocks> {
@@ -125,20 +125,18 @@ class BlockReader {
     const whole = await this.#whole(from, to, signal);
     if (whole.length <= to - from) throw new ChainMoved();
     const logs = await this.#logsByBlock(whole, signal);
-    const silent = [...logs.values()].every((own) => own.length === 0);
-    if (silent) await checkEmptyRange(rpc, whole, signal);
-    const executed = await executions(rpc, way, whole, signal);
+    const executed = await executions(rpc, chain, way, whole, signal);
     const blocks: TipBlock[] = [];
     const left_out = { nft: 0, misshapen: 0 };
     for (const [i, block] of whole.entries()) {
-      const execution = executed[i];
+      const told = executed[i];
       const own = logs.get(block.hash);
-      if (execution === undefined || own === undefined) throw new TypeError('a block untold');
-      await checkLogs(rpc, block, own, execution, signal);
-      const tokens = tokenTransfers(chain, block, own);
+      if (told === undefined || own === undefined) throw new TypeError('a block untold');
+      const proven = await this.#sameLogs(block, own, told.receipts, signal);
+      const tokens = tokenTransfers(chain, block, proven);
       left_out.nft += tokens.left_out.nft;
       left_out.misshapen += tokens.left_out.misshapen;
-      blocks.push(decodeBlock(chain, block, tokens.transfers, execution));
+      blocks.push(decodeBlock(chain, block, tokens.transfers, told.execution));
     }
     return { blocks, left_out };
   }
@@ -153,6 +151,7 @@ class BlockReader {
       if (answer.ok && answer.result === null) break;
       const block = shaped(BLOCK, resultOf(answer, BLOCK_METHOD), BLOCK_METHOD);
       if (block.number !== from + i) throw new NodeFault('answered with another block than asked');
+      checkChain(this.#options.chain, block);
       const before = blocks.at(-1);
       if (before !== undefined && before.hash !== block.parentHash) throw new ChainMoved();
       blocks.push(block);
@@ -171,18 +170,57 @@ class BlockReader {
     for (const log of await this.#logs(first.number, last.number, signal)) {
       const own = byHash.get(log.blockHash);
       if (own === undefined || log.removed === true) throw new ChainMoved();
-      if (log.topics[0] === TRANSFER_TOPIC) own.push(log);
+      if (isTransferLog(log)) own.push(log);
     }
     return byHash;
   }
+
+  /**
+   * The transfer logs of a block's receipts, which those of its range must be too. A range may end
+   * inside a block without a word, so what differs is asked for again, by the block alone.
+   */
+  async #sameLogs(
+    block: NodeBlock,
+    ranged: readonly NodeLog[],
+    receipts: readonly NodeReceipt[],
+    signal: AbortSignal,
+  ): Promise<readonly NodeLog[]> {
+    const proven = receipts.flatMap(({ logs }) => logs.filter(isTransferLog));
+    if (linesOf(ranged) === linesOf(proven)) return proven;
+    const again = await this.#logsByBlock([block], signal);
+    const own = again.get(block.hash);
+    if (own !== undefined && linesOf(own) === linesOf(proven)) return proven;
+    throw new NodeFault('leaves logs out of the ranges that it answers');
+  }
 }
 
-/** Which kinds of transfer a way of reading tells in full. */
-export function kindsOf(way: CallPath, chain: EvmChainName, fromBlock: number): TransferKind[] {
-  if (way === 'block_receipts' || way === 'tx_receipts') return ['native', 'token'];
+/** Logs as text that is equal where they are, in whatever order they came. */
+function linesOf(logs: readonly NodeLog[]): string {
+  const lines = logs.map(({ logIndex, address, topics, data, transactionHash }) =>
+    [logIndex, address, transactionHash, data.toLowerCase(), ...topics].join(' '),
+  );
+  return lines.sort().join('\n');
+}
+
+/** A transaction's signature may name its chain; one that names another is of another's block. */
+function checkChain(chain: EvmChainName, block: NodeBlock): void {
+  const own = BigInt(Number(CHAINS[chain].chain_id));
+  const strange = block.transactions.some(({ chainId }) => {
+    return chainId != null && chainId !== 0n && chainId !== own;
+  });
+  if (strange) throw new NodeFault(`told a block of another chain than ${chain}`);
+}
+
+/** Which kinds of transfer a node tells in full, by the traces that it has. */
+export function kindsOf(
+  traces: TracePath | null,
+  chain: EvmChainName,
+  fromBlock: number,
+): TransferKind[] {
+  if (traces === null) return ['native', 'token'];
   // The call tracer leaves rewards out, so it does not tell all that Ethereum gave before.
   const rewarded = chain === 'ethereum' && fromBlock < FIRST_BLOCK_WITHOUT_REWARD;
-  if (way === 'call_tracer' && rewarded) return ['native', 'token'];
+  if (traces === 'call_tracer' && rewarded) return ['native', 'token'];
   return ['native', 'internal', 'token'];
 }
 

@@ -12,6 +12,8 @@ const TRANSACTION = z.object({
   value: AMOUNT,
   // What a chain of the OP stack makes for a deposit, before the transaction runs.
   mint: AMOUNT.nullish(),
+  // Absent where the signature names no chain, 0 where a chain makes transactions without one.
+  chainId: AMOUNT.nullish(),
 });
 const WITHDRAWAL = z.object({ index: COUNT, address: ADDRESS, amount: AMOUNT });
 
@@ -23,6 +25,7 @@ export const HEADER = z.object({
 });
 export const BLOCK = HEADER.extend({
   logsBloom: BYTES,
+  receiptsRoot: WORD.nullish(),
   transactions: z.array(TRANSACTION),
   withdrawals: z.array(WITHDRAWAL).nullish(),
 });
@@ -41,7 +44,15 @@ export const RECEIPT = z.object({
   blockHash: WORD,
   // Absent before Byzantium: such a receipt does not say whether it succeeded.
   status: COUNT.nullish(),
+  // The state's root, which stood there instead.
+  root: WORD.nullish(),
+  type: COUNT.nullish(),
+  cumulativeGasUsed: AMOUNT.nullish(),
   contractAddress: ADDRESS.nullish(),
+  logsBloom: BYTES.nullish(),
+  // What an OP stack tells of a deposit beside.
+  depositNonce: AMOUNT.nullish(),
+  depositReceiptVersion: AMOUNT.nullish(),
   logs: z.array(LOG),
 });
 

@@ -58,7 +58,8 @@ export const screenCommand: Command<ScreenServices> = {
   details: [
     'FILE.csv          every column that holds addresses is read, and named on the last line',
     '--column NAME     read this column alone; may be given more than once',
-    `--require TABLE   ask about this table alone (${TABLES.join(', ')}); likewise`,
+    '--require TABLE   ask about this table alone; may be given more than once; one of',
+    `                  ${TABLES.join(', ')}`,
     '--out FILE.csv    write the rows there; no cell of it begins a formula',
     '--resume          go on with the rows of an --out file of a run that stopped',
     '--fail-on-listed  exit status 1 where an address, or another form of it, is listed',

@@ -4,9 +4,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
+import type { AnyRoute } from '../contract/any-route.ts';
 import { HTML_TYPE, html, text } from '../contract/media.ts';
 import { openapiDocument } from '../contract/openapi.ts';
-import { type AnyRoute, plainRoute } from '../contract/route.ts';
+import { plainRoute } from '../contract/route.ts';
 import { written } from '../evidence/measure.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import { overviewPage, type SourceLine } from '../pages/overview.tsx';

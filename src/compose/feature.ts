@@ -6,14 +6,10 @@ import type { Secrets } from '../access/secret.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Command } from '../command/command.ts';
 import type { Config, Configured } from '../config.ts';
+import type { AnyRoute } from '../contract/any-route.ts';
 import type { LongRoute } from '../contract/long.ts';
-import type {
-  AnyEvidenceRoute,
-  AnyPlainRoute,
-  AnyRoute,
-  Handler,
-  PlainHandler,
-} from '../contract/route.ts';
+import type { AnyEvidenceRoute, AnyPlainRoute, Handler, PlainHandler } from '../contract/route.ts';
+import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
 import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
@@ -122,6 +118,20 @@ export function workOf({ database, context, log }: Base): LongParts {
   return { work: workTable(database, context), log, heardEachMs: WORK_HEARD_EACH_S * MS_PER_S };
 }
 
+/** A stream with what makes its handler from ports. */
+export type Streamed<G> = {
+  readonly route: AnyStreamRoute;
+  readonly make: (given: G) => unknown;
+};
+
+/** Pairs a stream with its handler; a handler of another stream does not compile. */
+export function streamed<R extends AnyStreamRoute, G>(
+  route: R,
+  make: (given: G) => StreamHandler<R>,
+): Streamed<G> {
+  return { route, make };
+}
+
 /** A route that answers pages; `link` is its name in the navigation, `null` where it has none. */
 export type Page<G> = {
   readonly route: AnyPlainRoute;
@@ -188,6 +198,7 @@ export type AnyFeature = {
   /** The features that it is opened on; they stand before it in the list. */
   readonly rests: Rests;
   readonly routes: readonly Served<never>[];
+  readonly streams: readonly Streamed<never>[];
   readonly ports: { readonly [key: string]: PortFacts<never> };
   readonly commands: readonly Command<never>[];
   readonly local: {
@@ -208,12 +219,14 @@ type Spec<
   S extends readonly Served<never>[],
   P extends readonly Page<never>[],
   L,
+  T extends readonly Streamed<never>[],
 > = {
   readonly name: string;
   readonly heading?: string;
   readonly rests?: R;
   readonly open: (base: Base, rests: OpenedRests<R>) => O;
   readonly routes?: S;
+  readonly streams?: T;
   readonly ports: { readonly [K in keyof NoInfer<O>['ports']]: PortFacts<NoInfer<O>['ports'][K]> };
   readonly commands?: readonly Command<NoInfer<O>['services']>[];
   readonly local?: LocalCommands<L>;
@@ -231,11 +244,13 @@ export function feature<
   const S extends readonly Served<never>[] = readonly [],
   const P extends readonly Page<never>[] = readonly [],
   L = never,
->(spec: Spec<R, O, S, P, L>) {
+  const T extends readonly Streamed<never>[] = readonly [],
+>(spec: Spec<R, O, S, P, L, T>) {
   const { heading = null, local = null, commands = NONE, optional = NONE, ...rest } = spec;
   return {
     rests: NO_RESTS as R,
     routes: NONE as readonly unknown[] as S,
+    streams: NONE as readonly unknown[] as T,
     pages: NONE as readonly unknown[] as P,
     ...rest,
     heading,
@@ -259,6 +274,7 @@ export type PortsOf<F extends readonly AnyFeature[]> = Intersection<
 
 type Makes<F extends readonly AnyFeature[]> =
   | F[number]['routes'][number]['make']
+  | F[number]['streams'][number]['make']
   | F[number]['pages'][number]['make'];
 type Given<F extends readonly AnyFeature[]> =
   Makes<F> extends (given: infer G, ...more: never) => unknown ? G : never;

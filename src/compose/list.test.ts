@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { exampleOf } from '../contract/example.ts';
-import { jsonSchema, openapiDocument } from '../contract/openapi.ts';
+import { jsonSchema } from '../contract/json-schema.ts';
+import { openapiDocument } from '../contract/openapi.ts';
 import { REFUSALS } from '../contract/refusals.ts';
 import { defOf } from '../contract/schema.ts';
 import { REASONS } from '../evidence/reasons.ts';

@@ -3,7 +3,13 @@
 
 import type { AnyEvidenceRoute } from '../contract/route.ts';
 import type { AnyHandler } from '../transport/mounted.ts';
-import { type AnyFeature, featureList, type PortsOf, type Served } from './feature.ts';
+import {
+  type AnyFeature,
+  featureList,
+  type PortsOf,
+  type Served,
+  type Streamed,
+} from './feature.ts';
 import { access } from './features/access.ts';
 import { bridges } from './features/bridges.ts';
 import { entities } from './features/entities.ts';
@@ -47,6 +53,11 @@ const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).fla
 
 /** Every declared route. */
 export const CONTRACTS = SERVED.map(({ route }) => route);
+
+/** Every declared stream with what opens it for a reader. */
+export const STREAMS: readonly Streamed<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(
+  ({ streams }) => streams,
+);
 
 /** The routes that answer with the common envelope. */
 export const EVIDENCE_ROUTES: readonly AnyEvidenceRoute[] = CONTRACTS.filter(

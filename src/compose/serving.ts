@@ -3,7 +3,7 @@
 import type { Gate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
-import type { AnyRoute } from '../contract/route.ts';
+import type { AnyRoute } from '../contract/any-route.ts';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
 import { refusalPage } from '../pages/refusal.tsx';

@@ -1,7 +1,7 @@
 // Answers one question: what could be sent where a schema stands, for somebody who reads about it.
 // It is made from the schema alone, so that a route's example cannot be another route's.
 
-import type { JsonSchema } from './openapi.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** A well-known contract that nobody lists. */
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';

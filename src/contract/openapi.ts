@@ -2,38 +2,15 @@
 // Everything in it comes from the declarations; nothing is written twice.
 
 import { z } from 'zod';
+import type { AnyRoute } from './any-route.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { html, mediaOf } from './media.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
 import { isPage, isRevalidated, isSentByPages } from './reply.ts';
-import { type AccessRule, type AnyRoute, envelopeSchema, type RouteFacts } from './route.ts';
-import { type SectionRoutes, sectionRoutes } from './sections.ts';
-import { CLAIM_META } from './wire.ts';
+import { type AccessRule, envelopeSchema } from './route.ts';
+import { type AnyStreamRoute, positionText } from './stream.ts';
 
 type Json = { [key: string]: unknown };
-
-/** A JSON schema of the document, as far as the reference page reads it. */
-export type JsonSchema = {
-  readonly type?: string | readonly string[];
-  readonly properties?: { readonly [field: string]: JsonSchema };
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-  readonly $ref?: string;
-  readonly pattern?: string;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  /** The ports on which a negative in this field rests. */
-  readonly 'x-exhibit-claim'?: { readonly rests_on: readonly string[] };
-};
 
 /** The body of a request or of a response, by its content type. */
 export type Content = { readonly [type: string]: { readonly schema: JsonSchema } };
@@ -58,7 +35,11 @@ export type Operation = {
       readonly content?: Content;
     };
   };
+  /** What a stream says, and what it takes from a client, by type. */
+  readonly 'x-messages'?: { readonly sent: Schemas; readonly heard: Schemas };
 };
+
+type Schemas = { readonly [type: string]: JsonSchema };
 
 /** The whole document. */
 export type OpenapiDocument = {
@@ -96,10 +77,12 @@ export function openapiDocument(
 ): OpenapiDocument {
   const paths: { [path: string]: { [method: string]: Operation } } = {};
   for (const route of routes) {
-    const at = paths[route.path];
-    const operations = at === undefined ? {} : at;
-    operations[route.method.toLowerCase()] = operation(route);
-    paths[route.path] = operations;
+    for (const [path, one] of operationsOf(route)) {
+      const at = paths[path];
+      const operations = at === undefined ? {} : at;
+      operations[route.method.toLowerCase()] = one;
+      paths[path] = operations;
+    }
   }
   return {
     openapi: '3.1.0',
@@ -118,13 +101,14 @@ const SCHEMES: Json = {
   partner: bearer('A partner key (prefix `scp_`).'),
   membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
   token: bearer('An intelligence access token.'),
+  query_token: { type: 'apiKey', in: 'query', name: 'token' },
   session: { type: 'apiKey', in: 'cookie', name: '__Host-exhibit' },
   operator: bearer("The operator's token."),
 };
 
 function components(routes: readonly AnyRoute[]): Json {
   const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
-  const ways = new Set(routes.flatMap(({ access }) => SECURITY[access].flatMap(Object.keys)));
+  const ways = new Set(routes.flatMap((route) => securityOf(route).flatMap(Object.keys)));
   return {
     securitySchemes: Object.fromEntries(Object.entries(SCHEMES).filter(([name]) => ways.has(name))),
     headers: {
@@ -141,9 +125,57 @@ function components(routes: readonly AnyRoute[]): Json {
   };
 }
 
-function operation(route: AnyRoute): Operation {
+function operationsOf(route: AnyRoute): readonly (readonly [string, Operation])[] {
+  if (route.kind !== 'stream') return [[route.path, operation(route)]];
+  return [
+    [route.path, streamOperation(route, 'websocket')],
+    [route.eventsPath, streamOperation(route, 'events')],
+  ];
+}
+
+function streamOperation(route: AnyStreamRoute, door: 'websocket' | 'events'): Operation {
+  const charged = CHARGED.has(SECURITY[route.access]);
+  const isSocket = door === 'websocket';
+  const own = { ...route.query.shape, since: route.sent.query.shape['since'] };
+  const headers = charged ? QUOTA_HEADERS : PLAIN_HEADERS;
+  const sent = schemasOf(route.messages);
+  const opened = isSocket
+    ? { 101: { description: 'A WebSocket: each frame is one JSON message.', headers } }
+    : {
+        200: {
+          description: 'Server-sent events: the data of each is one JSON message.',
+          headers,
+          content: { 'text/event-stream': { schema: { oneOf: Object.values(sent) } } },
+        },
+      };
+  const codes: RefusalCode[] = isSocket ? ['upgrade_required', 'at_capacity'] : ['at_capacity'];
+  const refused = {
+    ...route,
+    refusals: [...given(route.refusals), ...codes],
+  };
+  return {
+    operationId: isSocket ? route.name : `${route.name}_events`,
+    summary: `${route.summary} ${isSocket ? 'As a WebSocket.' : 'As server-sent events.'}`,
+    tags: [route.surface],
+    security: securityOf(route),
+    parameters: [
+      ...fields(z.object(own), 'query'),
+      ...(isSocket ? [] : fields(z.object({ 'Last-Event-ID': positionText.optional() }), 'header')),
+    ],
+    responses: together({ ...opened, ...answers(route, charged) }, refusals(refused, charged)),
+    'x-messages': { sent, heard: isSocket ? schemasOf(route.heard) : {} },
+  };
+}
+
+function schemasOf(kinds: { readonly [type: string]: z.ZodObject }): Schemas {
+  return Object.fromEntries(
+    Object.entries(kinds).map(([type, schema]) => [type, jsonSchema(schema, 'output')]),
+  );
+}
+
+function operation(route: Exclude<AnyRoute, AnyStreamRoute>): Operation {
   const parameters = [
-    ...('params' in route ? fields(route.params, 'path') : []),
+    ...fields(route.params, 'path'),
     ...fields(route.query, 'query'),
     ...(route.kind === 'plain' && route.requestHeaders !== null
       ? fields(route.requestHeaders, 'header')
@@ -154,7 +186,7 @@ function operation(route: AnyRoute): Operation {
     operationId: route.name,
     summary: route.summary,
     tags: [route.surface],
-    security: SECURITY[route.access],
+    security: securityOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...bodyOf(route),
     responses: together(answers(route, charged), refusals(route, charged)),
@@ -175,8 +207,13 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   open: [],
 };
 
-function bodyOf(route: AnyRoute): Pick<Operation, 'requestBody'> {
-  if (!('body' in route) || route.body === null) return {};
+function securityOf({ kind, access }: AnyRoute): Operation['security'] {
+  const opens = SECURITY[access];
+  return kind === 'stream' && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
+}
+
+function bodyOf(route: Exclude<AnyRoute, AnyStreamRoute>): Pick<Operation, 'requestBody'> {
+  if (route.body === null) return {};
   const schema = jsonSchema(route.body, 'input');
   const required = !route.body.safeParse(undefined).success;
   return { requestBody: { required, content: { 'application/json': { schema } } } };
@@ -252,7 +289,7 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
     codes.add('wrong_content_type');
   }
   if (isSentByPages(route)) codes.add('foreign_form');
-  for (const own of route.refusals === undefined ? [] : route.refusals) codes.add(own);
+  for (const own of given(route.refusals)) codes.add(own);
   const said = [...codes].map((code) => {
     const { status, means, body } = REFUSALS[code];
     const own = route.access === 'session' && status === 401 ? undefined : REFUSAL_HEADERS[code];
@@ -261,29 +298,12 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
       ...(own === undefined ? {} : shared(own)),
     };
     const shown = isPage(route) ? html() : body;
-    return [status, { description: means, headers, ...contentOf(shown, 'output') }];
+    return { [status]: { description: means, headers, ...contentOf(shown, 'output') } };
   });
-  return Object.fromEntries(said);
-}
-
-/** Answers of other routes are declared where those routes are. */
-function referencesTo(routes: SectionRoutes): { [section: string]: { $ref: string } } {
-  const references = Object.entries(routes).map(([section, route]) => {
-    return [section, { $ref: `#${answerPointer(route, 200)}` }] as const;
-  });
-  return Object.fromEntries(references);
-}
-
-/** Where the document declares an answer of a route, as the fragment of a URI. */
-export function answerPointer(
-  { path, method }: Pick<RouteFacts, 'path' | 'method'>,
-  status: number,
-): string {
-  const steps = ['paths', path, method.toLowerCase(), 'responses', String(status)];
-  const pointer = [...steps, 'content', 'application/json', 'schema'].map((step) =>
-    encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
-  );
-  return `/${pointer.join('/')}`;
+  // Two refusals may have one status.
+  let all: Operation['responses'] = {};
+  for (const one of said) all = together(one, all);
+  return all;
 }
 
 const REFUSAL_HEADERS: { readonly [code in RefusalCode]?: string } = {
@@ -291,7 +311,12 @@ const REFUSAL_HEADERS: { readonly [code in RefusalCode]?: string } = {
   wrong_method: 'Allow',
   quota: 'Retry-After',
   overloaded: 'Retry-After',
+  at_capacity: 'Retry-After',
 };
+
+function given(own: readonly RefusalCode[] | undefined): readonly RefusalCode[] {
+  return own === undefined ? [] : own;
+}
 
 // A status that a route answers by itself may be a refusal of the server's too.
 function together(
@@ -314,24 +339,4 @@ function eitherContent(one: Content | undefined, other: Content | undefined) {
     if (more !== undefined) content[type] = { schema: { anyOf: [schema, more] } };
   }
   return { content };
-}
-
-/** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const made: Json = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema: node }) => {
-      const sections = sectionRoutes(zodSchema);
-      if (sections !== null) node.properties = referencesTo(sections);
-      if (io === 'output') delete node.additionalProperties;
-      if (CLAIM_META in node) {
-        node['x-exhibit-claim'] = node[CLAIM_META];
-        delete node[CLAIM_META];
-      }
-    },
-  });
-  delete made['$schema'];
-  return made as JsonSchema;
 }

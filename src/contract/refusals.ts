@@ -55,6 +55,16 @@ export const REFUSALS = {
     body: plain,
     means: 'The body is not of the type that the route takes, or is encoded.',
   },
+  upgrade_required: {
+    status: 426,
+    body: z.strictObject({
+      state: z.literal('upgrade_required'),
+      reason: z.string(),
+      websocket_url: z.string(),
+      sse_url: z.string(),
+    }),
+    means: 'The path is that of a WebSocket; its twin sends the same as server-sent events.',
+  },
   head_too_large: { status: 431, body: plain, means: 'Path and headers are over 16 KiB.' },
   quota: {
     status: 429,
@@ -69,6 +79,18 @@ export const REFUSALS = {
     status: 500,
     body: z.strictObject({ error: z.string(), request_id: z.string() }),
     means: 'A fault of the service. The id stands in its log.',
+  },
+  at_capacity: {
+    status: 503,
+    body: z.strictObject({
+      state: z.literal('at_capacity'),
+      error: z.literal('too_many_connections'),
+      scope: z.string(),
+      limit: z.int().nonnegative(),
+      current: z.int().nonnegative(),
+      reason: z.string(),
+    }),
+    means: 'As many streams are open as the credential, or the process, may hold; see Retry-After.',
   },
   overloaded: {
     status: 503,

@@ -319,37 +319,6 @@ export type PlainHandler<R extends AnyPlainRoute> = (
   caller: Caller,
 ) => Promise<Reply<R['name']> | Refusal>;
 
-/**
- * Declares a route that upgrades to a stream: its messages, and what it refuses before the upgrade.
- */
-export function streamRoute<const N extends string, Q extends Fields, M extends z.ZodType>(
-  spec: Omit<RouteFacts, 'name'> & {
-    readonly name: N;
-    readonly query: Q;
-    readonly messages: M;
-    readonly refused: Responses;
-  },
-): RouteFacts & {
-  readonly kind: 'stream';
-  readonly name: N;
-  readonly query: Q;
-  readonly messages: M;
-  readonly refused: Responses;
-} {
-  return { ...spec, kind: 'stream' };
-}
-
-/** Any stream route. */
-export type AnyStreamRoute = RouteFacts & {
-  readonly kind: 'stream';
-  readonly query: Fields;
-  readonly messages: z.ZodType;
-  readonly refused: Responses;
-};
-
-/** Any declared route. */
-export type AnyRoute = AnyEvidenceRoute | AnyPlainRoute | AnyStreamRoute;
-
 /** The envelope of an evidence route as a schema: `ok` and exactly the declared absences. */
 export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
   const ok = z.strictObject({

@@ -5,8 +5,9 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { askService, type Connection } from '../command/connection.ts';
+import type { AnyRoute } from '../contract/any-route.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { AnyRoute } from '../contract/route.ts';
+
 import { parseInput, type Sent } from '../transport/input.ts';
 import type { Heard } from './tool-result.ts';
 import { type AskTool, toolServer } from './tool-server.ts';

@@ -3,8 +3,9 @@
 // together, its answer is the route's envelope, and nothing of it is written twice.
 
 import type { Tool } from '@modelcontextprotocol/server';
-import { type JsonSchema, jsonSchema } from '../contract/openapi.ts';
-import { type AnyEvidenceRoute, type AnyRoute, envelopeSchema } from '../contract/route.ts';
+import type { AnyRoute } from '../contract/any-route.ts';
+import { type JsonSchema, jsonSchema } from '../contract/json-schema.ts';
+import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import { given } from '../evidence/measure.ts';
 import type { Sent } from '../transport/input.ts';
 

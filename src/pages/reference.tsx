@@ -2,7 +2,8 @@
 // cannot say anything that the declarations do not.
 
 import { exampleOf } from '../contract/example.ts';
-import type { Content, JsonSchema, OpenapiDocument, Operation } from '../contract/openapi.ts';
+import type { JsonSchema } from '../contract/json-schema.ts';
+import type { Content, OpenapiDocument, Operation } from '../contract/openapi.ts';
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 
@@ -71,6 +72,12 @@ function RouteEntry({ path, method, one, server }: EntryProps) {
       {body !== undefined && <Fields caption="Body" rows={rowsOf(body, '', 0)} />}
       {Object.entries(one.responses).map(([status, response]) => (
         <Response key={status} status={status} response={response} />
+      ))}
+      {Object.entries({ ...one['x-messages']?.sent }).map(([type, schema]) => (
+        <Fields key={type} caption={`Message ${type}`} rows={rowsOf(schema, '', 0)} />
+      ))}
+      {Object.entries({ ...one['x-messages']?.heard }).map(([type, schema]) => (
+        <Fields key={type} caption={`Frame ${type} of a client`} rows={rowsOf(schema, '', 0)} />
       ))}
     </section>
   );
@@ -215,14 +222,16 @@ function accessSentence(one: Operation): string {
   const ways = one.security.flatMap((way) => Object.keys(way));
   if (ways.length === 0) return 'Open: no credential.';
   if (ways.includes('partner')) return 'Needs a partner key: Authorization: Bearer.';
+  if (ways.includes('query_token')) return 'Needs an access token, as a bearer or as ?token=.';
   if (ways.includes('token')) return 'Needs a bearer access token.';
   return 'Needs a key: Authorization: Bearer, or x-service-membership.';
 }
 
 function example(path: string, method: string, of: Operation, server: string): string {
-  const lines = [
-    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${urlOf(path, of, server)}'`,
-  ];
+  const url = urlOf(path, of, server);
+  const how = of['x-messages'] === undefined ? '' : ' -N';
+  const lines = [`curl${how}${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${url}'`];
+  if ('101' in of.responses) lines[0] = `npx wscat -c '${url.replace(/^http/, 'ws')}'`;
   if (of.security.length > 0) lines.push("-H 'Authorization: Bearer <API_KEY>'");
   for (const [type, { schema }] of Object.entries({ ...of.requestBody?.content }).slice(0, 1)) {
     lines.push(`-H 'content-type: ${type}'`, `-d '${JSON.stringify(exampleOf(schema, 'body'))}'`);

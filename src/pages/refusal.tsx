@@ -23,6 +23,11 @@ const TOLD: { readonly [code in RefusalCode]: { readonly title: string; readonly
     body_too_large: { title: 'Too large', next: 'Go back and send less at once.' },
     wrong_content_type: { title: 'Not a form', next: 'Open the page and send its own form.' },
     head_too_large: { title: 'Too much to read', next: 'Clear what is stored for this site.' },
+    upgrade_required: {
+      title: 'A stream, and no page',
+      next: 'A program reads it as a WebSocket, or as server-sent events.',
+    },
+    at_capacity: { title: 'Too many streams', next: 'Close one, or wait a few seconds.' },
     quota: { title: 'Allowance used up', next: 'Wait for the time that is named above.' },
     fault: {
       title: 'A fault of the service',
@@ -51,6 +56,13 @@ export function refusalPage(facts: PageFacts, refusal: Refusal): string {
 
 function wordsOf({ code, body }: Refusal): string {
   const { error, reason, request_id } = Object(body);
-  if (code === 'unauthorized') return String(reason);
-  return code === 'fault' ? `${error} ${request_id}` : String(error);
+  if (code === 'fault') return `${error} ${request_id}`;
+  return String(REASONED.has(code) ? reason : error);
 }
+
+/** Refusals whose sentence is their reason: what they say as their error is a word for programs. */
+const REASONED: ReadonlySet<RefusalCode> = new Set([
+  'unauthorized',
+  'upgrade_required',
+  'at_capacity',
+]);

@@ -1,7 +1,8 @@
 // Answers GET /health from what the process knows of itself; it reads no store and asks nobody.
 
 import type { z } from 'zod';
-import type { AnyRoute, PlainHandler } from '../../contract/route.ts';
+import type { AnyRoute } from '../../contract/any-route.ts';
+import type { PlainHandler } from '../../contract/route.ts';
 import { health, type sourceFreshness } from './health.contract.ts';
 
 /** The age of one source as `/health` shows it. */

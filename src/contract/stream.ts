@@ -1,0 +1,270 @@
+// Answers one question: how is a stream declared, once, for both of its doors and its clients.
+// One declaration is a WebSocket path and its twin of server-sent events. It holds no logic of any
+// stream; a message can only be made through the route that declares it.
+
+import { z } from 'zod';
+import type { Reply } from './answer.ts';
+import type { Caller } from './caller.ts';
+import { type Message, makeMessage, type Sendable } from './message.ts';
+import type { Refusal } from './refusals.ts';
+import { type Responses, replierOf } from './reply.ts';
+import type { RouteFacts } from './route.ts';
+import { CLAIM_META, isoTime, prose, words } from './wire.ts';
+import { writerOf } from './writer.ts';
+
+type Fields = z.ZodObject;
+type Kinds = { readonly [type: string]: Fields };
+
+/** How often a quiet stream says that it is still there, where its route says nothing else. */
+const HEARTBEAT_S = 15;
+/** The longest token that may stand in a query. */
+const TOKEN_CHARS_MAX = 200;
+
+/** A place in a stream: events are numbered from 1, and before all of them is 0. */
+export const position = z.int().nonnegative();
+const range = z.strictObject({ from: position, to: position });
+
+/** What every welcome says, whatever the stream adds. */
+const WELCOME = {
+  /** Where the reader stands before the first event that follows. */
+  seq: position,
+  heartbeat_s: z.int().positive(),
+  /** What is said again; both ends are `null` where nothing is. `oldest` can still be had. */
+  replay: z.strictObject({
+    from: position.nullable(),
+    to: position.nullable(),
+    oldest: position.nullable(),
+  }),
+  /** What the reader asked for and can no longer have. */
+  gap: range.nullable(),
+};
+
+/** What every stream may say beside its own messages. */
+const COMMON = {
+  /** All up to `seq` was looked at; the reader has of it what it asked for. */
+  heartbeat: z.strictObject({ seq: position, at: isoTime }),
+  /** Events between two that follow each other can no longer be had. */
+  gap: range,
+  /** The reader read too slowly: the stream ends, and goes on after `seq` for who resumes. */
+  lagged: z.strictObject({ seq: position }),
+  error: z.strictObject({ code: words(), message: prose() }),
+};
+
+/** Why a frame of a client, or a stream, was refused. */
+export type StreamFault = 'bad_frame' | 'unknown_frame' | 'unauthorized' | 'fault';
+
+/** A client's frame that every stream takes: it is answered with a heartbeat. */
+const PING = z.strictObject({});
+
+/** A place in a stream as it is sent. */
+export const positionText = z.string().regex(/^\d{1,15}$/);
+const SINCE = { since: positionText.optional() };
+const TOKEN = { token: z.string().max(TOKEN_CHARS_MAX).optional() };
+
+/** A frame of a client as the stream's handler hears it. */
+type AskOf<A extends Kinds> = {
+  [K in keyof A & string]: { readonly type: K } & z.output<A[K]>;
+}[keyof A & string];
+
+// The fields of an object without any are a record of nothing, with which nothing can be joined.
+type OwnOf<W extends Fields> = string extends keyof z.input<W> ? unknown : z.input<W>;
+
+/** Where a resumed reader stands, and what of its range follows. */
+type Standing = Omit<z.input<z.ZodObject<typeof WELCOME>>, 'heartbeat_s'>;
+
+type Spec<
+  N extends string,
+  Q extends Fields,
+  W extends Fields,
+  E extends Kinds,
+  M extends Kinds,
+  A extends Kinds,
+  R extends Responses,
+> = Omit<RouteFacts, 'name' | 'method' | 'bodyBytesMax'> & {
+  readonly name: N;
+  /** The path of the twin of server-sent events; `path` is that of the WebSocket. */
+  readonly eventsPath: string;
+  readonly heartbeat_s?: number;
+  readonly query: Q;
+  /** What the welcome says beside what every welcome says. */
+  readonly welcome: W;
+  /** The messages that are numbered one by one, by type, each without its `type` and `seq`. */
+  readonly events: E;
+  /** Messages without a number, by type. */
+  readonly notices: M;
+  /** What a client may send over the WebSocket, by type. */
+  readonly asks: A;
+  /** What is answered before the upgrade, by status. */
+  readonly refused: R;
+};
+
+/** A declared stream. */
+export type StreamRoute<
+  N extends string,
+  Q extends Fields,
+  W extends Fields,
+  E extends Kinds,
+  M extends Kinds,
+  A extends Kinds,
+  R extends Responses,
+> = Omit<AnyStreamRoute, 'name' | 'query' | 'asks' | 'refused'> &
+  Omit<Spec<N, Q, W, E, M, A, R>, 'welcome'> & {
+    readonly heartbeat_s: number;
+    /** The first message. */
+    readonly welcome: (say: Standing & OwnOf<W>) => Message<N>;
+    /** What happened, under the next number of the stream. */
+    readonly event: <K extends keyof E & string>(
+      type: K,
+      seq: number,
+      say: z.input<E[K]>,
+    ) => Message<N>;
+    /** What is said to one reader, mostly in answer to a frame. */
+    readonly notice: <K extends keyof M & string>(type: K, say: z.input<M[K]>) => Message<N>;
+    /** Events that a reader can no longer have, from the first to the last of them. */
+    readonly gap: (from: number, to: number) => Message<N>;
+    /** Refuses, before anything is upgraded, with a body that the route declares. */
+    readonly refuse: <S extends keyof R & number>(status: S, body: z.input<R[S]>) => Reply<N>;
+  };
+
+/** Any stream, for those who serve, document or follow all of them. */
+export type AnyStreamRoute = RouteFacts & {
+  readonly kind: 'stream';
+  readonly method: 'GET';
+  readonly eventsPath: string;
+  readonly heartbeat_s: number;
+  readonly query: Fields;
+  /** What is sent: its query has `since` too, and `token` where a token opens the stream. */
+  readonly sent: { readonly params: Fields; readonly query: Fields; readonly body: null };
+  readonly asks: Kinds;
+  readonly refused: Responses;
+  /** Every message, and every frame of a client, by type. */
+  readonly messages: Kinds;
+  readonly heard: Kinds;
+  readonly frames: z.ZodType<{ readonly type: string }>;
+  /** What the transport says of itself. */
+  readonly own: {
+    readonly heartbeat: (seq: number, at: string) => Sendable;
+    readonly lagged: (seq: number) => Sendable;
+    readonly error: (code: StreamFault, message: string) => Sendable;
+  };
+};
+
+/** What a handler is told. */
+export type StreamAsked<R extends AnyStreamRoute> = {
+  readonly query: z.output<R['query']>;
+  readonly caller: Caller;
+  /** The last number that the reader has; `null` for who wants only what comes. */
+  readonly since: number | null;
+  /** Ends when the reader has gone. */
+  readonly signal: AbortSignal;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+type Heard<R extends AnyStreamRoute> = keyof R['asks'] extends never
+  ? { readonly hear?: undefined }
+  : {
+      /** Told each frame of the client, in order; what it returns is said to this reader. */
+      readonly hear: (ask: AskOf<R['asks']>) => Message<R['name']> | null;
+    };
+
+/** What a reader is given. */
+export type Streaming<R extends AnyStreamRoute> = Heard<R> & {
+  readonly welcome: Message<R['name']>;
+  /**
+   * The messages in order. The next one is asked for when the last one was queued, so that a source
+   * reads a log that all its readers share and keeps no queue for any of them. A number says that
+   * all up to it was looked at and nothing of it was for this reader. Its end ends the stream.
+   */
+  readonly messages: AsyncIterable<Message<R['name']> | number>;
+};
+
+/** A handler of a stream: it opens one for each reader, or refuses. It never sees a socket. */
+export type StreamHandler<R extends AnyStreamRoute> = (
+  asked: StreamAsked<R>,
+) => Promise<Streaming<R> | Reply<R['name']> | Refusal>;
+
+/** Declares a stream. */
+export function streamRoute<
+  const N extends string,
+  Q extends Fields,
+  W extends Fields,
+  E extends Kinds,
+  M extends Kinds,
+  A extends Kinds,
+  R extends Responses,
+>(spec: Spec<N, Q, W, E, M, A, R>): StreamRoute<N, Q, W, E, M, A, R> {
+  const heartbeat_s = spec.heartbeat_s === undefined ? HEARTBEAT_S : spec.heartbeat_s;
+  const messages = messagesOf(spec);
+  const heard = typedAll(spec.name, [['ping', PING], ...Object.entries(spec.asks)]);
+  const writers = new Map(
+    Object.entries(messages).map(([type, schema]) => [
+      type,
+      writerOf(schema, `${spec.name} ${type}`),
+    ]),
+  );
+  const make = (type: string, seq: number | null, fields: object): Message<N> => {
+    const write = writers.get(type);
+    if (write === undefined) throw new Error(`${spec.name}: ${type}?`);
+    return makeMessage(seq, write({ type, ...fields }, new Set()));
+  };
+  return {
+    ...spec,
+    kind: 'stream',
+    method: 'GET',
+    heartbeat_s,
+    messages,
+    sent: {
+      params: z.strictObject({}),
+      query: spec.query.extend({ ...SINCE, ...(spec.access === 'bearer' ? TOKEN : {}) }),
+      body: null,
+    },
+    heard,
+    frames: z.union(Object.values(heard)),
+    welcome: (say) => make('welcome', say.seq, { ...say, heartbeat_s }),
+    event: (type, seq, say) => make(type, seq, { seq, ...say }),
+    notice: (type, say) => make(type, null, say),
+    gap: (from, to) => make('gap', to, { from, to }),
+    refuse: replierOf(spec.name, spec.refused, {}),
+    own: {
+      heartbeat: (seq, at) => make('heartbeat', seq, { seq, at }),
+      lagged: (seq) => make('lagged', null, { seq }),
+      error: (code, message) => make('error', null, { code, message }),
+    },
+  };
+}
+
+function messagesOf(spec: {
+  readonly name: string;
+  readonly welcome: Fields;
+  readonly events: Kinds;
+  readonly notices: Kinds;
+}): Kinds {
+  const numbered = Object.entries(spec.events).map(
+    ([type, fields]) => [type, z.strictObject({ seq: position }).extend(fields.shape)] as const,
+  );
+  return typedAll(spec.name, [
+    ['welcome', z.strictObject(WELCOME).extend(spec.welcome.shape)],
+    ...numbered,
+    ...Object.entries(spec.notices),
+    ...Object.entries(COMMON),
+  ]);
+}
+
+// A type that is declared twice would hide the other.
+function typedAll(name: string, kinds: readonly (readonly [string, Fields])[]) {
+  const all: { [type: string]: z.ZodObject<{ type: z.ZodLiteral<string> }> } = {};
+  for (const [type, { shape }] of kinds) {
+    if (type in all) throw new Error(`${name} declares ${type} twice`);
+    const schema = z.strictObject({ type: z.literal(type), ...shape });
+    if (deniesAnything(schema)) throw new Error(`${name}: ${type} denies something`);
+    all[type] = schema;
+  }
+  return all;
+}
+
+// A message is about what happened. What no claim carries to its reader, none may rest on: a
+// negative is asked for at a route, where every port can be silent.
+function deniesAnything(schema: z.ZodType): boolean {
+  return JSON.stringify(z.toJSONSchema(schema, { unrepresentable: 'any' })).includes(CLAIM_META);
+}

@@ -1,0 +1,114 @@
+// A stream of the tests: numbered ticks, kept in a log that all readers share.
+
+import { z } from 'zod';
+import type { Message } from '../contract/message.ts';
+import type { AccessRule } from '../contract/route.ts';
+import { type StreamHandler, streamRoute } from '../contract/stream.ts';
+
+/** Declares the stream of ticks, under a rule of access. */
+export function ticksRoute(access: AccessRule = 'bearer', heartbeat_s = 30) {
+  return streamRoute({
+    name: 'ticks',
+    surface: 'intelligence',
+    path: '/ws/ticks',
+    eventsPath: '/sse/ticks',
+    summary: 'Ticks of the tests.',
+    access,
+    heartbeat_s,
+    query: z.strictObject({ of: z.enum(['all', 'even']).optional() }),
+    welcome: z.strictObject({ of: z.string() }),
+    events: { tick: z.strictObject({ text: z.string() }) },
+    notices: { chosen: z.strictObject({ of: z.string() }) },
+    asks: { choose: z.strictObject({ of: z.enum(['all', 'even']) }) },
+    refused: { 409: z.strictObject({ error: z.string() }) },
+  });
+}
+
+export type TicksRoute = ReturnType<typeof ticksRoute>;
+
+/** The ticks that can still be had. A reader is a place in it, so that nothing is kept for one. */
+export class TickLog {
+  newest = 0;
+  readonly #route: TicksRoute;
+  readonly #kept: Message<'ticks'>[] = [];
+  readonly #keptMax: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(route: TicksRoute, keptMax: number) {
+    this.#route = route;
+    this.#keptMax = keptMax;
+  }
+
+  get oldest(): number {
+    return this.newest - this.#kept.length + 1;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  add(text = 'tick'): void {
+    this.newest += 1;
+    this.#kept.push(this.#route.event('tick', this.newest, { text }));
+    if (this.#kept.length > this.#keptMax) this.#kept.shift();
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** The ticks after a place, and the gaps between them; the choice is asked for each. */
+  async *after(
+    place: number,
+    isChosen: (seq: number) => boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Message<'ticks'> | number> {
+    let at = place;
+    while (!signal.aborted) {
+      if (at < this.oldest - 1) {
+        yield this.#route.gap(at + 1, this.oldest - 1);
+        at = this.oldest - 1;
+      } else if (at < this.newest) {
+        at += 1;
+        const tick = this.#kept[at - this.oldest];
+        if (tick === undefined) throw new Error(`tick ${at} is not kept`);
+        yield isChosen(at) ? tick : at;
+      } else await this.#more(signal);
+    }
+  }
+
+  #more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}
+
+/** Opens the ticks of a log for one reader. */
+export function ticksHandler(route: TicksRoute, log: TickLog): StreamHandler<TicksRoute> {
+  return async ({ query, since, signal }) => {
+    let of = query.of === undefined ? 'all' : query.of;
+    const { newest, oldest } = log;
+    const asked = since === null ? newest : Math.min(since, newest);
+    const from = Math.max(asked, oldest - 1);
+    const gap = from > asked ? { from: asked + 1, to: from } : null;
+    const replay = from < newest ? { from: from + 1, to: newest } : { from: null, to: null };
+    return {
+      welcome: route.welcome({
+        seq: from,
+        replay: { ...replay, oldest: newest < oldest ? null : oldest },
+        gap,
+        of,
+      }),
+      messages: log.after(from, (seq) => of === 'all' || seq % 2 === 0, signal),
+      hear: (ask) => {
+        of = ask.of;
+        return route.notice('chosen', { of });
+      },
+    };
+  };
+}

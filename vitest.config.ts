@@ -17,7 +17,7 @@ const NOT_UNIT = [
   'src/features/indexing/follow-chain.job.test.ts',
   'src/features/sanctions/{refresh.job,sanctions.command}.test.ts',
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
-  'src/transport/{answering,guard,http,socket}.test.ts',
+  'src/transport/{answering,guard,http,socket,stream,stream-bounds,stream-refusals}.test.ts',
 ];
 const TEST_TIMEOUT_MS = 30_000;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';

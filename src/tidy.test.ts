@@ -101,7 +101,7 @@ const ARROWS: readonly Arrows[] = [
   {
     of: 'src/transport/',
     may: [CONTRACT, ACCESS, EVIDENCE, `types:${PORTS}work/`],
-    outside: ['fastify', 'prom-client', 'types:zod'],
+    outside: ['fastify', 'prom-client', 'ws', 'types:zod'],
   },
   {
     // Tools over HTTP stand beside the routes; over stdio they are a command that asks a service.
@@ -165,7 +165,7 @@ const ARROWS: readonly Arrows[] = [
 /** What any test may import beside what its own file may. */
 const TESTS: House['tests'] = {
   may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
-  outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'zod', 'csv-parse'],
+  outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
 };
 
 /** One driver for each technology, and the only places that hold it. */
@@ -176,6 +176,7 @@ const DRIVERS: House['drivers'] = {
   '@clickhouse/client': ['src/stores/warehouse/engine/'],
   saxes: ['src/sources/ofac/'],
   yauzl: ['src/sources/ofac/'],
+  ws: ['src/transport/', 'src/testing/'],
   undici: ['src/command/'],
   yaml: ['src/sources/files/', 'src/deploy.test.ts'],
   'csv-parse': ['src/sources/files/'],

@@ -28,7 +28,10 @@ export type ClientOptions = {
 };
 
 /** What the service says of a request that it refused; its form follows from the status. */
-export type RefusalBody = z.output<(typeof REFUSALS)[RefusalCode]['body']>;
+export type RefusalBody = z.output<
+  // A stream's path is asked by no method of this client.
+  (typeof REFUSALS)[Exclude<RefusalCode, 'upgrade_required'>]['body']
+>;
 
 /** The allowance of the caller, as the headers of a response tell it. */
 export type RateLimit = {

@@ -10,12 +10,14 @@ import { refusalPage } from '../pages/refusal.tsx';
 import { type Answers, answersOf } from '../transport/answering.ts';
 import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
 import type { Mounted } from '../transport/mounted.ts';
+import { STREAM_LIMITS } from '../transport/stream-limits.ts';
+import type { MountedStream } from '../transport/stream-opening.ts';
 import { nowS } from './clock.ts';
 import { isToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
-import type { Service } from './feature.ts';
+import type { Service, Streamed } from './feature.ts';
 import { health } from './features/health.ts';
 import { freshnessOf } from './freshness.ts';
-import { CONTRACTS, handlerOf } from './list.ts';
+import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Parts } from './parts.ts';
 import { VERSION } from './version.ts';
@@ -65,11 +67,13 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
 function publicOptions(parts: ServingParts, base: () => string) {
   const { config, ports, sources } = parts;
   const routes = servedRoutes(config);
-  const service = serviceOf(parts, routes);
+  const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
+  const declared = [...routes, ...streams.map(({ route }) => route)];
+  const service = serviceOf(parts, declared);
   const given = { ...ports, service };
   const pages = config.surfaces.includes('web')
     ? webDocuments({
-        routes,
+        routes: declared,
         facts: pageFacts(config),
         given,
         sources,
@@ -79,6 +83,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const options: HttpOptions = {
     ...common(parts),
     mounted: [...mounted(routes, given), ...pages, ...operatorDocuments(parts)],
+    streams: { mounted: streams.map((one) => opened(one, given)), limits: STREAM_LIMITS, base },
     refusalPage: (refusal) => refusalPage(pageFacts(config), refusal),
     isOperator: operatorOf(config),
     gate: parts.gate,
@@ -150,6 +155,11 @@ function servedRoutes(config: Config) {
 
 function mounted(routes: readonly Mounted['route'][], given: object): Mounted[] {
   return routes.map((route) => ({ route, handle: handlerOf(route.name, given) }));
+}
+
+// The declaration checked that a stream and its handler fit (`streamed`).
+function opened({ route, make }: Streamed<never>, given: object): MountedStream {
+  return { route, handle: (make as (given: object) => unknown)(given) as MountedStream['handle'] };
 }
 
 function serviceOf({ config, sources }: ServingParts, routes: readonly AnyRoute[]): Service {

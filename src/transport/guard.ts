@@ -10,6 +10,7 @@ import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { isSentByPages } from '../contract/reply.ts';
 import type { RouteFacts } from '../contract/route.ts';
+import type { AnyStreamRoute } from '../contract/stream.ts';
 import type { Soon } from '../evidence/soon.ts';
 import type { Mounted } from './mounted.ts';
 import { foreignForm, isOwnSite } from './own-pages.ts';
@@ -34,16 +35,27 @@ export type Guarding = {
 const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 
+/** Where a bearer token may stand: browsers open streams, and can set no header there. */
+type TokenIn = 'header' | 'header_or_query';
+
 /** The guard of a route. Throws where this server has none for its rule. */
 export function guardOf(route: Mounted['route'], guarding: Guarding): Guard {
-  const guard = guardOfRule(route, guarding);
-  if (!isSentByPages(route)) return guard;
+  const guard = guardOfRule(route, guarding, 'header');
+  return isSentByPages(route) ? fromOwnPages(guard, guarding) : guard;
+}
+
+/** The guard of a stream: a browser sends its cookies with a WebSocket of whatever page. */
+export function guardOfStream(route: AnyStreamRoute, guarding: Guarding): Guard {
+  const guard = guardOfRule(route, guarding, 'header_or_query');
+  return route.access === 'session' ? fromOwnPages(guard, guarding) : guard;
+}
+
+function fromOwnPages(guard: Guard, { ownOrigin }: Guarding): Guard {
   const foreign: TurnedAway = { kind: 'refused', refusal: foreignForm() };
-  const { ownOrigin } = guarding;
   return (headers, search) => (isOwnSite(headers, ownOrigin) ? guard(headers, search) : foreign);
 }
 
-function guardOfRule({ name, access }: RouteFacts, guarding: Guarding): Guard {
+function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: TokenIn): Guard {
   const { gate, tokens, isOperator, sessions } = guarding;
   switch (access) {
     case 'open':
@@ -54,7 +66,7 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding): Guard {
       return ({ authorization }) => (isOperator(authorization) ? OPERATOR : NO_OPERATOR);
     case 'bearer':
       if (tokens === undefined) throw new Error(`${name} needs tokens`);
-      return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens);
+      return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens, tokenIn);
     case 'session':
       if (sessions === undefined) throw new Error(`${name} needs sessions`);
       return sessionGuard(sessions);
@@ -80,10 +92,11 @@ export function presentedIn(headers: IncomingHttpHeaders, search: string): Prese
   return { authorization, serviceMembership, search };
 }
 
-// A header alone: a token in a query is for streams. Who may not come in learns nothing else.
-function tokenGuard(authenticate: AuthenticateToken): Guard {
-  return async ({ authorization }) => {
-    const said = await authenticate({ authorization, queryToken: null });
+// Who may not come in learns nothing else.
+function tokenGuard(authenticate: AuthenticateToken, tokenIn: TokenIn): Guard {
+  return async ({ authorization }, search) => {
+    const queryToken = tokenIn === 'header' ? null : new URLSearchParams(search).get('token');
+    const said = await authenticate({ authorization, queryToken });
     if (said.outcome === 'opens') {
       const { id: token_id, tier } = said;
       return { kind: 'uncharged', caller: { kind: 'token', token_id, tier } };

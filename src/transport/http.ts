@@ -33,6 +33,7 @@ import {
   refusalOf,
 } from './refusing.ts';
 import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
+import { type StreamServing, serveStreams } from './stream.ts';
 import { refuseUnparsed } from './unparsed.ts';
 
 /** The largest body of a route that names no bound of its own. */
@@ -72,6 +73,7 @@ export type HttpOptions = Answering & {
   readonly budgetMs: number;
   /** Whether `X-Forwarded-*` are believed. */
   readonly trustProxy: boolean;
+  readonly streams?: StreamServing;
 };
 
 declare module 'fastify' {
@@ -131,6 +133,8 @@ export function createHttp(
   for (const { route } of options.mounted)
     mountInScope(app, askingOf(answers, route.name), options);
   for (const one of doorsOf(options)) openDoor(app, one, options);
+  const { streams } = options;
+  if (streams !== undefined) serveStreams(app, { ...options, streams, send });
   refuseTheRest(app, options);
   return app;
 }
@@ -373,6 +377,10 @@ function pathOf(url: string): string {
 
 function methodsAt(options: HttpOptions, path: string): string[] {
   const methods = new Set<Method>();
+  const { streams } = options;
+  for (const one of streams === undefined ? [] : streams.mounted) {
+    if (one.route.path === path || one.route.eventsPath === path) methods.add('GET');
+  }
   for (const { route } of options.mounted) if (matches(route.path, path)) methods.add(route.method);
   for (const door of doorsOf(options)) if (door.path === path) methods.add('POST');
   return [...methods];

@@ -2,6 +2,7 @@
 // Labels are closed sets (routes, states, reasons, ports): no address, key or host is ever one.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type StreamMeters, streamMeters } from './stream-meters.ts';
 
 /** The service's meters. Times are in seconds. */
 export type Meters = {
@@ -9,6 +10,7 @@ export type Meters = {
   readonly answered: (route: string, state: string, seconds: number) => void;
   readonly refused: (route: string, reason: string) => void;
   readonly readings: (port: string, outcome: 'read' | 'part' | 'unread') => void;
+  readonly streams: StreamMeters;
 };
 
 /** A gauge that is read when the metrics are asked for. `null`: unmeasured, so no sample. */
@@ -59,6 +61,7 @@ export function createMeters(gauges: readonly GaugeReading[]): Meters {
     },
     refused: (route, reason) => refusals.inc({ route, reason }),
     readings: (port, outcome) => readings(port, outcome),
+    streams: streamMeters(registry),
   };
 }
 

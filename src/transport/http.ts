@@ -35,6 +35,7 @@ import {
 import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
 import { type StreamServing, serveStreams } from './stream.ts';
 import { refuseUnparsed } from './unparsed.ts';
+import { closeUnused } from './unused-connections.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -136,6 +137,7 @@ export function createHttp(
   const { streams } = options;
   if (streams !== undefined) serveStreams(app, { ...options, streams, send });
   refuseTheRest(app, options);
+  closeUnused(app);
   return app;
 }
 

@@ -1,5 +1,7 @@
 // What can a reader that reads slowly, says too much or is no longer there cost the others?
 
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { frameRate } from './stream-frames.ts';
 import { STREAM_LIMITS } from './stream-limits.ts';
@@ -193,6 +195,18 @@ describe('a reader that is no longer there', () => {
     log.add();
     await Promise.all(held.map(({ until }) => until((read) => ticksIn(read).length === 1)));
     expect(app.server.listenerCount('upgrade')).toBe(1);
+  });
+
+  test('and never asked for anything does not keep a stopping server waiting', async () => {
+    const { app, port, base } = await serveTicks();
+    const { closed } = await readSocket(base);
+    const unused = connect(port, '127.0.0.1');
+    await once(unused, 'connect');
+    await app.inject('/plain');
+    const gone = once(unused, 'close');
+    await app.close();
+    expect((await closed).code).toBe(1001);
+    await gone;
   });
 
   test('gives its place back once, however often it is given back', () => {

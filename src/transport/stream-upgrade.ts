@@ -35,7 +35,7 @@ export function routeUpgrades(app: FastifyInstance, paths: ReadonlySet<string>):
     response.assignSocket(socket);
     response.once('finish', () => socket.end());
     held.set(request, { socket, head, response });
-    app.routing(request, response);
+    app.server.emit('request', request, response);
   });
   return (request) => held.get(request);
 }

@@ -232,14 +232,8 @@ const CHILD_ENTRIES = [
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [
-  ...[
-    'src/main.ts',
-    'src/client/client.ts',
-    'bench/',
-    'examples/',
-    'vitest.config.ts',
-    ...CHILD_ENTRIES,
-  ],
+  ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
+  ...['bench/', 'examples/', 'vitest.config.ts'],
   ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
   'src/testing/suite-setup.ts',
 ];

@@ -1,0 +1,213 @@
+// Answers one question: how does a program follow a stream through every break of the line?
+// It resumes from the last number that it was told, gives each event once and in order, and gives
+// what can no longer be had as a gap. It runs in a browser and in Node.js.
+
+import type { z } from 'zod';
+import { eventsOf, type Refused, refusalIn } from './stream-events.ts';
+import type { Said } from './stream-said.ts';
+import { messagesOf, type SocketClass } from './stream-socket.ts';
+
+type Kinds = { readonly [type: string]: z.ZodType };
+type Shown<K extends Kinds> = {
+  [T in keyof K & string]: { readonly type: T } & z.output<K[T]>;
+}[keyof K & string];
+
+/** The events of a declared stream. */
+export type EventOf<R extends { readonly events: Kinds }> = Shown<R['events']> & {
+  readonly seq: number;
+};
+
+/** What a follower is given, one by one. */
+export type Followed<E> =
+  | { readonly kind: 'event'; readonly seq: number; readonly event: E }
+  /** From `from` to `to`, both included, nothing can be had any more. */
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number }
+  /** What is no event: the welcome of each connection, errors, answers to frames. */
+  | { readonly kind: 'notice'; readonly notice: { readonly type: string } }
+  /** The last item: the service refused, and asking again would not change that. */
+  | { readonly kind: 'stopped'; readonly status: number; readonly body: unknown };
+
+/** What is followed, and how. */
+export type FollowOptions = {
+  /** The service, without a path. */
+  readonly baseUrl: string | URL;
+  /** The paths of its WebSocket and of its server-sent events. */
+  readonly stream: { readonly path: string; readonly eventsPath: string };
+  /** An access token or a key. */
+  readonly token?: string;
+  readonly query?: { readonly [name: string]: string };
+  /** The last number that is known; without it only what comes is given. */
+  readonly since?: number;
+  /** Ends the following. */
+  readonly signal?: AbortSignal;
+  /**
+   * Has WebSockets opened where it is given (a browser's own, or that of a library); they carry the
+   * token in their query. Without it the twin of server-sent events is read.
+   */
+  readonly WebSocket?: SocketClass;
+  /** The wait after a first failure, and the longest after many. */
+  readonly backoffMs?: number;
+  readonly backoffMaxMs?: number;
+};
+
+const BACKOFF_MS = 250;
+const BACKOFF_MAX_MS = 30_000;
+/** Doublings beyond this have long met the longest wait. */
+const DOUBLINGS_MAX = 20;
+/** The longest silence before a welcome has said how often a heartbeat comes. */
+const SILENCE_MS = 60_000;
+/** Heartbeats that may be missed. */
+const HEARTBEATS_MISSED_MAX = 3;
+const MS_PER_S = 1_000;
+/** A client's fault, which the next attempt would repeat. */
+const FAULT_OF_THE_CALLER = 400;
+const FAULT_OF_THE_SERVICE = 500;
+
+/** Where a follower stands. */
+type Place = { at: number | null; silenceMs: number };
+
+/** How one connection ended. */
+type Ended = {
+  /** It said more than its welcome, so that the next one need not wait long. */
+  readonly moved: boolean;
+  readonly refused: Refused | null;
+  readonly opened: boolean;
+};
+
+/** Follows a stream until the signal ends it or the service refuses. */
+export async function* followStream<E extends { readonly type: string; readonly seq: number }>(
+  options: FollowOptions,
+): AsyncGenerator<Followed<E>, void> {
+  const { signal, backoffMs = BACKOFF_MS, backoffMaxMs = BACKOFF_MAX_MS } = options;
+  const place: Place = {
+    at: options.since === undefined ? null : options.since,
+    silenceMs: SILENCE_MS,
+  };
+  let failures = 0;
+  let bySocket = options.WebSocket !== undefined;
+  while (signal?.aborted !== true) {
+    const ended: Ended = yield* connection<E>(options, place, bySocket);
+    const { refused } = ended;
+    if (refused !== null && isFinal(refused.status)) {
+      yield { kind: 'stopped', status: refused.status, body: refused.body };
+      return;
+    }
+    // A browser is not told why a WebSocket did not open: its twin says it, or serves instead.
+    bySocket = options.WebSocket !== undefined && (ended.opened || !bySocket);
+    failures = ended.moved ? 0 : failures + 1;
+    const longest = Math.min(backoffMs * 2 ** Math.min(failures, DOUBLINGS_MAX), backoffMaxMs);
+    const asked = refused?.retryAfterS ?? 0;
+    await pause(Math.min(asked * MS_PER_S, backoffMaxMs) + longest * Math.random(), signal);
+  }
+}
+
+function isFinal(status: number): boolean {
+  return status >= FAULT_OF_THE_CALLER && status < FAULT_OF_THE_SERVICE;
+}
+
+async function* connection<E extends { readonly type: string; readonly seq: number }>(
+  options: FollowOptions,
+  place: Place,
+  bySocket: boolean,
+): AsyncGenerator<Followed<E>, Ended> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const leave = () => controller.abort();
+  options.signal?.addEventListener('abort', leave, { once: true });
+  let opened = false;
+  let moved = false;
+  try {
+    const said = opening(options, place, bySocket, signal);
+    for (;;) {
+      // The line may be cut without a word: then the heartbeats are missing.
+      const silent = setTimeout(leave, place.silenceMs);
+      const next = await said.next().finally(() => clearTimeout(silent));
+      if (next.done === true) return { moved, opened, refused: null };
+      moved ||= opened;
+      opened = true;
+      for (const item of itemsOf<E>(next.value, place)) yield item;
+    }
+  } catch (fault) {
+    // Whatever broke the line, the next one says whether the service refuses.
+    return { moved, opened, refused: refusalIn(fault) };
+  } finally {
+    options.signal?.removeEventListener('abort', leave);
+    leave();
+  }
+}
+
+function opening(
+  { baseUrl, stream, token, query, WebSocket }: FollowOptions,
+  { at }: Place,
+  bySocket: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<Said, void> {
+  const url = new URL(bySocket ? stream.path : stream.eventsPath, baseUrl);
+  for (const [name, value] of Object.entries({ ...query })) url.searchParams.set(name, value);
+  if (at !== null) url.searchParams.set('since', String(at));
+  if (!bySocket || WebSocket === undefined) return eventsOf(url, token, signal);
+  url.protocol = url.protocol.replace('http', 'ws');
+  if (token !== undefined) url.searchParams.set('token', token);
+  return messagesOf(url, WebSocket, signal);
+}
+
+/** What a message gives its follower, and where the follower then stands. */
+function itemsOf<E extends { readonly type: string; readonly seq: number }>(
+  said: Said,
+  place: Place,
+): Followed<E>[] {
+  switch (said.type) {
+    case 'welcome': {
+      if (said.heartbeat_s !== undefined) {
+        place.silenceMs = said.heartbeat_s * MS_PER_S * HEARTBEATS_MISSED_MAX;
+      }
+      const gap =
+        said.gap === undefined || said.gap === null
+          ? []
+          : gapsOf(said.gap.from, said.gap.to, place);
+      reach(said.seq, place);
+      return [{ kind: 'notice', notice: said }, ...gap];
+    }
+    case 'heartbeat':
+      reach(said.seq, place);
+      return [];
+    case 'gap':
+      return said.from === undefined || said.to === undefined
+        ? []
+        : gapsOf(said.from, said.to, place);
+    case 'lagged':
+      return [{ kind: 'notice', notice: said }];
+    default: {
+      if (said.seq === undefined) return [{ kind: 'notice', notice: said }];
+      // After a break the service may say again what was told before it.
+      if (place.at !== null && said.seq <= place.at) return [];
+      place.at = said.seq;
+      return [{ kind: 'event', seq: said.seq, event: said as E }];
+    }
+  }
+}
+
+function gapsOf(from: number, to: number, place: Place): Followed<never>[] {
+  const known = place.at === null ? from - 1 : place.at;
+  if (to <= known) return [];
+  place.at = to;
+  return [{ kind: 'gap', from: Math.max(from, known + 1), to }];
+}
+
+function reach(seq: number | undefined, place: Place): void {
+  if (seq === undefined) return;
+  place.at = place.at === null ? seq : Math.max(place.at, seq);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) end();
+  });
+}

@@ -13,10 +13,11 @@ type Nouns = readonly [one: string, several: string];
 const SOURCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** The name of a source as it is kept, or `UsageError`. */
-export function sourceName(text: string): string {
+export function sourceName(text: string, option = 'source'): string {
   if (SOURCE_NAME.test(text)) return text;
   throw new UsageError(
-    '--source takes up to 64 letters, digits, dots, dashes and underscores; no sign first.',
+    `--${option} takes up to 64 letters, digits, dots, dashes and underscores; a letter or ` +
+      'a digit first.',
   );
 }
 
@@ -53,6 +54,14 @@ export async function runImport(
     case 'no_row_accepted':
       if (io.json) printJson(io, { rows_accepted: 0, ...countsOf(outcome) });
       io.err(`No row was accepted (${outcome.rows_refused} refused); nothing was imported.`);
+      return EXIT.failed;
+    case 'too_few':
+      if (io.json) printJson(io, outcome);
+      io.err(
+        `The file has ${outcome.rows_accepted} rows, the import in force ${outcome.rows_before}: ` +
+          'it may have been cut off, and nothing was imported. Where it was not, say so with ' +
+          '--accept-smaller.',
+      );
       return EXIT.failed;
     case 'unread':
       io.err(outcome.why.reason);

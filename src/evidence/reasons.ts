@@ -150,6 +150,16 @@ export const REASONS = {
     means: 'The question named a day; the list of that day was searched, and nothing else.',
     next: 'Ask without `on` for the walk of today.',
   },
+  other_lists_are_of_today: {
+    sentence: 'Other lists are held as they are now, so they were not asked for a past day.',
+    means: 'The question named a day; the SDN list of that day was searched, and no other.',
+    next: 'Ask without `on` for the other lists of today.',
+  },
+  other_list_names: {
+    sentence: 'Another list names it: {lists}.',
+    means: 'The SDN list could not answer, but the address stands on a list of another authority.',
+    next: 'See `other_lists` once the SDN list answers; the match stands whatever it says.',
+  },
   equivalent_listed: {
     sentence: 'Another form of the same key or account stands on it: {forms}.',
     means: 'The list could not answer for the address as asked, but it holds an equivalent form.',

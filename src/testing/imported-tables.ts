@@ -77,7 +77,7 @@ export function keptTables(open = embedded): KeptTables {
     empty: async (table, now = () => IMPORTED_AT) => {
       silent = false;
       await database().query(
-        'truncate exchange_labels, launches, flagged_addresses, table_imports cascade',
+        'truncate exchange_labels, launches, flagged_addresses, other_lists, table_imports cascade',
       );
       return storeOf(database(), table, now);
     },

@@ -10,6 +10,7 @@ import { why } from '../evidence/reasons.ts';
 import { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
 import { type OfacPorts, walletOfacHandler } from '../features/sanctions/wallet-ofac.route.ts';
 import { STILL_NOW, stillClock } from './clock.ts';
+import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';
 import { silentPorts } from './memory/silent.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from './walked-world.ts';
 
@@ -20,6 +21,8 @@ export const LISTED = '0x2222222222222222222222222222222222222def';
 type ScreenWorld = Partial<WalkedWorld> & {
   /** No list was ever loaded. */
   readonly noList?: boolean;
+  /** Lists of other authorities; left out, none was imported. */
+  readonly otherLists?: MemoryOtherLists;
   /** No history is configured. */
   readonly noHistory?: boolean;
   /** The handler's limits, where they are not its own. */
@@ -46,9 +49,12 @@ function portsOf(world: ScreenWorld): OfacPorts {
   return {
     sanctionsList: world.noList === true ? noList : ports.list,
     exchangeLabels: ports.labels,
+    otherLists: memoryOtherLists(world.otherLists ?? NO_OTHER_LISTS),
     transferHistory: world.noHistory === true ? noHistory : ports.history,
   };
 }
+
+const NO_OTHER_LISTS = { names: [], entries: null, as_of: 0, simulated: false } as const;
 
 type Call = (
   input: { params: { address: string }; query: { on?: string }; body: undefined },

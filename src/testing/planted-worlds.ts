@@ -4,6 +4,7 @@
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { OtherListEntry } from '../ports/lists/other-lists.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE_ROWS } from './bridge-worlds.ts';
@@ -47,7 +48,14 @@ const STRANGERS = {
 function held(planted: Planted): MemoryWorld {
   const { coverage = null } = planted;
   const other = entryOf(evm('listed elsewhere'));
-  const { entries = [], olderEntries = [], labels = [], launchers = [], transfers = [] } = planted;
+  const {
+    entries = [],
+    olderEntries = [],
+    otherEntries = [],
+    labels = [],
+    launchers = [],
+    transfers = [],
+  } = planted;
   const launches = [...launchers, named('solana', 'launcher elsewhere')].map((deployer) => ({
     mint: named('solana', `mint of ${deployer}`),
     deployer,
@@ -91,6 +99,11 @@ function held(planted: Planted): MemoryWorld {
     entities: { ...facts, clusters: clustersOf(planted), examined: 'everyone' },
     bridges: { ...facts, rows: BRIDGE_ROWS },
     ...forensicsOf(planted, facts),
+    otherLists: {
+      ...facts,
+      names: [OTHER_LIST],
+      entries: [otherEntryOf(evm('listed elsewhere')), ...otherEntries],
+    },
     receipts: { ...facts, receipts: planted.receipts ?? [] },
   };
 }
@@ -135,6 +148,25 @@ export function entryOf(address: string): ListEntry {
     remarks: null,
     listed_on: '2024-01-02',
     note: null,
+  };
+}
+
+export const OTHER_LIST = 'another-authority';
+
+/** An entry of a list of another authority. */
+export function otherEntryOf(address: string): OtherListEntry {
+  return {
+    address,
+    currency: 'ETH',
+    entity: 'Doe, Jane',
+    entity_type: 'Person',
+    programs: 'EU-CYB',
+    entry_id: 'eu-1',
+    source_url: null,
+    listed_at: '2025-01-02',
+    ended_at: null,
+    note: null,
+    source: OTHER_LIST,
   };
 }
 

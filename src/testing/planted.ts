@@ -5,6 +5,7 @@ import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { OtherListEntry } from '../ports/lists/other-lists.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
@@ -40,6 +41,8 @@ export type Fact = {
 /** What is planted in a world. */
 export type Planted = ForensicPlanted & {
   readonly entries?: readonly ListEntry[];
+  /** Entries of a list of another authority. */
+  readonly otherEntries?: readonly OtherListEntry[];
   /** Entries of the older publication alone. */
   readonly olderEntries?: readonly ListEntry[];
   readonly labels?: readonly ExchangeLabel[];

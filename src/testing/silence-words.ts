@@ -34,6 +34,7 @@ const SAYINGS: readonly Saying[] = [
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
   // What a field does not mean, and what an answer is not.
   ['no other list was searched.', []],
+  ['and is no part of `sanctioned`.', []],
   ['No chain facts are read of this kind of address', []],
   ['The text is of no known address form', []],
   ['what is not listed was not looked for to the end.', []],

@@ -9,7 +9,15 @@ import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
 import { exchangePlans } from './exchange-worlds.ts';
 import { forensicPlans } from './forensic-worlds.ts';
 import { type Fact, type Plan, SUBJECT, transferOf, walkPlan } from './planted.ts';
-import { emptyWorld, entryOf, labelOf, type World, worldOf } from './planted-worlds.ts';
+import {
+  emptyWorld,
+  entryOf,
+  labelOf,
+  OTHER_LIST,
+  otherEntryOf,
+  type World,
+  worldOf,
+} from './planted-worlds.ts';
 import { unheldPlans } from './unheld-worlds.ts';
 
 /** The day that the older publication held answers for, and one that none does. */
@@ -39,6 +47,8 @@ const LINKED: Fact['contradicts'] = {
   planted_screen: ['results[].linked'],
 };
 
+/** The account of the Tron address `twice`, as EVM chains write it. */
+const TWICE_AS_EVM = '0x267eaf316c8bb3c0246eff6649d7bc7de37c530c';
 const NEAR = evm('near');
 const FAR = evm('far, and listed');
 const LISTED_FAR = [entryOf(FAR)];
@@ -73,6 +83,20 @@ const TABLE_PLANS: readonly Plan[] = [
     about: otherForm(TWICE),
     entries: [entryOf(TWICE)],
     contradicts: { bulk_wallet_screen: ['results[].equivalent_forms', 'results[].state'] },
+  },
+  {
+    name: 'listed by another authority',
+    about: evm('listed by others'),
+    item: OTHER_LIST,
+    otherEntries: [otherEntryOf(evm('listed by others'))],
+    contradicts: { wallet_ofac: ['other_lists[].listed', 'other_lists[].matches'] },
+  },
+  {
+    name: 'listed by another authority under another form of the same key',
+    about: named('tron', 'twice'),
+    item: OTHER_LIST,
+    otherEntries: [otherEntryOf(TWICE_AS_EVM)],
+    contradicts: { wallet_ofac: ['other_lists[].equivalent_matches'] },
   },
   {
     name: 'listed on an earlier day',

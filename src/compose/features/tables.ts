@@ -8,8 +8,9 @@ import { labelChanges } from '../../features/tables/label-changes.contract.ts';
 import { labelChangesHandler } from '../../features/tables/label-changes.route.ts';
 import { exchangeLabels } from '../../features/tables/labels.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
+import { otherLists } from '../../features/tables/other-lists.ts';
 import type { LabelChanges } from '../../ports/labels/label-changes.ts';
-import type { StoredRow, TableIndex, TableLookUp } from '../../ports/tables/imported-table.ts';
+import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
 import type { ImportFile } from '../../ports/tables/table-import.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
@@ -22,7 +23,7 @@ type ChangesGiven = { readonly labelChanges: LabelChanges };
 
 /** How a table that an operator fills is shown; it does not expire. */
 function imported<P extends string, Answer>(
-  { port }: { readonly port: P; readonly index: () => TableIndex<never, Answer> },
+  { port }: Pick<TableShape<never, P, Answer>, 'port' | 'index'>,
   title: string,
   says: string,
 ): PortFacts<TableLookUp<P, Answer>> {
@@ -70,6 +71,7 @@ export const tables = feature({
         exchangeLabels: serve(exchangeLabels, LABEL_NOTES),
         launchCorpus: serve(launchCorpus),
         flaggedAddresses: serve(flaggedAddresses),
+        otherLists: serve(otherLists),
         labelChanges: labelChangeStore(database, nowS),
       },
       services: { tables: { simulated, importerOf: (name: string) => importers.get(name) } },
@@ -98,6 +100,11 @@ export const tables = feature({
       'Flagged addresses',
       'Which published tables flag an address',
     ),
+    otherLists: imported(
+      otherLists,
+      'Other lists',
+      'On which lists of other authorities an address stands',
+    ),
     labelChanges: {
       tag: 'label_changes',
       title: 'Changes of labels',
@@ -106,5 +113,5 @@ export const tables = feature({
       freshness: { kind: 'shown_with', tag: 'exchange_labels' },
     },
   },
-  commands: [exchangeLabels, launchCorpus, flaggedAddresses].map(importCommand),
+  commands: [exchangeLabels, launchCorpus, flaggedAddresses, otherLists].map(importCommand),
 });

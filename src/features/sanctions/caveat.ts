@@ -11,6 +11,10 @@ import { settledWalk, type Walk, type WalkPort } from './walk.ts';
 /** The sentences of a screen's caveat. `{name}` marks what a sentence is filled with. */
 const OFAC_CAVEATS = {
   sdn_only: 'A direct match against the published SDN list only; no other list was searched.',
+  sdn_beside:
+    'A direct match against the published SDN list only; what other lists say stands in ' +
+    '`other_lists` and is no part of `sanctioned`.',
+  other_list_names: 'It stands on another list: {lists}.',
   no_clearance: 'It is a screen: a false is not a clearance.',
   of_a_day: 'It is answered from the list that was the newest on {on}, of {published}.',
   literal_form: 'The text is of no known address form and was compared as it is printed.',
@@ -35,6 +39,8 @@ type Screened = {
   readonly subject: ListSubject;
   readonly list: ListFacts;
   readonly listedForms: readonly string[];
+  /** The other lists that name it; `null` where none was read. */
+  readonly named: readonly string[] | null;
   readonly walk: Partly<Walk, WalkPort>;
   /** The day asked about, `null` for now. */
   readonly on: string | null;
@@ -50,9 +56,13 @@ export function directCaveat({
   subject,
   list,
   listedForms,
+  named: others,
   on,
 }: Omit<Screened, 'walk'>): readonly string[] {
-  const said = [say('sdn_only'), say('no_clearance')];
+  const said = [say(others === null ? 'sdn_only' : 'sdn_beside'), say('no_clearance')];
+  if (others !== null && others.length > 0) {
+    said.push(say('other_list_names', { lists: named(others) }));
+  }
   if (on !== null) said.push(say('of_a_day', { on, published: list.published }));
   said.push(...list.age_notes);
   if (!subject.recognised) said.push(say('literal_form'));

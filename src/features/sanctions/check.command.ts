@@ -85,7 +85,13 @@ async function checkOne(address: string, { list }: CheckServices['sanctions']): 
     forms,
     listedForms,
     list: look.value.list,
-    caveat: directCaveat({ subject, list: look.value.list, listedForms, on: null }).join(' '),
+    caveat: directCaveat({
+      subject,
+      list: look.value.list,
+      listedForms,
+      named: null,
+      on: null,
+    }).join(' '),
   };
 }
 

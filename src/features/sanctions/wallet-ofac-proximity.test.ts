@@ -150,7 +150,7 @@ describe('says', () => {
       raw_amount: '77',
       usd: null,
       initiator: null,
-      initiated_by_subject: null,
+      initiated_by_subject: false,
       success: null,
     });
   });

@@ -18,6 +18,7 @@ import {
 } from '../../contract/wire.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
+const OTHER = { restsOn: ['other_lists'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
 
 // What the publisher's file leaves open of an entry is null, and `note` says so.
@@ -38,6 +39,33 @@ const equivalentForm = z.strictObject({
   address: words(),
   relation: oneOf(['same_key', 'same_account']),
   listed: z.boolean().nullable(),
+});
+
+const otherMatch = z.strictObject({
+  listed_address: words(),
+  currency: words().nullable(),
+  entity: words().nullable(),
+  entity_type: words().nullable(),
+  programs: words().nullable(),
+  entry_id: words().nullable(),
+  source_url: words().nullable(),
+  listed_at: isoDay.nullable(),
+  ended_at: isoDay.nullable(),
+  note: words().nullable(),
+});
+
+// A list of another authority as it was imported. `listed` is true while an entry has not ended.
+const otherList = z.strictObject({
+  list: words(),
+  as_of: unixSeconds,
+  rows: z.int().positive(),
+  sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
+  source_url: words().nullable(),
+  simulated: ofRow(z.boolean()),
+  checked: checked(OTHER),
+  listed: negative(z.boolean(), OTHER),
+  matches: negative(z.array(otherMatch), OTHER),
+  equivalent_matches: negative(z.array(otherMatch), OTHER),
 });
 
 // A hop is told by the largest transfer of it. `from` and `to` are the transfer's own; `direction`
@@ -134,6 +162,8 @@ export const walletOfac = evidenceRoute({
       negative(z.array(equivalentForm), LIST),
       'the other forms of an address follow from the address alone',
     ),
+    other_lists: z.array(otherList).min(1).nullable(),
+    other_lists_reason: prose().nullable(),
     proximity_checked: checked(WALK),
     proximity,
     caveat: prose().min(1),

@@ -14,6 +14,7 @@ import { why } from '../../evidence/reasons.ts';
 import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { causesText } from '../history/causes.ts';
 import { ofacCaveat } from './caveat.ts';
@@ -25,6 +26,7 @@ import {
   type ScreenedForm,
   spellingsOf,
 } from './direct-check.ts';
+import { askOtherLists, otherListsNaming, otherListsShown } from './other-lists.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import type { Hit, LeftOutContact, WalkLimits } from './walk-hop.ts';
 import { endOf, type Hop, stopsOf } from './walk-path.ts';
@@ -37,6 +39,7 @@ type Proximity = Data['proximity'];
 export type OfacPorts = {
   readonly sanctionsList: SanctionsList;
   readonly exchangeLabels: ExchangeLabels;
+  readonly otherLists: OtherLists;
   readonly transferHistory: TransferHistory;
 };
 
@@ -60,8 +63,10 @@ export function walletOfacHandler(
     );
     if (check.outcome === 'misformed') return badInput([why(check.code).reason]);
     const { address } = subject;
+    const others = await askOtherLists(ports.otherLists, subject, on);
+    const named = otherListsNaming(others, subject);
     if (check.outcome === 'silent') {
-      return walletOfac.absent.not_deployed({ subject: address, ...check });
+      return walletOfac.absent.not_deployed({ subject: address, ...silenceBeside(check, named) });
     }
     const { look, forms, listedForms } = check;
     const walk = await walkFrom(subject, on, ports, limits, asked);
@@ -72,12 +77,22 @@ export function walletOfacHandler(
       matches: claim(look, (found) => entriesOf(found, address).map(matchOf)),
       list: listOf(list),
       equivalent_forms: claim(look, () => forms.map(formOf)),
+      ...otherListsShown(others, subject, asked.now()),
       proximity_checked: claim(settledWalk(walk), isWhole, isNot),
       proximity: proximityOf(address, walk),
-      caveat: ofacCaveat({ subject, list, listedForms, walk, on }),
+      caveat: ofacCaveat({ subject, list, listedForms, named, walk, on }),
     };
     return walletOfac.ok({ subject: address, data });
   };
+}
+
+type Silence = Extract<ReturnType<typeof directCheck>, { outcome: 'silent' }>;
+
+/** A list that cannot answer does not hide that another one names the address. */
+function silenceBeside({ silent, why: because }: Silence, named: readonly string[] | null) {
+  if (named === null || named.length === 0) return { silent, why: because };
+  const { reason } = why('other_list_names', { lists: named.join(', ') });
+  return { silent, why: { code: because.code, reason: `${because.reason} ${reason}` } };
 }
 
 function refusedDay(on: string, now: number): Refusal | null {

@@ -79,6 +79,7 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
       'Forta labelled data sets, or columns address, tag and, where known,',
       'category, chain, is_contract, creator, creation_tx, source_url, first_seen',
     ],
+    sourceOption: 'source',
     source: 'whose rows these are; a later import of the same name replaces them all',
     unnamed: null,
     linked: true,

@@ -3,7 +3,7 @@
 // It refuses to complete an import of which no row was accepted.
 
 import { tally } from '../../evidence/measure.ts';
-import { Read, type Reading } from '../../evidence/reading.ts';
+import { Read, type Reading, Unread } from '../../evidence/reading.ts';
 import type {
   Numbered,
   StoredRow,
@@ -69,7 +69,9 @@ export type ImportWords = {
   readonly example: string;
   /** Which files are taken, line by line. */
   readonly file: readonly string[];
-  /** What `--source` names; where it may be left out, also the source that rows are of then. */
+  /** The option that names the source of the rows. */
+  readonly sourceOption: 'source' | 'list';
+  /** What that option names; where it may be left out, also the source that rows are of then. */
   readonly source: string;
   readonly unnamed: string | null;
   /** Whether rows have a public page, which may be given for all. */
@@ -87,19 +89,40 @@ export type ImportedTable<Row extends StoredRow, P extends string, Answer> = Tab
   Answer
 > & {
   readonly judge: (told: ImportTold) => Judge<Row>;
+  /**
+   * The least share of the rows in force of its source that an import must have: a file that lost
+   * more was cut off, unless an operator says that it was not. Without it any number is taken.
+   */
+  readonly leastShare?: number;
   readonly words: ImportWords;
 };
 
 /** What an import goes through: its table as it is judged and kept, and files. */
 type Through<Row extends StoredRow> = {
-  readonly table: { readonly judge: (told: ImportTold) => Judge<Row> };
+  readonly table: Pick<ImportedTable<Row, string, unknown>, 'judge' | 'leastShare'>;
   readonly store: TableStore<Row>;
   readonly files: TableFiles;
   /** Unix seconds. */
   readonly now: () => number;
 };
 
+type Least = { readonly rows: number; readonly before: number };
+
+/** The fewest rows that an import of a source may have; `null` where any number is taken. */
+async function leastOf<Row extends StoredRow>(
+  share: number | undefined,
+  store: TableStore<Row>,
+  source: string,
+): Promise<Least | null | Unread<TableStorePort>> {
+  if (share === undefined) return null;
+  const inForce = await store.inForce();
+  if (!(inForce instanceof Read)) return inForce;
+  const before = inForce.value.find((one) => one.source === source)?.rows_accepted;
+  return before === undefined ? null : { rows: Math.ceil(share * before), before };
+}
+
 type Begun<Row extends StoredRow> = Pick<Through<Row>, 'store' | 'now'> & {
+  readonly least: Least | null;
   readonly id: number;
   readonly started_at: number;
   readonly judge: Judge<Row>;
@@ -108,7 +131,7 @@ type Begun<Row extends StoredRow> = Pick<Through<Row>, 'store' | 'now'> & {
 /** The importer of a table. What was staged is forgotten unless the whole import completes. */
 export function tableImporter<Row extends StoredRow>(through: Through<Row>): ImportFile {
   const { table, store, files, now } = through;
-  return async ({ path, source, source_url, otherwise, origin }, watch) => {
+  return async ({ path, source, source_url, otherwise, origin, acceptSmaller }, watch) => {
     const opened = await files.open(path);
     if (!(opened instanceof Read)) return { outcome: 'unread', why: opened.why };
     const started_at = now();
@@ -116,7 +139,10 @@ export function tableImporter<Row extends StoredRow>(through: Through<Row>): Imp
     if (!(begun instanceof Read)) return { outcome: 'unread', why: begun.why };
     const judge = table.judge({ source, source_url, otherwise, imported_at: started_at });
     const { id } = begun.value;
-    const outcome = await staged(opened.value, { id, judge, store, started_at, now }, watch);
+    const least = acceptSmaller === true ? null : await leastOf(table.leastShare, store, source);
+    if (least instanceof Unread) return { outcome: 'unread', why: least.why };
+    const into = { id, judge, store, started_at, now, least };
+    const outcome = await staged(opened.value, into, watch);
     if (outcome.outcome !== 'completed') await store.abandon(id);
     return outcome;
   };
@@ -159,6 +185,10 @@ async function staged<Row extends StoredRow>(
   }
   if (counts.accepted === 0) {
     return { outcome: 'no_row_accepted', rows_refused: counts.refused, refused: counts.byCode };
+  }
+  if (begun.least !== null && counts.accepted < begun.least.rows) {
+    const { before } = begun.least;
+    return { outcome: 'too_few', rows_accepted: counts.accepted, rows_before: before };
   }
   const ended = await begun.store.complete(begun.id, endOf(file, begun, counts));
   return completed(ended, counts);

@@ -74,6 +74,7 @@ describe('exhibit labels import', () => {
         source_url: 'https://example.org/p',
         otherwise: 'hot',
         origin: 'observed',
+        acceptSmaller: false,
       },
     ]);
     expect(errors).toEqual([
@@ -178,6 +179,7 @@ describe('exhibit corpus import', () => {
         path: '/folder/launches.jsonl',
         source: 'launches',
         origin: 'simulated',
+        acceptSmaller: false,
         source_url: null,
         otherwise: null,
       },
@@ -206,6 +208,7 @@ describe('exhibit findings import', () => {
         path: '/folder/a.csv',
         source: 'forta',
         origin: 'observed',
+        acceptSmaller: false,
         source_url: 'https://example.org/p',
         otherwise: null,
       },

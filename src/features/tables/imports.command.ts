@@ -24,37 +24,53 @@ type ImportServices = {
 };
 
 /** A table as its command needs it. */
-type Fillable = { readonly name: string; readonly words: ImportWords };
+type Fillable = {
+  readonly name: string;
+  readonly words: ImportWords;
+  readonly leastShare?: number;
+};
+
+const ACCEPT_SMALLER = 'accept-smaller';
 
 /** The command that fills a table. */
-export function importCommand({ name, words }: Fillable): Command<ImportServices> {
-  const { command, summary, nouns, example, unnamed, linked, otherwise } = words;
+export function importCommand({ name, words, leastShare }: Fillable): Command<ImportServices> {
+  const { command, summary, nouns, example, unnamed, linked, otherwise, sourceOption } = words;
   const option = otherwise === null ? null : otherwise.option;
-  const source = unnamed === null ? '--source NAME' : '[--source NAME]';
+  const given = `--${sourceOption} NAME`;
+  const source = unnamed === null ? given : `[${given}]`;
+  const isHeld = leastShare !== undefined;
+  const smaller = isHeld ? ' [--accept-smaller]' : '';
   const choice = option === null ? '' : ` [--${option} ${option.toUpperCase()}]`;
   const link = linked ? ' [--source-url URL]' : '';
-  const names = ['source', 'origin', ...(linked ? ['source-url'] : [])];
+  const names = [sourceOption, 'origin', ...(linked ? ['source-url'] : [])];
   if (option !== null) names.push(option);
-  const options = Object.fromEntries(names.map((one) => [one, { type: 'string' } as const]));
+  const texts = Object.fromEntries(names.map((one) => [one, { type: 'string' } as const]));
+  const options = isHeld ? { ...texts, [ACCEPT_SMALLER]: { type: 'boolean' } as const } : texts;
   return {
     name: command,
     summary,
     usage:
-      `exhibit ${command} FILE ${source}${choice}${link} ` +
+      `exhibit ${command} FILE ${source}${choice}${link}${smaller} ` +
       '[--origin observed|simulated] [--json]',
     example: `exhibit ${command} ${example}`,
     details: detailsOf(words),
     run: async (argv, io, { tables }) => {
       const { values, positionals } = readArgs(argv, { options, positionals: ['FILE'] });
-      const { source: named = unnamed ?? undefined, origin, 'source-url': page } = values;
-      const word = option === null ? undefined : values[option];
+      const said = new Map<string, unknown>(Object.entries(values));
+      const text = (one: string): string | undefined => {
+        const value = said.get(one);
+        return typeof value === 'string' ? value : undefined;
+      };
+      const named = text(sourceOption) ?? unnamed ?? undefined;
+      const word = option === null ? undefined : text(option);
       const isTold = otherwise !== null && word !== undefined;
       const order = {
         path: fileArgument(String(positionals[0]), io),
-        source: sourceName(requireOption(named, '--source')),
-        source_url: publicPage(page),
+        source: sourceName(requireOption(named, `--${sourceOption}`), sourceOption),
+        source_url: publicPage(text('source-url')),
         otherwise: isTold ? oneOf(word, `--${option}`, otherwise.words) : null,
-        origin: parseOrigin(origin, tables.simulated),
+        origin: parseOrigin(text('origin'), tables.simulated),
+        acceptSmaller: said.get(ACCEPT_SMALLER) === true,
       };
       const importFile = tables.importerOf(name);
       if (importFile === undefined) throw new Error(`no imported table is named ${name}`);
@@ -66,10 +82,17 @@ export function importCommand({ name, words }: Fillable): Command<ImportServices
 /** How wide the names of arguments stand. */
 const ARGUMENT_CHARS = 17;
 
-function detailsOf({ file, source, linked, otherwise, notes }: ImportWords): string[] {
+function detailsOf({
+  file,
+  source,
+  sourceOption,
+  linked,
+  otherwise,
+  notes,
+}: ImportWords): string[] {
   const row = (argument: string, text: string) => `${argument.padEnd(ARGUMENT_CHARS)}${text}`;
   const lines = file.map((text, i) => row(i === 0 ? 'FILE' : '', text));
-  lines.push(row('--source NAME', source));
+  lines.push(row(`--${sourceOption} NAME`, source));
   if (otherwise !== null) {
     const { option, words } = otherwise;
     const text = `for rows whose own words name none: ${words.join(', ')}`;

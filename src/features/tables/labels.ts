@@ -168,6 +168,7 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
       '(.json); columns address, entity and, where known, chain, label, role,',
       'confidence, source_url, first_seen',
     ],
+    sourceOption: 'source',
     source: 'whose rows these are; a later import of the same name replaces them all',
     unnamed: null,
     linked: true,

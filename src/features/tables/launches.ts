@@ -71,6 +71,7 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
       'listed_after_window (true, false or nothing) and last_checked_at; times in',
       'ISO 8601 or Unix seconds',
     ],
+    sourceOption: 'source',
     source: `whose observations these are; ${UNNAMED_SOURCE} where it is not said`,
     unnamed: UNNAMED_SOURCE,
     linked: false,

@@ -62,7 +62,8 @@ export type TableShape<Row, P extends string, Answer> = {
     readonly of: 'rows' | 'keys';
     readonly beyond: 'ask' | 'refuse';
   };
-  readonly index: () => TableIndex<Row, Answer>;
+  /** Rows of these imports, the ones in force, are then added to it. */
+  readonly index: (imports: readonly TableImport[]) => TableIndex<Row, Answer>;
 };
 
 /** What a table says of addresses. Readable once an import of it has completed. */

@@ -86,6 +86,12 @@ export type ImportOutcome =
       readonly rows_refused: number;
       readonly refused: RefusedCounts;
     }
+  /** It has far fewer rows than the import of its source in force. */
+  | {
+      readonly outcome: 'too_few';
+      readonly rows_accepted: number;
+      readonly rows_before: number;
+    }
   | { readonly outcome: 'unread'; readonly why: Why }
   | { readonly outcome: 'stopped' };
 
@@ -98,6 +104,8 @@ export type ImportOrder = {
   /** The word for rows whose own words name none, of those that the table offers. */
   readonly otherwise: string | null;
   readonly origin: ImportOrigin;
+  /** Whether it may have far fewer rows than the import of its source in force. */
+  readonly acceptSmaller?: boolean;
 };
 
 /** Imports a file into a table. */

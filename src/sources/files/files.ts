@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { type Origin, type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -18,6 +18,7 @@ import type {
 } from '../../ports/tables/table-import.ts';
 import { csvRows } from './csv.ts';
 import { FileFault } from './fault.ts';
+import { followTheMoneyRows, isFollowTheMoney } from './follow-the-money.ts';
 import { jsonLineRows } from './json-lines.ts';
 import { documentRows } from './yaml.ts';
 
@@ -73,7 +74,10 @@ async function opened(
   const origin = originAt(now());
   try {
     const { size } = await stat(path);
-    if (size > format.bytesMax) return silent(`it is over ${format.bytesMax} bytes; split it`);
+    const entities = format !== CSV && isFollowTheMoney(await beginningOf(path));
+    const bytesMax = entities ? FILE_BYTES_MAX : format.bytesMax;
+    if (size > bytesMax) return silent(`it is over ${bytesMax} bytes; split it`);
+    if (entities) return read(readTwice(path, size, origin), origin);
     const watched = watch(path);
     const { layout, rows } = await format.read(watched.chunks);
     const file: OpenedFile = {
@@ -87,6 +91,44 @@ async function opened(
   } catch (fault) {
     return faulty(fault);
   }
+}
+
+const BEGINNING_BYTES = 4_096;
+
+async function beginningOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(BEGINNING_BYTES) });
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A file whose rows are known when it was read a second time. */
+function readTwice(path: string, size: number, origin: Origin<TableFilePort>): OpenedFile {
+  const passes: Watched[] = [];
+  const rows = followTheMoneyRows(() => {
+    const pass = watch(path);
+    passes.push(pass);
+    return pass.chunks;
+  });
+  async function* unchanged(): AsyncGenerator<RawRow | BrokenRow> {
+    yield* rows;
+    const [first, second] = passes.map(({ sha256 }) => sha256());
+    if (first !== second) throw new FileFault('it changed while it was read');
+  }
+  return {
+    layout: 'rows',
+    bytes: 2 * size,
+    rows: () => batches(unchanged(), origin),
+    bytesRead: () => passes.reduce((bytes, pass) => bytes + pass.bytesRead(), 0),
+    sha256: () => {
+      const [first] = passes;
+      if (first === undefined) throw new Error('the file has not been read to its end');
+      return first.sha256();
+    },
+  };
 }
 
 function originAt(as_of: number): Origin<TableFilePort> {

@@ -47,6 +47,7 @@ type Holding<Row, Answer> =
   | {
       readonly rows: number;
       readonly index: TableIndex<Row, Answer> | null;
+      readonly imports: Imports;
       readonly source: Source;
     }
   | { readonly why: Why };
@@ -107,12 +108,12 @@ async function lookUp<Row extends StoredRow, P extends string, Answer>(
 ): Promise<Reading<Answer, P>> {
   const { port } = table;
   if ('why' in held) return unread(port, held.why);
-  const { rows, source } = held;
+  const { rows, source, imports } = held;
   let { index } = held;
   if (index === null) {
     const under = await store.under(addresses);
     if (!(under instanceof Read)) return unread(port, under.why);
-    index = table.index();
+    index = table.index(imports);
     for (const row of under.value) index.add(row);
   }
   return read(index.answer(rows, addresses), { port, source });
@@ -156,10 +157,10 @@ async function load<Row extends StoredRow, P extends string, Answer>(
   const { max, of, beyond } = table.held;
   const tooMany = (): Holding<Row, Answer> =>
     beyond === 'ask'
-      ? { rows, index: null, source }
+      ? { rows, index: null, imports, source }
       : silent(table, `it has ${rows} rows, more than the ${max} that are held`);
   if (of === 'rows' && rows > max) return tooMany();
-  const index = table.index();
+  const index = table.index(imports);
   for (const [id, expected] of counting.value) {
     let loaded = 0;
     for (let afterN = 0; loaded < expected; ) {
@@ -174,7 +175,7 @@ async function load<Row extends StoredRow, P extends string, Answer>(
     }
     if (loaded !== expected) return changed(table);
   }
-  return { rows, index, source };
+  return { rows, index, imports, source };
 }
 
 /** Why a table in which no row counts answers nothing: it can deny nothing. */

@@ -7,10 +7,13 @@ import type { Source } from '../../evidence/source.ts';
 import { flaggedAddresses } from '../../features/tables/flagged-rows.ts';
 import { exchangeLabels } from '../../features/tables/labels.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
+import { otherLists } from '../../features/tables/other-lists.ts';
 import type { FlaggedAddresses, FlaggedRow } from '../../ports/flags/flagged-addresses.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { Launch, LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { OtherListEntry, OtherLists } from '../../ports/lists/other-lists.ts';
 import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
+import type { TableImport } from '../../ports/tables/table-import.ts';
 import { nothingCounts } from '../../stores/snapshots/held-table.ts';
 
 type Dated = {
@@ -39,10 +42,22 @@ export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): Flagg
   return memoryTable(flaggedAddresses, rows, dated);
 }
 
+/** The lists of other authorities in memory, each dated as the whole. `null`: none was imported. */
+export type MemoryOtherLists = Dated & {
+  readonly names: readonly string[];
+  readonly entries: readonly OtherListEntry[] | null;
+};
+
+/** The table of other lists in memory. */
+export function memoryOtherLists({ names, entries, ...dated }: MemoryOtherLists): OtherLists {
+  return memoryTable(otherLists, entries, dated, names);
+}
+
 function memoryTable<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   rows: readonly Row[] | null,
   { as_of, simulated }: Dated,
+  sources: readonly string[] = ['memory'],
 ): TableLookUp<P, Answer> {
   const { port, counting, title, what } = table;
   const flag = counting.which === 'best row' ? counting.where : null;
@@ -52,10 +67,24 @@ function memoryTable<Row extends StoredRow, P extends string, Answer>(
       counted === undefined ? why('table_never_imported', { what }) : nothingCounts(table);
     return { lookUp: async () => unread(port, reason) };
   }
-  const index = table.index();
+  const imports = sources.map((source, i): TableImport => {
+    const rows_accepted = counted.filter((row) => row['source'] === source).length;
+    const origin = simulated ? 'simulated' : 'observed';
+    return { ...MADE, id: i + 1, source, origin, rows_accepted, as_of };
+  });
+  const index = table.index(imports);
   for (const row of counted) index.add(row);
   const source: Source = { name: title, url: 'memory:', as_of, kind: 'table', simulated };
   return {
     lookUp: async (addresses) => read(index.answer(counted.length, addresses), { port, source }),
   };
 }
+
+const MADE = {
+  table_name: 'memory',
+  source_url: null,
+  started_at: 0,
+  completed_at: 0,
+  rows_refused: 0,
+  sha256: '0'.repeat(64),
+} as const;

@@ -10,6 +10,7 @@ import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
@@ -21,9 +22,11 @@ import {
   type MemoryCorpus,
   type MemoryFlagged,
   type MemoryLabels,
+  type MemoryOtherLists,
   memoryExchangeLabels,
   memoryFlaggedAddresses,
   memoryLaunchCorpus,
+  memoryOtherLists,
 } from './imported-tables.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
@@ -42,6 +45,8 @@ export type MemoryWorld = {
   readonly flagged?: MemoryFlagged;
   readonly mixers?: MemoryMixers;
   readonly bridges?: MemoryBridges;
+  /** Left out: no list of another authority was imported. */
+  readonly otherLists?: MemoryOtherLists;
   /** Left out: no receipt is held. */
   readonly receipts?: MemoryReceipts;
 };
@@ -58,6 +63,7 @@ export type MemoryPorts = {
   readonly mixerRegistry: MixerRegistry;
   readonly bridgeRegistry: BridgeRegistry;
   readonly transactionReceipts: TransactionReceipts;
+  readonly otherLists: OtherLists;
 };
 
 /** The ports over a world in memory. */
@@ -75,6 +81,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),
     mixerRegistry: memoryMixerRegistry(world.mixers ?? { ...UNDATED, rows: null }),
     bridgeRegistry: memoryBridgeRegistry(world.bridges ?? { ...UNDATED, rows: null }),
+    otherLists: memoryOtherLists(world.otherLists ?? { ...UNDATED, names: [], entries: null }),
     transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
   };
 }

@@ -23,6 +23,7 @@ export function silentPorts(why: Why): MemoryPorts {
     entityClusters: silentEntityClusters(why),
     chainFacts: { stateChains: [], of: async () => noFacts(why) },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },
+    otherLists: { lookUp: async () => unread('other_lists', why) },
     mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
     transactionReceipts: {

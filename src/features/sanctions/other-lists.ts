@@ -1,0 +1,86 @@
+// On which lists of other authorities does an address stand, each with its own date and source?
+// It refuses to fold any of them into `sanctioned`, which is about the SDN list alone.
+
+import { matchKey } from '../../chain/address.ts';
+import { formatIsoDate } from '../../chain/time.ts';
+import { claim } from '../../evidence/claim.ts';
+import { heldUnder } from '../../evidence/measure.ts';
+import { map, Read, type Reading, seen, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  OtherList,
+  OtherListEntry,
+  OtherLists,
+  OtherListsLookUp,
+  OtherListsPort,
+} from '../../ports/lists/other-lists.ts';
+import { type ListSubject, spellingsOf } from './direct-check.ts';
+
+type Look = Reading<OtherListsLookUp, OtherListsPort>;
+
+/** Asks the other lists, which are held as they are now, about every form of a subject. */
+export async function askOtherLists(
+  lists: OtherLists,
+  subject: ListSubject,
+  on: string | null,
+): Promise<Look> {
+  if (on !== null) return unread('other_lists', why('other_lists_are_of_today'));
+  return await lists.lookUp(spellingsOf(subject));
+}
+
+/** What the other lists say of a subject, list by list. `now` is Unix seconds. */
+export function otherListsShown(look: Look, subject: ListSubject, now: number) {
+  if (!(look instanceof Read)) return { other_lists: null, other_lists_reason: look.why.reason };
+  const today = formatIsoDate(now);
+  const shown = look.value.lists.map((list) => {
+    const { name, as_of, rows, sha256, source_url, simulated } = list;
+    const facts = { list: name, as_of, rows, sha256, source_url, simulated };
+    return {
+      ...facts,
+      checked: claim(look, (): true => true),
+      listed: claim(look, (held) => ownEntries(held, subject, list).some(standsOn(today))),
+      matches: claim(look, (held) => ownEntries(held, subject, list).map(matchOf)),
+      equivalent_matches: claim(look, (held) => otherEntries(held, subject, list).map(matchOf)),
+    };
+  });
+  return { other_lists: shown, other_lists_reason: null };
+}
+
+/** The lists on which a subject, or another form of it, stands: for the caveat. */
+export function otherListsNaming(look: Look, subject: ListSubject): readonly string[] | null {
+  const read = seen(map(look, (held) => [held]));
+  if (read === null) return null;
+  const [held] = read;
+  const named = held.lists.filter((list) => {
+    const all = [...ownEntries(held, subject, list), ...otherEntries(held, subject, list)];
+    return all.length > 0;
+  });
+  return named.map(({ name }) => name);
+}
+
+const standsOn = (today: string) => (entry: OtherListEntry) => {
+  return entry.ended_at === null || entry.ended_at > today;
+};
+
+function ownEntries(
+  { found }: OtherListsLookUp,
+  { address }: ListSubject,
+  { name }: OtherList,
+): OtherListEntry[] {
+  return heldUnder(found, matchKey(address)).filter(({ source }) => source === name);
+}
+
+function otherEntries(
+  { found }: OtherListsLookUp,
+  { address, forms }: ListSubject,
+  { name }: OtherList,
+): OtherListEntry[] {
+  const keys = new Set(forms.map((form) => matchKey(form.address)));
+  keys.delete(matchKey(address));
+  const held = [...keys].flatMap((key) => heldUnder(found, key));
+  return held.filter(({ source }) => source === name);
+}
+
+function matchOf({ address, source: _, ...entry }: OtherListEntry) {
+  return { listed_address: address, ...entry };
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Read } from '../../evidence/reading.ts';
+import { evm, named } from '../../testing/addresses.ts';
+import {
+  IMPORTED_AT,
+  importInto,
+  onEachEngine,
+  servedFrom,
+} from '../../testing/imported-tables.ts';
+import { otherLists } from './other-lists.ts';
+
+const judge = otherLists.judge({
+  source: 'eu',
+  source_url: 'https://example.org/list',
+  otherwise: null,
+  imported_at: IMPORTED_AT,
+});
+
+function judged(fields: { readonly [column: string]: string }) {
+  return judge({ line: 2, fields: new Map(Object.entries(fields)) }, 'rows');
+}
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-test-lists-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const wallets = (count: number, first = 0) =>
+  Array.from({ length: count }, (_, n) => {
+    const id = `w-${first + n}`;
+    const properties = { publicKey: [evm(id)], currency: ['ETH'], holder: [`p-${first + n}`] };
+    const person = {
+      id: `p-${first + n}`,
+      schema: 'Person',
+      caption: `P ${first + n}`,
+      properties: {},
+    };
+    const wallet = { id, schema: 'CryptoWallet', properties };
+    return `${JSON.stringify(wallet)}\n${JSON.stringify(person)}\n`;
+  }).join('');
+
+describe('an entry of another list', () => {
+  test('keeps an address of any form, also one that is known by no checksum of ours', () => {
+    const monero = named('monero', 'listed');
+    for (const address of [named('bitcoin_bech32', 'x').toUpperCase(), monero, 'a-literal-7']) {
+      expect(judged({ address })).toMatchObject({ row: { note: null, source: 'eu' } });
+    }
+    // Invisible characters and white space around what was published are no part of it.
+    expect(judged({ address: `\u200b ${evm('x')} ` })).toMatchObject({
+      row: { address: evm('x') },
+    });
+  });
+
+  test('loses no address for what cannot be shown of its party', () => {
+    expect(
+      judged({ address: evm('x'), entity: 'a\u202eb', listed_at: 'once', source_url: 'ftp://x' }),
+    ).toMatchObject({
+      row: {
+        address: evm('x'),
+        entity: null,
+        listed_at: null,
+        source_url: 'https://example.org/list',
+        note: 'cannot be shown as published: source_url, entity, listed_at',
+      },
+    });
+    expect(judged({ entity: 'x' })).toMatchObject({ code: 'missing_field' });
+    expect(judged({ address: 'two words' })).toMatchObject({ row: { address: 'twowords' } });
+    expect(judged({ address: 'x'.repeat(129) })).toMatchObject({ code: 'bad_address' });
+  });
+});
+
+onEachEngine(({ empty }) => {
+  test('answers list by list, each with its own import, and finds what each of them names', async () => {
+    const store = await empty(otherLists);
+    const eu = await fileOf('eu.ftm.json', wallets(3));
+    const uk = await fileOf('uk.csv', `address,entity,programs\n${evm('w-1')},Somebody,UK-1\n`);
+    await importInto(otherLists, store, { path: eu, source: 'eu' });
+    await importInto(otherLists, store, { path: uk, source: 'uk' });
+    const held = servedFrom(otherLists, store);
+    await held.poll();
+    const look = await held.lookUp([evm('w-1')]);
+    if (!(look instanceof Read)) throw new Error(look.why.reason);
+    expect(look.value.lists.map(({ name, rows }) => [name, rows])).toEqual([
+      ['eu', 3],
+      ['uk', 1],
+    ]);
+    expect([...look.value.found.values()].flat()).toMatchObject([
+      { source: 'eu', entity: 'P 1', entry_id: 'w-1' },
+      { source: 'uk', entity: 'Somebody', programs: 'UK-1' },
+    ]);
+  });
+
+  test('refuses a file that lost a fifth of the list in force, unless it is said to be whole', async () => {
+    const store = await empty(otherLists);
+    const whole = await fileOf('whole.ftm.json', wallets(10));
+    const fewer = await fileOf('fewer.ftm.json', wallets(7));
+    const into = (path: string, acceptSmaller = false) =>
+      importInto(otherLists, store, { path, source: 'floor', acceptSmaller });
+    expect((await into(whole)).outcome).toMatchObject({ outcome: 'completed' });
+    expect((await into(fewer)).outcome).toEqual({
+      outcome: 'too_few',
+      rows_accepted: 7,
+      rows_before: 10,
+    });
+    const inForce = await store.inForce();
+    expect(
+      inForce instanceof Read && inForce.value.find(({ source }) => source === 'floor'),
+    ).toMatchObject({
+      rows_accepted: 10,
+    });
+    expect((await into(fewer, true)).outcome).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('takes a hundred thousand entities in, and says on its way how far it is', async () => {
+    const store = await empty(otherLists);
+    const path = await fileOf('large.ftm.json', wallets(50_000));
+    const { outcome, progress } = await importInto(otherLists, store, { path, source: 'large' });
+    expect(outcome).toMatchObject({ outcome: 'completed', record: { rows_accepted: 50_000 } });
+    expect(progress.length).toBeGreaterThan(10);
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorsPage, reasonsPage } from './reference.ts';
+import { coveragePage, errorsPage, reasonsPage } from './reference.ts';
 
 test('docs/reference/reasons.md holds every reason the code can give', async () => {
   await expect(reasonsPage()).toMatchFileSnapshot('../../docs/reference/reasons.md');
@@ -7,4 +7,8 @@ test('docs/reference/reasons.md holds every reason the code can give', async () 
 
 test('docs/reference/errors.md holds every refusal the code can give', async () => {
   await expect(errorsPage()).toMatchFileSnapshot('../../docs/reference/errors.md');
+});
+
+test('docs/reference/coverage.md holds what can be held in full, and why not more', async () => {
+  await expect(coveragePage()).toMatchFileSnapshot('../../docs/reference/coverage.md');
 });

@@ -1,6 +1,8 @@
 // Answers one question: what do the reference pages say of reasons and refusals.
 // The pages under docs/reference are made from the tables here; a test holds that they are current.
 
+import { CHAIN_NAMES } from '../chain/chain.ts';
+import { NOT_WHOLE, type TransferSource, wholeKinds } from '../chain/whole-kinds.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import { REFUSALS } from './refusals.ts';
 
@@ -43,6 +45,53 @@ export function errorsPage(): string {
     '| status | code | meaning |',
     '| --- | --- | --- |',
     ...rows,
+    '',
+  ].join('\n');
+}
+
+const SOURCES: readonly (readonly [TransferSource, string])[] = [
+  ['trace_block', 'a node with `trace_block`'],
+  ['call_tracer', 'a node with `callTracer`'],
+  ['receipts', 'a node with receipts alone'],
+  ['explorer', 'an explorer'],
+  ['trace_files', 'files with traces'],
+  ['solana_node', 'a node of Solana'],
+];
+/** Above every block from which on a row no longer holds. */
+const NEWEST_BLOCK = Number.MAX_SAFE_INTEGER;
+
+/** `docs/reference/coverage.md`: what can be held in full, by source and chain. */
+export function coveragePage(): string {
+  const chains = CHAIN_NAMES.filter((name) => name !== 'bitcoin');
+  const rows = SOURCES.map(([source, name]) => {
+    const own = chains.map((chain) => {
+      if ((chain === 'solana') !== (source === 'solana_node')) return '';
+      const kinds = wholeKinds(source, chain, NEWEST_BLOCK);
+      return kinds.length === 0 ? 'none' : kinds.join(', ');
+    });
+    return `| ${[name, ...own].join(' | ')} |`;
+  });
+  const named = new Map(SOURCES);
+  const missing = NOT_WHOLE.map(({ sources, chains: of, kinds, before, because }) => {
+    const by = sources.map((source) => named.get(source)).join(', ');
+    const until = before === null ? '' : `, before block ${before}`;
+    return `* **${kinds.join(', ')}** by ${by} (${of.join(', ')}${until}): ${because}`;
+  });
+  return [
+    '# What can be held in full',
+    '',
+    'The kinds of transfer that a source can tell in full of a chain today. Another kind is shown',
+    'where it was seen, and is never coverage: nothing is denied on it. What can be whole is whole',
+    'only where it was proved: blocks of a node by their receipts, lists of an explorer by their',
+    'end.',
+    '',
+    `| | ${chains.join(' | ')} |`,
+    `| --- |${' --- |'.repeat(chains.length)}`,
+    ...rows,
+    '',
+    'Why not more:',
+    '',
+    ...missing,
     '',
   ].join('\n');
 }

@@ -15,7 +15,7 @@ import { type NodeBlock, type NodeReceipt, PARITY_TRACE, RECEIPT, shaped, TRACED
 
 /** The kinds of traces, best first. Rewards stand in `trace_block` only. */
 const TRACES = ['trace_block', 'call_tracer'] as const;
-export type TracePath = (typeof TRACES)[number];
+type TracePath = (typeof TRACES)[number];
 /** The ways to receipts, best first. */
 const RECEIPT_PATHS = ['block_receipts', 'tx_receipts'] as const;
 type ReceiptPath = (typeof RECEIPT_PATHS)[number];

@@ -13,7 +13,7 @@ import {
 import { deployed } from '../../testing/anvil-traffic.ts';
 import { compileContracts } from '../../testing/contracts.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
-import { evmNode, kindsOf } from './node.ts';
+import { evmNode } from './node.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a provider (skipped: anvil is not installed)' : 'a provider';
@@ -292,10 +292,4 @@ describe.skipIf(absent)(title, () => {
     );
     expect(JSON.stringify(opened)).not.toContain('sekrit');
   });
-});
-
-test('the call tracer leaves rewards out, so Ethereum’s early coins are not all told by it', () => {
-  expect(kindsOf('call_tracer', 'ethereum', 15_537_393)).toEqual(['native', 'token']);
-  expect(kindsOf('call_tracer', 'ethereum', 15_537_394)).toContain('internal');
-  expect(kindsOf('trace_block', 'ethereum', 1)).toContain('internal');
 });

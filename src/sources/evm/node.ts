@@ -5,6 +5,7 @@
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
+import { wholeKinds } from '../../chain/whole-kinds.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
@@ -19,7 +20,7 @@ import { COUNT } from '../http/hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
 import { isTransferLog, tokenTransfers } from './decode-logs.ts';
-import { bestWay, executions, type NodeWay, resultOf, type TracePath } from './execution.ts';
+import { bestWay, executions, type NodeWay, resultOf } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { nodeRefusalOf } from './refusals.ts';
@@ -41,8 +42,6 @@ type EvmNodeOptions = {
 const UNDOABLE_BLOCKS = 64;
 /** The same where the node knows no `finalized` block. */
 const UNDOABLE_BLOCKS_UNTAGGED = 128;
-/** Ethereum's first block without a reward (15 September 2022). */
-const FIRST_BLOCK_WITHOUT_REWARD = 15_537_394;
 const BLOCK_METHOD = 'eth_getBlockByNumber';
 
 /** A node behind a JSON-RPC client. */
@@ -114,7 +113,7 @@ class BlockReader {
     if (block === undefined) throw new NodeFault(`does not hold block ${probed}`);
     const way = await bestWay(rpc, block, signal);
     this.#way = way;
-    return kindsOf(way.traces, chain, probed);
+    return wholeKinds(way.traces === null ? 'receipts' : way.traces, chain, probed);
   }
 
   async blocks(from: number, to: number, signal: AbortSignal): Promise<ReadBlocks> {
@@ -209,19 +208,6 @@ function checkChain(chain: EvmChainName, block: NodeBlock): void {
     return chainId != null && chainId !== 0n && chainId !== own;
   });
   if (strange) throw new NodeFault(`told a block of another chain than ${chain}`);
-}
-
-/** Which kinds of transfer a node tells in full, by the traces that it has. */
-export function kindsOf(
-  traces: TracePath | null,
-  chain: EvmChainName,
-  fromBlock: number,
-): TransferKind[] {
-  if (traces === null) return ['native', 'token'];
-  // The call tracer leaves rewards out, so it does not tell all that Ethereum gave before.
-  const rewarded = chain === 'ethereum' && fromBlock < FIRST_BLOCK_WITHOUT_REWARD;
-  if (traces === 'call_tracer' && rewarded) return ['native', 'token'];
-  return ['native', 'internal', 'token'];
 }
 
 async function headsOf(rpc: JsonRpc, signal: AbortSignal): Promise<Heads> {

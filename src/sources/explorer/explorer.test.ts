@@ -339,3 +339,20 @@ describe('budget', () => {
     expect(explorer.calls).toHaveLength(1);
   });
 });
+
+test('a page that ends inside a block is asked again from that block, and is no end', async () => {
+  // Both rows are of one block: nothing lies behind it that could show the cut.
+  const explorer = await started([row(1), row(2, { block: row(1).block })]);
+  let pages = 0;
+  explorer.fault(({ action }) => {
+    if (action !== 'txlist') return null;
+    pages += 1;
+    return pages === 1 ? 'truncated-page' : null;
+  });
+  const history = historyOf(explorer, 'etherscan', ['ethereum'], {}, 0);
+  const reading = (await history.neighbourhoods([ALICE], LIMITS)).get(ALICE);
+  expect(pages).toBe(2);
+  expect(reading).not.toBeInstanceOf(Read);
+  const coverage = reading === undefined ? null : seen(map(reading, (known) => known.coverage));
+  expect(coverage?.filter(({ kind }) => kind === 'native')).toEqual([]);
+});

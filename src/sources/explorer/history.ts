@@ -6,6 +6,7 @@ import type { ParsedAddress } from '../../chain/address.ts';
 import { parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
+import { wholeKinds } from '../../chain/whole-kinds.ts';
 import { collect, heldUnder } from '../../evidence/measure.ts';
 import {
   map,
@@ -221,7 +222,8 @@ async function listOf(
       to_time: head.time,
     };
     // A list that leaves a success untold does not cover what succeeded.
-    const told = transfers.every(({ success }) => success !== null);
+    const whole = wholeKinds('explorer', at.chain, range.from_block).includes(kind);
+    const told = whole && transfers.every(({ success }) => success !== null);
     return read({ transfers, coverage: told ? [range] : NONE_COVERED }, origin);
   } catch (error) {
     if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));

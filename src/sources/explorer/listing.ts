@@ -1,6 +1,7 @@
 // Answers one question: which rows has a list in all, page after page, and is that all of it?
-// A list has ended only where the provider, asked for what follows, says that there is nothing: a
-// page can be cut short without a word. Pages go by block, since numbered ones end at a window.
+// A list has ended only where the provider, asked again from its last block on, says just the rows
+// of that block: a page can be cut short without a word, inside a block too. Pages go by block,
+// since numbered ones end at a window.
 
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
@@ -47,7 +48,13 @@ export async function listed(
     if (rows.length < PAGE_ROWS) {
       collectTransfers(done, rows);
       const cut = done.length > transfersMax;
-      if (!cut && last < asked.toBlock) await nothingAfter(at, action, asked, last, budget);
+      if (!cut) {
+        const ended = rows.filter(({ block }) => block === last).length;
+        const rest = { ...asked, fromBlock: last };
+        const more = await askedPage(at, action, rest, 1, budget);
+        if (more.rows.length !== ended) throw cutShort(action);
+        pending ||= more.pending;
+      }
       return { transfers: done, cut, pending };
     }
     const before = rows.filter(({ block }) => block < last);
@@ -68,17 +75,8 @@ export async function listed(
   return { transfers: done, cut: true, pending };
 }
 
-/** A page that is not full is the last one only where the provider then says: nothing more. */
-async function nothingAfter(
-  at: ExplorerChain,
-  action: ListAction,
-  asked: RowsAsked,
-  last: number,
-  budget: CallBudget,
-): Promise<void> {
-  const { rows } = await askedPage(at, action, { ...asked, fromBlock: last + 1 }, 1, budget);
-  if (rows.length === 0) return;
-  throw new ProviderFault(`cut a page short without a word (${action})`, 'passing');
+function cutShort(action: ListAction): ProviderFault {
+  return new ProviderFault(`cut a page short without a word (${action})`, 'passing');
 }
 
 function disagree(action: ListAction): ProviderFault {

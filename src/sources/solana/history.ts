@@ -1,6 +1,6 @@
 // With whom did these Solana addresses exchange transfers, as a node tells it when asked now?
-// It covers what instructions say of lamports, and that only on a node that keeps all history. It
-// never covers what programs move inside, nor tokens: a node does not list closed token accounts.
+// It covers nothing, however far it reads: lamports of closed accounts and withdrawals are not
+// read, and a node lists no closed token account. What it shows denies nothing.
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
@@ -83,14 +83,13 @@ async function ofAddress(
   }
   if (budget.signal.aborted) return unread(PORT, why('time_budget'));
   const origin = { port: PORT, source: sourceOf(options) } as const;
-  const gathered: Gathered = { transfers: new Map(), covered: null, cut: null };
+  const gathered: Gathered = { transfers: new Map(), cut: null };
   try {
     await gather(options, address, limits.rowsMax, budget, gathered);
   } catch (error) {
     const because = whyOf(error, options);
     if (gathered.transfers.size === 0) return unread(PORT, because);
     gathered.cut = because;
-    gathered.covered = null;
   }
   const value = neighbourhoodOf(address, gathered, limits);
   if (options.simulated) return part(value, origin, why('simulated'));
@@ -105,7 +104,6 @@ function whyOf(error: unknown, { url }: SolanaNode): Why {
 /** What was read so far, by signature: a part keeps it when the rest fails. */
 type Gathered = {
   readonly transfers: Map<string, readonly HistoryTransfer[]>;
-  covered: CoverageRange | null;
   cut: Why | null;
 };
 
@@ -126,7 +124,6 @@ async function gather(
     throw new ProviderFault('is of another network: its genesis differs', 'lasting');
   }
   const slotOf = z.number().int().nonnegative();
-  const tip = await called(node, 'getSlot', [FINALIZED], slotOf, budget);
   const first = await called(node, 'getFirstAvailableBlock', [], slotOf, budget);
   const owned = await tokenAccountsOf(node, address, budget);
   const accounts = new Set([address, ...owned.slice(0, TOKEN_ACCOUNTS_MAX)]);
@@ -152,17 +149,7 @@ async function gather(
   if (first > 1) {
     const fault = `it keeps history from slot ${first} only, so that its lists just stop`;
     gathered.cut = whyOf(new ProviderFault(fault, 'lasting'), node);
-    return;
   }
-  const to_time = await timeOf(node, tip, budget);
-  gathered.covered = {
-    chain: 'solana',
-    kind: 'native',
-    from_block: 0,
-    from_first: true,
-    to_block: tip,
-    to_time,
-  };
 }
 
 /** The token program and its successor. */
@@ -237,21 +224,21 @@ async function transactionOf(
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }
 
-async function timeOf(node: SolanaNode, slot: number, budget: CallBudget): Promise<number> {
-  return called(node, 'getBlockTime', [slot], z.number().int().nonnegative(), budget);
-}
-
 function neighbourhoodOf(
   address: string,
-  { transfers, covered }: Gathered,
+  { transfers }: Gathered,
   { rowsMax, degreeMax, transfersPerCounterpartyMax }: NeighbourhoodLimits,
 ): Neighbourhood {
   const rows = [...transfers.values()].flat().sort((a, b) => b.at - a.at || b.block - a.block);
   const byOther = new Map<string, HistoryTransfer[]>();
   for (const row of rows.slice(0, rowsMax))
     collect(byOther, row.from === address ? row.to : row.from, row);
-  const coverage = covered === null ? NONE_COVERED : [covered];
-  const known = { address, degree: byOther.size, coverage, provenance: 'onchain' } as const;
+  const known = {
+    address,
+    degree: byOther.size,
+    coverage: NONE_COVERED,
+    provenance: 'onchain',
+  } as const;
   if (byOther.size > degreeMax) return { ...known, counterparties: [] };
   const counterparties = [...byOther].map(([other, list]) => {
     const shown = list.slice(0, transfersPerCounterpartyMax);

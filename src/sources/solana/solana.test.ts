@@ -146,11 +146,10 @@ describe('an address of Solana', () => {
     ]);
   });
 
-  test('is covered in what instructions say of lamports, and in nothing else', async () => {
-    const { known } = await told();
-    const [range, ...others] = known?.coverage ?? [];
-    expect(others).toEqual([]);
-    expect(range).toMatchObject({ kind: 'native', to_block: 100, to_time: NOW - 60 });
+  test('is covered in no kind, though it was read to its end: closed accounts are not', async () => {
+    const { reading, known } = await told();
+    expect(reading).toBeInstanceOf(Read);
+    expect(known?.coverage).toEqual([]);
   });
 
   test('is a part on a node that does not keep all history', async () => {
@@ -184,12 +183,10 @@ describe('an address of Solana', () => {
 
 const METHODS = [
   'getGenesisHash',
-  'getSlot',
   'getFirstAvailableBlock',
   'getTokenAccountsByOwner',
   'getSignaturesForAddress',
   'getTransaction',
-  'getBlockTime',
 ] as const;
 const FAULTS = {
   'no history': { error: { code: -32011, message: KEY } },

@@ -3,6 +3,7 @@
 // row was refused. What no file can tell is not taken on anybody's word.
 
 import type { TransferKind } from '../../../chain/transfer.ts';
+import { wholeKinds } from '../../../chain/whole-kinds.ts';
 import type {
   BulkDataset,
   BulkImportOrder,
@@ -38,7 +39,7 @@ export async function coverageOf(
     return proved;
   }
   const declared: HeldRange[] = [];
-  for (const told of toldKinds(state, files, onNote)) {
+  for (const told of toldKinds(state, order, files, onNote)) {
     const holes = await holesOf(told, scratch);
     if (holes === null) {
       onNote(`${told.kind}: too many rows were refused, so no declared block is held in full.`);
@@ -56,6 +57,7 @@ export async function coverageOf(
 /** The kinds of transfer that the files can tell whole, each with the datasets that tell it. */
 function toldKinds(
   state: Checkpoint,
+  { chain }: BulkImportOrder,
   files: readonly ImportedFile[],
   onNote: (line: string) => void,
 ): readonly Told[] {
@@ -71,9 +73,16 @@ function toldKinds(
     return kinds;
   }
   if (coins.length > 0) kinds.push({ kind: 'native', by: coins });
-  if (has('traces')) kinds.push({ kind: 'internal', by: ['traces', 'blocks'] });
+  if (!has('traces')) return kinds;
+  if (wholeKinds('trace_files', chain, FIRST_BLOCK).includes('internal')) {
+    kinds.push({ kind: 'internal', by: ['traces', 'blocks'] });
+  } else {
+    onNote(`internal: traces of ${chain} do not tell all of it, so no declared block is held.`);
+  }
   return kinds;
 }
+
+const FIRST_BLOCK = 0;
 
 async function holesOf({ by }: Told, scratch: Scratch): Promise<readonly number[] | null> {
   const holes = new Set<number>();

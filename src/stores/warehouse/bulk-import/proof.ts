@@ -3,6 +3,7 @@
 // counted nowhere: nothing proves them whole, and nothing is said of them here.
 
 import type { EvmChainName } from '../../../chain/chain.ts';
+import { wholeKinds } from '../../../chain/whole-kinds.ts';
 import { tally } from '../../../evidence/measure.ts';
 import type { StagedRow } from './scratch.ts';
 import { withdrawalsOf } from './withdrawals.ts';
@@ -56,8 +57,7 @@ function holdsWhatTheChainMade(
   { block, time, withdrawals }: StagedRow,
   chain: EvmChainName,
 ): boolean {
-  // What other chains make beside calls (deposits, state sync) is in no trace.
-  if (chain !== 'ethereum') return false;
+  if (!wholeKinds('trace_files', chain, block).includes('internal')) return false;
   if (time < MERGE_S) return block === 0 || traces.some(({ trace }) => trace === 'reward');
   return time < SHANGHAI_S || withdrawalsOf(withdrawals) !== null;
 }

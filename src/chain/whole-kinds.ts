@@ -86,8 +86,8 @@ export const NOT_WHOLE: readonly NotWhole[] = [
     kinds: ['native', 'internal'],
     before: null,
     because:
-      'Closed accounts give their lamports back, and stake, vote and nonce accounts are withdrawn ' +
-      'from, by instructions that are not read.',
+      'Closed accounts give their lamports back, and stake, vote and nonce accounts are ' +
+      'withdrawn from, by instructions that are not read.',
   },
   {
     sources: ['solana_node'],

@@ -200,6 +200,33 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
       expect(await sightOf(made.history())).toEqual(await sightOf(straight.history()));
     });
 
+    test('an imported header of another fork takes no block away from what is followed', async () => {
+      const made = await begun();
+      const blocks = chainOf(1, 6, 'A');
+      // An import brought the headers of a fork that was lost, before the chain was followed.
+      const lost = chainOf(1, 6, 'L').map(({ number, hash, parent_hash, time }) => {
+        return { chain: 'ethereum' as const, number, hash, parent_hash, time };
+      });
+      const provenance = { source: 'suite', origin: 'observed', import_id: 'lost' } as const;
+      given(await made.store.appendImported({ ...NONE, blocks: lost }, provenance));
+      const final = {
+        ...NONE,
+        blocks: blocks.map(({ number, hash, parent_hash, time }) => {
+          return { chain: 'ethereum' as const, number, hash, parent_hash, time };
+        }),
+        from_block: 1,
+        to_block: 6,
+        to_hash: hashOf('A', 6),
+        to_time: NOW - 994,
+        transfers: blocks.flatMap(({ transfers }) => transfers),
+      };
+      const cursor = cursorOf(await made.store.applyFinal('ethereum', final));
+      expect(cursor).toMatchObject({ final_block: 6, final_hash: hashOf('A', 6) });
+      const straight = await begun();
+      cursorOf(await straight.store.applyFinal('ethereum', final));
+      expect(await sightOf(made.history())).toEqual(await sightOf(straight.history()));
+    });
+
     test('coverage reaches the tip, of the kinds that the node tells and of no other', async () => {
       const made = await fresh();
       const following = { ...FOLLOWING, kinds: ['native', 'token'] } as const;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../../evidence/reading.ts';
 import {
   coveredHistoryKeeps,
@@ -24,7 +24,9 @@ import { warehouseHistory } from './warehouse.ts';
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 
 const CALL = { timeoutMs: 10_000 };
-const TABLES = ['transfers', 'sides', 'coverage', 'address_coverage', 'degrees'] as const;
+const TABLES = [
+  ...['transfers', 'sides', 'blocks', 'coverage', 'address_coverage', 'degrees', 'following'],
+] as const;
 
 let folder: string;
 let embedded: Warehouse;
@@ -94,3 +96,32 @@ async function covered(warehouse: Warehouse, world: SuiteHistory) {
 transferHistoryKeeps('embedded warehouse', (world) => filled(embedded, world));
 transferHistoryKeeps('remote warehouse', (world) => filled(remote, world));
 coveredHistoryKeeps('covered embedded warehouse', (world) => covered(embedded, world));
+
+describe.each([
+  ['embedded', () => embedded],
+  ['remote', () => remote],
+] as const)('%s: a chain whose import has begun', (_, warehouse) => {
+  const CHAIN = { chain: 'base', parent_hash: null, time: SUITE_NOW } as const;
+  const header = { ...CHAIN, number: 7, hash: `0x${'7'.repeat(64)}` };
+  const FOLLOWING = { chain: 'bsc', from_block: 1, kinds: ['native'], source: 'suite' } as const;
+
+  test('is among the chains read with its first row, and so is one that is followed', async () => {
+    const world = { chains: [], transfers: [], coverage: [], simulated: false };
+    const { history } = await filled(warehouse(), world);
+    const chains = async () => {
+      const reading = await history.chainsRead();
+      return reading instanceof Read ? reading.value : reading.why.reason;
+    };
+    const store = transferStore(warehouse(), now);
+    const facts = { transfers: [], creations: [], blocks: [], transactions: [] };
+    expect(await chains()).toEqual([]);
+    const provenance = { source: 'suite', origin: 'observed', import_id: 'begun' } as const;
+    const ethereum = { ...header, chain: 'ethereum' as const };
+    await store.appendImported({ ...facts, blocks: [ethereum] }, provenance);
+    expect(await chains()).toEqual(['ethereum']);
+    await store.appendImported({ ...facts, blocks: [header] }, provenance);
+    expect(await chains()).toEqual(['ethereum', 'base']);
+    await store.follow({ ...FOLLOWING, origin: 'observed' });
+    expect(await chains()).toEqual(['ethereum', 'base', 'bsc']);
+  });
+});

@@ -16,7 +16,7 @@ import type {
   RawHistoryPort,
 } from '../../../ports/history/transfer-history.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { type Held, readPresent } from '../transfers/held.ts';
+import { type Held, hasOthers, readPresent } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
 import { coalesced, type Load } from './coalesce.ts';
 import { type KnownHub, knownHubs } from './warehouse-hubs.ts';
@@ -35,8 +35,6 @@ const STATEMENTS_MAX = 2;
 const SORTED_ROWS_MAX = 20_000;
 /** How long the list of chains held is kept. */
 const PRESENT_KEEP_MS = 10_000;
-/** The same of a warehouse that holds nothing yet: a first import is seen soon. */
-const EMPTY_KEEP_MS = 500;
 
 type Answer = Partly<Neighbourhood, RawHistoryPort>;
 
@@ -98,7 +96,10 @@ export function warehouseHistory(
 
 type Present = { readonly chains: readonly ChainName[]; readonly atMs: number };
 
-/** The chains of which anything is held; asked once for all who ask at a time, and kept a while. */
+/**
+ * The chains of which anything is held; asked once for all who ask at a time, and kept a while. The
+ * first row of another one ends that: a negative must not pass over a chain that is being imported.
+ */
 function presentChains(
   warehouse: Warehouse,
   reads: Tools['reads'],
@@ -115,8 +116,10 @@ function presentChains(
   };
   return async () => {
     if (present !== null) {
-      const keepMs = present.chains.length > 0 ? PRESENT_KEEP_MS : EMPTY_KEEP_MS;
-      if (performance.now() - present.atMs < keepMs) return present.chains;
+      const { chains, atMs } = present;
+      const isKept = performance.now() - atMs < PRESENT_KEEP_MS;
+      const call = { timeoutMs: READ_TIMEOUT_MS };
+      if (isKept && !(await hasOthers(warehouse, chains, call))) return chains;
     }
     if (asking === null) {
       asking = ask().finally(() => {

@@ -16,6 +16,7 @@ import {
   blockRows,
   creationRows,
   type FactRows,
+  FINALITY,
   transactionRows,
   transferRows,
 } from './fact-rows.ts';
@@ -46,13 +47,21 @@ async function* linesOf(rows: FactRows['rows']): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Writes final facts. Signers are written first, so that transfers of later batches find them. */
+/**
+ * Writes final facts. Signers are written first, so that transfers of later batches find them. What
+ * is followed is written whole or not at all: its blocks count as held.
+ */
 export async function appendFacts(
   warehouse: Warehouse,
   facts: Facts,
   standing: BlockStanding,
 ): Promise<AppendResult> {
-  const kept = await ofHeldFork(warehouse, facts);
+  const kept = await ofHeldFork(warehouse, facts, standing);
+  const of_another_fork = facts.transfers.length - kept.transfers.length;
+  const strangers = facts.blocks.length - kept.blocks.length + of_another_fork;
+  if (standing.finality === FINALITY.followed && strangers > 0) {
+    return { transfers: 0, creations: 0, of_another_fork: strangers };
+  }
   await insertRows(warehouse, 'blocks', blockRows(kept.blocks, standing));
   await insertRows(warehouse, 'transactions', transactionRows(kept.transactions));
   const signed = withSigners(kept.transfers, kept.transactions);
@@ -64,14 +73,21 @@ export async function appendFacts(
   return {
     transfers: rows.rows.length,
     creations: kept.creations.length,
-    of_another_fork: facts.transfers.length - kept.transfers.length,
+    of_another_fork,
   };
 }
 
 const heldHash = z.tuple([z.coerce.number(), z.string()]);
 
-/** The facts without those of blocks for which another hash is held, or stands in the batch. */
-async function ofHeldFork(warehouse: Warehouse, facts: Facts): Promise<Facts> {
+/**
+ * The facts without those of blocks for which another hash is held, or stands in the batch. A
+ * header that was only imported says nothing against a chain that is followed.
+ */
+async function ofHeldFork(
+  warehouse: Warehouse,
+  facts: Facts,
+  { finality }: BlockStanding,
+): Promise<Facts> {
   const hashes = new Map<string, string>();
   const numbers = new Map<ChainName, Set<number>>();
   const met = (chain: ChainName, number: number) => {
@@ -88,7 +104,8 @@ async function ofHeldFork(warehouse: Warehouse, facts: Facts): Promise<Facts> {
       // The surest header comes last, and of equally sure ones always the same.
       const sql = `SELECT number, lower(hex(hash)) FROM blocks
         WHERE chain = '${chain}' AND number IN {numbers:Array(UInt64)}
-        GROUP BY number, hash ORDER BY number, max(finality), hash`;
+        GROUP BY number, hash HAVING max(finality) >= ${finality}
+        ORDER BY number, max(finality), hash`;
       const query = { ...WRITE, row: heldHash, tuples: true, params: { numbers: list } };
       for (const [number, hash] of await warehouse.query(sql, query)) {
         hashes.set(`${chain} ${number}`, hash);

@@ -312,7 +312,9 @@ async function applyFinal(
     return refusal(position, 'gap');
   }
   const standing = { origin: cursor.origin, finality: FINALITY.followed };
-  await appendFacts(warehouse, blocks, standing);
+  const { of_another_fork } = await appendFacts(warehouse, blocks, standing);
+  // Another block was followed here as final: what is not written is not counted either.
+  if (of_another_fork > 0) return refusal(position, 'final');
   const { to_block: final_block, to_hash: final_hash, to_time } = blocks;
   position.cursor = { ...cursor, final_block, final_hash };
   position.final_time = Math.floor(to_time);

@@ -157,12 +157,30 @@ export function rollbacksIn(held: Held): number {
   return held.followed.reduce((sum, { rollbacks }) => sum + rollbacks, 0);
 }
 
-/** The chains of which any transfer at all is held. */
+const BEGUN_TABLES = ['transfers', 'blocks', 'transactions', 'coverage', 'following'] as const;
+
+/** Whether anything is held of a chain that is not among these: its import has begun. */
+export async function hasOthers(
+  warehouse: Warehouse,
+  chains: readonly ChainName[],
+  call: Call,
+): Promise<boolean> {
+  // Tables are ordered by chain first, so that those named are passed over by the index.
+  const named = chains.map((chain) => `'${chain}'`).join(', ');
+  const where = chains.length === 0 ? '' : `WHERE chain NOT IN (${named})`;
+  const any = BEGUN_TABLES.map(
+    (table) => `SELECT 1 FROM (SELECT 1 FROM ${table} ${where} LIMIT 1)`,
+  );
+  const sql = any.join(' UNION ALL ');
+  return (await warehouse.query(sql, { ...call, row: counted, tuples: true })).length > 0;
+}
+
+/** The chains of which any fact at all is held. */
 export async function readPresent(warehouse: Warehouse, call: Call): Promise<ChainName[]> {
   const any = (table: string, chain: ChainName) =>
     `SELECT '${chain}' FROM (SELECT 1 FROM ${table} WHERE chain = '${chain}' LIMIT 1)`;
   const sql = CHAIN_NAMES.flatMap((chain) => [
-    any('transfers', chain),
+    ...BEGUN_TABLES.map((table) => any(table, chain)),
     any('tip_transfers', chain),
   ]);
   const shape = z.tuple([chainName]);

@@ -19,7 +19,7 @@ const NOT_UNIT = [
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
   'src/transport/{answering,guard,http,socket,stream,stream-bounds,stream-refusals}.test.ts',
 ];
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 120_000;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 
 export default defineConfig({

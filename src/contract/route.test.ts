@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import type { Source } from '../evidence/source.ts';
+import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import { Refusal } from './refusals.ts';
-import { envelopeSchema, evidenceRoute, plainRoute, SIMULATED_CAVEAT } from './route.ts';
+import { envelopeSchema, evidenceRoute, plainRoute } from './route.ts';
 import { checked, negative } from './wire.ts';
 
 const NOW = 1_000;

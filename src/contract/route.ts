@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
-import type { Source } from '../evidence/source.ts';
+import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, type Reply } from './answer.ts';
 import type { Caller } from './caller.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
@@ -199,9 +199,6 @@ function inputsOf<P extends Fields, Q extends Fields, B extends z.ZodType>(spec:
 function sourcesOf(reads: readonly Read<unknown, never>[]): Source[] {
   return reads.flatMap((one) => [...basis(one).sources]);
 }
-
-/** What every simulated caveat begins with. */
-export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
 // An answer that rests on anything simulated says so in its caveat.
 function caveatLabel(sources: ReadonlySet<Source>): string {

@@ -19,6 +19,8 @@ export type ShownSource = { name: string; url: string; as_of: number };
 
 /** The label that every simulated source carries at the end of its name. */
 const SIMULATED_SUFFIX = ' (simulated)';
+/** What every simulated caveat begins with. */
+export const SIMULATED_CAVEAT = 'Simulated: this answer rests on made-up data. ';
 
 /** Turns a source into its wire form; a simulated one says so in its name. */
 export function shown(source: Source): ShownSource {

@@ -1,6 +1,6 @@
 // Answers one question: how does a command in a test read the records of a file.
 
-import { FileUnreadable } from '../features/screening/address-file.command.ts';
+import { FileUnreadable } from '../command/address-file.ts';
 import { csvRecords } from '../sources/files/csv.ts';
 import { FileFault } from '../sources/files/fault.ts';
 

@@ -1,12 +1,10 @@
 // Many addresses against the tables held, and the commands that ask a running service.
 
-import { FileUnreadable } from '../../features/screening/address-file.command.ts';
 import { bulkWalletScreen } from '../../features/screening/bulk-wallet-screen.contract.ts';
 import { bulkWalletScreenHandler } from '../../features/screening/bulk-wallet-screen.route.ts';
 import { lookCommand } from '../../features/screening/look.command.ts';
 import { type ScreenServices, screenCommand } from '../../features/screening/screen.command.ts';
-import { csvRecords } from '../../sources/files/csv.ts';
-import { FileFault } from '../../sources/files/fault.ts';
+import { readRecords } from '../address-records.ts';
 import { feature, served } from '../feature.ts';
 
 export const screening = feature({
@@ -20,11 +18,3 @@ export const screening = feature({
     services: ({ started }): ScreenServices => ({ started, readRecords }),
   },
 });
-
-async function* readRecords(path: string): ReturnType<typeof csvRecords> {
-  try {
-    yield* csvRecords(path);
-  } catch (fault) {
-    throw fault instanceof FileFault ? new FileUnreadable(fault.message) : fault;
-  }
-}

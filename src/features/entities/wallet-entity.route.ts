@@ -7,11 +7,11 @@ import { describeMisform, isSystemAddress, parseAddress } from '../../chain/addr
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
-import { type Asked, type PlainHandler, SIMULATED_CAVEAT } from '../../contract/route.ts';
+import type { Asked, PlainHandler } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
 import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { oldestObservation, type Source } from '../../evidence/source.ts';
+import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import {
   type Entity,

@@ -1,9 +1,9 @@
 // What does a running service say of up to 500 addresses, each of which gets its row?
 // Whatever is no answer is said of every address that it leaves unchecked.
 
+import type { FileAddress } from '../../command/address-file.ts';
 import type { Io } from '../../command/command.ts';
 import { askService, type Connection, refusalText } from '../../command/connection.ts';
-import type { FileAddress } from './address-file.command.ts';
 import { type ScreenResult, screenedBody } from './screen-result.command.ts';
 
 /** The most addresses that one screen takes. */

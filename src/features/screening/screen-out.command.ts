@@ -3,7 +3,7 @@
 // count; what was cut off in the middle is written anew.
 
 import { appendFile, open, stat } from 'node:fs/promises';
-import type { FileAddress, ReadRecords } from './address-file.command.ts';
+import type { FileAddress, ReadRecords } from '../../command/address-file.ts';
 import type { Row } from './screen-batch.command.ts';
 import { isSimulated, leftUnread, listedForms, screenText } from './screen-result.command.ts';
 

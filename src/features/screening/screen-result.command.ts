@@ -2,6 +2,7 @@
 // Unread and not held are different words everywhere.
 
 import { z } from 'zod';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 
 /** What the commands read of one result; fields that they do not know are left alone. */
 const screenResult = z.looseObject({
@@ -71,7 +72,7 @@ const NO_FORMS: readonly string[] = Object.freeze([]);
 
 /** Whether a caveat says that its answer rests on made-up data. */
 export function isSimulated(caveat: string): boolean {
-  return caveat.startsWith('Simulated:');
+  return caveat.startsWith(SIMULATED_CAVEAT);
 }
 
 /** Whether any table that applies to the address was left unread. */

@@ -3,6 +3,16 @@
 // exits 3. Once the service refuses or is silent nobody is asked any more.
 
 import {
+  ADDRESSES_MAX,
+  columnName,
+  type FileAddress,
+  FileUnreadable,
+  fileAddresses,
+  layoutOf,
+  type ReadRecords,
+  type UnreadRow,
+} from '../../command/address-file.ts';
+import {
   type Command,
   EXIT,
   type ExitStatus,
@@ -21,15 +31,6 @@ import {
   findConnection,
 } from '../../command/connection.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-import {
-  columnName,
-  type FileAddress,
-  FileUnreadable,
-  fileAddresses,
-  layoutOf,
-  type ReadRecords,
-  type UnreadRow,
-} from './address-file.command.ts';
 import { BATCH_MAX, type Row, screenBatch } from './screen-batch.command.ts';
 import {
   type OutFile,
@@ -43,7 +44,6 @@ import {
 import { isSimulated } from './screen-result.command.ts';
 import { countOutcome, newCounts, type ScreenCounts, summary } from './screen-summary.command.ts';
 
-const ADDRESSES_MAX = 2_000_000;
 const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
 
 /** A connection, and the reader of files. */

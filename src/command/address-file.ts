@@ -2,8 +2,8 @@
 // The file is read twice: first for its columns, so that no address in a later row of a column that
 // seemed to hold none goes by unseen. Nothing is corrected or left out unsaid.
 
-import { parseKnownAddress } from '../../chain/address.ts';
-import type { TableLine } from '../../ports/tables/table-import.ts';
+import { parseKnownAddress } from '../chain/address.ts';
+import type { TableLine } from '../ports/tables/table-import.ts';
 
 /** Reads the records of a file; the first may be headings. Throws `FileUnreadable`. */
 export type ReadRecords = (path: string) => AsyncIterable<TableLine>;
@@ -26,11 +26,16 @@ export type Layout = {
   /** The headings as written; `null` where the first row is no row of headings. */
   readonly headings: readonly string[] | null;
   readonly width: number;
+  /** How many records the file holds, the headings among them. */
+  readonly records: number;
   /** The columns of which every cell is an address to screen, by their place. */
   readonly columns: readonly number[];
   /** Whether an address of a known form is taken from any other cell too. */
   readonly elsewhere: boolean;
 };
+
+/** The most addresses that are taken from one file. */
+export const ADDRESSES_MAX = 2_000_000;
 
 const HEADING = /address|wallet/i;
 /** No address is shorter, so that a row of shorter cells alone may be one of headings. */
@@ -43,8 +48,10 @@ export async function layoutOf(
 ): Promise<Layout> {
   let first: readonly string[] | null = null;
   let hasHeadings = false;
+  let held = 0;
   const counts: { readonly filled: number; readonly addresses: number }[] = [];
   for await (const { cells } of records) {
+    held += 1;
     if (first === null) {
       first = cells;
       hasHeadings = isHeadings(cells, named);
@@ -64,6 +71,7 @@ export async function layoutOf(
     return {
       headings,
       width,
+      records: held,
       columns: named.map((one) => placeOf(one, headings)),
       elsewhere: false,
     };
@@ -74,7 +82,8 @@ export async function layoutOf(
     return isNamed || (addresses > 0 && addresses * 2 >= filled) ? [i] : [];
   });
   // A file of one column is a list of addresses, whatever it holds.
-  return { headings, width, columns: width === 1 ? [0] : columns, elsewhere: true };
+  const taken = width === 1 ? [0] : columns;
+  return { headings, width, records: held, columns: taken, elsewhere: true };
 }
 
 const NOTHING_FILLED = { filled: 0, addresses: 0 } as const;

@@ -1,0 +1,14 @@
+// How do the commands that run here read the records of a file of addresses?
+
+import { FileUnreadable } from '../command/address-file.ts';
+import { csvRecords } from '../sources/files/csv.ts';
+import { FileFault } from '../sources/files/fault.ts';
+
+/** The records of a CSV file. Throws `FileUnreadable`. */
+export async function* readRecords(path: string): ReturnType<typeof csvRecords> {
+  try {
+    yield* csvRecords(path);
+  } catch (fault) {
+    throw fault instanceof FileFault ? new FileUnreadable(fault.message) : fault;
+  }
+}

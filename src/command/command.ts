@@ -14,6 +14,8 @@ export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 export type Io = {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
+  /** Resolves when more may be written without limit; absent where writing itself waits. */
+  readonly room?: () => Promise<void>;
   /** True where the caller wants JSON: one document, or one a line where the command says so. */
   readonly json: boolean;
   /** True where the caller's terminal shows colour. */

@@ -179,6 +179,32 @@ describe('through the owner', () => {
       await owner.end();
     });
 
+    test('makes a command that asks wait for its reader, however much it says', async () => {
+      const { owner, steps, first, io } = await begun();
+      let written = 0;
+      const writing = (async () => {
+        for (; written < 40; written += 1) {
+          io.out(LINE);
+          await io.room?.();
+        }
+      })();
+      await new Promise((settle) => setImmediate(settle));
+      expect(written).toBeLessThan(3);
+      await first;
+      for (let read = 1; read < 40; read += 1) await steps.next();
+      const rest = steps.next();
+      await writing;
+      expect(io.signal.aborted).toBe(false);
+      // Nobody reads any more: there is nothing to wait for.
+      for (let i = 0; i < 3; i += 1) io.out(LINE);
+      const waiting = io.room?.();
+      await rest;
+      await steps.return(1);
+      await waiting;
+      expect(io.signal.aborted).toBe(true);
+      await owner.end();
+    });
+
     test('tells the command when its reader leaves, and is kept no longer', async () => {
       const { owner, steps, first, io } = await begun();
       io.out('a line');

@@ -148,6 +148,7 @@ async function run<S>(
   const io: Io = {
     out: (line) => lines.add(TO_OUT + line),
     err,
+    room: () => lines.room(),
     json,
     colour: wants.includes(COLOUR_WANTED),
     cwd,
@@ -158,6 +159,8 @@ async function run<S>(
 
 /** Output that waits to be read, in characters; a caller that lets more wait is not reading. */
 const WAITING_CHARS_MAX = 16 * 1024 * 1024;
+/** Up to here a command that asks may write on. */
+const ROOM_CHARS = 1024 * 1024;
 
 /** Lines written at once and read as they come. What nobody reads is not kept. */
 class LineQueue {
@@ -166,6 +169,7 @@ class LineQueue {
   #chars = 0;
   #state: 'open' | 'ended' | 'left' | 'overrun' = 'open';
   #wake: () => void = () => undefined;
+  #roomy: () => void = () => undefined;
 
   /** `leave` is called once, when its reader has gone or has not read for too long. */
   constructor(leave: () => void) {
@@ -178,6 +182,15 @@ class LineQueue {
     this.#chars += line.length;
     if (this.#chars > WAITING_CHARS_MAX) this.#drop('overrun');
     this.#wake();
+  }
+
+  /** Resolves when little waits to be read, or nothing is kept any more. */
+  async room(): Promise<void> {
+    while (this.#state === 'open' && this.#chars > ROOM_CHARS) {
+      await new Promise<void>((roomy) => {
+        this.#roomy = roomy;
+      });
+    }
   }
 
   end(): void {
@@ -193,6 +206,7 @@ class LineQueue {
     this.#state = state;
     this.#lines = [];
     this.#leave();
+    this.#roomy();
   }
 
   async *drained(): AsyncGenerator<string, void> {
@@ -204,6 +218,7 @@ class LineQueue {
           if (this.#isOverrun()) break;
           yield line;
           this.#chars -= line.length;
+          if (this.#chars <= ROOM_CHARS) this.#roomy();
         }
         if (this.#isOverrun()) throw new Error(OVERRUN);
         if (this.#lines.length > 0) continue;

@@ -80,12 +80,23 @@ const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeo
     writeFileSync(join(cwd, 'f.csv'), `address\n${address}\n`);
     return asking('screen f.csv');
   },
-  'sanctions check': (address) => {
-    const { sanctionsList: list } = ports;
-    const sanctions = { list, poll: async () => undefined, simulated: false };
-    return ran(`sanctions check ${address}`, [sanctionsCheck], { sanctions }, { cwd });
+  'sanctions check': (address) => checking(address),
+  'sanctions check --file': (address) => {
+    writeFileSync(join(cwd, 'f.csv'), `address\n${address}\n`);
+    return checking('--file f.csv');
   },
 };
+
+function checking(words: string): ReturnType<typeof ran> {
+  const { sanctionsList: list } = ports;
+  const unasked = () => {
+    throw new Error('test: no file of the list is asked');
+  };
+  const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
+  const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
+  const sanctions = { list, ...files, ...given };
+  return ran(`sanctions check ${words}`, [sanctionsCheck], { sanctions }, { cwd });
+}
 
 function asking(line: string): ReturnType<typeof ran> {
   const { port } = server.address() as AddressInfo;
@@ -111,10 +122,11 @@ const ASKED: readonly (readonly [command: string, form: 'evm' | 'solana', PortNa
   ]),
   ['look', 'evm', 'transferHistory'],
   ['sanctions check', 'evm', 'sanctionsList'],
+  ['sanctions check --file', 'evm', 'sanctionsList'],
 ];
 
 describe('commands over a silent port', () => {
-  test.each(['look', 'screen', 'sanctions check'])('%s denies where all was read', async (name) => {
+  test.each(Object.keys(COMMANDS))('%s denies where all was read', async (name) => {
     const whole = await said(name, named('evm', 'stranger'), []);
     expect(whole.status).toBe(EXIT.done);
     expect(PHRASES.some(([phrase]) => whole.text.match(phrase) !== null)).toBe(true);

@@ -10,6 +10,8 @@ import type {
   PublishedList,
   RefreshOutcome,
 } from '../ports/sanctions/publisher.ts';
+import { listOfFile } from '../stores/snapshots/sanctions-file.ts';
+import { addressRecords } from './address-records.ts';
 import { type FreshStore, publicationsIn } from './control-store.ts';
 import { memorySanctionsList } from './memory/sanctions-list.ts';
 
@@ -60,6 +62,11 @@ type Given = {
   readonly fault?: string;
 };
 
+function outcomeOf({ outcome }: Given): RefreshOutcome {
+  if (outcome === undefined) throw new Error('no outcome');
+  return outcome;
+}
+
 /** Services over a store and a list: the lists given are held, the last of them in force. */
 export async function servicesWith(fresh: FreshStore, given: Given) {
   const database = fresh();
@@ -93,14 +100,12 @@ export async function servicesWith(fresh: FreshStore, given: Given) {
       poll: async () => undefined,
       refresh: async (acceptance) => {
         accepted.push(acceptance);
-        if (given.outcome === undefined) throw new Error('no outcome');
-        return given.outcome;
+        return outcomeOf(given);
       },
       importFile: async (path, obtained_at, acceptance) => {
         imported.push([path, obtained_at]);
         accepted.push(acceptance);
-        if (given.outcome === undefined) throw new Error('no outcome');
-        return given.outcome;
+        return outcomeOf(given);
       },
       reader: async (path) => {
         read.push(path);
@@ -116,6 +121,8 @@ export async function servicesWith(fresh: FreshStore, given: Given) {
         relative: () => null,
         sameDay: () => null,
       },
+      lookUpIn: (list) => listOfFile(list, { maxAgeS, simulated: false }, () => NOW),
+      readRecords: addressRecords,
       diff: (before, after) => ({
         added: after.addresses
           .filter(({ uid }) => !before.addresses.some((other) => other.uid === uid))

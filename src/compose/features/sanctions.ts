@@ -37,7 +37,7 @@ import { sanctionsStatus } from '../../features/sanctions/status.command.ts';
 import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
 import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wallet-ofac.route.ts';
 import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
-import type { Mirror, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+import type { Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../../sources/ofac/http.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
@@ -47,6 +47,8 @@ import { listChangeStore } from '../../stores/control/publication-changes.ts';
 import { diffPublications } from '../../stores/control/publication-diff.ts';
 import { publicationStore } from '../../stores/control/publications.ts';
 import { POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
+import { listOfFile } from '../../stores/snapshots/sanctions-file.ts';
+import { readRecords } from '../address-records.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, served, shownPage } from '../feature.ts';
 import { listGauges } from '../list-gauges.ts';
@@ -91,8 +93,11 @@ export const sanctions = feature({
       const file = fileMirror({ url: pathToFileURL(path), spool, now: nowS, obtained_at });
       return refresh(...rest, { mirrors: [file], kept: spool.kept });
     };
+    const rules = { maxAgeS, simulated: config.simulate };
     const list = {
       importFile,
+      lookUpIn: (read: ReadList) => listOfFile(read, rules, nowS),
+      readRecords,
       list: snapshot.list,
       poll: snapshot.poll,
       diff: diffPublications,

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { otherForms } from '../../chain/equivalent-form.ts';
 import { DAY_S } from '../../chain/time.ts';
 import type { Io } from '../../command/command.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { row } from '../../ports/sanctions/publication-store.suite.ts';
+import { addressRecords } from '../../testing/address-records.ts';
 import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
 import { type CheckServices, sanctionsCheck } from './check.command.ts';
 
@@ -39,7 +41,12 @@ function servicesWith({ checked_at = NOW - 60, held = true } = {}): CheckService
   const publications = held ? [{ published: '2026-11-18', checked_at, entries: ENTRIES }] : [];
   const rules = { maxAgeS: 7 * DAY_S, simulated: false, now: () => NOW };
   const list = memorySanctionsList({ publications, ...rules });
-  return { sanctions: { list, poll: async () => undefined, simulated: false } };
+  const unasked = () => {
+    throw new Error('test: no file is read');
+  };
+  const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
+  const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
+  return { sanctions: { list, ...files, ...given } };
 }
 
 describe('sanctions check', () => {
@@ -53,6 +60,21 @@ describe('sanctions check', () => {
       [ABSENT, 'no', '–', '–', '–', '–', '–'],
     ]);
     expect(out.at(-1)).toContain('Not listed is a statement about this list alone.');
+    // The caveat stands once for all the answers to which it applies.
+    expect(out.filter((line) => line.includes('a false is not a clearance'))).toHaveLength(1);
+  });
+
+  test('--fail-on-listed is 1 where an address or another form of it is listed', async () => {
+    const services = servicesWith();
+    const form = otherForms({ kind: 'other', address: BITCOIN }).at(-3)?.address;
+    for (const [address, status] of [
+      [BITCOIN, 1],
+      [String(form), 1],
+      [ABSENT, 0],
+    ] as const) {
+      const done = await run(sanctionsCheck, [address, '--fail-on-listed'], services);
+      expect([address, done.status]).toEqual([address, status]);
+    }
   });
 
   test('for pipes: one line an address, with the entries or why there is no answer', async () => {
@@ -92,9 +114,10 @@ describe('sanctions check', () => {
     const simulated = { sanctions: { ...services.sanctions, simulated: true } };
     const { out } = await run(sanctionsCheck, [BITCOIN, 'nonsense'], simulated, true);
     for (const line of out) expect(JSON.parse(line)).toMatchObject({ simulated: true });
-    expect(out[0]).toContain('Simulated: this answer rests on made-up data.');
+    expect(out[0]).toContain(SIMULATED_CAVEAT);
     const people = await run(sanctionsCheck, [BITCOIN], simulated);
     expect(people.out[1]).toContain('yes (simulated)');
+    expect(people.out.join('\n')).toContain(`${SIMULATED_CAVEAT}A direct match`);
   });
 
   test('a form that is not known and not listed was not checked', async () => {

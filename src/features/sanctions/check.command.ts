@@ -2,125 +2,111 @@
 // A check that could not be made exits 3 and never prints unlisted. It refuses to fold a listed
 // other form of the same key or account into the answer about the address that was asked.
 
-import { type Command, EXIT, type Io, readArgs, UsageError } from '../../command/command.ts';
-import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { Read } from '../../evidence/reading.ts';
-import type { ListEntry, ListFacts } from '../../ports/sanctions/sanctions-list.ts';
-import { directCaveat } from './caveat.ts';
 import {
-  directCheck,
-  entriesOf,
-  listSubject,
-  type ScreenedForm,
-  spellingsOf,
-} from './direct-check.ts';
+  type Command,
+  type ExitStatus,
+  fileArgument,
+  type Io,
+  readArgs,
+  UsageError,
+} from '../../command/command.ts';
+import { print, printJson, tableLines, timeText } from '../../command/output.ts';
+import { given } from '../../evidence/measure.ts';
+import type { Gate } from '../../ports/sanctions/publisher.ts';
+import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { checkFile } from './check-file.command.ts';
+import {
+  type Checked,
+  checkOne,
+  countChecked,
+  jsonOfCheck,
+  newTally,
+  statusOf,
+} from './check-result.command.ts';
+import { fromFile } from './publications.command.ts';
 import type { SanctionsServices } from './sanctions.command.ts';
 
-/** How many addresses one check takes. */
+/** How many addresses one check takes from its arguments. */
 const CHECKED_MAX = 1_000;
 
 /** What a check needs of its group's services. */
 export type CheckServices = {
-  readonly sanctions: Pick<SanctionsServices['sanctions'], 'list' | 'poll' | 'simulated'>;
+  readonly sanctions: Pick<
+    SanctionsServices['sanctions'],
+    'list' | 'poll' | 'simulated' | 'reader' | 'lookUpIn' | 'readRecords'
+  > & { readonly gate: Pick<Gate, 'absolute'> };
 };
-
-/** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
-type Checked = {
-  readonly address: string;
-  readonly reason: string | null;
-} & (
-  | { readonly listed: null }
-  | {
-      readonly listed: boolean;
-      readonly matches: readonly ListEntry[];
-      readonly forms: readonly ScreenedForm[];
-      readonly listedForms: readonly string[];
-      readonly list: ListFacts;
-      readonly caveat: string;
-    }
-);
 
 /** `exhibit sanctions check`. */
 export const sanctionsCheck: Command<CheckServices> = {
   name: 'sanctions check',
-  summary: 'Check addresses directly against the list in force.',
-  usage: 'exhibit sanctions check ADDRESS… [--json]',
+  summary: 'Check addresses, or those of a file, directly against the list in force.',
+  usage: 'exhibit sanctions check ADDRESS… | --file FILE.csv [--source FILE] [--json]',
   example: 'exhibit sanctions check 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h',
   details: [
+    '--file FILE.csv   check every column that holds addresses; one line for each of them',
+    '--column NAME     of the file read this column alone; may be given more than once',
+    '--source FILE     ask this file of the publisher’s formats, instead of the list in force',
+    '--fail-on-listed  exit status 1 where an address, or another form of it, is listed',
+    '--json            one address a line, with the caveat',
     'Not listed is a statement about this list alone. Other forms of the same key or account are',
     'looked for too, and told apart.',
-    'Exit status 3: at least one address could not be checked.',
+    'Exit status 3: at least one address or row could not be checked. 1: a --source is refused.',
   ],
   run: async (argv, io, { sanctions }) => {
-    const asked = { options: {}, positionals: ['ADDRESS'], many: true } as const;
-    const { positionals } = readArgs(argv, asked);
-    if (positionals.length > CHECKED_MAX) {
-      throw new UsageError(`At most ${CHECKED_MAX} addresses at a time.`);
+    const { values, positionals } = readArgs(argv, {
+      options: {
+        file: { type: 'string' },
+        column: { type: 'string', multiple: true },
+        source: { type: 'string' },
+        'fail-on-listed': { type: 'boolean' },
+      },
+      many: true,
+    });
+    const { file, column, source } = values;
+    if (file === undefined) checkArguments(positionals, column);
+    else if (positionals.length > 0) throw new UsageError('Either ADDRESS or --file FILE.csv.');
+    const list = await listAsked(source, io, sanctions);
+    if ('status' in list) return list.status;
+    const { simulated, readRecords } = sanctions;
+    const ask = (address: string) => checkOne(address, list.lookUp, simulated);
+    const tally = newTally();
+    if (file === undefined) {
+      const results: Checked[] = [];
+      for (const address of positionals) results.push(await ask(address));
+      for (const result of results) countChecked(result, tally);
+      if (io.json) for (const result of results) printJson(io, jsonOfCheck(result, simulated));
+      else showChecks(results, simulated, io);
+    } else {
+      const columns = given(column);
+      const path = fileArgument(file, io);
+      await checkFile({ path, columns, readRecords, ask, simulated }, tally, io);
     }
-    await sanctions.poll();
-    const results: Checked[] = [];
-    for (const address of positionals) results.push(await checkOne(address, sanctions));
-    const { simulated } = sanctions;
-    if (io.json) for (const result of results) printJson(io, jsonOfCheck(result, simulated));
-    else showChecks(results, simulated, io);
-    return results.some(({ listed }) => listed === null) ? EXIT.couldNotCheck : EXIT.done;
+    return statusOf(tally, values['fail-on-listed'] === true);
   },
 };
 
-const NOT_RECOGNISED = 'Form not recognised; nothing was checked.';
-
-async function checkOne(address: string, { list }: CheckServices['sanctions']): Promise<Checked> {
-  const subject = listSubject(address);
-  if (subject === null) return { address, listed: null, reason: NOT_RECOGNISED };
-  const check = directCheck(subject, await list.lookUp(spellingsOf(subject)));
-  if (check.outcome === 'silent') return { address, listed: null, reason: check.why.reason };
-  if (check.outcome === 'misformed') return { address, listed: null, reason: NOT_RECOGNISED };
-  const { look, forms, listedForms } = check;
-  const matches = entriesOf(look.value, subject.address);
-  return {
-    address,
-    listed: matches.length > 0,
-    reason: null,
-    matches,
-    forms,
-    listedForms,
-    list: look.value.list,
-    caveat: directCaveat({
-      subject,
-      list: look.value.list,
-      listedForms,
-      named: null,
-      on: null,
-    }).join(' '),
-  };
+function checkArguments(addresses: readonly string[], column: readonly string[] | undefined): void {
+  if (addresses.length === 0) throw new UsageError('ADDRESS is missing.');
+  if (column !== undefined) throw new UsageError('--column goes with --file FILE.csv.');
+  if (addresses.length <= CHECKED_MAX) return;
+  throw new UsageError(`At most ${CHECKED_MAX} addresses at a time; --file takes more.`);
 }
 
-/** What the simulated world is called beside everything that it holds. */
-const SIMULATED = 'Simulated: this answer rests on made-up data. ';
+type ListAsked = Pick<SanctionsList, 'lookUp'> | { readonly status: ExitStatus };
 
-function jsonOfCheck(result: Checked, simulated: boolean): object {
-  const { address, listed, reason } = result;
-  const label = simulated ? { simulated } : {};
-  if (result.listed === null) {
-    const unread = { matches: null, equivalent_forms: null, list: null, caveat: null };
-    return { address, listed, reason, ...unread, ...label };
+/** The list in force, or that of a file. */
+async function listAsked(
+  source: string | undefined,
+  io: Io,
+  sanctions: CheckServices['sanctions'],
+): Promise<ListAsked> {
+  if (source === undefined) {
+    await sanctions.poll();
+    return sanctions.list;
   }
-  const { matches, forms, list, caveat } = result;
-  return {
-    address,
-    listed,
-    reason,
-    matches,
-    equivalent_forms: forms.map(jsonOfForm),
-    list: { ...list, as_of: formatTime(list.as_of) },
-    caveat: simulated ? SIMULATED + caveat : caveat,
-    ...label,
-  };
-}
-
-function jsonOfForm({ form, address, relation, look, key }: ScreenedForm): object {
-  const listed = look instanceof Read ? look.value.found.has(key) : null;
-  return { form, address, relation, listed };
+  const found = await fromFile(source, io, sanctions);
+  return 'status' in found ? found : { lookUp: sanctions.lookUpIn(found.list) };
 }
 
 const COLUMNS = ['address', 'listed', 'entity', 'type', 'programmes', 'uid', 'currency'];
@@ -149,6 +135,8 @@ function showChecks(results: readonly Checked[], simulated: boolean, io: Io): vo
     const forms = result.listedForms.join(', ');
     io.out(`${result.address}: another form of the same key or account is listed: ${forms}`);
   }
+  const told = results.flatMap((one) => (one.listed === null ? [] : [one.caveat]));
+  print(io, [...new Set(told)]);
   const facts = results.flatMap((one) => (one.listed === null ? [] : [one.list])).at(0);
   if (facts === undefined) return;
   const checked = timeText(facts.as_of);
@@ -156,5 +144,4 @@ function showChecks(results: readonly Checked[], simulated: boolean, io: Io): vo
     `${facts.name}${label} of ${facts.published}, ${facts.addresses} addresses, checked ` +
       `${checked}. Not listed is a statement about this list alone.`,
   );
-  for (const note of facts.age_notes) io.out(note);
 }

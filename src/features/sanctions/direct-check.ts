@@ -66,7 +66,13 @@ type Misform = 'form_not_recognised' | 'solana_letter_case';
 
 /** What the list says of a subject: nothing (and why), that it is no address, or what it holds. */
 export type DirectCheck =
-  | { readonly outcome: 'silent'; readonly silent: Silent<List>; readonly why: Why }
+  | {
+      readonly outcome: 'silent';
+      readonly silent: Silent<List>;
+      readonly why: Why;
+      /** The other forms that the list does hold, as far as it was read. */
+      readonly listedForms: readonly string[];
+    }
   | { readonly outcome: 'misformed'; readonly code: Misform }
   | {
       readonly outcome: 'checked';
@@ -88,7 +94,8 @@ export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>
   const listedForms = others.filter(isListed).map(({ address }) => address);
   const settled = decided(look, ({ found }) => found.has(key));
   if (!(settled instanceof Read)) {
-    return { outcome: 'silent', silent: settled, why: silenceOf(settled.why, listedForms) };
+    const why = silenceOf(settled.why, listedForms);
+    return { outcome: 'silent', silent: settled, why, listedForms };
   }
   if (!subject.recognised && !settled.value.found.has(key)) {
     const misform = describeMisform(subject.address);

@@ -15,31 +15,29 @@ import { printJson, tableLines } from '../../command/output.ts';
 import { written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import {
+  type Gate,
   isListRefusal,
   type ListDiff,
   type Listing,
+  type ReadList,
   UNREADABLE,
 } from '../../ports/sanctions/publisher.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
 import { couldNot, type SanctionsServices } from './sanctions.command.ts';
 
 type Services = SanctionsServices['sanctions'];
 type SanctionsCommand = Command<SanctionsServices>;
 
-/** A publication that a command works on. */
-type Named = {
-  readonly published: string;
-  readonly sha256: string;
-  readonly distinct_addresses: number;
-  readonly addresses: readonly ListEntry[];
-};
-
 /** A publication, or the exit status after saying why there is none. */
-type Found = { readonly list: Named } | { readonly status: ExitStatus };
+type Found = { readonly list: ReadList } | { readonly status: ExitStatus };
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-async function fromFile(path: string, io: Io, { reader, gate }: Services): Promise<Found> {
+/** The publication that a file of the publisher's holds, where it is whole. */
+export async function fromFile(
+  path: string,
+  io: Io,
+  { reader, gate }: Pick<Services, 'reader'> & { readonly gate: Pick<Gate, 'absolute'> },
+): Promise<Found> {
   const outcome = await reader(fileArgument(path, io), io.signal);
   const refused = isListRefusal(outcome) ? outcome : gate.absolute(outcome);
   if (refused === null && !isListRefusal(outcome)) return { list: outcome };
@@ -98,11 +96,11 @@ export const sanctionsDiff: SanctionsCommand = {
   },
 };
 
-function facts({ published, sha256, distinct_addresses }: Named): object {
+function facts({ published, sha256, distinct_addresses }: ReadList): object {
   return { published, addresses: distinct_addresses, sha256 };
 }
 
-function showDiff(before: Named, after: Named, diff: ListDiff, io: Io): void {
+function showDiff(before: ReadList, after: ReadList, diff: ListDiff, io: Io): void {
   const { added, removed, moved, programmes_changed: programmes, renamed } = diff;
   const counts = [
     `${added.length} added`,

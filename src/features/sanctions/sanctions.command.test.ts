@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
-import { refusalOf } from '../../ports/sanctions/publication-store.suite.ts';
+import { unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { listOf, refusalOf, row } from '../../ports/sanctions/publication-store.suite.ts';
 import type { RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
-import { LIST, NOW, run, servicesWith as servicesOn } from '../../testing/list-services.ts';
+import {
+  BITCOIN,
+  LIST,
+  NOW,
+  run,
+  servicesWith as servicesOn,
+} from '../../testing/list-services.ts';
 import { sanctionsImport, sanctionsRefresh } from './sanctions.command.ts';
 import { sanctionsStatus } from './status.command.ts';
 
@@ -173,6 +181,37 @@ describe('sanctions status', () => {
         asked: [],
       },
     ]);
+  });
+
+  test('--literals lists the values of no known form, with their entity and currency', async () => {
+    const odd = row('t1-odd value', '7', { currency: 'ZEC', note: 'as printed' });
+    const held = [listOf('2026-11-18', '2', [row(BITCOIN, '8'), odd])];
+    const { services } = await servicesWith({ held });
+    const json = await run(sanctionsStatus, ['--literals'], services, true);
+    expect(json.status).toBe(0);
+    const cells = { address: 't1-odd value', currency: 'ZEC', entity: 'PARTY 7', uid: '7' };
+    expect(JSON.parse(String(json.out[0]))).toMatchObject({
+      published: '2026-11-18',
+      literals: [{ ...cells, note: 'as printed' }],
+    });
+    const { out } = await run(sanctionsStatus, ['--literals'], services);
+    const told = [...Object.values(cells), 'as printed'];
+    expect(out.at(-1)?.split(/\s{2,}/)).toEqual(told);
+    expect(out.join('\n')).not.toContain(BITCOIN);
+    const plain = await run(sanctionsStatus, [], services, true);
+    expect(plain.out[0]).not.toContain('literals');
+  });
+
+  test('--literals of rows that cannot be read is could not check, not none', async () => {
+    const { services } = await servicesWith({ held: [LIST] });
+    const silent = unread('publication_store', why('timed_out', { what: 'It', limit: '1 s' }));
+    const store = { ...services.sanctions.store, entries: async () => silent };
+    const cut = { sanctions: { ...services.sanctions, store } };
+    expect(await run(sanctionsStatus, ['--literals'], cut, true)).toMatchObject({
+      status: 3,
+      out: [],
+      err: ['Could not check: It did not answer within 1 s.'],
+    });
   });
 
   test('tells a newer list that was refused, and who was asked last', async () => {

@@ -1,6 +1,7 @@
 // What an operator types to bring a newer list into force: from its publisher, or from a file.
 
 import { MS_PER_S } from '../../chain/time.ts';
+import type { ReadRecords } from '../../command/address-file.ts';
 import {
   type Command,
   EXIT,
@@ -18,6 +19,7 @@ import type {
   Gate,
   ListDiff,
   PublicationReader,
+  ReadList,
   RefreshedList,
   RefreshOutcome,
 } from '../../ports/sanctions/publisher.ts';
@@ -46,6 +48,10 @@ export type SanctionsServices = {
     ) => Promise<RefreshOutcome>;
     readonly reader: PublicationReader;
     readonly gate: Gate;
+    /** Asks a list that was read from a file; its age runs from its own date. */
+    readonly lookUpIn: (list: ReadList) => SanctionsList['lookUp'];
+    /** Reads the records of a file of addresses. */
+    readonly readRecords: ReadRecords;
     readonly diff: (before: Rows, after: Rows) => ListDiff;
     /** Whether the list is made up. */
     readonly simulated: boolean;

@@ -67,6 +67,12 @@ export type PublishedList = {
   readonly addresses: readonly ListEntry[];
 };
 
+/** What a question to a list that was read needs of it. */
+export type ReadList = Pick<
+  PublishedList,
+  'published' | 'sha256' | 'distinct_addresses' | 'addresses'
+>;
+
 /** Why a file or a publication is refused. `size`: only its size speaks against it. */
 export type ListRefusal = {
   readonly refused: true;

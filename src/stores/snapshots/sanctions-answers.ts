@@ -52,9 +52,15 @@ export type Standing = {
   readonly tooOld: Why | null;
 };
 
+/** What is said of a publication, whether or not the store holds it. */
+type Dated = Pick<
+  HeldPublication,
+  'published' | 'sha256' | 'distinct_addresses' | 'source_url' | 'checked_at' | 'checked_by'
+>;
+
 /** How the list stands now (Unix seconds), with the newer file that stands against it, if any. */
 export function standingOf(
-  publication: HeldPublication,
+  publication: Dated,
   superseded: Superseded | null,
   rules: ListRules,
   now: number,
@@ -90,7 +96,7 @@ export function answerOn(
 
 const NO_NOTES: readonly string[] = Object.freeze([]);
 
-function factsOf(publication: HeldPublication, age_notes: readonly string[]): ListFacts {
+function factsOf(publication: Dated, age_notes: readonly string[]): ListFacts {
   return {
     name: LIST_NAME,
     published: publication.published,
@@ -102,7 +108,7 @@ function factsOf(publication: HeldPublication, age_notes: readonly string[]): Li
   };
 }
 
-function sourceOf(publication: HeldPublication, rules: ListRules): Source {
+function sourceOf(publication: Dated, rules: ListRules): Source {
   return {
     name: LIST_NAME,
     url: publication.source_url,

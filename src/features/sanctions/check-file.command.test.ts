@@ -1,0 +1,228 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { otherForms } from '../../chain/equivalent-form.ts';
+import { DAY_S } from '../../chain/time.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
+import { evm } from '../../testing/addresses.ts';
+import { embeddedControl } from '../../testing/control-store.ts';
+import { BITCOIN, LIST, NOW, REFUSED, servicesWith } from '../../testing/list-services.ts';
+import { ran } from '../../testing/recording-io.ts';
+import { sanctionsCheck } from './check.command.ts';
+
+const fresh = embeddedControl();
+const LISTED = evm('listed');
+const HELD = listOf('2026-11-18', '2', [row(BITCOIN, '8'), row(LISTED, '9', { entity: 'X, "Y"' })]);
+const CAVEAT =
+  'A direct match against the published SDN list only; no other list was searched. It is a ' +
+  'screen: a false is not a clearance.';
+// The listed key hash under a witness program.
+const OTHER_FORM = String(otherForms({ kind: 'other', address: BITCOIN }).at(-3)?.address);
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'exhibit-check-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+type Given = Parameters<typeof servicesWith>[1] & { readonly simulated?: boolean };
+
+/** Checks a file of this content, without a service and without a key. */
+async function check(content: string, more = '', given: Given = {}) {
+  writeFileSync(join(cwd, 'f.csv'), content);
+  const { services } = await servicesWith(fresh, { held: [HELD], ...given });
+  const sanctions = { ...services.sanctions, simulated: given.simulated === true };
+  return ran(`sanctions check --file f.csv ${more}`, [sanctionsCheck], { sanctions }, { cwd });
+}
+
+const parsed = (lines: readonly string[]) => lines.map((line): unknown => JSON.parse(line));
+
+// A row: a note with line ends and commas in quotes, two addresses, and text behind them.
+const rowOf = (i: number, to = evm(`to ${i}`)) =>
+  `"note ${i},\r\nwith ""lines""",${evm(`from ${i}`)},${to},x`;
+const HEAD = '\ufeffnote,from,to,memo';
+const fileOf = (rows: readonly string[]) => `${[HEAD, ...rows].join('\r\n')}\r\n`;
+const some = (n: number) => Array.from({ length: n }, (_, i) => rowOf(i));
+
+describe('sanctions check --file', () => {
+  test('answers every address of every column on a line of its own, and sums up', async () => {
+    const { lines, errors, status } = await check(fileOf([...some(700), rowOf(700, LISTED)]));
+    expect(status).toBe(0);
+    expect(errors).toEqual(['1402 addresses (from, to), 1 on the sanctions list of 2026-11-18.']);
+    expect(lines).toHaveLength(1 + 1402);
+    expect(lines[1]?.trim().split(/\s{2,}/)).toEqual([
+      ...['2', 'from', evm('from 0'), 'not on the list', '–', '–', '–', CAVEAT],
+    ]);
+    expect(lines.at(-1)?.split(/\s{2,}/)).toEqual([
+      ...['1402', 'to', LISTED, 'LISTED', 'X, "Y"', 'CYBER2; SDGT', '9', CAVEAT],
+    ]);
+  });
+
+  test('for pipes each line has its place, the answer, the caveat and the label', async () => {
+    const file = `address\n${LISTED}\n${evm('a')}\nno-address-at-all-but-long\n`;
+    const { lines, status } = await check(file, '--json', { simulated: true });
+    expect(status).toBe(3);
+    const list = { name: 'OFAC SDN List', published: '2026-11-18' };
+    const said = { column: 'address', list, caveat: SIMULATED_CAVEAT + CAVEAT, simulated: true };
+    const reason = 'Form not recognised; nothing was checked.';
+    expect(parsed(lines)).toMatchObject([
+      { line: 2, address: LISTED, listed: true, matches: [{ uid: '9' }], ...said },
+      { line: 3, address: evm('a'), listed: false, matches: [], ...said },
+      { line: 4, listed: null, matches: null, list: null, caveat: null, reason, simulated: true },
+    ]);
+    const people = await check(file, '', { simulated: true });
+    expect(people.lines).toHaveLength(4);
+    for (const line of people.lines.slice(1)) expect(line).toContain('(simulated)');
+    expect(people.errors.at(-1)).toContain('1 on the sanctions list of 2026-11-18 (simulated)');
+  });
+
+  test('a row that could not be taken has its line, is no miss, and exits 3', async () => {
+    const broken = `unquoted, comma,${evm('a')},${LISTED},x`;
+    const file = fileOf([...some(2), broken, 'n,,,x']);
+    const { lines, errors, status } = await check(file, '--json');
+    expect(status).toBe(3);
+    expect(errors).toEqual([
+      '7 addresses (from, to), 1 on the sanctions list of 2026-11-18, 1 of no known form, not ' +
+        'checked, 2 rows not read in full.',
+    ]);
+    expect(parsed(lines)).toContainEqual({
+      line: 6,
+      column: null,
+      address: null,
+      listed: null,
+      reason: '5 values under 4 columns',
+      matches: null,
+      equivalent_forms: null,
+      list: null,
+      caveat: null,
+    });
+    expect(parsed(lines).at(-1)).toMatchObject({ line: 7, reason: 'no address in this row' });
+    const people = await check(file);
+    expect(people.lines.at(-1)).toMatch(/^ *7 .*not checked .*no address in this row\.$/);
+  });
+
+  test('--column reads that one alone; --fail-on-listed is 1 for a hit', async () => {
+    const file = fileOf([rowOf(0, LISTED)]);
+    const from = await check(file, '--column FROM --fail-on-listed');
+    const miss = '1 addresses (from), 0 on the sanctions list of 2026-11-18.';
+    expect([from.status, from.errors]).toEqual([0, [miss]]);
+    expect((await check(file, '--fail-on-listed')).status).toBe(1);
+  });
+
+  test('--fail-on-listed is 1 for another form too, whether or not the list is of age', async () => {
+    const form = await check(`address\n${OTHER_FORM}\n`, '--fail-on-listed');
+    expect(form.status).toBe(1);
+    expect(form.errors.at(-1)).toContain('0 on the sanctions list of 2026-11-18, 1 with another');
+    const old = { checked_at: NOW - 8 * DAY_S };
+    const cut = await check(`address\n${OTHER_FORM}\n`, '--fail-on-listed', old);
+    expect(cut.status).toBe(1);
+    expect(cut.lines.join()).toContain(`stands on it: ${BITCOIN}`);
+  });
+
+  const shortLists: readonly [name: string, given: Given, reason: string][] = [
+    ['past its age', { checked_at: NOW - 8 * DAY_S }, 'last checked 8 days ago'],
+    ['never loaded', { held: [] }, 'No sanctions list has been loaded'],
+  ];
+  test.each(shortLists)('of a list %s a miss is no answer', async (_name, given, reason) => {
+    const { lines, errors, status } = await check(fileOf([rowOf(0, LISTED)]), '--json', given);
+    expect(status).toBe(3);
+    const isHeld = given.held === undefined;
+    expect(parsed(lines)).toMatchObject([
+      { address: evm('from 0'), listed: null, reason: expect.stringContaining(reason) },
+      { address: LISTED, listed: isHeld ? true : null },
+    ]);
+    expect(errors.at(-1)).not.toContain('0 on the sanctions list');
+    expect(errors.at(-1)).toContain(isHeld ? ', 1 not checked.' : ', 2 not checked.');
+  });
+
+  test('a file that cannot be read, is empty or lacks the column was not checked', async () => {
+    const broken = await check(`address\n${evm('a')}\n"${evm('b')}\n`);
+    expect([broken.status, broken.lines]).toEqual([3, []]);
+    expect(broken.errors.at(-1)).toContain('a quote does not close');
+    for (const file of ['', 'address\n']) {
+      const { status, errors } = await check(file);
+      expect([status, errors.at(-1)]).toEqual([3, expect.stringContaining('nothing was checked')]);
+    }
+    const missing = await check(fileOf(some(1)), '--column wallet');
+    expect(missing.status).toBe(3);
+    expect(missing.errors.at(-1)).toContain('it has no column "wallet"');
+  });
+
+  test('a cell is no instruction to the terminal that shows it', async () => {
+    const { lines } = await check('address\nx\u001b[1A\u001b[2Kno-address-but-long-enough\n');
+    expect(lines).toHaveLength(2);
+    expect(lines.join('\n')).not.toContain('\u001b');
+  });
+
+  test('says how far it is, and lets its reader keep up', async () => {
+    writeFileSync(join(cwd, 'f.csv'), fileOf(some(10_500)));
+    const { services } = await servicesWith(fresh, { held: [HELD] });
+    let waiting = 0;
+    let most = 0;
+    const room = async () => {
+      most = Math.max(most, waiting);
+      waiting = 0;
+    };
+    const out = () => {
+      waiting += 1;
+    };
+    const words = 'sanctions check --file f.csv --json';
+    const { errors, status } = await ran(words, [sanctionsCheck], services, { cwd, out, room });
+    expect(status).toBe(0);
+    expect(errors[0]).toMatch(/^Checking 9\d%, 10,000 rows/);
+    expect(errors.at(-1)).toMatch(/^21000 addresses \(from, to\), 0 on the sanctions list/);
+    expect([most, waiting]).toEqual([500, 0]);
+  });
+
+  test('stops where it is told to, and says that the rest was not checked', async () => {
+    writeFileSync(join(cwd, 'f.csv'), fileOf(some(3)));
+    const { services } = await servicesWith(fresh, { held: [HELD] });
+    const given = { cwd, signal: AbortSignal.abort() };
+    const done = await ran('sanctions check --file f.csv', [sanctionsCheck], services, given);
+    expect([done.status, done.lines]).toEqual([3, []]);
+    expect(done.errors.at(-1)).toContain('The rest was not checked.');
+  });
+
+  test('addresses or a file, and --column of a file alone', async () => {
+    expect((await check('address\n', BITCOIN)).status).toBe(2);
+    const { services } = await servicesWith(fresh, { held: [HELD] });
+    const words = `sanctions check ${BITCOIN} --column a`;
+    expect((await ran(words, [sanctionsCheck], services, { cwd })).status).toBe(2);
+  });
+});
+
+describe('sanctions check --source', () => {
+  const asked = `address\n${BITCOIN}\n${LISTED}\n`;
+
+  test('asks that file, not the list in force', async () => {
+    const files = { [join(cwd, 'new.xml')]: LIST };
+    const { lines, status } = await check(asked, '--source new.xml --json', { files });
+    expect(status).toBe(0);
+    const own = 'counts as checked on its own publication date';
+    expect(parsed(lines)).toMatchObject([
+      { listed: true, matches: [{ uid: '8' }, { uid: '9' }], list: { published: '2026-11-18' } },
+      { listed: false, caveat: expect.stringContaining(own) },
+    ]);
+  });
+
+  test('of an old file shows a listing and no absence, unless the limit is lifted', async () => {
+    const files = { [join(cwd, 'old.xml')]: listOf('2026-06-01', '3', [row(BITCOIN, '8')]) };
+    const old = await check(asked, '--source old.xml --json', { files });
+    expect(old.status).toBe(3);
+    expect(parsed(old.lines)).toMatchObject([{ listed: true }, { listed: null, matches: null }]);
+    const lifted = await check(asked, '--source old.xml --json', { files, maxAgeS: null });
+    expect(lifted.status).toBe(0);
+    const dated = expect.stringContaining('The publication is of 2026-06-01');
+    expect(parsed(lifted.lines)).toMatchObject([{}, { listed: false, caveat: dated }]);
+  });
+
+  test('of a refused file is 1, of one that is not there 3, and answers nothing', async () => {
+    const files = { [join(cwd, 'cut.xml')]: REFUSED };
+    const cut = await check(asked, '--source cut.xml', { files });
+    expect([cut.status, cut.lines]).toEqual([1, []]);
+    const none = await check(asked, '--source none.xml', { files });
+    expect([none.status, none.lines]).toEqual([3, []]);
+  });
+});

@@ -1,0 +1,148 @@
+// What did a check of one address against a list come to, and what do many come to together?
+// What could not be checked is `null`, never unlisted, and makes the exit status 3.
+
+import { EXIT, type ExitStatus } from '../../command/command.ts';
+import { formatTime } from '../../command/output.ts';
+import { Read } from '../../evidence/reading.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { directCaveat } from './caveat.ts';
+import {
+  directCheck,
+  entriesOf,
+  listSubject,
+  type ScreenedForm,
+  spellingsOf,
+} from './direct-check.ts';
+
+/** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
+export type Checked = {
+  readonly address: string;
+  readonly reason: string | null;
+  /** The other forms of it that the list holds, as far as it was read. */
+  readonly listedForms: readonly string[];
+} & (
+  | { readonly listed: null; readonly recognised: boolean }
+  | {
+      readonly listed: boolean;
+      readonly matches: readonly ListEntry[];
+      readonly forms: readonly ScreenedForm[];
+      readonly list: ListFacts;
+      /** With the label of made-up data, where it is. */
+      readonly caveat: string;
+    }
+);
+
+/** Checks one address. */
+export async function checkOne(
+  address: string,
+  lookUp: SanctionsList['lookUp'],
+  simulated: boolean,
+): Promise<Checked> {
+  const subject = listSubject(address);
+  if (subject === null) return notRecognised(address);
+  const check = directCheck(subject, await lookUp(spellingsOf(subject)));
+  if (check.outcome === 'misformed') return notRecognised(address);
+  const { listedForms } = check;
+  if (check.outcome === 'silent') {
+    const { reason } = check.why;
+    return { address, listed: null, recognised: true, reason, listedForms };
+  }
+  const { look, forms } = check;
+  const { list } = look.value;
+  const matches = entriesOf(look.value, subject.address);
+  const caveat = directCaveat({ subject, list, listedForms, named: null, on: null }).join(' ');
+  return {
+    address,
+    listed: matches.length > 0,
+    reason: null,
+    matches,
+    forms,
+    listedForms,
+    list,
+    caveat: simulated ? SIMULATED_CAVEAT + caveat : caveat,
+  };
+}
+
+const NO_FORMS: readonly string[] = Object.freeze([]);
+
+function notRecognised(address: string): Checked {
+  const reason = 'Form not recognised; nothing was checked.';
+  return { address, listed: null, recognised: false, reason, listedForms: NO_FORMS };
+}
+
+/** A check for a pipe. */
+export function jsonOfCheck(result: Checked, simulated: boolean): object {
+  const { address, listed, reason } = result;
+  const label = simulated ? { simulated } : {};
+  if (result.listed === null) return { address, ...UNCHECKED, reason, ...label };
+  const { matches, forms, list, caveat } = result;
+  return {
+    address,
+    listed,
+    reason,
+    matches,
+    equivalent_forms: forms.map(jsonOfForm),
+    list: { ...list, as_of: formatTime(list.as_of) },
+    caveat,
+    ...label,
+  };
+}
+
+/** The fields of what could not be checked; its `reason` says why. */
+export const UNCHECKED = {
+  listed: null,
+  reason: null,
+  matches: null,
+  equivalent_forms: null,
+  list: null,
+  caveat: null,
+} as const;
+
+function jsonOfForm({ form, address, relation, look, key }: ScreenedForm): object {
+  const listed = look instanceof Read ? look.value.found.has(key) : null;
+  return { form, address, relation, listed };
+}
+
+/** What the checks of one command came to. */
+export type Tally = {
+  addresses: number;
+  listed: number;
+  formListed: number;
+  /** Addresses of no known form, and others, that were not checked. */
+  misformed: number;
+  unchecked: number;
+  /** Rows of a file that could not be taken as its columns say. */
+  unread: number;
+  /** Why the rest of a file was not reached; `null` where all of it was. */
+  stopped: string | null;
+  /** The publications that answered. */
+  readonly published: Set<string>;
+};
+
+/** Nothing counted yet. */
+export function newTally(): Tally {
+  const counts = { addresses: 0, listed: 0, formListed: 0, misformed: 0, unchecked: 0, unread: 0 };
+  return { ...counts, stopped: null, published: new Set() };
+}
+
+/** Counts one address. */
+export function countChecked(result: Checked, tally: Tally): void {
+  tally.addresses += 1;
+  if (result.listedForms.length > 0) tally.formListed += 1;
+  if (result.listed === null) {
+    if (result.recognised) tally.unchecked += 1;
+    else tally.misformed += 1;
+    return;
+  }
+  if (result.listed) tally.listed += 1;
+  tally.published.add(result.list.published);
+}
+
+/** A listing is no fault of a check, unless its caller says so. */
+export function statusOf(tally: Tally, failOnListed: boolean): ExitStatus {
+  const { addresses, listed, formListed, misformed, unchecked, unread, stopped } = tally;
+  if (failOnListed && listed + formListed > 0) return EXIT.failed;
+  const left = misformed + unchecked + unread;
+  return addresses === 0 || left > 0 || stopped !== null ? EXIT.couldNotCheck : EXIT.done;
+}

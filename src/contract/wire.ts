@@ -211,5 +211,16 @@ export const sourceShown = z.strictObject({
 /** The longest text that can name an address of any form. */
 export const ADDRESS_CHARS_MAX = 128;
 
+// Answers and problems name their subject, and a credential is never echoed: no form of an address
+// has the beginning of a key.
+const KEY_START = /sc[pt]?_/i;
+const KEY_AS_ADDRESS =
+  'expected an address, and a key or token stands here, which is not repeated. Revoke it where ' +
+  'it was sent in a URL: URLs are kept in logs and histories';
+
 /** Any address as it is written: the route that takes it says which forms it knows. */
-export const addressText = z.string().min(1).max(ADDRESS_CHARS_MAX);
+export const addressText = z
+  .string()
+  .min(1)
+  .max(ADDRESS_CHARS_MAX)
+  .refine((text) => !KEY_START.test(text), KEY_AS_ADDRESS);

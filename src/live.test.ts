@@ -2,13 +2,14 @@
 // a key or an account anywhere.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnAdvancedXml } from './world/sdn-publication.ts';
 
@@ -71,6 +72,43 @@ test("serves the publisher's list, and answers of it in one command", () => {
     list: { published: list.published },
   });
   expect(stdout).not.toContain('"simulated":true');
+});
+
+/** What a command printed of itself, as JSON. */
+function said(words: string[]): { readonly [name: string]: unknown } {
+  const { status, stdout, stderr } = run([...words, '--json']);
+  if (status !== 0) throw new Error(stderr);
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(stdout));
+}
+
+test('serves the labels that come with the product, until an operator imports others', async () => {
+  const binance = '0x28c6c06298d514db089934071355e5743bf21d60';
+  const base = String(/http:\/\/127\.0\.0\.1:\d+/.exec(output())?.[0]);
+  const membership = String(said(['members', 'add', '--plan', 'desk'])['membership_id']);
+  const key = String(said(['keys', 'create', '--membership', membership])['key']);
+  const asked = async (path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    return (await fetch(`${base}${path}`, { headers, ...sent })).json();
+  };
+  const screened = () => asked('/api/v1/bulk/wallet-screen', { addresses: [binance] });
+  const named = { name: expect.stringMatching(/^Exchange wallet table that comes with/) };
+  const sources = expect.arrayContaining([expect.objectContaining(named)]);
+  const checked = { exchange_table: true };
+  expect(await screened()).toMatchObject({
+    sources,
+    data: { results: [{ exchange: { entity: 'Binance' }, checked }] },
+  });
+  const cex = await asked(`/api/v1/wallet/${binance}/cex`);
+  expect(cex).toMatchObject({ state: 'ok', sources, data: { direct: { entity: 'Binance' } } });
+
+  writeFileSync(join(cwd, 'labels.csv'), `address,entity\n0x${'12'.repeat(20)},Exemplar\n`);
+  said(['labels', 'import', join(cwd, 'labels.csv'), '--source', 'tests']);
+  await vi.waitFor(
+    async () => expect(await screened()).toMatchObject({ data: { results: [{ exchange: null }] } }),
+    { timeout: 25_000, interval: 500 },
+  );
+  expect(JSON.stringify(await screened())).not.toContain('comes with the product');
 });
 
 test('--live is for start alone', () => {

@@ -1,6 +1,7 @@
 // Bridges: the registry of contracts, the receipts of transactions, and who checks both.
 
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Config } from '../../config.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import { type BridgesServices, bridgesExplain } from '../../features/bridges/bridges.command.ts';
@@ -20,7 +21,15 @@ import { checkWithNodes } from '../../features/bridges/registry-nodes.ts';
 import type { BridgePorts } from '../../features/bridges/trace.ts';
 import { walletBridges } from '../../features/bridges/wallet-bridges.contract.ts';
 import { walletBridgesHandler } from '../../features/bridges/wallet-bridges.route.ts';
-import { BRIDGE_CHAINS, type BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
+import {
+  SHIPPED_LABEL_COLUMNS,
+  validateShippedLabels,
+} from '../../features/tables/shipped-labels.ts';
+import {
+  BRIDGE_CHAINS,
+  type BridgeRegistry,
+  type RegistryRow,
+} from '../../ports/bridges/bridge-registry.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
 import { csvTable } from '../../sources/files/csv.ts';
@@ -32,6 +41,7 @@ import { nowS } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
 import { type Base, feature, served, shownPage } from '../feature.ts';
 import { outsideOf } from '../outside.ts';
+import { SHIPPED_LABELS } from './tables.ts';
 
 type RegistryGiven = { readonly bridgeRegistry: BridgeRegistry };
 
@@ -114,7 +124,10 @@ export function bridgeRegistryOf(): BridgeRegistry {
 /** What the commands need that check a table and explain a receipt. They open no store. */
 export function bridgeServices(config: Config | null): RegistryServices & BridgesServices {
   return {
-    checkRegistry: (path, signal) => checked(path === null ? TABLE : path, config, signal),
+    checkRegistry: (path, signal) => {
+      const files = path === null ? [TABLE, SHIPPED_LABELS] : [path];
+      return Promise.all(files.map((file) => checked(file, config, signal)));
+    },
     explainReceipt: explained,
   };
 }
@@ -136,38 +149,51 @@ async function textOf(path: string) {
 async function checked(path: string | URL, config: Config | null, signal: AbortSignal) {
   const table = await judgedOrFault(path);
   if (!table.read) return table;
-  const { validated, sha256 } = table;
+  const { sha256, judged, bridges } = table;
+  const asked = await askedNodes(bridges, config, signal);
+  const refusedByNode = asked.nodes.reduce((sum, { refused }) => sum + refused.length, 0);
+  return {
+    read: true,
+    file: path instanceof URL ? `registry/${basename(path.pathname)}` : path,
+    sha256,
+    rows: judged.rows.length + judged.refused.length,
+    accepted: judged.rows.length - refusedByNode,
+    refused: judged.refused,
+    ...asked,
+  } as const;
+}
+
+async function askedNodes(
+  rows: readonly RegistryRow[],
+  config: Config | null,
+  signal: AbortSignal,
+) {
   const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const probes = BRIDGE_CHAINS.flatMap((chain) => {
     const rpc = nodes?.byChain.get(chain);
     return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
   });
-  const looked = await checkWithNodes(validated.rows, probes, signal);
+  const looked = await checkWithNodes(rows, probes, signal);
   nodes?.close();
-  const refusedByNode = looked.reduce((sum, { refused }) => sum + refused.length, 0);
-  return {
-    read: true,
-    file: path instanceof URL ? 'registry/bridge-contracts.csv' : path,
-    sha256,
-    rows: validated.rows.length + validated.refused.length,
-    accepted: validated.rows.length - refusedByNode,
-    refused: validated.refused,
-    nodes: looked,
-    without_node: BRIDGE_CHAINS.filter(
-      (chain) =>
-        nodes?.byChain.has(chain) !== true && validated.rows.some((row) => row.chain === chain),
-    ),
-  } as const;
+  const without_node = BRIDGE_CHAINS.filter(
+    (chain) => nodes?.byChain.has(chain) !== true && rows.some((row) => row.chain === chain),
+  );
+  return { nodes: looked, without_node };
 }
 
+/** The rows of a file by the rules of the table that its heading names, and which are bridges. */
 async function judgedOrFault(path: string | URL) {
   try {
     const { sha256, lines } = await csvTable(path);
-    return { read: true, validated: validateRegistry(lines), sha256 } as const;
+    if (lines[0]?.cells.join() === SHIPPED_LABEL_COLUMNS.join()) {
+      return { read: true, sha256, judged: validateShippedLabels(lines), bridges: [] } as const;
+    }
+    const judged = validateRegistry(lines);
+    return { read: true, sha256, judged, bridges: judged.rows } as const;
   } catch (fault) {
     if (!(fault instanceof RangeError || fault instanceof FileFault))
       return unreadable(CANNOT_OPEN);
-    return unreadable(`The file is no table of bridges: ${fault.message}.`);
+    return unreadable(`The file is no table of bridges or exchange wallets: ${fault.message}.`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -39,13 +39,37 @@ const check = (words: string, services = bridgeServices(null)) =>
   ran(`registry check ${words}`, [registryCheck], services);
 
 describe('registry check', () => {
-  test('takes the table that is served where no file is named, and says what was not verified', async () => {
+  test('takes both tables of the product where no file is named, and says what was not verified', async () => {
     const { status, lines } = await check('');
     expect(status).toBe(0);
-    expect(lines.join('\n')).toMatch(/^196 rows, 196 accepted, 0 refused\./);
-    expect(lines.at(-1)).toBe(
+    expect(lines).toEqual([
+      'registry/bridge-contracts.csv: 196 rows, 196 accepted, 0 refused.',
       'No node is set for ethereum, arbitrum, base, bsc, polygon: code and events not verified.',
-    );
+      'registry/exchange-wallets.csv: 422 rows, 422 accepted, 0 refused.',
+    ]);
+  });
+
+  test('judges a table of exchange wallets by the rules of its import', async () => {
+    const shipped = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
+    const [heading = '', row = ''] = readFileSync(shipped, 'utf8').split('\n');
+    const path = join(folder, 'wallets.csv');
+    const zero = `0x${'0'.repeat(40)}`;
+    const nobody = row.replace(/0x[0-9a-f]{40}/, zero);
+    writeFileSync(path, [heading, row, row, nobody, row.replace('https:', 'page:')].join('\n'));
+    const { status, lines } = await check(`${path} --json`);
+    expect(status).toBe(1);
+    expect(JSON.parse(String(lines[0]))).toMatchObject({
+      file: path,
+      rows: 4,
+      accepted: 1,
+      nodes: [],
+      without_node: [],
+      refused: [
+        { line: 3, code: 'duplicate' },
+        { line: 4, code: 'system_address', chain: 'ethereum', address: zero },
+        { line: 5, code: 'bad_link' },
+      ],
+    });
   });
 
   test('names each refused row with its line and why, and exits 1', async () => {

@@ -9,15 +9,21 @@ import { labelChangesHandler } from '../../features/tables/label-changes.route.t
 import { exchangeLabels } from '../../features/tables/labels.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
 import { otherLists } from '../../features/tables/other-lists.ts';
+import { validateShippedLabels } from '../../features/tables/shipped-labels.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { LabelChanges } from '../../ports/labels/label-changes.ts';
 import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
 import type { ImportFile } from '../../ports/tables/table-import.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
+import { labelsFile } from '../../sources/registry/labels-file.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
 import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature, type PortFacts, served } from '../feature.ts';
+
+/** The label table that comes with the product. */
+export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
 
 type ChangesGiven = { readonly labelChanges: LabelChanges };
 
@@ -40,6 +46,13 @@ function imported<P extends string, Answer>(
   };
 }
 
+/** What answers while no labels were imported. Nothing real is shown beside made-up data. */
+export function shippedLabels(simulated: boolean): ExchangeLabels | undefined {
+  const { index } = exchangeLabels;
+  const rules = { validate: validateShippedLabels, index };
+  return simulated ? undefined : labelsFile(SHIPPED_LABELS, rules);
+}
+
 export const tables = feature({
   name: 'tables',
   heading: 'Tables',
@@ -51,6 +64,7 @@ export const tables = feature({
     const serve = <Row extends StoredRow, P extends string, Answer>(
       table: ImportedTable<Row, P, Answer>,
       notes: ImportNotes | null = null,
+      unimported?: TableLookUp<P, Answer>,
     ): TableLookUp<P, Answer> => {
       const { name } = table;
       const store = tableStore(database, table, nowS, notes);
@@ -58,6 +72,7 @@ export const tables = feature({
         table,
         store,
         pollMs: TABLE_POLL_MS,
+        unimported,
         onFault: ({ code, reason }) => log.warn({ table: name, code, reason }, 'table: not polled'),
         onBug: (fault) => log.error({ table: name, fault: String(fault) }, 'table: polling failed'),
       });
@@ -68,7 +83,7 @@ export const tables = feature({
     };
     return {
       ports: {
-        exchangeLabels: serve(exchangeLabels, LABEL_NOTES),
+        exchangeLabels: serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated)),
         launchCorpus: serve(launchCorpus),
         flaggedAddresses: serve(flaggedAddresses),
         otherLists: serve(otherLists),

@@ -1,4 +1,4 @@
-// What an operator types to check a table of bridge contracts before it is published.
+// What an operator types to check a table of the registry before it is published.
 // Each refused row is named. Without a node, code and events are not verified, and it says so.
 
 import {
@@ -10,7 +10,15 @@ import {
   readArgs,
 } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-import type { RefusedRegistryRow } from '../../ports/bridges/bridge-registry.ts';
+
+/** A row that the rules of its table or a node refuse. */
+type RefusedRow = {
+  readonly line: number;
+  readonly chain: string;
+  readonly address: string;
+  readonly code: string;
+  readonly reason: string;
+};
 
 /** The outcome of asking the node of a chain. */
 type NodeLine = {
@@ -19,7 +27,7 @@ type NodeLine = {
   readonly checked: number;
   readonly events_seen: number;
   readonly silent: string | null;
-  readonly refused: readonly RefusedRegistryRow[];
+  readonly refused: readonly RefusedRow[];
 };
 
 /** The outcome of a check, or why the file could not be read. */
@@ -31,51 +39,60 @@ type RegistryCheck =
       readonly sha256: string;
       readonly rows: number;
       readonly accepted: number;
-      readonly refused: readonly RefusedRegistryRow[];
+      readonly refused: readonly RefusedRow[];
       readonly nodes: readonly NodeLine[];
       /** Chains with rows and without a node. */
       readonly without_node: readonly string[];
     };
 
-/** The command's services. Compose fills them; without a path it takes the table that is served. */
+/** The command's services. Compose fills them; without a path it takes the tables that ship. */
 export type RegistryServices = {
-  readonly checkRegistry: (path: string | null, signal: AbortSignal) => Promise<RegistryCheck>;
+  readonly checkRegistry: (
+    path: string | null,
+    signal: AbortSignal,
+  ) => Promise<readonly RegistryCheck[]>;
 };
 
 /** `exhibit registry check`. */
 export const registryCheck: Command<RegistryServices> = {
   name: 'registry check',
-  summary: 'Check a table of bridge contracts by its rules and by nodes.',
+  summary: 'Check bridge contracts and exchange wallets by their rules and by nodes.',
   usage: 'exhibit registry check [FILE] [--json]',
   example: 'exhibit registry check registry/bridge-contracts.csv',
   details: [
-    'FILE   CSV with the columns chain, address, protocol, name, role, valid_from_block, sources,',
-    '       reviewed, note; without it, the table that is served',
-    'A node of a chain (EXHIBIT_RPC_<CHAIN>) verifies that there is code, that it is no token and',
-    'no pool, and whether it logged an event of its protocol.',
+    'FILE   CSV of bridge contracts (chain, address, protocol, name, role, valid_from_block,',
+    '       sources, reviewed, note) or exchange wallets (chain, address, entity, label, role,',
+    '       confidence, source, source_url, first_seen, reviewed); without it, both tables of the',
+    '       product',
+    'Of exchange wallets the rules are those of `labels import`, and no cell may be empty.',
+    'Of bridge contracts a node of a chain (EXHIBIT_RPC_<CHAIN>) verifies that there is code, that',
+    'it is no token and no pool, and whether it logged an event of its protocol.',
     'Exit status 1: a row was refused, or the file could not be read. 3: a node did not answer.',
   ],
   run: async (argv, io, { checkRegistry }) => {
     const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
     const [path] = positionals;
-    const checked = await checkRegistry(
-      path === undefined ? null : fileArgument(path, io),
-      io.signal,
-    );
-    if (!checked.read) {
-      io.err(checked.reason);
-      return EXIT.failed;
-    }
-    const status = statusOf(checked);
-    if (io.json) printJson(io, { ...jsonOf(checked), status });
-    else show(checked, io);
-    return status;
+    const file = path === undefined ? null : fileArgument(path, io);
+    const statuses = (await checkRegistry(file, io.signal)).map((one) => told(one, io));
+    const worst = [EXIT.failed, EXIT.couldNotCheck].find((status) => statuses.includes(status));
+    return worst === undefined ? EXIT.done : worst;
   },
 };
 
+function told(checked: RegistryCheck, io: Io): ExitStatus {
+  if (!checked.read) {
+    io.err(checked.reason);
+    return EXIT.failed;
+  }
+  const status = statusOf(checked);
+  if (io.json) printJson(io, { ...jsonOf(checked), status });
+  else show(checked, io);
+  return status;
+}
+
 type Checked = Extract<RegistryCheck, { read: true }>;
 
-function refusedIn({ refused, nodes }: Checked): RefusedRegistryRow[] {
+function refusedIn({ refused, nodes }: Checked): RefusedRow[] {
   return [...refused, ...nodes.flatMap((node) => node.refused)];
 }
 
@@ -94,16 +111,19 @@ function show(checked: Checked, io: Io): void {
   const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
   const lineOf = (line: number) => (line === 0 ? null : line);
   if (refused.length > 0) {
-    const rows = refused.map((one) => [
+    const cells = refused.map((one) => [
       ...[lineOf(one.line), one.chain, one.address, one.code, one.reason],
     ]);
-    print(io, tableLines(columns, rows, io));
+    print(io, tableLines(columns, cells, io));
   }
-  io.out(`${checked.rows} rows, ${checked.accepted} accepted, ${refused.length} refused.`);
+  const { file, rows, accepted } = checked;
+  io.out(`${file}: ${rows} rows, ${accepted} accepted, ${refused.length} refused.`);
   if (checked.rows === 0) io.err('The table holds no row.');
   for (const node of checked.nodes) {
-    const { chain, rows, checked: done, events_seen } = node;
-    io.out(`${chain}: ${done} of ${rows} contracts asked, ${events_seen} logged an event lately.`);
+    const { chain, checked: done, events_seen } = node;
+    io.out(
+      `${chain}: ${done} of ${node.rows} contracts asked, ${events_seen} logged an event lately.`,
+    );
     if (node.silent !== null) io.err(`${chain}: not all checked. ${node.silent}`);
   }
   if (checked.without_node.length > 0) {

@@ -1,7 +1,8 @@
 // What does an imported table hold, kept ready from its store?
 // It polls for a change of the imports in force and loads the table anew. It refuses to use rows
 // that are not as many as their imports recorded. While the store is silent what was loaded goes
-// on answering; before the first load nothing does.
+// on answering; before the first load nothing does. Where the store says that no import was ever
+// completed, a table that comes with the product may answer.
 
 import { Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -24,6 +25,8 @@ export type HeldOptions<Row extends StoredRow, P extends string, Answer> = {
   readonly table: TableShape<Row, P, Answer>;
   readonly store: TableStore<Row>;
   readonly pollMs: number;
+  /** Answers, as a source of its own, while the store holds no import; absent: nothing does. */
+  readonly unimported?: TableLookUp<P, Answer> | undefined;
   /** Told whenever a poll could not read the store. */
   readonly onFault: (fault: Why) => void;
   /** Told of a bug met by a poll nobody waits for; polling goes on. Else it ends the process. */
@@ -43,24 +46,28 @@ export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> & {
 type Imports = readonly [TableImport, ...TableImport[]];
 
 /** A table that is loaded, or why it is not. `index` is `null` where it is too large to be held. */
-type Holding<Row, Answer> =
+type Holding<Row, P extends string, Answer> =
   | {
       readonly rows: number;
       readonly index: TableIndex<Row, Answer> | null;
       readonly imports: Imports;
       readonly source: Source;
     }
+  | { readonly unimported: TableLookUp<P, Answer> }
   | { readonly why: Why };
 
 /** What is held, and of which imports in force. */
-type State<Row, Answer> = { readonly of: Imports | null; readonly held: Holding<Row, Answer> };
+type State<Row, P extends string, Answer> = {
+  readonly of: Imports | null;
+  readonly held: Holding<Row, P, Answer>;
+};
 
 /** Keeps a table ready; nothing is read before `start` or `poll`. */
 export function heldTable<Row extends StoredRow, P extends string, Answer>(
   options: HeldOptions<Row, P, Answer>,
 ): HeldTable<P, Answer> {
   const { table, store, pollMs, onBug } = options;
-  let state: State<Row, Answer> = {
+  let state: State<Row, P, Answer> = {
     of: null,
     held: silent(table, 'it has not been loaded yet'),
   };
@@ -103,11 +110,12 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
 async function lookUp<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   store: TableStore<Row>,
-  held: Holding<Row, Answer>,
+  held: Holding<Row, P, Answer>,
   addresses: readonly string[],
 ): Promise<Reading<Answer, P>> {
   const { port } = table;
   if ('why' in held) return unread(port, held.why);
+  if ('unimported' in held) return held.unimported.lookUp(addresses);
   const { rows, source, imports } = held;
   let { index } = held;
   if (index === null) {
@@ -120,10 +128,10 @@ async function lookUp<Row extends StoredRow, P extends string, Answer>(
 }
 
 async function polled<Row extends StoredRow, P extends string, Answer>(
-  { table, store, onFault }: HeldOptions<Row, P, Answer>,
-  before: State<Row, Answer>,
-): Promise<State<Row, Answer>> {
-  const unreadable = (fault: Why): State<Row, Answer> => {
+  { table, store, unimported, onFault }: HeldOptions<Row, P, Answer>,
+  before: State<Row, P, Answer>,
+): Promise<State<Row, P, Answer>> {
+  const unreadable = (fault: Why): State<Row, P, Answer> => {
     onFault(fault);
     return 'why' in before.held ? { of: null, held: { why: fault } } : before;
   };
@@ -131,8 +139,9 @@ async function polled<Row extends StoredRow, P extends string, Answer>(
   if (!(inForce instanceof Read)) return unreadable(inForce.why);
   const [first, ...more] = inForce.value;
   if (first === undefined) {
+    if (!('why' in before.held)) return before;
     const never = why('table_never_imported', { what: table.what });
-    return 'why' in before.held ? { of: null, held: { why: never } } : before;
+    return { of: null, held: unimported === undefined ? { why: never } : { unimported } };
   }
   const imports: Imports = [first, ...more];
   if (before.of !== null && sameImports(before.of, imports)) return before;
@@ -148,14 +157,14 @@ async function load<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   store: TableStore<Row>,
   imports: Imports,
-): Promise<Holding<Row, Answer>> {
+): Promise<Holding<Row, P, Answer>> {
   const counting = await store.counting(imports);
   if (!(counting instanceof Read)) return { why: counting.why };
   const rows = [...counting.value.values()].reduce((sum, one) => sum + one, 0);
   if (rows === 0) return { why: nothingCounts(table) };
   const source = tableSource(table.title, imports, rows);
   const { max, of, beyond } = table.held;
-  const tooMany = (): Holding<Row, Answer> =>
+  const tooMany = (): Holding<Row, P, Answer> =>
     beyond === 'ask'
       ? { rows, index: null, imports, source }
       : silent(table, `it has ${rows} rows, more than the ${max} that are held`);

@@ -23,6 +23,7 @@ import {
   servedFrom,
   storeOf,
 } from './testing/imported-tables.ts';
+import { memoryOtherLists } from './testing/memory/imported-tables.ts';
 import { memorySanctionsList } from './testing/memory/sanctions-list.ts';
 import { silentPorts } from './testing/memory/silent.ts';
 
@@ -73,6 +74,7 @@ async function bulk(labels: ExchangeLabels, addresses: readonly string[]) {
     }),
     exchangeLabels: labels,
     launchCorpus: SILENT.launchCorpus,
+    otherLists: memoryOtherLists({ names: [], entries: null, as_of: 0, simulated: false }),
   });
   const input = { params: {}, query: {}, body: { addresses: [...addresses] } };
   const answer = await handler(input, CONTEXT, NOBODY);

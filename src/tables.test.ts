@@ -13,6 +13,7 @@ import { Read } from './evidence/reading.ts';
 import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen.route.ts';
 import { exchangeLabels } from './features/tables/labels.ts';
 import { launchAnswer, launchCorpus } from './features/tables/launches.ts';
+import { otherLists } from './features/tables/other-lists.ts';
 import type { ImportOutcome } from './ports/tables/table-import.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { importInto, keptTables, servedFrom, storeOf } from './testing/imported-tables.ts';
@@ -121,12 +122,14 @@ test('a bulk screen of loaded tables opens no connection and asks no store', asy
   const watched = watchedDatabase(asked);
   const labels = servedLabels(watched);
   const corpus = servedLaunches(watched);
-  await Promise.all([labels.poll(), corpus.poll()]);
+  const others = servedFrom(otherLists, storeOf(watched, otherLists, now));
+  await Promise.all([labels.poll(), corpus.poll(), others.poll()]);
   const before = asked.length;
   const handler = bulkWalletScreenHandler({
     sanctionsList: memorySanctionsList(LIST),
     exchangeLabels: labels,
     launchCorpus: corpus,
+    otherLists: others,
   });
   const { connect } = Socket.prototype;
   Socket.prototype.connect = () => {

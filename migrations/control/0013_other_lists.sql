@@ -26,23 +26,3 @@ create table other_lists (
 create unique index other_lists_once
   on other_lists (import_id, match_key, (coalesce(entry_id, '')), (coalesce(currency, '')));
 create index other_lists_match_key on other_lists (match_key);
-
--- What each import of a list added, changed and removed; gone with an import that never completed.
-create table other_list_changes (
-  id bigint generated always as identity primary key,
-  import_id integer not null references table_imports (id) on delete cascade,
-  change text not null check (change in ('added', 'changed', 'removed')),
-  match_key text not null,
-  address text not null,
-  currency text,
-  entry_id text,
-  -- Of a removed one, what it said last.
-  entity text,
-  programs text,
-  -- What a changed one said before.
-  entity_before text,
-  programs_before text
-);
-
-create index other_list_changes_of_import on other_list_changes (import_id, id);
-create index other_list_changes_match_key on other_list_changes (match_key, id);

@@ -92,11 +92,27 @@ const TABLE_PLANS: readonly Plan[] = [
     contradicts: { wallet_ofac: ['other_lists[].listed', 'other_lists[].matches'] },
   },
   {
+    name: 'one of several, listed by another authority',
+    about: evm('listed by others'),
+    otherEntries: [otherEntryOf(evm('listed by others'))],
+    contradicts: {
+      bulk_wallet_screen: ['results[].other_lists[].listed', 'results[].state'],
+    },
+  },
+  {
     name: 'listed by another authority under another form of the same key',
     about: named('tron', 'twice'),
     item: OTHER_LIST,
     otherEntries: [otherEntryOf(TWICE_AS_EVM)],
     contradicts: { wallet_ofac: ['other_lists[].equivalent_matches'] },
+  },
+  {
+    name: 'one of several, listed by another authority under another form of the same key',
+    about: named('tron', 'twice'),
+    otherEntries: [otherEntryOf(TWICE_AS_EVM)],
+    contradicts: {
+      bulk_wallet_screen: ['results[].other_lists[].equivalent_forms', 'results[].state'],
+    },
   },
   {
     name: 'listed on an earlier day',

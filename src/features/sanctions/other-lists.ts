@@ -7,12 +7,13 @@ import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import { map, Read, type Reading, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  OtherList,
-  OtherListEntry,
-  OtherLists,
-  OtherListsLookUp,
-  OtherListsPort,
+import {
+  type OtherList,
+  type OtherListEntry,
+  type OtherLists,
+  type OtherListsLookUp,
+  type OtherListsPort,
+  standsOn,
 } from '../../ports/lists/other-lists.ts';
 import { type ListSubject, spellingsOf } from './direct-check.ts';
 
@@ -38,7 +39,9 @@ export function otherListsShown(look: Look, subject: ListSubject, now: number) {
     return {
       ...facts,
       checked: claim(look, (): true => true),
-      listed: claim(look, (held) => ownEntries(held, subject, list).some(standsOn(today))),
+      listed: claim(look, (held) =>
+        ownEntries(held, subject, list).some((one) => standsOn(one, today)),
+      ),
       matches: claim(look, (held) => ownEntries(held, subject, list).map(matchOf)),
       equivalent_matches: claim(look, (held) => otherEntries(held, subject, list).map(matchOf)),
     };
@@ -57,10 +60,6 @@ export function otherListsNaming(look: Look, subject: ListSubject): readonly str
   });
   return named.map(({ name }) => name);
 }
-
-const standsOn = (today: string) => (entry: OtherListEntry) => {
-  return entry.ended_at === null || entry.ended_at > today;
-};
 
 function ownEntries(
   { found }: OtherListsLookUp,

@@ -28,7 +28,7 @@ function plain(value: unknown): unknown {
 }
 
 async function resultsOf(addresses: readonly string[], asked: ScreenPorts) {
-  const screen = await bulkScreen(addresses, asked);
+  const screen = await bulkScreen(addresses, asked, { now: NOW });
   if (screen.outcome !== 'screened') throw new Error(`not screened: ${screen.outcome}`);
   return screen.results.map(plain);
 }

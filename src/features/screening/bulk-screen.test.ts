@@ -100,7 +100,13 @@ function screenedIn(screen: Screen) {
 }
 
 async function resultsOf(addresses: readonly string[], asked: ScreenPorts = ports()) {
-  return screenedIn(await bulkScreen(addresses, asked)).results.map(plain);
+  return screenedIn(await screenOf(addresses, asked)).results.map(plain);
+}
+
+type Tables = Parameters<typeof bulkScreen>[2]['tables'];
+
+function screenOf(addresses: readonly string[], asked: ScreenPorts, tables?: Tables) {
+  return bulkScreen(addresses, asked, { now: NOW, tables });
 }
 
 const stateOf = (result: ScreenResult | undefined) => plain(result?.state);
@@ -114,7 +120,7 @@ describe('the three tables, each read or silent', () => {
   test.each(combinations.map((silent) => [silent.join(' and ') || 'nothing', silent] as const))(
     'a listed address is listed, and a stranger is denied only by all that apply: %s silent',
     async (_name, silent) => {
-      const screen = await bulkScreen(
+      const screen = await screenOf(
         [LISTED, LISTED_WALLET, STRANGER, STRANGE_WALLET],
         ports({ silent }),
       );
@@ -140,6 +146,8 @@ describe('the three tables, each read or silent', () => {
       expect(plain(strangeWallet?.checked)).toEqual({
         exchange_table: !silent.includes('exchangeLabels'),
         launch_corpus: !silent.includes('launchCorpus'),
+        // Of a deployment that never took one in nothing is asked of other lists.
+        other_lists: null,
         sanctions_list: listRead,
       });
       expect(plain(stranger?.checked)).toMatchObject({ launch_corpus: null });
@@ -159,12 +167,12 @@ describe('the three tables, each read or silent', () => {
 
   test('a corpus that no address of the screen could stand in makes no answer', async () => {
     const silent = ports({ silent: ['sanctionsList', 'exchangeLabels'] });
-    expect((await bulkScreen([STRANGER], silent)).outcome).toBe('silent');
+    expect((await screenOf([STRANGER], silent)).outcome).toBe('silent');
   });
 
   test('the reason names each silent table with its own reason', async () => {
     const { results } = screenedIn(
-      await bulkScreen([STRANGER], ports({ silent: ['exchangeLabels'] })),
+      await screenOf([STRANGER], ports({ silent: ['exchangeLabels'] })),
     );
     expect(results[0]?.reason).toBe(
       'Could not be read: the exchange-wallet table (The store could not be read: it is down). ' +
@@ -192,7 +200,7 @@ describe('a question that is limited to some tables', () => {
     async (...cell) => {
       const [, silent, tables] = cell;
       const world = ports(silent === null ? {} : { silent: [PORT[silent]] });
-      const screen = await bulkScreen([STRANGER, STRANGE_WALLET], world, tables);
+      const screen = await screenOf([STRANGER, STRANGE_WALLET], world, tables);
       if (screen.outcome !== 'screened') {
         expect([screen.outcome, tables]).toEqual(['silent', [silent]]);
         return;
@@ -216,7 +224,7 @@ describe('a question that is limited to some tables', () => {
   test('asks no other table: a list alone screens where nothing else was ever imported', async () => {
     const alone = ports({ silent: ['exchangeLabels', 'launchCorpus'] });
     const { results, rests } = screenedIn(
-      await bulkScreen([LISTED, STRANGER], alone, ['sanctions_list']),
+      await screenOf([LISTED, STRANGER], alone, ['sanctions_list']),
     );
     expect(results.map(plain)).toMatchObject([
       { state: 'ok', sanctions: { listed: true }, checked: { exchange_table: null } },
@@ -229,7 +237,7 @@ describe('a question that is limited to some tables', () => {
   });
 
   test('a text that no table that was asked about could hold is malformed', async () => {
-    expect(await bulkScreen(['no-known-form'], ports(), ['exchange_table'])).toMatchObject({
+    expect(await screenOf(['no-known-form'], ports(), ['exchange_table'])).toMatchObject({
       outcome: 'misformed',
     });
   });
@@ -251,9 +259,9 @@ describe('a list past its maximum age', () => {
   });
 
   test('stands among the sources of an answer only where it convicted', async () => {
-    const convicted = screenedIn(await bulkScreen([LISTED], old()));
+    const convicted = screenedIn(await screenOf([LISTED], old()));
     expect([convicted.rests.length, convicted.ageNotes?.length]).toEqual([2, 1]);
-    const missed = screenedIn(await bulkScreen([STRANGER], old()));
+    const missed = screenedIn(await screenOf([STRANGER], old()));
     expect([missed.rests.length, missed.ageNotes]).toEqual([1, null]);
   });
 
@@ -274,7 +282,7 @@ describe('a text of no known form', () => {
 
   test('is malformed where a list that was read does not hold it; each is named', async () => {
     const asked = [STRANGER, 'no-known-form', CASELESS, 'a b', 'x'.repeat(129)];
-    expect(await bulkScreen(asked, ports())).toEqual({
+    expect(await screenOf(asked, ports())).toEqual({
       outcome: 'misformed',
       misformed: [
         { index: 1, code: 'form_not_recognised' },
@@ -287,7 +295,7 @@ describe('a text of no known form', () => {
 
   test('that no list could hold is malformed even while no list is read', async () => {
     const unread = ports({ silent: ['sanctionsList'] });
-    expect(await bulkScreen(['no-known-form', 'tab\there', 'ümlaut'], unread)).toEqual({
+    expect(await screenOf(['no-known-form', 'tab\there', 'ümlaut'], unread)).toEqual({
       outcome: 'misformed',
       misformed: [
         { index: 1, code: 'form_not_recognised' },
@@ -305,7 +313,7 @@ describe('results', () => {
     const bech32 = 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4';
     const upper = `0x${LABELLED.slice(2).toUpperCase()}`;
     const { results } = screenedIn(
-      await bulkScreen([upper, LAUNCHER, bech32, LABELLED, LAUNCHER, upper], ports()),
+      await screenOf([upper, LAUNCHER, bech32, LABELLED, LAUNCHER, upper], ports()),
     );
     expect(results.map(({ address, kind }) => [address, kind])).toEqual([
       [LABELLED, 'evm'],
@@ -325,7 +333,7 @@ describe('results', () => {
 
   test('are counted by their states', async () => {
     const { counts } = screenedIn(
-      await bulkScreen(
+      await screenOf(
         [LISTED, LISTED, STRANGER, STRANGE_WALLET],
         ports({ silent: ['launchCorpus'] }),
       ),

@@ -1,7 +1,8 @@
 // Which of these addresses do the tables held here have on record?
-// It reads three tables and nothing else: no chain, no history, no outside source.
+// It reads four tables and nothing else: no chain, no history, no outside source.
 // It refuses to say of an address that nothing is held while a table that applies went unread.
 
+import { formatIsoDate } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import {
@@ -16,10 +17,24 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { OtherLists, OtherListsLookUp } from '../../ports/lists/other-lists.ts';
 import type { ListEntry, ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { leadingLabel } from '../tables/labels.ts';
-import { launchAnswer } from '../tables/launches.ts';
-import type { CorpusPort, LabelsPort, ListedForm, ListPort, ScreenResult } from './bulk-result.ts';
+import {
+  isOnOthers,
+  listingsElsewhere,
+  listingsOfUnnamed,
+  type OtherListsRead,
+  othersApplying,
+} from './bulk-other-lists.ts';
+import {
+  type CorpusPort,
+  exchangeOf,
+  type LabelsPort,
+  type ListedForm,
+  type ListPort,
+  launchesOf,
+  type ScreenResult,
+} from './bulk-result.ts';
 import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
 
 /** The tables that a screen reads. */
@@ -27,6 +42,7 @@ export type ScreenPorts = {
   readonly sanctionsList: SanctionsList;
   readonly exchangeLabels: ExchangeLabels;
   readonly launchCorpus: LaunchCorpus;
+  readonly otherLists: OtherLists;
 };
 
 /** How many of the results are in each state. */
@@ -44,6 +60,8 @@ export type Screen =
       readonly counts: ScreenCounts;
       /** The sentence about the list's age; `null` where no list was read. */
       readonly ageNotes: readonly string[] | null;
+      /** The lists of other authorities; `null` where none was read. */
+      readonly otherNames: readonly string[] | null;
       readonly rests: readonly [AnyRead, ...AnyRead[]];
     };
 
@@ -52,10 +70,14 @@ type Readings = {
   readonly list: Partly<ListLookUp, ListPort> | null;
   readonly labels: Reading<LabelLookUp, LabelsPort> | null;
   readonly corpus: Reading<CorpusLookUp, CorpusPort> | null;
+  readonly others: OtherListsRead;
 };
 
 /** A table that a screen may be limited to. */
-type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus';
+type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus' | 'other_lists';
+
+/** Unix seconds of the question, and the tables that it is limited to. */
+type Asked = { readonly now: number; readonly tables?: readonly TableName[] | undefined };
 
 /**
  * Screens every address in the order given, duplicates included, in all tables or in those that
@@ -64,7 +86,7 @@ type TableName = 'sanctions_list' | 'exchange_table' | 'launch_corpus';
 export async function bulkScreen(
   addresses: readonly string[],
   ports: ScreenPorts,
-  tables?: readonly TableName[],
+  { now, tables }: Asked,
 ): Promise<Screen> {
   const isAsked = (table: TableName) => tables === undefined || tables.includes(table);
   const subjects = addresses.map(subjectOf);
@@ -78,30 +100,32 @@ export async function bulkScreen(
     for (const { address } of subject.forms) spellings.push(address);
     if (subject.kind === 'solana') wallets.push(subject.address);
   }
-  const [list, labels, corpus] = await Promise.all([
+  const [list, labels, corpus, asked] = await Promise.all([
     isAsked('sanctions_list') ? ports.sanctionsList.lookUp(spellings) : null,
     isAsked('exchange_table') ? ports.exchangeLabels.lookUp(keys) : null,
     wallets.length > 0 && isAsked('launch_corpus') ? ports.launchCorpus.lookUp(wallets) : null,
+    isAsked('other_lists') ? ports.otherLists.lookUp(spellings) : null,
   ]);
+  const others = othersApplying(asked, tables !== undefined);
   const known: Subject[] = [];
   const misformed: Misformed[] = [];
   for (const [index, subject] of subjects.entries()) {
-    const code = misformOf(addresses[index], subject, list);
+    const code = misformOf(addresses[index], subject, { list, others });
     if (code !== null) misformed.push({ index, code });
     else if (subject !== null) known.push(subject);
   }
   if (misformed.length > 0) return { outcome: 'misformed', misformed };
-  return screenOf(known, { list, labels, corpus });
+  return screenOf(known, { list, labels, corpus, others }, formatIsoDate(now));
 }
 
-function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
-  const launchers = applying(subjects.filter(isLauncher), readings, readings.corpus);
-  const others = applying(subjects.filter(isNoLauncher), readings, null);
+function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {
+  const launchers = applying(subjects.filter(isLauncher), readings, today);
+  const rest = applying(subjects.filter(isNoLauncher), { ...readings, corpus: null }, today);
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
   let list: Read<ListLookUp, ListPort> | null = null;
   for (const subject of subjects) {
-    const tables = isLauncher(subject) ? launchers : others;
+    const tables = isLauncher(subject) ? launchers : rest;
     const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
     const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
@@ -110,11 +134,13 @@ function screenOf(subjects: readonly Subject[], readings: Readings): Screen {
     results.push(result);
     counts[typeof result.state === 'string' ? result.state : result.state.shown] += 1;
   }
-  const read = [list, readings.labels, readings.corpus].filter((one) => one instanceof Read);
+  const { labels, corpus, others } = readings;
+  const read = [list, labels, corpus, others].filter((one) => one instanceof Read);
   const [first, ...more] = read;
   if (first === undefined) return silence(readings);
   const ageNotes = list === null ? null : list.value.list.age_notes;
-  return { outcome: 'screened', results, counts, ageNotes, rests: [first, ...more] };
+  const otherNames = others instanceof Read ? others.value.lists.map(({ name }) => name) : null;
+  return { outcome: 'screened', results, counts, ageNotes, otherNames, rests: [first, ...more] };
 }
 
 function onListAs(
@@ -128,8 +154,10 @@ const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
 const isNoLauncher = (subject: Subject): boolean => !isLauncher(subject);
 
 function silence(readings: Readings): Screen {
-  const { list, labels, corpus } = readings;
-  const silent = [list, labels, corpus].find((one) => one !== null && !(one instanceof Read));
+  const { list, labels, corpus, others } = readings;
+  const silent = [list, labels, corpus, others].find(
+    (one) => one !== null && !(one instanceof Read),
+  );
   if (silent === undefined || silent === null || silent instanceof Read) {
     // Of a table for one kind of address nobody asks about another.
     const none = why('no_table_applies');
@@ -143,9 +171,9 @@ function silence(readings: Readings): Screen {
  * The tables that apply to one kind of address, and what all of that kind share. Whom a table
  * lacks is told of all of them at once: a claim for each of hundreds costs more than to look.
  */
-type Applying = {
-  readonly labels: Readings['labels'];
-  readonly corpus: Readings['corpus'];
+type Applying = Omit<Readings, 'list'> & {
+  /** An ISO 8601 day. */
+  readonly today: string;
   /** Whether each of them was read to its end. */
   readonly isWhole: boolean;
   readonly checked: ScreenResult['checked'];
@@ -155,6 +183,8 @@ type Applying = {
   readonly unlisted: ScreenResult['sanctions'];
   /** What is said of those of which no other form was found on the list. */
   readonly formsUnlisted: ScreenResult['equivalent_forms'];
+  /** What other lists say of those that none of them names. */
+  readonly unnamed: ScreenResult['other_lists'];
   /** Why nothing is said of an address that no table was found to hold. */
   readonly reason: string;
 };
@@ -164,28 +194,28 @@ type Tables = {
   readonly list: ListLookUp | null;
   readonly labels: LabelLookUp | null;
   readonly corpus: CorpusLookUp | null;
+  readonly others: OtherListsLookUp | null;
 };
 
-function applying(
-  subjects: readonly Subject[],
-  readings: Readings,
-  corpus: Readings['corpus'],
-): Applying {
-  const { list, labels } = readings;
-  const applied = { list, labels, corpus };
+function applying(subjects: readonly Subject[], applied: Readings, today: string): Applying {
+  const { list, labels, corpus, others } = applied;
   const isWhole = silentTables(applied) === '';
   return {
     labels,
     corpus,
+    others,
+    today,
     isWhole,
     checked: {
       exchange_table: labels === null ? null : claim(labels, wasRead, wasNot),
       launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
+      other_lists: others === null ? null : claim(others, wasRead, wasNot),
       sanctions_list: list === null ? null : claim(list, wasRead, wasNot),
     },
     absent: isWhole ? absence(applied, subjects) : 'not_deployed',
     unlisted: list instanceof Read ? unlisted(list, subjects) : null,
     formsUnlisted: list instanceof Read ? formsUnlisted(list, subjects) : null,
+    unnamed: others instanceof Read ? listingsOfUnnamed(others, subjects, today) : null,
     reason: reasonOf(applied, isWhole),
   };
 }
@@ -203,12 +233,14 @@ const wasNot = (): false => false;
 const LIST_NAME = 'the sanctions list';
 const LABELS_NAME = 'the exchange-wallet table';
 const CORPUS_NAME = 'the Solana launch corpus';
+const OTHERS_NAME = 'the lists of other authorities';
 
-function namedTables({ list, labels, corpus }: Readings) {
+function namedTables({ list, labels, corpus, others }: Readings) {
   return [
     [LIST_NAME, list],
     [LABELS_NAME, labels],
     [CORPUS_NAME, corpus],
+    [OTHERS_NAME, others],
   ] as const;
 }
 
@@ -234,12 +266,13 @@ function resultOf(
   tables: Applying,
 ): ScreenResult {
   const { address, kind } = subject;
-  const { labels, corpus } = tables;
+  const { labels, corpus, others } = tables;
   const listed = list instanceof Read && list.value.found.has(address);
   const formListed = forms instanceof Read && listedForms(forms.value, subject).length > 0;
   const exchange = labels instanceof Read ? exchangeOf(labels.value, address) : null;
   const launches = corpus instanceof Read ? launchesOf(corpus.value, address) : null;
-  const held = listed || formListed || exchange !== null || launches !== null;
+  const elsewhere = others instanceof Read && isOnOthers(others.value, subject);
+  const held = listed || formListed || elsewhere || exchange !== null || launches !== null;
   const result: ScreenResult = {
     address,
     kind,
@@ -250,6 +283,7 @@ function resultOf(
     equivalent_forms: formListed
       ? claim(forms, (look) => listedForms(look, subject))
       : tables.formsUnlisted,
+    other_lists: elsewhere ? listingsElsewhere(others, [subject], tables.today) : tables.unnamed,
     // A list past its age is read for those it holds and unread for the rest.
     checked: listed && !tables.isWhole ? withList(tables.checked, list) : tables.checked,
   };
@@ -269,21 +303,30 @@ function withList(
  * together, and were one of them held after all, it would be said of none that nothing is.
  */
 function absence(readings: Readings, subjects: readonly Subject[]): ScreenResult['state'] {
-  const { list, labels, corpus } = readings;
-  const tables = { list: held(list), labels: held(labels), corpus: held(corpus) };
+  const { list, labels, corpus, others } = readings;
+  const tables = {
+    list: held(list),
+    labels: held(labels),
+    corpus: held(corpus),
+    others: held(others),
+  };
   const missing = subjects.filter((subject) => !holds(tables, subject));
   const said = (looks: Partial<Tables>) =>
     missing.some((subject) => holds({ ...tables, ...looks }, subject))
       ? 'ok'
       : 'insufficient_evidence';
   if (list instanceof Read && labels instanceof Read) {
-    return claim(both({ list, labels }), said, () => 'not_deployed' as const);
+    if (others instanceof Read) return claim(both({ list, labels, others }), said, unsaid);
+    return claim(both({ list, labels }), said, unsaid);
   }
   if (list instanceof Read) return claim(list, (look) => said({ list: look }));
   if (labels instanceof Read) return claim(labels, (look) => said({ labels: look }));
   if (corpus instanceof Read) return claim(corpus, (look) => said({ corpus: look }));
+  if (others instanceof Read) return claim(others, (look) => said({ others: look }));
   return 'not_deployed';
 }
+
+const unsaid = () => 'not_deployed' as const;
 
 function held<T>(reading: Partly<T, never> | null): T | null {
   return reading instanceof Read ? reading.value : null;
@@ -322,26 +365,13 @@ function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
 
 function holds(tables: Tables, subject: Subject): boolean {
   const { address } = subject;
-  const { list, labels, corpus } = tables;
+  const { list, labels, corpus, others } = tables;
   return (
     (list !== null && (list.found.has(address) || listedForms(list, subject).length > 0)) ||
     labels?.found.has(address) === true ||
-    corpus?.found.has(address) === true
+    corpus?.found.has(address) === true ||
+    (others !== null && isOnOthers(others, subject))
   );
-}
-
-function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {
-  const leading = leadingLabel(heldUnder(look.found, address));
-  if (leading === null) return null;
-  const { label, entity, role, confidence, clusterable } = leading;
-  return { label, entity, role, confidence, clusterable };
-}
-
-function launchesOf(look: CorpusLookUp, address: string): ScreenResult['launches'] {
-  const count = look.found.get(address);
-  if (count === undefined) return null;
-  const { launches_settled, died } = count;
-  return { answer: launchAnswer(count), launches_settled, died };
 }
 
 function listedAs(

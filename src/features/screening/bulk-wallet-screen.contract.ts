@@ -13,6 +13,7 @@ import {
   ofRow,
   oneOf,
   prose,
+  unixSeconds,
   words,
 } from '../../contract/wire.ts';
 
@@ -22,15 +23,21 @@ const BULK_ADDRESSES_MAX = 500;
 const BULK_BODY_BYTES_MAX = 256 * 1024;
 
 /** The tables that a screen can be limited to, as `checked` names them. */
-const SCREENED_TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
+const SCREENED_TABLES = [
+  'sanctions_list',
+  'exchange_table',
+  'launch_corpus',
+  'other_lists',
+] as const;
 
 const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
 const CORPUS = { restsOn: ['launch_corpus'] } as const;
+const OTHERS = { restsOn: ['other_lists'] } as const;
 const LIST = { restsOn: ['sanctions_list'] } as const;
 // The engine sees to it that each of the tables that were asked about was read.
 const NOTHING_HELD = {
   restsOn: ['sanctions_list', 'exchange_labels'],
-  limitedTo: ['sanctions_list', 'exchange_labels', 'launch_corpus'],
+  limitedTo: ['sanctions_list', 'exchange_labels', 'launch_corpus', 'other_lists'],
 } as const;
 
 const exchange = z.strictObject({
@@ -53,12 +60,20 @@ const sanctions = z.strictObject({
   list_published: isoDay,
 });
 
-// Of the other forms of the same key or account only those that stand on the list are told.
+// Of the other forms of the same key or account only those that stand on a list are told.
 const listedForm = z.strictObject({
   form: words(),
   address: words(),
   relation: oneOf(['same_key', 'same_account']),
   listed: z.literal(true),
+});
+
+const otherList = z.strictObject({
+  list: words(),
+  listed: negative(z.boolean(), OTHERS),
+  entity: words().nullable().describe('Whom its entries name, of other forms and ended ones too.'),
+  equivalent_forms: negative(z.array(listedForm), OTHERS),
+  as_of: unixSeconds,
 });
 
 /** One screen result: what the tables that were read hold of one address. */
@@ -74,9 +89,15 @@ const screenResult = z.strictObject({
   launches: launches.nullable(),
   sanctions: sanctions.nullable(),
   equivalent_forms: negative(z.array(listedForm), LIST).nullable(),
+  other_lists: z
+    .array(otherList)
+    .min(1)
+    .nullable()
+    .describe('Lists of other authorities, apart from `sanctions`.'),
   checked: z.strictObject({
     exchange_table: checkedOrNull(EXCHANGE),
     launch_corpus: checkedOrNull(CORPUS),
+    other_lists: checkedOrNull(OTHERS),
     sanctions_list: checkedOrNull(LIST),
   }),
   reason: prose().optional(),

@@ -24,22 +24,31 @@ const FORMS_CAVEAT =
 
 /** The handler of the bulk screen over the tables that it reads. */
 export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulkWalletScreen> {
-  return async ({ body }) => {
-    const screen = await bulkScreen(body.addresses, ports, body.tables);
+  return async ({ body: { addresses, tables } }, { now }) => {
+    const screen = await bulkScreen(addresses, ports, { now: now(), tables });
     switch (screen.outcome) {
       case 'misformed':
         return badInput(screen.misformed.map(problemOf));
       case 'silent':
         return bulkWalletScreen.absent.not_deployed({ subject: SUBJECT, ...screen });
       case 'screened': {
-        const { results, counts, rests, ageNotes } = screen;
+        const { results, counts, rests, ageNotes, otherNames } = screen;
         const ofList = ageNotes === null ? [] : [FORMS_CAVEAT, ...ageNotes];
-        const caveat = [SCREEN_CAVEAT, ...ofList].join(' ');
+        const ofOthers = otherNames === null ? [] : [othersCaveat(otherNames)];
+        const caveat = [SCREEN_CAVEAT, ...ofOthers, ...ofList].join(' ');
         const data = { results, requested: results.length, counts, caveat };
         return bulkWalletScreen.ok({ subject: SUBJECT, data, rests });
       }
     }
   };
+}
+
+/** What is said beside it where lists of other authorities were read. */
+function othersCaveat(names: readonly string[]): string {
+  return (
+    `Lists of other authorities were read too (${names.join(', ')}): what they say stands in ` +
+    'other_lists, apart from sanctions.'
+  );
 }
 
 /** The problem of one position; the text that stood there is not repeated. */

@@ -6,6 +6,7 @@ import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
+import { otherEntryOf } from '../../testing/planted-worlds.ts';
 import { bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -110,7 +111,12 @@ async function asked(addresses: string[], ports: Ports = memoryPorts(world())) {
   return answer instanceof Refusal ? answer : answer.envelope(NOW);
 }
 
-const CHECKED_ALL = { exchange_table: true, launch_corpus: null, sanctions_list: true };
+const CHECKED_ALL = {
+  exchange_table: true,
+  launch_corpus: null,
+  other_lists: null,
+  sanctions_list: true,
+};
 const NOT_LISTED = { listed: false, programs: [], list_published: '2026-11-20' };
 
 describe('says', () => {
@@ -134,6 +140,7 @@ describe('says', () => {
               list_published: '2026-11-20',
             },
             equivalent_forms: [],
+            other_lists: null,
             checked: CHECKED_ALL,
           },
           {
@@ -150,6 +157,7 @@ describe('says', () => {
             launches: null,
             sanctions: NOT_LISTED,
             equivalent_forms: [],
+            other_lists: null,
             checked: CHECKED_ALL,
           },
           {
@@ -160,6 +168,7 @@ describe('says', () => {
             launches: { answer: 'flagged', launches_settled: 1, died: 1 },
             sanctions: NOT_LISTED,
             equivalent_forms: [],
+            other_lists: null,
             checked: { ...CHECKED_ALL, launch_corpus: true },
           },
           {
@@ -170,6 +179,7 @@ describe('says', () => {
             launches: null,
             sanctions: NOT_LISTED,
             equivalent_forms: [],
+            other_lists: null,
             checked: CHECKED_ALL,
             reason:
               'None of the tables that were read holds a record of this address: ' +
@@ -209,6 +219,19 @@ describe('says', () => {
   });
 });
 
+test('a caveat names the lists of other authorities that were read', async () => {
+  const entries = [otherEntryOf('0x9999999999999999999999999999999999999999')];
+  const names = ['another-authority'];
+  const otherLists = { names, entries, as_of: CHECKED, simulated: false };
+  expect(await asked([LISTED], memoryPorts({ ...world(), otherLists }))).toMatchObject({
+    data: {
+      caveat:
+        `${CAVEAT} Lists of other authorities were read too (another-authority): what they say ` +
+        `stands in other_lists, apart from sanctions. ${FORMS_CAVEAT}`,
+    },
+  });
+});
+
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));
 
 describe('is silent', () => {
@@ -229,7 +252,13 @@ describe('is silent', () => {
             launches: null,
             sanctions: NOT_LISTED,
             equivalent_forms: [],
-            checked: { exchange_table: false, launch_corpus: null, sanctions_list: true },
+            other_lists: null,
+            checked: {
+              exchange_table: false,
+              launch_corpus: null,
+              other_lists: null,
+              sanctions_list: true,
+            },
             reason:
               'Could not be read: the exchange-wallet table (The store could not be read: it is ' +
               'down). Nothing was found in the rest, which is no negative.',
@@ -251,8 +280,8 @@ describe('is silent', () => {
       data: null,
       reason:
         'None of the tables gave an answer: the sanctions list (The store could not be read: it ' +
-        'is down), the exchange-wallet table (The store could not be read: it is down); nothing ' +
-        'was checked.',
+        'is down), the exchange-wallet table (The store could not be read: it is down), the ' +
+        'lists of other authorities (The store could not be read: it is down); nothing was checked.',
     });
   });
 });

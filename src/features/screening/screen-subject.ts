@@ -9,6 +9,7 @@ import {
 } from '../../chain/address.ts';
 import { type EquivalentForm, otherForms } from '../../chain/equivalent-form.ts';
 import { type Partly, Read } from '../../evidence/reading.ts';
+import type { OtherListsLookUp, OtherListsPort } from '../../ports/lists/other-lists.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';
 
 /** The kind of one address asked about; `other` is of a chain that only the list can know. */
@@ -50,18 +51,28 @@ export function subjectOf(text: string): Subject | null {
 }
 
 const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
+
+/** The lists that a screen asked, each `null` where it was not. */
+type ListsAsked = {
+  readonly list: Partly<ListLookUp, SanctionsListPort> | null;
+  readonly others: Partly<OtherListsLookUp, OtherListsPort> | null;
+};
+
 /**
- * Why a text cannot be screened. One of no known form is malformed only where a list read to its
- * end does not hold it, or none was asked about; while the list is unread it may be a listed one.
+ * Why a text cannot be screened. One of no known form is malformed only where no list that was
+ * asked about holds it, each read to its end; while one is unread it may be a listed one.
  */
 export function misformOf(
   text: string | undefined,
   subject: Subject | null,
-  list: Partly<ListLookUp, SanctionsListPort> | null,
+  { list, others }: ListsAsked,
 ): MisformCode | null {
   if (subject === null || text === undefined) return 'form_not_recognised';
-  if (subject.recognised || (list !== null && !(list instanceof Read))) return null;
-  if (list?.value.found.has(subject.address) === true) return null;
+  if (subject.recognised) return null;
+  for (const asked of [list, others]) {
+    if (asked === null) continue;
+    if (!(asked instanceof Read) || asked.value.found.has(subject.address)) return null;
+  }
   const misform = describeMisform(text);
   return misform === null ? 'form_not_recognised' : misform;
 }

@@ -26,6 +26,11 @@ export type OtherListEntry = {
   readonly source: string;
 };
 
+/** Whether an entry has not ended by a day, in ISO 8601. */
+export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {
+  return ended_at === null || ended_at > day;
+}
+
 /** A list as it is in force. `as_of` is Unix seconds: when it was imported. */
 export type OtherList = {
   readonly name: string;

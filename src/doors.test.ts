@@ -242,6 +242,7 @@ describe('the same answer, byte for byte but for the time of asking', () => {
 
 const PROGRAM = `
 import { type Client, createClient, ExhibitRefusal } from 'exhibit/client';
+import { followStream } from 'exhibit/client/stream';
 
 declare const process: { readonly env: { readonly [name: string]: string | undefined } };
 const { BASE_URL = '', MEMBER = '', PARTNER = '', TOKEN = '', QUESTIONS = '' } = process.env;
@@ -260,6 +261,12 @@ const answer = await member.wallet_ofac({ address: '${LISTED}' });
 if (answer.state === 'ok') print({ sanctioned: answer.data.sanctioned });
 const refused = await partner.wallet_ofac({ address: '${LISTED}' }).catch((why: unknown) => why);
 if (refused instanceof ExhibitRefusal) print({ refused: refused.status, body: refused.body });
+
+type Flag = { readonly type: 'flag'; readonly seq: number };
+const stream = { path: '/ws/none', eventsPath: '/sse/none' };
+for await (const item of followStream<Flag>({ baseUrl: BASE_URL, token: TOKEN, stream })) {
+  if (item.kind === 'stopped') print({ stopped: item.status });
+}
 `;
 
 const LIE = `
@@ -346,16 +353,18 @@ describe('the client in a program of its own', () => {
     });
     const lines = said.trim().split('\n');
     const answers = lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
-    const asked = answers.slice(0, -2);
+    const asked = answers.slice(0, -3);
     expect(asked.map(({ name }) => name)).toEqual(Object.keys(ROUTES));
     for (const { name, state, status, reason } of asked) {
       const { kind } = ROUTES[name as keyof typeof ROUTES];
       const said = kind === 'plain' ? status === 200 : typeof state === 'string';
       expect({ name, reason, said }).toEqual({ name, reason, said: true });
     }
-    expect(answers.at(-2)).toEqual({ sanctioned: true });
+    expect(answers.at(-3)).toEqual({ sanctioned: true });
     const body = expect.objectContaining({ reason: 'unknown_membership' });
-    expect(answers.at(-1)).toEqual({ refused: 402, body });
+    expect(answers.at(-2)).toEqual({ refused: 402, body });
+    // No stream is served here yet: the client says so, and does not ask again.
+    expect(answers.at(-1)).toEqual({ stopped: 404 });
   });
 
   test('does not compile where data is read before the state was looked at', () => {

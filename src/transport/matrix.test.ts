@@ -9,138 +9,44 @@ import { mintKey } from '../access/key.ts';
 import { deriveSecrets } from '../access/secret.ts';
 import { createSessions } from '../access/session.ts';
 import { mintToken, tokenAuthentication } from '../access/tokens.ts';
-import { html, text } from '../contract/media.ts';
+import { longRoute } from '../contract/long.ts';
 import { type Content, openapiDocument } from '../contract/openapi.ts';
-import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../contract/route.ts';
+import type { AccessRule, Surface } from '../contract/route.ts';
+import { streamRoute } from '../contract/stream.ts';
 import { Read } from '../evidence/reading.ts';
-import { why } from '../evidence/reasons.ts';
+import type { WorkStore } from '../ports/work/work-store.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import type { Guarding } from './guard.ts';
 import { createHttp } from './http.ts';
+import { longHandlers } from './long-work.ts';
+import { ACCESS, type Credential, factsOf, KINDS, RULES } from './matrix.suite.ts';
 import { createMeters } from './metrics.ts';
 import type { Mounted } from './mounted.ts';
+import { STREAM_LIMITS } from './stream-limits.ts';
+import type { MountedStream } from './stream-opening.ts';
+import { ask, handshake, refusedHandshake } from './stream-service.suite.ts';
 
 const NOW = 1_790_000_000;
 const SURFACES: readonly Surface[] = ['hosted', 'intelligence', 'web'];
 const OPERATOR = 'Bearer the-token-of-the-operator';
-
-/** What each rule answers to whom; `charged`: with the figures of an allowance. */
-const RULES: {
-  readonly [rule in AccessRule]: {
-    readonly refused: 401 | 402 | null;
-    readonly right: Credential;
-    readonly less: Credential;
-    readonly caller: string;
-    readonly charged: boolean;
-  };
-} = {
-  analyst: { refused: 402, right: 'analyst', less: 'partner', caller: 'member', charged: true },
-  desk: { refused: 402, right: 'desk', less: 'analyst', caller: 'member', charged: true },
-  enterprise: { refused: 402, right: 'enterprise', less: 'desk', caller: 'member', charged: true },
-  partner: { refused: 402, right: 'partner', less: 'enterprise', caller: 'partner', charged: true },
-  bearer: { refused: 401, right: 'token', less: 'enterprise', caller: 'token', charged: false },
-  session: { refused: 401, right: 'session', less: 'ended', caller: 'session', charged: false },
-  operator: { refused: 401, right: 'operator', less: 'token', caller: 'operator', charged: false },
-  open: { refused: null, right: 'nobody', less: 'nobody', caller: 'nobody', charged: false },
-};
-const ACCESS = Object.keys(RULES) as AccessRule[];
-
-type Credential =
-  | 'analyst'
-  | 'desk'
-  | 'enterprise'
-  | 'partner'
-  | 'token'
-  | 'session'
-  | 'ended'
-  | 'operator'
-  | 'nobody';
-
-/** Each kind of route, and what its right answer begins with. */
-const KINDS: {
-  readonly [kind: string]: {
-    readonly mounted: (facts: Facts, heard: Heard) => Mounted;
-    readonly begins: string;
-  };
-} = {
-  evidence: {
-    begins: '{"state":"not_supported"',
-    mounted: (facts, heard) => {
-      const route = evidenceRoute({
-        ...facts,
-        data: z.strictObject({ caveat: z.string() }),
-        absences: ['not_supported'],
-        tool: null,
-      });
-      const absent = { subject: 's', why: why('form_not_recognised') };
-      const handle: Mounted['handle'] = async (_input, _asked, { kind }) => {
-        heard(kind);
-        return route.absent.not_supported(absent);
-      };
-      return { route, handle };
-    },
-  },
-  plain: {
-    begins: '{"fine":true}',
-    mounted: (facts, heard) => {
-      const route = plainRoute({
-        ...facts,
-        responses: { 200: z.strictObject({ fine: z.literal(true) }) },
-        headers: { 200: { etag: 'Names the answer.' } },
-      });
-      const handle: Mounted['handle'] = async (_input, _asked, { kind }) => {
-        heard(kind);
-        return route.reply(200, { fine: true }, { etag: '"1"' });
-      };
-      return { route, handle };
-    },
-  },
-  text: {
-    begins: '<feed/>',
-    mounted: (facts, heard) => {
-      const route = plainRoute({ ...facts, responses: { 200: text('application/atom+xml') } });
-      const handle: Mounted['handle'] = async (_input, _asked, { kind }) => {
-        heard(kind);
-        return route.reply(200, '<feed/>');
-      };
-      return { route, handle };
-    },
-  },
-  page: {
-    begins: '<p>Shown.',
-    mounted: (facts, heard) => {
-      const route = plainRoute({ ...facts, responses: { 200: html() } });
-      const handle: Mounted['handle'] = async (_input, _asked, { kind }) => {
-        heard(kind);
-        return route.reply(200, '<p>Shown.');
-      };
-      return { route, handle };
-    },
-  },
-};
-
-type Heard = (caller: string) => void;
-type Facts = ReturnType<typeof factsOf>;
-
-function factsOf(kind: string, surface: Surface, access: AccessRule) {
-  const name = `${kind}_${surface}_${access}`;
-  return {
-    name,
-    surface,
-    access,
-    method: 'GET',
-    path: `/${name}`,
-    summary: 'Of the matrix.',
-  } as const;
-}
 
 const heard: string[] = [];
 const CELLS = Object.keys(KINDS).flatMap((kind) =>
   SURFACES.flatMap((surface) => ACCESS.map((access) => ({ kind, surface, access }))),
 );
 const MOUNTED = CELLS.map(({ kind, surface, access }) => mountedAs(kind, surface, access));
+const PAIRS = SURFACES.flatMap((surface) => ACCESS.map((access) => ({ surface, access })));
+const STREAMS = PAIRS.map(streamOf);
+// Work is somebody's: none can be declared open.
+const WORKS = PAIRS.flatMap(({ surface, access }) => {
+  return access === 'open' ? [] : [{ surface, access, long: longOf(surface, access) }];
+});
 const DOCUMENT = openapiDocument(
-  MOUNTED.map(({ route }) => route),
+  [
+    ...MOUNTED.map(({ route }) => route),
+    ...STREAMS.map(({ route }) => route),
+    ...WORKS.flatMap(({ long }) => [long.begin, long.poll, long.cancel]),
+  ],
   { title: 'Matrix', version: '0.0.0', description: 'Every cell.', serverUrl: 'http://127.0.0.1' },
 );
 
@@ -150,14 +56,48 @@ function mountedAs(kind: string, surface: Surface, access: AccessRule): Mounted 
   return made.mounted(factsOf(kind, surface, access), (caller) => heard.push(caller));
 }
 
-function serve(mounted: Mounted[], guarding: Guarding) {
-  const quiet = () => undefined;
+/** A stream that says its welcome and ends. */
+function streamOf({ surface, access }: (typeof PAIRS)[number]) {
+  const { name, path, summary } = factsOf('stream', surface, access);
+  const none = z.strictObject({});
+  const kinds = { events: {}, notices: {}, asks: {}, refused: {} };
+  const own = { name, surface, access, summary, path, eventsPath: `${path}/events` };
+  const route = streamRoute({ ...own, query: none, welcome: none, ...kinds });
+  const handle: MountedStream['handle'] = async ({ caller }) => {
+    heard.push(caller.kind);
+    const replay = { from: null, to: null, oldest: null };
+    return { welcome: route.welcome({ seq: 0, replay, gap: null }), messages: nothing() };
+  };
+  return { surface, access, route, handle };
+}
+
+async function* nothing(): AsyncGenerator<number> {}
+
+function longOf(surface: Surface, access: Exclude<AccessRule, 'open'>) {
+  const { name, path, summary } = factsOf('long', surface, access);
+  const shape = z.strictObject({ of: z.int() });
+  const bounds = { runningMax: 9, keptMax: 9, deadlineMs: 9_000 };
+  return longRoute({ name, surface, access, summary, path, body: shape, result: shape, bounds });
+}
+
+function workMounted(long: ReturnType<typeof longOf>, work: WorkStore): Mounted[] {
+  const run = async (body: unknown) => heard.push('work') && body;
+  const handlers = longHandlers(long, run, { work, log: QUIET, heardEachMs: 1_000 });
+  const steps = ['begin', 'poll', 'cancel'] as const;
+  return steps.map((step) => ({ route: long[step], handle: handlers[step] }));
+}
+
+const quiet = () => undefined;
+const QUIET = { info: quiet, warn: quiet, error: quiet };
+
+function serve(mounted: Mounted[], guarding: Guarding, streams: MountedStream[] = []) {
   return createHttp({
     mounted,
     ...guarding,
+    streams: { mounted: streams, limits: { ...STREAM_LIMITS, closeMs: 10 }, base: () => '' },
     refusalPage: ({ status }) => `<h1>${status}</h1>`,
     meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
+    log: QUIET,
     now: () => NOW,
     budgetMs: 1_000,
     trustProxy: false,
@@ -168,11 +108,21 @@ type Headers = { readonly [name: string]: string };
 
 const fresh = embeddedControl();
 let app: ReturnType<typeof serve>;
+let port: number;
+/** The work of a server whose store nobody asks. */
+let workStore: WorkStore;
 let credentials: { readonly [who in Credential]: Headers };
 
 beforeAll(async () => {
   const secrets = deriveSecrets('a root secret of the tests', null);
-  const { memberships, keys, quota, tokens, sessions: store } = accessIn(fresh(), () => NOW * 1e3);
+  const {
+    memberships,
+    keys,
+    quota,
+    tokens,
+    sessions: store,
+    work,
+  } = accessIn(fresh(), () => NOW * 1e3);
   const keyOf = async (holder: Parameters<typeof mintKey>[0]) => {
     const key = mintKey(holder, secrets, NOW);
     await keys.add(key.stored, 5);
@@ -190,28 +140,35 @@ beforeAll(async () => {
   const signedIn = async () => {
     const begun = await sessions.begin('mem_analyst');
     if (!(begun instanceof Read)) throw new Error('unread');
-    return { cookie: String(begun.value.split(';')[0]) };
+    const cookie = String(begun.value.split(';')[0]);
+    const said = await sessions.authenticate(cookie);
+    if (said.outcome !== 'opens') throw new Error('is not open');
+    const { session_id, form_token } = said.caller;
+    return { session_id, sent: { cookie, 'x-form-token': form_token } };
   };
-  const ended = await signedIn();
-  const said = await sessions.authenticate(ended.cookie);
-  if (said.outcome === 'opens') await sessions.end(said.caller.session_id);
+  const { session_id, sent: ended } = await signedIn();
+  await sessions.end(session_id);
   credentials = {
     analyst,
     desk: await member('desk'),
     enterprise: await member('enterprise'),
     partner: await keyOf({ kind: 'scp', partner: 'acme', monthly_budget: 500 }),
     token: { authorization: `Bearer ${token.text}` },
-    session: await signedIn(),
+    session: (await signedIn()).sent,
     ended,
     operator: { authorization: OPERATOR },
     nobody: {},
   };
-  app = serve(MOUNTED, {
+  const guarding = {
     gate: createGate({ keys, quota, secrets, durable: true }, () => NOW),
     tokens: tokenAuthentication([], tokens, secrets),
     sessions,
-    isOperator: (authorization) => authorization === OPERATOR,
-  });
+    isOperator: (authorization: string | undefined) => authorization === OPERATOR,
+  };
+  workStore = work;
+  const works = WORKS.flatMap(({ long }) => workMounted(long, work));
+  app = serve([...MOUNTED, ...works], guarding, STREAMS);
+  port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
 }, 120_000);
 afterAll(() => app.close());
 
@@ -229,8 +186,14 @@ async function asked(cell: (typeof CELLS)[number], headers: Headers) {
   return reply;
 }
 
+const WRONG = { authorization: 'Bearer sc_wrong', cookie: '__Host-exhibit=wrong' };
+/** What a browser says beside what it sends from a page of ours. */
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+
 const bare = (headers: { readonly [name: string]: unknown }) =>
   String(headers['content-type']).split(';')[0];
+const linesOf = (headers: Headers) =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 const typesOf = (content: Content | undefined) =>
   Object.keys(content ?? {}).map((type) => type.split(';')[0]);
 
@@ -240,9 +203,8 @@ describe.each(ACCESS)('%s', (access) => {
   const opens = refused === null ? 200 : refused;
 
   test.each(cells)('$kind on $surface is closed to nobody known, and opens', async (cell) => {
-    const wrong = { authorization: 'Bearer sc_wrong', cookie: '__Host-exhibit=wrong' };
     heard.length = 0;
-    for (const headers of [{}, wrong, credentials[less]]) {
+    for (const headers of [{}, WRONG, credentials[less]]) {
       const reply = await asked(cell, headers);
       expect([cell, reply.statusCode]).toEqual([cell, opens]);
       expect(reply.headers['cache-control']).toBe('no-store');
@@ -262,6 +224,85 @@ describe.each(ACCESS)('%s', (access) => {
     const bareOf = () => serve([mountedAs(kind, surface, access)], { gate: null });
     if (refused === null) expect(bareOf).not.toThrow();
     else expect(bareOf).toThrow(`${kind}_${surface}_${access} needs`);
+  });
+
+  const streams = STREAMS.filter((one) => one.access === access);
+  test.each(streams)('a stream on $surface refuses before the upgrade, and opens', async (one) => {
+    const { path, eventsPath } = one.route;
+    const responses = DOCUMENT.paths[eventsPath]?.['get']?.responses;
+    heard.length = 0;
+    for (const headers of refused === null ? [] : [{}, WRONG, credentials[less]]) {
+      const sent = { ...OWN_PAGE, ...headers };
+      const byEvents = await app.inject({ url: eventsPath, headers: sent });
+      const { status, body } = await refusedHandshake(port, path, linesOf(sent));
+      expect([status, byEvents.statusCode]).toEqual([refused, refused]);
+      expect(body).toEqual(byEvents.json());
+      expect(typesOf(responses?.[status]?.content)).toEqual(['application/json']);
+    }
+    expect(heard).toEqual([]);
+    const sent = { ...OWN_PAGE, ...credentials[right] };
+    const events = await app.inject({ url: eventsPath, headers: sent });
+    const socket = await ask(port, handshake(path, linesOf(sent)));
+    expect([events.statusCode, socket.split('\r\n')[0]]).toEqual([
+      200,
+      'HTTP/1.1 101 Switching Protocols',
+    ]);
+    for (const said of [events.body, socket]) expect(said).toContain('"type":"welcome"');
+    expect(events.headers['x-ratelimit-remaining'] !== undefined).toBe(charged);
+    expect(heard).toEqual([caller, caller]);
+  });
+
+  const works = WORKS.filter((one) => one.access === access);
+  const asking = async (method: 'POST' | 'GET' | 'DELETE', url: string, sent: Headers) => {
+    const json = { 'content-type': 'application/json' };
+    const body = method === 'POST' ? { payload: '{"of":1}' } : {};
+    const headers = { ...OWN_PAGE, ...sent, ...(method === 'POST' ? json : {}) };
+    return app.inject({ method, url, headers, ...body });
+  };
+  test.skipIf(works.length === 0).each(works)(
+    'long work on $surface is begun, told and cancelled by who may alone',
+    async ({ long }) => {
+      const { path } = long.begin;
+      const right202 = await asking('POST', path, credentials[right]);
+      expect(right202.statusCode).toBe(202);
+      const own = String(right202.headers.location);
+      await expect
+        .poll(async () => (await asking('GET', own, credentials[right])).json())
+        .toMatchObject({ state: 'done', result: { of: 1 } });
+      heard.length = 0;
+      for (const headers of [{}, WRONG, credentials[less]]) {
+        for (const [method, url] of [
+          ['POST', path],
+          ['GET', own],
+          ['DELETE', own],
+        ] as const) {
+          const reply = await asking(method, url, headers);
+          expect([method, reply.statusCode, bare(reply.headers)]).toEqual([
+            method,
+            refused,
+            'application/json',
+          ]);
+          const at = DOCUMENT.paths[url === own ? `${path}/{id}` : path]?.[method.toLowerCase()];
+          expect(at?.responses[reply.statusCode]).toBeDefined();
+        }
+      }
+      expect(heard).toEqual([]);
+      const cancelled = await asking('DELETE', own, credentials[right]);
+      expect(cancelled.statusCode).toBe(200);
+      expect(cancelled.headers['x-ratelimit-remaining'] !== undefined).toBe(charged);
+    },
+  );
+
+  test('no stream and no long work is mounted where nothing holds the rule', () => {
+    for (const one of streams) {
+      const mount = () => serve([], { gate: null }, [one]);
+      if (refused === null) expect(mount).not.toThrow();
+      else expect(mount).toThrow(`${one.route.name} needs`);
+    }
+    for (const { long } of works) {
+      const mount = () => serve(workMounted(long, workStore), { gate: null });
+      expect(mount).toThrow(`${long.begin.name} needs`);
+    }
   });
 
   test('its operations name how to authenticate, and no other way', () => {

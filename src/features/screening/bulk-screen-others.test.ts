@@ -35,7 +35,10 @@ function ports(entries: readonly OtherListEntry[] | null): ScreenPorts {
     now: () => NOW,
   };
   const history: MemoryWorld['history'] = {
-    ...{ transfers: [], coverage: [], chains: [], provenance: 'warehouse' },
+    transfers: [],
+    coverage: [],
+    chains: [],
+    provenance: 'warehouse',
     ...facts,
   };
   return memoryPorts({
@@ -66,8 +69,11 @@ async function resultsOf(addresses: readonly string[], asked: ScreenPorts, table
 }
 
 const nothing = (list: string) => ({
-  ...{ list, listed: false, entity: null },
-  ...{ equivalent_forms: [], as_of: NOW - DAY_S },
+  list,
+  listed: false,
+  entity: null,
+  equivalent_forms: [],
+  as_of: NOW - DAY_S,
 });
 
 test('a listing elsewhere is a record, list by list, and never one of the SDN list', async () => {

@@ -134,11 +134,7 @@ describe('says', () => {
             state: 'ok',
             exchange: null,
             launches: null,
-            sanctions: {
-              listed: true,
-              programs: ['CYBER2', 'SDGT'],
-              list_published: '2026-11-20',
-            },
+            sanctions: { ...NOT_LISTED, listed: true, programs: ['CYBER2', 'SDGT'] },
             equivalent_forms: [],
             other_lists: null,
             checked: CHECKED_ALL,

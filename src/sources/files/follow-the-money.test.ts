@@ -129,6 +129,66 @@ describe('says', () => {
     ]);
   });
 
+  test('the wallets that stand inside an entity at any place, and whom it stands inside', async () => {
+    const free = { ...wallet, properties: { publicKey: [A, B], currency: ['ETH'] } };
+    const owned = {
+      id: 'o-1',
+      schema: 'Ownership',
+      caption: 'Ownership',
+      properties: { asset: [{ id: 'c-1', schema: 'Asset', properties: { parent: [free] } }] },
+    };
+    const owner = {
+      ...holder,
+      properties: { ...holder.properties, ownershipOwner: [owned], sanctions: [sanction] },
+    };
+    const note =
+      'the file names no holder of this wallet; it stands inside the entity that is named';
+    expect(await rowsOf(lines(owner))).toEqual([
+      { line: 1, address: A, ...FACTS, note },
+      { line: 1, address: B, ...FACTS, note },
+    ]);
+    const beside = {
+      ...holder,
+      id: 'NK-2',
+      properties: {
+        associates: [{ ...holder, properties: { ...holder.properties, cryptoWallets: [free] } }],
+      },
+    };
+    expect(await rowsOf(lines(beside, sanction))).toMatchObject([FACTS, FACTS]);
+  });
+
+  test('a wallet once that stands at several places, with all that is said of it at any', async () => {
+    const stub = { id: 'w-1', schema: 'CryptoWallet', properties: {} };
+    const other = { ...wallet, properties: { publicKey: [C], holder: ['NK-1'] } };
+    const around = { ...holder, properties: { ...holder.properties, cryptoWallets: [stub] } };
+    const rows = await rowsOf(lines(around, wallet, sanction, other));
+    expect(rows).toEqual([A, B, C].map((address) => ({ line: 1, address, ...FACTS })));
+  });
+
+  test('an address whose file is careless in what is no address', async () => {
+    const careless = {
+      ...wallet,
+      caption: 7,
+      first_seen: 1_715_000_000,
+      properties: { publicKey: A, holder: [null], currency: null },
+    };
+    expect(await rowsOf(lines(careless))).toEqual([
+      { line: 1, address: A, entry_id: 'w-1', note: 'the file names no holder of this wallet' },
+    ]);
+  });
+
+  test('when the maker of the file last saw a wallet, else when it last saw it change', async () => {
+    const changed = { ...wallet, last_change: '2024-06-01T00:00:00' };
+    expect(await rowsOf(lines(changed))).toMatchObject([{ seen_at: '2024-06-01T00:00:00' }, {}]);
+    const seen = { ...changed, last_seen: '2025-02-03T04:05:06' };
+    expect(await rowsOf(lines(seen))).toMatchObject([{ seen_at: '2025-02-03T04:05:06' }, {}]);
+  });
+
+  test('a wallet that is an account of a service, apart from one without an address', async () => {
+    const account = { ...wallet, properties: { accountId: ['12345'], holder: ['NK-1'] } };
+    expect(await rowsOf(lines(account, holder))).toMatchObject([{ line: 1, account: '12345' }]);
+  });
+
   test('is known by its first line, and no other file of JSON is taken for one', () => {
     expect(isFollowTheMoney(lines(holder).slice(0, 60))).toBe(true);
     expect(isFollowTheMoney('[{"schema": "Person"}]')).toBe(false);
@@ -144,12 +204,51 @@ describe('refuses', () => {
   });
 
   test('a line that is no entity and a wallet without an address, and reads the rest', async () => {
-    const empty = { ...wallet, properties: { publicKey: [' '] } };
+    const empty = { ...wallet, id: 'w-0', properties: { publicKey: [' '] } };
     expect(await rowsOf(`nonsense\n${lines(empty, holder, wallet, sanction)}`)).toMatchObject([
       { line: 1, problem: 'not an entity' },
       { line: 2, problem: 'a wallet without an address' },
       { line: 4, address: A },
       { line: 4, address: B },
     ]);
+  });
+
+  test('each wallet inside an entity that cannot be read, and reads the rest', async () => {
+    const nameless = { schema: 'CryptoWallet', properties: { publicKey: [C] } };
+    const around = {
+      ...holder,
+      properties: { cryptoWallets: [nameless, { ...wallet, id: 7 }, [wallet], wallet] },
+    };
+    const problem = 'what stands inside an entity is none itself';
+    expect(await rowsOf(lines(around))).toMatchObject([
+      { line: 1, problem },
+      { line: 1, problem },
+      { line: 1, problem },
+      { address: A },
+      { address: B },
+    ]);
+  });
+
+  test('each address of a wallet that is no text, and reads the others', async () => {
+    const mixed = { ...wallet, properties: { publicKey: [12, A, { key: B }, null] } };
+    const problem = 'an address of a wallet is no text';
+    expect(await rowsOf(lines(mixed))).toMatchObject([
+      { line: 1, problem },
+      { line: 1, problem },
+      { line: 1, problem },
+      { line: 1, address: A },
+    ]);
+  });
+
+  test('a file whose entities stand deeper inside each other than is read', async () => {
+    const wrapped = (depth: number) => {
+      let one: unknown = wallet;
+      for (let n = 0; n < depth; n += 1) {
+        one = { id: `e-${n}`, schema: 'Company', properties: { parent: [one] } };
+      }
+      return rowsOf(lines(one));
+    };
+    await expect(wrapped(16)).resolves.toHaveLength(2);
+    await expect(wrapped(17)).rejects.toThrow('over 16 deep');
   });
 });

@@ -1,61 +1,68 @@
 // Which addresses does a file of FollowTheMoney entities list, whose are they, and under what?
 // One entity a line, as OpenSanctions publishes them (followthemoney.tech): flat, where a wallet
-// names its holder and a sanction its entity by id, before or after it; or nested, where one stands
-// inside the other. So the file is read twice: for its wallets, and for whom they name.
+// names its holder and a sanction its entity by id, before or after it; or nested, where entities
+// stand inside each other, at any place. So the file is read twice: for its wallets, and for whom
+// they name. What could be a wallet and cannot be read is a row that is told.
 
-import { StringDecoder } from 'node:string_decoder';
-import { z } from 'zod';
-import { collect, heldUnder, written } from '../../evidence/measure.ts';
+import { collect, heldUnder, present } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
 import { jsonIn } from '../http/json-text.ts';
 import { FileFault } from './fault.ts';
+import {
+  type Entity,
+  entitiesInside,
+  idsOf,
+  type Placed,
+  textIn,
+  textsOf,
+} from './money-entities.ts';
+import { textLines } from './text-lines.ts';
 
 /** The longest line, in characters: a nested entity holds all that belongs to it. */
 const LINE_CHARS_MAX = 4 * 1024 * 1024;
-/** The most addresses of one file. */
+/** The most addresses of one file, a wallet without any counted as one. */
 const ADDRESSES_MAX = 1_000_000;
-/** How deep entities stand inside each other: a sanction in a holder in a wallet. */
-const DEPTH_MAX = 3;
 const BETWEEN = '; ';
-
-type Entity = {
-  readonly id: string;
-  readonly schema: string;
-  readonly caption?: string | undefined;
-  readonly first_seen?: string | null | undefined;
-  readonly properties: { readonly [name: string]: readonly unknown[] };
-};
-
-const entity: z.ZodType<Entity> = z.object({
-  id: z.string().min(1),
-  schema: z.string().min(1),
-  caption: z.string().optional(),
-  first_seen: z.string().nullish(),
-  properties: z.record(z.string(), z.array(z.unknown())),
-});
 
 /** Whether the beginning of a file is a line of FollowTheMoney. */
 export function isFollowTheMoney(beginning: string): boolean {
   return /^\ufeff?\s*\{/.test(beginning) && /"schema"\s*:\s*"[A-Z]/.test(beginning);
 }
 
+/** What a file says of one wallet, at however many places it stands. */
 type Wallet = {
+  /** Where it stands first. */
   readonly line: number;
-  readonly entity: Entity;
+  readonly id: string;
+  name: string | null;
+  readonly addresses: Set<string>;
+  /** Accounts of a service, which are no addresses. */
+  readonly accounts: Set<string>;
+  readonly currencies: Set<string>;
+  readonly pages: Set<string>;
+  firstSeen: string | null;
+  lastSeen: string | null;
   /** Ids of the entities that hold it. */
-  readonly holders: readonly string[];
+  readonly holders: Set<string>;
+  /** Ids of the named entities that it stands inside, which may not hold it. */
+  readonly inside: Set<string>;
 };
 
 /** What is known of somebody whom a wallet names. */
 type Party = { readonly name: string | null; readonly schema: string };
 
-type Gathered = {
-  readonly wallets: Wallet[];
+type Sanction = {
+  readonly id: string;
+  readonly programs: readonly string[];
+  readonly pages: readonly string[];
+  readonly starts: readonly string[];
+  readonly ends: readonly string[];
+};
+
+type Known = {
   readonly parties: Map<string, Party>;
   /** The sanctions on an entity, by its id. */
-  readonly sanctions: Map<string, Entity[]>;
-  readonly broken: BrokenRow[];
-  addresses: number;
+  readonly sanctions: Map<string, Sanction[]>;
 };
 
 /**
@@ -65,195 +72,206 @@ type Gathered = {
 export async function* followTheMoneyRows(
   read: () => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RawRow | BrokenRow> {
-  const gathered: Gathered = {
-    wallets: [],
-    parties: new Map(),
-    sanctions: new Map(),
-    broken: [],
-    addresses: 0,
-  };
-  for await (const { line, value } of entitiesIn(read())) {
-    if (value === null) gathered.broken.push({ line, problem: 'not an entity' });
-    else gatherWallets(value, line, gathered);
+  const wallets = new Map<string, Wallet>();
+  let addresses = 0;
+  for await (const { line, placed } of placedIn(read())) {
+    if (placed === null) yield { line, problem: 'not an entity' };
+    else if (placed.entity === null) {
+      yield { line, problem: 'what stands inside an entity is none itself' };
+    } else if (placed.entity.schema === 'CryptoWallet') {
+      addresses += gatherWallet(placed.entity, placed, line, wallets);
+      if (addresses > ADDRESSES_MAX)
+        throw new FileFault(`it lists over ${ADDRESSES_MAX} addresses`);
+      for (let at = unreadAddresses(placed.entity); at > 0; at -= 1) {
+        yield { line, problem: 'an address of a wallet is no text' };
+      }
+    }
   }
   const named = new Set(
-    gathered.wallets.flatMap(({ entity: { id }, holders }) => [id, ...holders]),
+    [...wallets.values()].flatMap(({ id, holders, inside }) => [id, ...holders, ...inside]),
   );
-  for await (const { value } of entitiesIn(read())) {
-    if (value !== null) gatherParties(value, named, gathered, 0);
+  const known: Known = { parties: new Map(), sanctions: new Map() };
+  for await (const { placed } of placedIn(read())) {
+    if (placed !== null && placed.entity !== null) {
+      gatherKnown(placed.entity, placed, named, known);
+    }
   }
-  yield* gathered.broken;
-  for (const wallet of gathered.wallets) yield* rowsOf(wallet, gathered);
+  for (const wallet of wallets.values()) yield* rowsOf(wallet, known);
 }
 
-async function* entitiesIn(
+/** Every entity of a file, those inside others too; `null` for a line that is none. */
+async function* placedIn(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<{ readonly line: number; readonly value: Entity | null }> {
-  let line = 0;
-  for await (const text of linesIn(chunks)) {
-    line += 1;
-    const content = line === 1 ? text.replace(/^\ufeff/, '') : text;
-    if (content.trim() === '') continue;
-    const parsed = entity.safeParse(jsonIn(content));
-    yield { line, value: parsed.success ? parsed.data : null };
-  }
-}
-
-async function* linesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of chunks) {
-    const whole = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    rest = written(whole.pop());
-    if (rest.length > LINE_CHARS_MAX) throw new FileFault('a line is too long');
-    yield* whole;
-  }
-  const end = rest + decoder.end();
-  if (end.trim() === '') return;
-  // A file that was cut off ends in the middle of an entity: what follows it is not known.
-  if (jsonIn(end) === undefined) throw new FileFault('it ends in the middle of a line');
-  yield end;
-}
-
-/** Takes the wallets of an entity: itself, or those that stand inside it. */
-function gatherWallets(one: Entity, line: number, gathered: Gathered): void {
-  const own = one.schema === 'CryptoWallet' ? [{ wallet: one, holder: null }] : [];
-  const inside = entitiesOf(one, 'cryptoWallets').map((wallet) => ({ wallet, holder: one.id }));
-  for (const { wallet, holder } of [...own, ...inside]) {
-    const holders = holder === null ? idsOf(wallet, 'holder') : [holder];
-    gathered.wallets.push({ line, entity: wallet, holders });
-    gathered.addresses += wallet.properties['publicKey']?.length ?? 1;
-    if (gathered.addresses > ADDRESSES_MAX) {
-      throw new FileFault(`it lists over ${ADDRESSES_MAX} addresses`);
+): AsyncGenerator<{ readonly line: number; readonly placed: Placed | null }> {
+  for await (const { line, text, isEnded } of textLines(chunks, LINE_CHARS_MAX)) {
+    const value = jsonIn(text);
+    // A file that was cut off ends in the middle of an entity: what follows it is not known.
+    if (value === undefined && !isEnded) throw new FileFault('it ends in the middle of a line');
+    for (const placed of entitiesInside(value)) {
+      const isNone = placed.entity === null && placed.around.length === 0;
+      yield { line, placed: isNone ? null : placed };
     }
   }
 }
 
-function gatherParties(
+/** Adds what one place says of a wallet; answers how many addresses more there are. */
+function gatherWallet(
   one: Entity,
-  named: ReadonlySet<string>,
-  gathered: Gathered,
-  depth: number,
-): void {
-  if (named.has(one.id)) gathered.parties.set(one.id, { name: nameOf(one), schema: one.schema });
-  if (one.schema === 'Sanction') {
-    for (const id of idsOf(one, 'entity')) {
-      if (named.has(id)) collect(gathered.sanctions, id, one);
-    }
-  }
-  if (depth >= DEPTH_MAX) return;
-  for (const sanction of entitiesOf(one, 'sanctions')) {
-    if (named.has(one.id)) collect(gathered.sanctions, one.id, sanction);
-  }
-  for (const inner of entitiesOf(one, 'holder')) gatherParties(inner, named, gathered, depth + 1);
+  { around }: Placed,
+  line: number,
+  wallets: Map<string, Wallet>,
+): number {
+  const before = wallets.get(one.id);
+  const wallet = before === undefined ? newWallet(one, line) : before;
+  const held = wallet.addresses.size;
+  addAll(wallet.addresses, textsOf(one, 'publicKey'));
+  addAll(wallet.accounts, textsOf(one, 'accountId'));
+  addAll(wallet.currencies, textsOf(one, 'currency'));
+  addAll(wallet.pages, textsOf(one, 'sourceUrl'));
+  addAll(wallet.holders, idsOf(one, 'holder'));
+  if (wallet.name === null) wallet.name = nameOf(one);
+  if (wallet.firstSeen === null) wallet.firstSeen = textIn(one.first_seen);
+  if (wallet.lastSeen === null) wallet.lastSeen = lastSeenOf(one);
+  const nearest = around.at(-1);
+  if (nearest?.property === 'cryptoWallets') wallet.holders.add(nearest.entity.id);
+  const party = around.findLast(({ entity }) => textsOf(entity, 'name').length > 0);
+  if (party !== undefined) wallet.inside.add(party.entity.id);
+  wallets.set(one.id, wallet);
+  return wallet.addresses.size - held + (before === undefined ? 1 : 0);
 }
 
-function* rowsOf(
-  { line, entity: wallet, holders }: Wallet,
-  { parties, sanctions }: Gathered,
-): Generator<RawRow | BrokenRow> {
-  const addresses = textsOf(wallet, 'publicKey');
-  if (addresses.length === 0) {
+function newWallet({ id }: Entity, line: number): Wallet {
+  return {
+    line,
+    id,
+    name: null,
+    addresses: new Set(),
+    accounts: new Set(),
+    currencies: new Set(),
+    pages: new Set(),
+    firstSeen: null,
+    lastSeen: null,
+    holders: new Set(),
+    inside: new Set(),
+  };
+}
+
+/** When the file's maker last saw it in its source, or else last saw it change. */
+function lastSeenOf({ last_seen, last_change }: Entity): string | null {
+  const seen = textIn(last_seen);
+  return seen === null ? textIn(last_change) : seen;
+}
+
+function addAll(to: Set<string>, texts: readonly string[]): void {
+  for (const text of texts) to.add(text);
+}
+
+/** How many values stand in the place of an address and are no text. */
+function unreadAddresses({ properties }: Entity): number {
+  const held = properties['publicKey'];
+  const values: readonly unknown[] = Array.isArray(held) ? held : present([held]);
+  return values.filter((value) => typeof value !== 'string').length;
+}
+
+/** Adds what is said of those whom wallets name: who they are, and the sanctions on them. */
+function gatherKnown(
+  one: Entity,
+  { around }: Placed,
+  named: ReadonlySet<string>,
+  { parties, sanctions }: Known,
+): void {
+  const before = parties.get(one.id);
+  if (named.has(one.id) && (before === undefined || before.name === null)) {
+    parties.set(one.id, { name: nameOf(one), schema: one.schema });
+  }
+  if (one.schema !== 'Sanction') return;
+  const nearest = around.at(-1);
+  const on = new Set(idsOf(one, 'entity'));
+  if (nearest?.property === 'sanctions') on.add(nearest.entity.id);
+  for (const id of on) {
+    const isKnown = heldUnder(sanctions, id).some((sanction) => sanction.id === one.id);
+    if (named.has(id) && !isKnown) collect(sanctions, id, sanctionOf(one));
+  }
+}
+
+function sanctionOf(one: Entity): Sanction {
+  const programs = textsOf(one, 'program');
+  return {
+    id: one.id,
+    programs: programs.length > 0 ? programs : textsOf(one, 'authority'),
+    pages: textsOf(one, 'sourceUrl'),
+    starts: textsOf(one, 'startDate'),
+    ends: textsOf(one, 'endDate'),
+  };
+}
+
+function* rowsOf(wallet: Wallet, known: Known): Generator<RawRow | BrokenRow> {
+  const { line, addresses, accounts } = wallet;
+  if (addresses.size === 0 && accounts.size === 0) {
     yield { line, problem: 'a wallet without an address' };
     return;
   }
-  const known = holders.flatMap((id) => {
-    const party = parties.get(id);
+  const facts = factsOf(wallet, known);
+  if (addresses.size === 0) yield rowWith(line, { ...facts, account: joined([...accounts]) });
+  for (const address of addresses) yield rowWith(line, { address, ...facts });
+}
+
+type Facts = { readonly [column: string]: string | null };
+
+function rowWith(line: number, facts: Facts): RawRow {
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(facts)) if (value !== null) fields.set(name, value);
+  return { line, fields };
+}
+
+function factsOf(wallet: Wallet, { parties, sanctions }: Known): Facts {
+  const { id, name, holders, inside, currencies, pages, firstSeen, lastSeen } = wallet;
+  const whom = [...(holders.size > 0 ? holders : inside)];
+  const known = whom.flatMap((one) => {
+    const party = parties.get(one);
     return party === undefined ? [] : [party];
   });
-  const on = [wallet.id, ...holders].flatMap((id) => heldUnder(sanctions, id));
-  const named = joined(known.map(({ name }) => name));
-  const facts = {
-    entity: named === null ? nameOf(wallet) : named,
+  const on = [id, ...whom].flatMap((one) => heldUnder(sanctions, one));
+  const named = joined(known.map((party) => party.name));
+  const started = dayOf(on.flatMap(({ starts }) => starts).sort()[0]);
+  const allPages = [...on.flatMap((sanction) => sanction.pages), ...pages];
+  const page = allPages.find((text) => /^https?:\/\//.test(text));
+  return {
+    entity: named === null ? name : named,
     entity_type: joined(known.map(({ schema }) => schema)),
-    currency: joined(textsOf(wallet, 'currency')),
-    programs: joined(on.flatMap(programOf)),
-    entry_id: wallet.id,
-    source_url: webPageOf([...on, wallet]),
-    listed_at: firstDayOf(on, wallet),
-    ended_at: on.length > 0 && on.every(hasEnded) ? latest(on) : null,
-    note: noteOf(wallet, holders, known),
+    currency: joined([...currencies]),
+    programs: joined(on.flatMap(({ programs }) => programs)),
+    entry_id: id,
+    source_url: page === undefined ? null : page,
+    // The day since which it is sanctioned; else the day on which the file's maker first saw it.
+    listed_at: started === null ? dayOf(firstSeen) : started,
+    ended_at: on.length > 0 && on.every(({ ends }) => ends.length > 0) ? latestEnd(on) : null,
+    seen_at: lastSeen,
+    note: noteOf(wallet, known),
   };
-  for (const address of addresses) {
-    const fields = new Map<string, string>([['address', address]]);
-    for (const [name, value] of Object.entries(facts)) if (value !== null) fields.set(name, value);
-    yield { line, fields };
+}
+
+function noteOf({ id, holders, inside }: Wallet, known: readonly Party[]): string | null {
+  if (holders.size === 0) {
+    const none = 'the file names no holder of this wallet';
+    return inside.size === 0 ? none : `${none}; it stands inside the entity that is named`;
   }
-}
-
-function noteOf(
-  wallet: Entity,
-  holders: readonly string[],
-  known: readonly Party[],
-): string | null {
-  if (holders.length === 0) return 'the file names no holder of this wallet';
-  if (known.length < holders.length) return 'a holder of this wallet is not in the file';
-  return known.some(({ name }) => name === null) ? `a holder of ${wallet.id} has no name` : null;
-}
-
-/** The entities that stand inside one, under a property. */
-function entitiesOf({ properties }: Entity, name: string): Entity[] {
-  return valuesOf(properties, name).flatMap((value) => {
-    const parsed = entity.safeParse(value);
-    return parsed.success ? [parsed.data] : [];
-  });
-}
-
-const withId = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
-
-/** The ids that a property names, of entities elsewhere or inside. */
-function idsOf({ properties }: Entity, name: string): string[] {
-  return valuesOf(properties, name).flatMap((value) => {
-    const parsed = withId.safeParse(value);
-    return parsed.success ? [parsed.data] : [];
-  });
-}
-
-function textsOf({ properties }: Entity, name: string): string[] {
-  const texts = valuesOf(properties, name).map((value) => {
-    return typeof value === 'string' ? value.trim() : '';
-  });
-  return texts.filter((text) => text !== '');
-}
-
-function valuesOf(properties: Entity['properties'], name: string): readonly unknown[] {
-  return heldUnder(new Map(Object.entries(properties)), name);
+  if (known.length < holders.size) return 'a holder of this wallet is not in the file';
+  return known.some(({ name }) => name === null) ? `a holder of ${id} has no name` : null;
 }
 
 function nameOf(one: Entity): string | null {
   const [first] = textsOf(one, 'name');
-  if (first !== undefined) return first;
-  return one.caption === undefined || one.caption === '' ? null : one.caption;
+  return first === undefined ? textIn(one.caption) : first;
 }
 
-function programOf(sanction: Entity): string[] {
-  const programs = textsOf(sanction, 'program');
-  return programs.length > 0 ? programs : textsOf(sanction, 'authority');
-}
-
-function webPageOf(all: readonly Entity[]): string | null {
-  const pages = all.flatMap((one) => textsOf(one, 'sourceUrl'));
-  const page = pages.find((text) => /^https?:\/\//.test(text));
-  return page === undefined ? null : page;
-}
-
-function hasEnded(sanction: Entity): boolean {
-  return textsOf(sanction, 'endDate').length > 0;
-}
-
-function latest(sanctions: readonly Entity[]): string | null {
+function latestEnd(sanctions: readonly Sanction[]): string | null {
   return dayOf(
     sanctions
-      .flatMap((one) => textsOf(one, 'endDate'))
+      .flatMap(({ ends }) => ends)
       .sort()
       .at(-1),
   );
-}
-
-/** The day since which it is sanctioned; else the day on which the file's maker first saw it. */
-function firstDayOf(sanctions: readonly Entity[], wallet: Entity): string | null {
-  const started = dayOf(sanctions.flatMap((one) => textsOf(one, 'startDate')).sort()[0]);
-  return started === null ? dayOf(wallet.first_seen) : started;
 }
 
 /** A whole day, ISO 8601; the schema allows less exact dates, which are none. */

@@ -2,11 +2,9 @@
 // One object a line, its values texts, numbers, flags or null. A line that is none of that is
 // named and the rest is read on; a line without end is a fault of the file.
 
-import { StringDecoder } from 'node:string_decoder';
-import { written } from '../../evidence/measure.ts';
 import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
 import { jsonIn } from '../http/json-text.ts';
-import { FileFault } from './fault.ts';
+import { textLines } from './text-lines.ts';
 
 /** The longest line, in characters. */
 const LINE_CHARS_MAX = 64 * 1024;
@@ -15,25 +13,7 @@ const LINE_CHARS_MAX = 64 * 1024;
 export async function* jsonLineRows(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RawRow | BrokenRow> {
-  let line = 0;
-  for await (const text of lines(chunks)) {
-    line += 1;
-    const content = line === 1 ? text.replace(/^\ufeff/, '') : text;
-    if (content.trim() !== '') yield rowOf(content, line);
-  }
-}
-
-async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of chunks) {
-    const whole = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    rest = written(whole.pop());
-    if (rest.length > LINE_CHARS_MAX) throw new FileFault('a line is too long');
-    yield* whole;
-  }
-  const end = rest + decoder.end();
-  if (end !== '') yield end;
+  for await (const { line, text } of textLines(chunks, LINE_CHARS_MAX)) yield rowOf(text, line);
 }
 
 function rowOf(text: string, line: number): RawRow | BrokenRow {

@@ -1,17 +1,9 @@
 // Does every door give the same answer, and does the client do so from a program of its own?
 // Against the service as it starts: web server, client, MCP, partner scan, `exhibit look`.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,25 +14,21 @@ import { ROUTES } from './client/routes.ts';
 import { parseConfig } from './config.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { connectClient, type McpClient } from './testing/mcp-clients.ts';
+import { onlySettings, type Program, printedBy, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 180_000 });
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(ROOT, 'dist/main.js');
 const home = mkdtempSync(join(tmpdir(), 'exhibit-doors-'));
 const LISTED = '0x64144967c175997fc8526ba694021ae36965331c';
-const demo = z.object({ base_url: z.url(), api_key: z.string(), stream_token: z.string() });
-const made = z.object({ key: z.string() });
-const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-const env = Object.fromEntries(own.map(([name, value]) => [name, String(value)]));
 
-let service: ChildProcess;
+let service: Program;
 let url: string;
 let tools: McpClient;
 let keys: { readonly member: string; readonly partner: string; readonly token: string };
 
 /** What a program says on its standard output; it has to end with status 0. */
 async function output(file: string, args: string[], more: object): Promise<string> {
-  const child = spawn(file, args, { cwd: home, env: { ...env, ...more }, stdio: 'pipe' });
+  const child = spawn(file, args, { cwd: home, env: onlySettings({ ...more }), stdio: 'pipe' });
   let out = '';
   let err = '';
   child.stdout.on('data', (bytes) => {
@@ -55,33 +43,19 @@ async function output(file: string, args: string[], more: object): Promise<strin
 }
 
 beforeAll(async () => {
-  const more = { EXHIBIT_PORT: '0' };
-  service = spawn(process.execPath, [MAIN, 'start'], {
-    cwd: home,
-    env: { ...env, ...more },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  service.stdout?.on('data', (bytes) => {
-    said += String(bytes);
-  });
-  const file = join(home, 'data/simulated/demo-credentials.json');
-  await vi.waitFor(() => expect(existsSync(file) && said.includes('Base URL')).toBe(true), {
-    timeout: 150_000,
-    interval: 100,
-  });
-  const { base_url, api_key, stream_token } = demo.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000', '--json'];
-  const created = await output(process.execPath, [MAIN, ...words], { EXHIBIT_SIMULATE: 'true' });
+  const { program, base_url, api_key, stream_token } = await startSimulated({ cwd: home });
+  const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
+  const place = { cwd: home, env: { EXHIBIT_SIMULATE: 'true' } };
+  const { key: partner } = await printedBy(z.object({ key: z.string() }), words, place);
+  service = program;
   url = base_url;
-  const partner = made.parse(JSON.parse(created)).key;
   keys = { member: api_key, partner, token: stream_token };
   const headers = { authorization: `Bearer ${api_key}` };
   tools = await connectClient('2026-07-28', { url: `${url}/mcp`, headers });
 });
 afterAll(async () => {
   await tools.close();
-  service.kill('SIGKILL');
+  service.child.kill('SIGKILL');
   rmSync(home, { recursive: true, force: true });
 });
 

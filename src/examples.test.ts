@@ -1,23 +1,14 @@
 // Does each program that is there to be copied do what it says, against the service as it starts?
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { verdictOf, verdictOfResult } from '../examples/verdict.ts';
+import { onlySettings, type Program, startSimulated } from './testing/program.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 180_000 });
@@ -29,37 +20,17 @@ const LISTED = String(SANDBOX_PARTY.addresses[0]?.address);
 
 describe('the programs', () => {
   const home = mkdtempSync(join(tmpdir(), 'exhibit-examples-'));
-  const credentials = join(home, 'data/simulated/demo-credentials.json');
-  const demo = z.object({ base_url: z.url(), api_key: z.string() });
-  let service: ChildProcess;
-  let log = '';
+  let service: Program;
   let env: Record<string, string>;
 
   beforeAll(async () => {
     compile();
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-    const plain = Object.fromEntries(own.map(([name, value]) => [name, String(value)]));
-    service = spawn(process.execPath, [join(ROOT, 'dist/main.js'), 'start'], {
-      cwd: home,
-      env: { ...plain, EXHIBIT_PORT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    service.stderr?.on('data', (bytes) => {
-      log += String(bytes);
-    });
-    let said = '';
-    service.stdout?.on('data', (bytes) => {
-      said += String(bytes);
-    });
-    await vi.waitFor(
-      () => expect(existsSync(credentials) && said.includes('Base URL')).toBe(true),
-      { timeout: 150_000, interval: 100 },
-    );
-    const { base_url, api_key } = demo.parse(JSON.parse(readFileSync(credentials, 'utf8')));
-    env = { ...plain, BASE_URL: base_url, API_KEY: api_key };
+    const { program, base_url, api_key } = await startSimulated({ cwd: home });
+    service = program;
+    env = onlySettings({ BASE_URL: base_url, API_KEY: api_key });
   });
   afterAll(() => {
-    service.kill('SIGKILL');
+    service.child.kill('SIGKILL');
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -168,11 +139,10 @@ describe('the programs', () => {
   });
 
   test('the service that they asked has printed no warning, live reads included', async () => {
-    const ended = once(service, 'close');
-    service.kill('SIGTERM');
-    await ended;
-    expect(log).toContain('sanctions list: updated');
-    expect(log).not.toContain('Warning');
+    service.child.kill('SIGTERM');
+    const { err } = await service.ended;
+    expect(err).toContain('sanctions list: updated');
+    expect(err).not.toContain('Warning');
   });
 
   test('each of them is run here', () => {

@@ -7,17 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testing/anvil.ts';
 import { compileContracts, encoded } from './testing/contracts.ts';
+import { MAIN, onlySettings } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const absent = anvilPath() === null;
 const title = absent ? 'the service (skipped: anvil is not installed)' : 'the service';
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 /** A contract of the registry: on this node it stands where it stands on Ethereum. */
 const BRIDGE = '0x5427fefa711eff984124bfbb1ab6fbf5e3da1820';
 const POOL = `
@@ -45,12 +44,11 @@ describe.skipIf(absent)(title, () => {
   const account = (i: number) => String(anvil.accounts[i]);
 
   function exhibit(words: readonly string[]): ChildProcess {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
     const none = { EXHIBIT_SDN_URL: 'file:/no/such/list.xml', EXHIBIT_PORT: '0' };
     const env = { ...none, EXHIBIT_RPC_ETHEREUM: anvil.url.href };
     const child = spawn(process.execPath, [MAIN, ...words], {
       cwd,
-      env: { ...Object.fromEntries(own), ...env },
+      env: onlySettings(env),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);

@@ -7,13 +7,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { MAIN, onlySettings } from './testing/program.ts';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnAdvancedXml } from './world/sdn-publication.ts';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const list = worldPublicationAt(Math.floor(Date.now() / 1_000), WORLD_SEED);
 
 let cwd: string;
@@ -29,13 +28,11 @@ beforeAll(async () => {
   publisher = createServer((_, response) => response.end(sdnAdvancedXml(list)));
   await new Promise<void>((ready) => publisher.listen(0, '127.0.0.1', ready));
   const { port } = publisher.address() as AddressInfo;
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-  env = {
-    ...Object.fromEntries(own),
+  env = onlySettings({
     EXHIBIT_PORT: '0',
     EXHIBIT_DATA_DIR: join(cwd, 'data'),
     EXHIBIT_SDN_URL: `http://127.0.0.1:${port}/SDN_ADVANCED.XML`,
-  };
+  });
   const said = openSync(join(cwd, 'said'), 'a');
   // The flag says more than a setting does: without it this would be the simulated world.
   service = spawn(process.execPath, [MAIN, 'start', '--live'], {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdtempSync,
@@ -11,46 +11,16 @@ import {
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { MAIN, onlySettings, startProgram } from './testing/program.ts';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
 type Environment = { readonly [name: string]: string };
-type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
-
-/** The program with only the settings that are given, in a directory of its own. */
-function started(
-  cwd: string,
-  words: readonly string[],
-  env: Environment,
-  said: 'pipe' | number = 'pipe',
-): ChildProcess {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-  return spawn(process.execPath, [MAIN, ...words], {
-    cwd,
-    env: { ...Object.fromEntries(own), ...env },
-    stdio: ['ignore', said, said],
-  });
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  let out = '';
-  let err = '';
-  child.stdout?.on('data', (bytes) => {
-    out += String(bytes);
-  });
-  child.stderr?.on('data', (bytes) => {
-    err += String(bytes);
-  });
-  const status = await new Promise<number | null>((settle) => child.once('close', settle));
-  return { status, out, err };
-}
 
 const exhibit = (cwd: string, line: string, env: Environment = {}) =>
-  ended(started(cwd, line.split(' '), env));
+  startProgram(line.split(' '), { cwd, env }).ended;
 
 describe('settings and words', () => {
   let cwd: string;
@@ -126,7 +96,11 @@ describe('a service and its operator', () => {
     cwd = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
     const said = openSync(join(cwd, 'said'), 'a');
     const env = { EXHIBIT_PORT: '0', EXHIBIT_DATA_DIR: join(cwd, 'data') };
-    service = started(cwd, ['start'], env, said);
+    service = spawn(process.execPath, [MAIN, 'start'], {
+      cwd,
+      env: onlySettings(env),
+      stdio: ['ignore', said, said],
+    });
     const file = join(cwd, 'data/simulated/demo-credentials.json');
     await vi.waitFor(
       () => {
@@ -163,16 +137,14 @@ describe('a service and its operator', () => {
     expect(output()).toContain(demo().api_key);
   });
 
-  test('the command that it prints finds the demo key from a terminal that has set nothing', async () => {
+  test('the command that it prints finds the demo key from a terminal that has set nothing', () => {
     const printed = /^ {2}(.*)bin\/exhibit (look .*)$/m.exec(output());
     const line = `${printed?.[1]}"$0" "$1" ${printed?.[2]}`;
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-    const env = Object.fromEntries(own);
     const shell = ['-c', line, process.execPath, MAIN];
-    const child = spawn('sh', shell, { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = await ended(child);
-    expect(said.err).toBe('');
-    expect(said.out).toContain('"sanctioned":true');
+    const place = { cwd: tmpdir(), env: onlySettings() };
+    const said = spawnSync('sh', shell, { ...place, encoding: 'utf8' });
+    expect(said.stderr).toBe('');
+    expect(said.stdout).toContain('"sanctioned":true');
   });
 
   test('a key made while it runs opens it; revoked, it opens nothing within 5 seconds', async () => {

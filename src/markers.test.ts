@@ -1,26 +1,24 @@
 // A credential in a setting is never shown: markers in the user info, path and query of every URL
 // and in every secret are nowhere in what a running service says, logs or prints.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { get as ask } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SETTINGS } from './config/settings.ts';
+import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { startPublisher } from './world/publisher.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const MARK = 'm4rk3r';
 const URL_MARKED = (host: string) =>
   `http://${MARK}user:${MARK}pass@${host}/${MARK}path?${MARK}=${MARK}query`;
 const directory = mkdtempSync(join(tmpdir(), 'exhibit-markers-'));
-const children: ChildProcess[] = [];
+const programs: Program[] = [];
 afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const { child } of programs) child.kill('SIGKILL');
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -42,26 +40,14 @@ function marked(port: number): { [name: string]: string } {
   };
 }
 
-function exhibit(words: string[], env: { [name: string]: string }) {
-  const child = spawn(process.execPath, [MAIN, ...words], {
-    cwd: directory,
-    env: { PATH: String(process.env['PATH']), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  const said = { text: '' };
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes) => {
-      said.text += String(bytes);
-    });
-  }
-  const ended = new Promise<number | null>((settle) => child.once('close', settle));
-  return { child, said, ended };
+function exhibit(words: string[], env: { [name: string]: string }): Program {
+  const program = startProgram(words, { cwd: directory, env });
+  programs.push(program);
+  return program;
 }
 
-async function until(test_: () => boolean): Promise<void> {
-  await vi.waitFor(() => expect(test_()).toBe(true), { timeout: 60_000, interval: 100 });
-}
+/** All that a program said on either of its outputs. */
+const saidBy = (program: Program) => program.out() + program.err();
 
 async function get(url: string, headers: { [name: string]: string } = {}) {
   const [answer] = await once(ask(url, { headers }), 'response');
@@ -75,9 +61,9 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   const port = Number(new URL(publisher.origin).port);
   const env = marked(port);
   const service = exhibit(['up'], env);
-  await until(() => service.said.text.includes('Pages to open'));
-  await until(() => service.said.text.includes('sanctions list:'));
-  const base = /Serving (http:\/\/\S+)/.exec(service.said.text)?.[1];
+  await untilSaid(service, 'Pages to open');
+  await untilSaid(service, 'sanctions list:');
+  const base = /Serving (http:\/\/\S+)/.exec(saidBy(service))?.[1];
   const ops = `http://127.0.0.1:${port + 1}`;
   const admin = { authorization: `Bearer ${env['EXHIBIT_ADMIN_TOKEN']}` };
   const told: string[] = [];
@@ -93,10 +79,9 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
     ['members', 'add', '--plan', 'desk', '--id', 'mem_marker', '--json'],
     env,
   );
-  expect(await created.ended).toBe(0);
+  expect((await created.ended).status).toBe(0);
   const made = exhibit(['keys', 'create', '--membership', 'mem_marker', '--json'], env);
-  await made.ended;
-  const key: unknown = JSON.parse(made.said.text);
+  const key: unknown = JSON.parse((await made.ended).out);
   const held = typeof key === 'object' && key !== null && 'key' in key ? String(key.key) : '';
   const bearer = { authorization: `Bearer ${held}` };
   const ofac = await get(`${base}/api/v1/wallet/0x${'2'.repeat(40)}/ofac`, bearer);
@@ -111,11 +96,11 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   ]) {
     const run = exhibit(words, env);
     await run.ended;
-    told.push(run.said.text);
+    told.push(saidBy(run));
   }
   service.child.kill('SIGTERM');
-  expect(await service.ended).toBe(0);
-  told.push(service.said.text);
+  expect((await service.ended).status).toBe(0);
+  told.push(saidBy(service));
   await publisher.close();
   expect(publisher.requests.some(({ path }) => path.includes(MARK))).toBe(true);
   for (const text of told) expect(text).not.toContain(MARK);
@@ -133,7 +118,7 @@ test('a store that cannot be reached is named by neither its password nor its pa
     EXHIBIT_SECRET: `${MARK}-secret-of-thirty-two-characters`,
   };
   const run = exhibit(['members', 'list'], env);
-  expect(await run.ended).not.toBe(0);
-  expect(run.said.text).not.toContain(MARK);
-  expect(run.said.text.length).toBeGreaterThan(10);
+  expect((await run.ended).status).not.toBe(0);
+  expect(saidBy(run)).not.toContain(MARK);
+  expect(saidBy(run).length).toBeGreaterThan(10);
 });

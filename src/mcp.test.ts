@@ -2,7 +2,7 @@
 // what its routes answer?
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,10 +11,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { CONTRACTS } from './compose/list.ts';
 import { connectClient, type McpClient, REVISIONS, type Revision } from './testing/mcp-clients.ts';
+import { MAIN, type Program, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(ROOT, 'dist/main.js');
 /** The tools that are asked about one address, and all that are declared. */
 const TOOLS = ['wallet_ofac', 'wallet_bridges', 'wallet_cex', 'wallet_score'];
 const DECLARED = CONTRACTS.flatMap((route) =>
@@ -29,37 +29,23 @@ const ADDRESSES = [
 ].flatMap(([, word]) => (word === undefined || word.length < 26 ? [] : [word]));
 
 /** A service of the simulated world, in a directory of its own. */
-function startService(env: { readonly [name: string]: string } = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'exhibit-mcp-'));
-  const credentials = join(home, 'data/simulated/demo-credentials.json');
-  const demo = z.object({ base_url: z.url(), api_key: z.string() });
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('EXHIBIT_'));
-  const service = spawn(process.execPath, [MAIN, 'start'], {
-    cwd: home,
-    env: { ...Object.fromEntries(own), EXHIBIT_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  service.stdout?.on('data', (bytes) => {
-    said += String(bytes);
-  });
+function inItsOwnHome(env: { readonly [name: string]: string } = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'exhibit-mcp-'));
+  const begun: Program[] = [];
   const started = async () => {
-    await vi.waitFor(
-      () => expect(existsSync(credentials) && said.includes('Base URL')).toBe(true),
-      { timeout: 150_000, interval: 100 },
-    );
-    const { base_url, api_key } = demo.parse(JSON.parse(readFileSync(credentials, 'utf8')));
-    return { base: base_url, key: api_key, said };
+    const { program, base_url, api_key } = await startSimulated({ cwd, env });
+    begun.push(program);
+    return { base: base_url, key: api_key, said: program.out() };
   };
   const end = () => {
-    service.kill('SIGKILL');
-    rmSync(home, { recursive: true, force: true });
+    for (const { child } of begun) child.kill('SIGKILL');
+    rmSync(cwd, { recursive: true, force: true });
   };
-  return { home, started, end };
+  return { home: cwd, started, end };
 }
 
 describe('the service as it starts', () => {
-  const { home, started, end } = startService();
+  const { home, started, end } = inItsOwnHome();
   const clients: McpClient[] = [];
   let said: string;
   let base: string;
@@ -178,7 +164,7 @@ describe('the service as it starts', () => {
 });
 
 test('a process that serves tools alone answers them, and none of their routes', async () => {
-  const { started, end } = startService({ EXHIBIT_SURFACES: 'mcp' });
+  const { started, end } = inItsOwnHome({ EXHIBIT_SURFACES: 'mcp' });
   try {
     const { base, key } = await started();
     const headers = { authorization: `Bearer ${key}` };

@@ -1,29 +1,27 @@
 // Several processes on one control store: what one stores, refuses or revokes holds for all.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
+import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnXml } from './world/sdn-publication.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const DAY_S = 86_400;
 const home = mkdtempSync(join(tmpdir(), 'exhibit-processes-'));
 const listFile = join(home, 'sdn.xml');
-const children: ChildProcess[] = [];
+const programs: Program[] = [];
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 let postgres: TestPostgres;
 let database: string;
 
 const env = (name: string) => ({
-  PATH: String(process.env['PATH']),
   EXHIBIT_DATA_DIR: join(home, name),
   EXHIBIT_DATABASE_URL: database,
   EXHIBIT_SECRET: 'a-secret-that-all-processes-know',
@@ -37,40 +35,20 @@ function publish(daysAgo: number): void {
   writeFileSync(listFile, sdnXml(worldPublicationAt(at, WORLD_SEED)));
 }
 
-type Service = { readonly child: ChildProcess; readonly url: string };
+type Service = { readonly program: Program; readonly url: string };
 
 async function serving(name: string, role: string): Promise<Service> {
-  const child = spawn(process.execPath, [MAIN, role], {
-    env: env(name),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes) => {
-      said += String(bytes);
-    });
-  }
-  await vi.waitFor(
-    () => {
-      if (child.exitCode !== null) throw new Error(said);
-      expect(said).toContain('Pages to open');
-    },
-    { timeout: 60_000, interval: 100 },
-  );
-  return { child, url: String(/Serving (http:\/\/\S+)/.exec(said)?.[1]) };
+  const program = startProgram([role], { cwd: home, env: env(name) });
+  programs.push(program);
+  await untilSaid(program, 'Pages to open');
+  return {
+    program,
+    url: String(/Serving (http:\/\/\S+)/.exec(program.out() + program.err())?.[1]),
+  };
 }
 
 async function exhibit(name: string, ...words: string[]): Promise<string> {
-  const child = spawn(process.execPath, [MAIN, ...words], {
-    env: env(name),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let out = '';
-  child.stdout.on('data', (bytes) => {
-    out += String(bytes);
-  });
-  const [status] = await once(child, 'close');
+  const { status, out } = await startProgram(words, { cwd: home, env: env(name) }).ended;
   expect(status).toBe(0);
   return out;
 }
@@ -127,7 +105,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
     key = String(Object(made).key);
   });
   afterAll(async () => {
-    for (const child of children) child.kill('SIGKILL');
+    for (const { child } of programs) child.kill('SIGKILL');
     agent.destroy();
     await postgres.stop();
     rmSync(home, { recursive: true, force: true });
@@ -219,8 +197,8 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes on PostgreSQL ${NO_POSTGRES
   });
 
   test('a killed process loses no answered charge, and the others go on', async () => {
-    one.child.kill('SIGKILL');
-    await once(one.child, 'close');
+    one.program.child.kill('SIGKILL');
+    await one.program.ended;
     expect((await screen(two.url, String(listed), key)).status).toBe(429);
   });
 });

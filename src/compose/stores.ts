@@ -14,6 +14,7 @@ import { embeddedWarehouse } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
+import { withdrawUnproved } from '../stores/warehouse/transfers/withdraw-unproved.ts';
 
 const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', import.meta.url));
 const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));
@@ -75,6 +76,7 @@ async function openWarehouse(config: Config): Promise<Warehouse> {
       simulated: config.simulate,
       layout: where.kind === 'embedded' ? 'single' : where.layout,
     });
+    await withdrawUnproved(warehouse);
     return warehouse;
   } catch (fault) {
     await warehouse.close();

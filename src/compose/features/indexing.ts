@@ -10,6 +10,7 @@ import {
 } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
 import { warehouseFollow } from '../../features/indexing/warehouse-follow.command.ts';
+import { warehouseForget } from '../../features/indexing/warehouse-forget.command.ts';
 import { warehouseImport } from '../../features/indexing/warehouse-import.command.ts';
 import { warehouseStatus } from '../../features/indexing/warehouse-status.command.ts';
 import type { Followable } from '../../ports/indexing/chain-following.ts';
@@ -17,6 +18,7 @@ import { evmNode } from '../../sources/evm/node.ts';
 import { RPC_LIMITS } from '../../sources/http/json-rpc.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
+import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
@@ -30,7 +32,10 @@ export const indexing = feature({
   name: 'indexing',
   heading: 'The transfer warehouse',
   rests: { history },
-  open: ({ config, database, context, outside, log }: Base, { history: { store } }: Rested) => {
+  open: (
+    { config, database, warehouse, context, outside, log }: Base,
+    { history: { store } }: Rested,
+  ) => {
     const leases = leaseTable(database, randomUUID(), context);
     const nodes = evmClients(outside, RPC_LIMITS);
     const lags = followLags(nowS);
@@ -53,6 +58,9 @@ export const indexing = feature({
       services: {
         warehouseImport: { simulated, importFiles },
         warehouseStatus: store,
+        warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
+          pause(READS_END_MS, signal),
+        ),
         following: { chains: following, elapsedMs: () => performance.now() },
       },
       gauges: lagGauges(following, lags),
@@ -61,7 +69,7 @@ export const indexing = feature({
     };
   },
   ports: {},
-  commands: [warehouseImport, warehouseFollow, warehouseStatus],
+  commands: [warehouseImport, warehouseForget, warehouseFollow, warehouseStatus],
   optional: [
     {
       name: 'RPC endpoints',

@@ -14,6 +14,7 @@ export type Proof = { readonly native: boolean; readonly internal: boolean };
 /** From when Ethereum's blocks pay no reward, and from when they hold withdrawals: Unix seconds. */
 const MERGE_S = 1_663_224_179;
 const SHANGHAI_S = 1_681_338_455;
+const HASH = /^0x[0-9a-f]{64}$/;
 const NOTHING: Proof = { native: false, internal: false };
 
 /** What the rows of a block prove; `spoilt` are the datasets of which a row was refused. */
@@ -24,6 +25,8 @@ export function proofOf(
   spoilt: ReadonlySet<string>,
 ): Proof {
   if (header === undefined || header.tx_count < 0 || spoilt.has('blocks')) return NOTHING;
+  // A header of another fork, or of another chain, counts other transactions than these.
+  if (rows.some(({ hash }) => HASH.test(hash) && hash !== header.hash)) return NOTHING;
   const traces = rows.filter(({ dataset }) => dataset === 'traces');
   const traced = !spoilt.has('traces') && isTraced(traces, header.tx_count);
   const sent = rows.filter(({ dataset }) => dataset === 'transactions');

@@ -30,6 +30,7 @@ const CALL = { timeoutMs: 30_000 };
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
 const TABLES = [
+  ...['transfers_written', 'transfers_counted'],
   ...['transfers', 'sides', 'coverage', 'address_coverage', 'degrees', 'tokens', 'following'],
   ...['tip_blocks', 'tip_transfers', 'tip_sides'],
 ] as const;

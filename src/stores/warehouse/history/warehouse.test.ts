@@ -25,6 +25,7 @@ const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', imp
 
 const CALL = { timeoutMs: 10_000 };
 const TABLES = [
+  ...['transfers_written', 'transfers_counted'],
   ...['transfers', 'sides', 'blocks', 'coverage', 'address_coverage', 'degrees', 'following'],
 ] as const;
 

@@ -1,5 +1,6 @@
 // What does the warehouse hold of each chain?
-// It counts each transfer once, however often it was written, and no block that is not there yet.
+// Each transfer counts once, however often it was written, and no block that is not there yet. What
+// is final is counted as it is written and not when it is asked for; of the tip, all.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -7,6 +8,7 @@ import { present } from '../../../evidence/measure.ts';
 import type { HeldChain } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
+import { countedChains } from './counts.ts';
 import { originOf } from './fact-rows.ts';
 import { type Followed, type HeldBlocks, readHeld } from './held.ts';
 
@@ -30,10 +32,13 @@ export async function heldChains(warehouse: Warehouse): Promise<readonly HeldCha
     const blocks = `chain = '${chain}' ${above} AND block <= ${tip_block}`;
     return `${COUNT} FROM tip_transfers FINAL WHERE ${blocks} GROUP BY chain`;
   });
-  const sql = [`${COUNT} FROM transfers FINAL GROUP BY chain`, ...present(inTip)].join(
-    ' UNION ALL ',
-  );
-  const rows = await warehouse.query(sql, { ...WRITE, row: countedRow, tuples: true });
+  const tips = present(inTip);
+  const query = { ...WRITE, row: countedRow, tuples: true };
+  const above = tips.length === 0 ? [] : await warehouse.query(tips.join(' UNION ALL '), query);
+  const settled = (await countedChains(warehouse)).map((one): Counted => {
+    return [one.chain, one.from_block, one.to_block, one.transfers, one.observed];
+  });
+  const rows = [...settled, ...above];
   return CHAIN_NAMES.flatMap((chain) => {
     const counted = rows.filter(([of]) => of === chain);
     const ranges = held.ranges.filter((range) => range.chain === chain);

@@ -17,7 +17,8 @@ import {
 import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
-import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { lostAt } from '../engine/lost-writes.suite.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
@@ -29,6 +30,7 @@ const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
 /** Every table that holds facts. */
 const TABLES = [
+  ...['transfers_written', 'transfers_counted'],
   ...['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators', 'coverage'],
   ...['address_coverage', 'degrees', 'tokens', 'following'],
   ...['tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
@@ -70,29 +72,6 @@ async function underTest(one: Warehouse) {
 
 transferStoreKeeps('embedded', () => underTest(warehouse));
 transferStoreKeeps('remote', () => underTest(remote));
-
-/** A warehouse that is lost at one of its writes: before it is done, or after. */
-function lostAt(
-  write: number,
-  moment: 'before' | 'after',
-): Warehouse & { readonly writes: number } {
-  let writes = 0;
-  const lost = async (work: () => Promise<void>): Promise<void> => {
-    writes += 1;
-    if (writes > write) throw new WarehouseUnavailable('down');
-    if (writes === write && moment === 'before') throw new WarehouseUnavailable('interrupted');
-    await work();
-    if (writes === write) throw new WarehouseUnavailable('interrupted');
-  };
-  return {
-    ...warehouse,
-    get writes() {
-      return writes;
-    },
-    insert: (table, source, call) => lost(() => warehouse.insert(table, source, call)),
-    command: (sql, options) => lost(() => warehouse.command(sql, options)),
-  };
-}
 
 const FOLLOWING: Following = {
   chain: 'ethereum',
@@ -159,7 +138,7 @@ describe('a crash', () => {
       const moment = write % 2 === 0 ? 'before' : 'after';
       await emptied();
       forked = false;
-      const first = await course(lostAt(write, moment));
+      const first = await course(lostAt(warehouse, write, moment));
       if (first === 'done') break;
       points += 1;
       expect(await course(warehouse)).toBe('done');
@@ -183,7 +162,7 @@ describe('a crash', () => {
     let points = 0;
     for (let write = 1; write < WRITES_MAX; write += 1) {
       await emptied();
-      const store = transferStore(lostAt(write, 'before'), now);
+      const store = transferStore(lostAt(warehouse, write, 'before'), now);
       const first = await store.appendImported(facts, provenance);
       if (first.checked) break;
       points += 1;

@@ -1,0 +1,293 @@
+// What is forgotten is gone from every table, and nothing is held in full of which a row is gone.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
+import {
+  given,
+  hashOf,
+  KINDS,
+  NONE,
+  NOW,
+  PROVENANCE,
+  party,
+  sightOf,
+  transferFact,
+} from '../../../ports/indexing/transfer-store-facts.suite.ts';
+import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { lostAt } from '../engine/lost-writes.suite.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { warehouseHistory } from '../history/warehouse.ts';
+import { warehouseForgetting } from './forget.ts';
+import { readHeld } from './held.ts';
+import { transferStore } from './store.ts';
+import { withdrawUnproved } from './withdraw-unproved.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+const CALL = { timeoutMs: 30_000 };
+const now = () => NOW;
+const { signal } = new AbortController();
+/** More writes than forgetting takes. */
+const WRITES_MAX = 60;
+const ORDER = { chain: 'ethereum', from_block: 3, to_block: 5 } as const;
+const FACT_TABLES = ['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators'];
+const EMPTIED = [
+  ...FACT_TABLES,
+  ...['transfers_written', 'transfers_counted', 'coverage', 'address_coverage', 'degrees'],
+  ...['following', 'tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
+];
+
+let folder: string;
+let warehouse: EmbeddedWarehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-forget-'));
+  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+});
+beforeEach(async () => {
+  for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
+});
+afterAll(async () => {
+  await warehouse.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const forgettingOn = (on: Warehouse) => warehouseForgetting(on, now, async () => undefined);
+const store = () => transferStore(warehouse, now);
+const sight = () => sightOf(warehouseHistory(warehouse, now));
+
+/** Blocks 1 to 8, each with transfers, a header, a signer and a creation. */
+const BLOCKS = [1, 2, 3, 4, 5, 6, 7, 8];
+const factsOf = (blocks: readonly number[]) => ({
+  ...NONE,
+  transfers: blocks.flatMap((block) => [
+    transferFact(10 * block, { block }),
+    transferFact(10 * block + 1, { block, kind: 'token', token: party(3), to: party(block) }),
+    transferFact(10 * block + 2, { block, kind: 'internal', position: '0' }),
+  ]),
+  creations: blocks.map((block) => ({
+    ...({ chain: 'ethereum', created: party(block), creator: party(0), initiator: null } as const),
+    tx_hash: hashOf('tx', 10 * block),
+    block,
+    block_hash: null,
+    block_time: NOW,
+  })),
+  blocks: blocks.map((number) => ({
+    ...({ chain: 'ethereum', number, hash: hashOf('block', number) } as const),
+    parent_hash: null,
+    time: NOW - 1_000 + number,
+  })),
+  transactions: blocks.map((block) => ({
+    ...({ chain: 'ethereum', tx_hash: hashOf('tx', 10 * block), block } as const),
+    initiator: party(block),
+    success: true,
+  })),
+});
+const RANGE: HeldRange = {
+  chain: 'ethereum',
+  kind: 'token',
+  from_block: 1,
+  to_block: 8,
+  to_time: NOW - 992,
+  source: 'one.csv',
+  origin: 'observed',
+};
+
+async function filled(blocks: readonly number[] = BLOCKS, ranges: readonly HeldRange[] = [RANGE]) {
+  given(await store().appendImported(factsOf(blocks), PROVENANCE));
+  given(await store().recordCoverage(ranges));
+}
+
+/** How many rows each table has of the blocks of the order. */
+async function rowsLeft(): Promise<Record<string, number>> {
+  const row = z.tuple([z.coerce.number()]);
+  const left: Record<string, number> = {};
+  for (const table of FACT_TABLES) {
+    const block =
+      table === 'blocks'
+        ? 'number'
+        : table === 'sides'
+          ? 'reinterpretAsUInt64(reverse(substring(detail, 4, 8)))'
+          : 'block';
+    const sql = `SELECT count() FROM ${table} WHERE ${block} BETWEEN 3 AND 5`;
+    const [first] = await warehouse.query(sql, { ...CALL, row, tuples: true });
+    left[table] = Number(first?.[0]);
+  }
+  return left;
+}
+
+const NOTHING_LEFT = Object.fromEntries(FACT_TABLES.map((table) => [table, 0]));
+
+describe('forgetting blocks', () => {
+  test('leaves the store as if they had never come, and the rest held in full', async () => {
+    const rest = [1, 2, 6, 7, 8];
+    const [before, after] = [
+      { ...RANGE, to_block: 2, to_time: NOW - 998 },
+      { ...RANGE, from_block: 6 },
+    ];
+    await filled(rest, [before, after]);
+    const expected = { sight: await sight(), status: given(await store().status()) };
+    for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
+    await filled();
+    expect(given(await store().status())[0]?.transfers).toBe(24);
+    const done = given(await forgettingOn(warehouse).forget(ORDER, signal));
+    expect(done).toMatchObject({ transfers: 9, addresses: 0, staying: [] });
+    expect(done.withdrawn).toEqual([
+      { kind: 'token', from_block: 3, to_block: 5, source: 'one.csv' },
+    ]);
+    expect(await rowsLeft()).toEqual(NOTHING_LEFT);
+    expect({ sight: await sight(), status: given(await store().status()) }).toEqual(expected);
+  });
+
+  test('is planned without a change', async () => {
+    await filled();
+    const before = { sight: await sight(), status: given(await store().status()) };
+    expect(given(await forgettingOn(warehouse).plan(ORDER))).toMatchObject({ transfers: 9 });
+    expect({ sight: await sight(), status: given(await store().status()) }).toEqual(before);
+  });
+
+  test('withdraws what single addresses were read to: their rows were among these', async () => {
+    await filled(BLOCKS, []);
+    const range = { ...RANGE, address: party(1), from_first: true, truncated: false, read_at: NOW };
+    const apart = { ...range, address: party(2), from_block: 6 };
+    given(await store().recordAddressCoverage([range, apart]));
+    expect(given(await forgettingOn(warehouse).forget(ORDER, signal)).addresses).toBe(1);
+    const sql = 'SELECT lower(hex(addr)) FROM address_coverage';
+    const row = z.tuple([z.string()]);
+    const left = await warehouse.query(sql, { ...CALL, row, tuples: true });
+    expect(left).toEqual([[party(2).slice(2)]]);
+  });
+
+  test('leaves what is followed, in the kinds that are followed', async () => {
+    await filled();
+    const kinds = ['native', 'internal'] as const;
+    const following = { chain: 'ethereum', from_block: 4, kinds, source: 'a node' } as const;
+    given(await store().follow({ ...following, origin: 'observed' }));
+    const done = given(await forgettingOn(warehouse).forget(ORDER, signal));
+    expect(done.staying).toEqual([{ kinds: [...kinds], from_block: 4, to_block: 5 }]);
+    expect(done.transfers).toBe(3 + 2);
+    const row = z.tuple([z.coerce.number(), z.string()]);
+    const sql = `SELECT block, toString(kind) FROM transfers FINAL
+      WHERE block BETWEEN 3 AND 5 ORDER BY ALL`;
+    expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([
+      ...[4, 5].flatMap((block) => kinds.toReversed().map((kind) => [block, kind])),
+    ]);
+  });
+
+  test('does not touch the rows before reads that rest on their coverage have ended', async () => {
+    await filled();
+    const seen: unknown[] = [];
+    const settled = async () => {
+      const { ranges } = await readHeld(warehouse, CALL);
+      seen.push([(await rowsLeft())['transfers'], ranges.map((one) => one.from_block)]);
+    };
+    given(await warehouseForgetting(warehouse, now, settled).forget(ORDER, signal));
+    expect(seen).toEqual([
+      [9, [1, 6]],
+      [0, [1, 6]],
+    ]);
+  });
+
+  test('that is stopped keeps the rows, and holds none of them in full', async () => {
+    await filled();
+    const stop = new AbortController();
+    const stopped = warehouseForgetting(warehouse, now, async () => stop.abort());
+    expect(await stopped.forget(ORDER, stop.signal)).toMatchObject({ checked: false });
+    expect((await rowsLeft())['transfers']).toBe(9);
+    const { ranges } = await readHeld(warehouse, CALL);
+    expect(ranges.map((one) => [one.from_block, one.to_block])).toEqual([
+      [1, 2],
+      [6, 8],
+    ]);
+  });
+
+  test('cut off at any write counts nothing that is not there, and is done by doing it again', async () => {
+    await filled();
+    given(await forgettingOn(warehouse).forget(ORDER, signal));
+    const expected = { sight: await sight(), status: given(await store().status()) };
+    let points = 0;
+    for (let write = 1; write < WRITES_MAX; write += 1) {
+      for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
+      await filled();
+      const lost = lostAt(warehouse, write, write % 2 === 0 ? 'before' : 'after');
+      const first = await forgettingOn(lost).forget(ORDER, signal);
+      if (first.checked) break;
+      points += 1;
+      const { ranges } = await readHeld(warehouse, CALL);
+      const holdsOrder = ranges.some(
+        ({ from_block, to_block }) => from_block <= 5 && to_block >= 3,
+      );
+      // Three transfers a block, each under both of its addresses; one is to itself.
+      if (holdsOrder) expect((await rowsLeft())['sides']).toBe(17);
+      given(await forgettingOn(warehouse).forget(ORDER, signal));
+      expect({ sight: await sight(), status: given(await store().status()) }).toEqual(expected);
+      expect(await rowsLeft()).toEqual(NOTHING_LEFT);
+    }
+    expect(points).toBeGreaterThan(8);
+  });
+});
+
+describe('the counts of what is held', () => {
+  test('are those of the rows, however often they are written and counted', async () => {
+    const count = async () => given(await store().status())[0]?.transfers;
+    given(await store().appendImported(factsOf([1, 2]), PROVENANCE));
+    expect(await count()).toBe(6);
+    given(await store().appendImported(factsOf([2, 3, 200]), PROVENANCE));
+    expect(await count()).toBe(12);
+    expect(await count()).toBe(12);
+    given(await store().follow({ ...FOLLOWED, from_block: 300 }));
+    given(await store().applyTip('ethereum', chainOf(300, 3, 'A')));
+    const withTip = await count();
+    given(await store().finalise('ethereum', 301));
+    expect(await count()).toBe(withTip);
+  });
+
+  test('take up what was held before there were counts', async () => {
+    given(await store().appendImported(factsOf([1, 2, 900]), PROVENANCE));
+    for (const table of ['transfers_written', 'transfers_counted']) {
+      await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
+    }
+    expect(given(await store().status())).toMatchObject([
+      { transfers: 9, from_block: 1, to_block: 900 },
+    ]);
+  });
+});
+
+const FOLLOWED = { chain: 'ethereum', kinds: KINDS, source: 'a node', origin: 'observed' } as const;
+
+describe('opening a warehouse of an earlier version', () => {
+  test('takes back what no node and no file of traces can hold in full', async () => {
+    const ranges = (['arbitrum', 'polygon', 'hyperevm', 'ethereum', 'bsc'] as const).flatMap(
+      (chain) => KINDS.map((kind): HeldRange => ({ ...RANGE, chain, kind })),
+    );
+    given(await store().recordCoverage(ranges));
+    const following = { ...FOLLOWED, chain: 'polygon', from_block: 20 } as const;
+    given(await store().follow(following));
+    await withdrawUnproved(warehouse);
+    const { ranges: left } = await readHeld(warehouse, CALL);
+    const kinds = (of: string) => left.filter(({ chain }) => chain === of).map(({ kind }) => kind);
+    for (const chain of ['arbitrum', 'polygon', 'hyperevm']) {
+      expect(kinds(chain).sort()).toEqual(['native', 'token']);
+    }
+    for (const chain of ['ethereum', 'bsc']) expect(kinds(chain)).toHaveLength(3);
+    expect(given(await store().cursor('polygon'))?.kinds).toEqual(['native', 'token']);
+    await withdrawUnproved(warehouse);
+    expect((await readHeld(warehouse, CALL)).ranges).toEqual(left);
+  });
+
+  test('takes back what a node of Solana was said to tell of an address', async () => {
+    const range = { ...RANGE, from_first: true, truncated: false, read_at: NOW };
+    const solana = { ...range, chain: 'solana', address: 'So1', kind: 'internal' } as const;
+    given(await store().recordAddressCoverage([solana, { ...range, address: party(1) }]));
+    await withdrawUnproved(warehouse);
+    const row = z.tuple([z.string()]);
+    const sql = 'SELECT toString(chain) FROM address_coverage';
+    expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([['ethereum']]);
+  });
+});

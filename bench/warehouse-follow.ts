@@ -47,8 +47,6 @@ function block(made: Made, number: number): TipBlock {
       to: party(made),
       initiator: from,
       raw_amount: BigInt(Math.floor(Math.random() * 1e15)),
-      usd: null,
-      price_basis: null,
     };
   });
   const header = { number, hash: hash(`f${number}`), parent_hash: hash(`f${number - 1}`) };

@@ -16,8 +16,6 @@ const PAYMENT: Transfer = {
   to: `0x${'e'.repeat(40)}`,
   raw_amount: 2n ** 200n + 1n,
   success: true,
-  usd: null,
-  price_basis: null,
 };
 const WITHDRAWAL: Transfer = {
   ...PAYMENT,
@@ -37,8 +35,6 @@ describe('transferIdentity', () => {
       block_hash: null,
       position: null,
       success: null,
-      usd: '12.5',
-      price_basis: 'day close',
     };
     expect(transferIdentity(retold)).toBe(transferIdentity(PAYMENT));
   });

@@ -20,8 +20,8 @@ type TransferPlace =
  * One movement of value, addresses in the form that `parseAddress` gives. A creation of the chain
  * (a mint, a reward, a withdrawal) comes from its null address, as in token logs. `token` is the
  * contract or mint, null for the chain's coin; `raw_amount` is exact, in the smallest unit.
- * `success` is null where the source tells neither status nor trace; `usd` is a decimal string,
- * null where it was not priced, and `price_basis` says whence and of when the price is.
+ * `success` is null where the source tells neither status nor trace. What it was worth is no part
+ * of it: a price is joined when an answer is made.
  */
 export type Transfer = TransferPlace & {
   chain: ChainName;
@@ -33,8 +33,6 @@ export type Transfer = TransferPlace & {
   to: string;
   raw_amount: bigint;
   success: boolean | null;
-  usd: string | null;
-  price_basis: string | null;
 };
 
 /**

@@ -173,6 +173,7 @@ function through(
 ): unknown {
   const asked = JSON.stringify(
     args.filter((one) => !(one instanceof AbortSignal || isLimits(one))),
+    (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one),
   );
   if (isReading(answer)) return take(`(${asked})`, '', answer);
   if (answer instanceof Map) {

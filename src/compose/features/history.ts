@@ -21,11 +21,13 @@ import {
   providerGuard,
 } from '../../sources/http/provider-guard.ts';
 import { defillamaPrices } from '../../sources/prices/defillama.ts';
-import { pricedHistory, valuedHistory } from '../../sources/prices/priced-history.ts';
+import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/priced-history.ts';
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
+import { tablePrices } from '../../stores/history/table-prices.ts';
 import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
+import { warehousePrices } from '../../stores/warehouse/prices.ts';
 import { transferStore } from '../../stores/warehouse/transfers/store.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature, originOf } from '../feature.ts';
@@ -45,7 +47,12 @@ export const history = feature({
     const held = warehouseHistory(warehouse, nowS, config.simulate);
     const explorers = explorersOf(outside);
     const live = liveParts(config, outside, explorers);
-    const prices = pricesOf(config, outside);
+    const prices = tablePrices({
+      table: warehousePrices(warehouse, nowS, config.simulate),
+      source: pricesOf(config, outside),
+      now: nowS,
+      onUnkept: (reason: string) => log.warn({ reason }, 'prices: not kept'),
+    });
     const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
     const joined = {
       ...tip,
@@ -54,11 +61,11 @@ export const history = feature({
       origin: originOf(config),
       onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
     };
-    const priced = live === null || prices === null ? live : pricedHistory(live, prices);
-    const known = priced === null ? held : cascadedHistory({ ...joined, live: priced });
-    const raw = prices === null ? known : valuedHistory(known, prices);
+    const told = live === null ? null : marketHistory(live, prices);
+    const known = told === null ? held : cascadedHistory({ ...joined, live: told });
+    const raw = valuedHistory(known, prices);
     return {
-      ports: { transferHistory: coveredHistory(raw, tip) },
+      ports: { transferHistory: coveredHistory(raw, tip, worthsBy(prices)) },
       services: {},
       store,
       /** The explorers, each with the guard that all who ask it share. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { UNPRICED } from '../../ports/history/transfer-history.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import {
@@ -23,6 +24,7 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
     store: clustersIn(silenced),
     labels: { lookUp: async () => unread('exchange_labels', silence) },
     history: {
+      worths: UNPRICED,
       chainsRead: async () => unread('transfer_history', silence),
       neighbourhoods: async (all) =>
         new Map(all.map((one) => [one, unread('transfer_history' as const, silence)])),

@@ -5,6 +5,7 @@
 import { isSystemAddress, matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import { heldUnder } from '../../evidence/measure.ts';
 import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { isSignedBy, signingOf } from '../../ports/history/signing.ts';
@@ -14,6 +15,7 @@ import type {
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
+  Worth,
 } from '../../ports/history/transfer-history.ts';
 import type {
   ListEntry,
@@ -64,6 +66,8 @@ export type WalkState = {
   readonly contacts: LeftOutContact[];
   /** What the subject's own history says of who signed. */
   readonly signing: Map<string, ReturnType<typeof signingOf>>;
+  /** All that was read between the two ends of a hop: which is the largest is known once priced. */
+  readonly between: Map<Hop, readonly HistoryTransfer[]>;
   live: boolean;
 };
 
@@ -167,6 +171,7 @@ function meet(
   entry.leftOut.push(...leftOut);
   if (edge === null) return;
   const hop: Hop = { near: from.address, far: address, transfer: edge };
+  state.between.set(hop, transfers);
   entry.ways.push(from.way === null ? [hop] : [...from.way, hop]);
 }
 
@@ -184,7 +189,7 @@ function fileRowCap(state: WalkState, address: string): void {
 /** Tests all whom a hop met against the list: the best way to a listed one, or `null`. */
 export async function testMet(
   state: WalkState,
-  list: SanctionsList,
+  { list, history }: { readonly list: SanctionsList; readonly history: TransferHistory },
   met: ReadonlyMap<string, Met>,
 ): Promise<Hit | null> {
   const answer = await inTime(() => list.lookUp([...met.keys()]), state.signal);
@@ -194,16 +199,52 @@ export async function testMet(
   const rows = seen(map(look, ({ found }) => [...found]));
   if (rows === null) return null;
   const listed = new Map(rows);
-  let best: Hit | null = null;
+  const hits: Hit[] = [];
   for (const [address, { ways, leftOut }] of met) {
     const entry = listed.get(matchKey(address))?.[0];
     if (entry === undefined) continue;
     for (const one of leftOut) state.contacts.push({ ...one, listed_address: address });
-    for (const way of ways) {
-      if (best === null || compareWays(way, best.way) < 0) best = { way, entry };
-    }
+    for (const way of ways) hits.push({ way, entry });
   }
-  return best;
+  const [first, ...others] = await pricedHits(state, history, hits);
+  if (first === undefined) return null;
+  return others.reduce((best, hit) => (compareWays(hit.way, best.way) < 0 ? hit : best), first);
+}
+
+/** The hits, with what was worth most on each hop: values are asked for nothing else. */
+async function pricedHits(
+  state: WalkState,
+  { worths }: TransferHistory,
+  hits: readonly Hit[],
+): Promise<readonly Hit[]> {
+  const hops = new Set(hits.flatMap(({ way }) => way));
+  const between = [...hops].flatMap((hop) => heldUnder(state.between, hop));
+  if (between.length === 0) return hits;
+  const known = await inTime(() => worths(between, state.signal), state.signal);
+  if (known === OUT_OF_TIME || known.size === 0) return hits;
+  return hits.map(({ way: [first, ...more], entry }) => {
+    const way: [Hop, ...Hop[]] = [pricedHop(state, NOBODY, first, known)];
+    for (const hop of more) way.push(pricedHop(state, stopsOf(way).slice(0, -1), hop, known));
+    return { way, entry };
+  });
+}
+
+const NOBODY: readonly string[] = Object.freeze([]);
+
+function pricedHop(
+  state: WalkState,
+  before: readonly string[],
+  hop: Hop,
+  known: ReadonlyMap<HistoryTransfer, Worth>,
+): Hop {
+  const priced = heldUnder(state.between, hop).map((one) => {
+    const worth = known.get(one);
+    return worth === undefined ? one : { ...one, ...worth };
+  });
+  const { edge } = sift([...before, hop.near], priced, (stop, transfer) =>
+    isSigned(state, stop, transfer),
+  );
+  return edge === null ? hop : { ...hop, transfer: edge };
 }
 
 /** Those met, taken into the walk by address as far as its node budget reaches, and the rest. */

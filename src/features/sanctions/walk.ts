@@ -176,6 +176,7 @@ function begun(
     leftOut: { zero_value: 0, no_market_token: 0 },
     contacts: [],
     signing: new Map(),
+    between: new Map(),
     live: false,
   };
 }
@@ -202,7 +203,7 @@ async function walked(
       readings = await askHistory(state, ports.history, frontier);
     }
     const met = expand(state, frontier, readings);
-    found = await testMet(state, ports.list, met);
+    found = await testMet(state, ports, met);
     if (state.causes.size === 0) hopsExamined = hop;
     const { taken, left } = admit(state, met);
     const last = hop === HOPS_MAX;

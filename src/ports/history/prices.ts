@@ -3,7 +3,7 @@
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { UnixSeconds } from '../../chain/time.ts';
-import type { Partly } from '../../evidence/reading.ts';
+import type { Partly, Reading } from '../../evidence/reading.ts';
 
 /** The name of this port in readings. */
 export type PricesPort = 'prices';
@@ -15,10 +15,10 @@ export type Coin = { readonly chain: ChainName; readonly token: string | null };
 export type PriceAsk = Coin & { readonly at: UnixSeconds };
 
 /**
- * A price of one whole coin. `usd` is decimal text; `at` is the time of the price found; `basis`
- * says whence and of when it is, and where its market is thin.
+ * A price of one whole coin. `usd` is decimal text; `basis` says whence and of when it is, and
+ * where its market is thin.
  */
-export type Price = { readonly usd: string; readonly at: UnixSeconds; readonly basis: string };
+export type Price = { readonly usd: string; readonly basis: string };
 
 /** One question and its answer: `null` where the source was read and has no price near it. */
 export type Priced = { readonly ask: PriceAsk; readonly price: Price | null };
@@ -40,3 +40,36 @@ export type Prices = {
     signal: AbortSignal,
   ) => Promise<Partly<readonly Market[], PricesPort>>;
 };
+
+/** A price as it was read, at a time in Unix seconds. */
+export type ReadPrice = {
+  readonly ask: PriceAsk;
+  readonly price: Price;
+  readonly read_at: UnixSeconds;
+};
+
+/**
+ * The table of prices that were read. Of two of one coin and time the one that was read last
+ * stands, so that a correction is a row that is added.
+ */
+export type PriceTable = {
+  /** What is held of these questions; what is not held has no row. */
+  readonly held: (
+    asks: readonly PriceAsk[],
+    signal: AbortSignal,
+  ) => Promise<Reading<readonly ReadPrice[], PricesPort>>;
+  readonly keep: (rows: readonly ReadPrice[]) => Promise<Reading<true, PricesPort>>;
+};
+
+/** Prices are read by ten minutes, so that transfers near each other share one. */
+const PRICE_STEP_S = 600;
+
+/** The time by which the price of a time is read. */
+export function priceTime(at: UnixSeconds): UnixSeconds {
+  return Math.round(at / PRICE_STEP_S) * PRICE_STEP_S;
+}
+
+/** Coins and times that share a price share this name. */
+export function priceName({ chain, token, at }: PriceAsk): string {
+  return `${chain} ${token} ${priceTime(at)}`;
+}

@@ -30,7 +30,10 @@ export type HistoryTransfer = {
   readonly symbol: string | null;
   readonly decimals: number | null;
   readonly raw_amount: bigint;
-  /** Decimal text, or `null` where it is unpriced. */
+  /**
+   * Decimal text, or `null` where it is unpriced. No store and no provider of history tells it: it
+   * is joined from the table of prices when an answer is made.
+   */
   readonly usd: string | null;
   /** Whence and of when the price is; absent or `null` where that is not known. */
   readonly price_basis?: string | null;
@@ -104,7 +107,7 @@ export type NeighbourhoodLimits = {
   readonly transfersPerCounterpartyMax: number;
   /** The most transfers of the whole batch, addresses served in the order asked. */
   readonly batchRowsMax: number;
-  /** Whether transfers without a value are to be priced now, as far as a price source tells. */
+  /** Whether transfers are to be priced, as far as prices are known. */
   readonly valued?: boolean;
   /** Only these chains are asked about; without it, all that are read. */
   readonly chains?: readonly ChainName[];
@@ -136,4 +139,22 @@ export type RawHistory = HistoryOf<Neighbourhood, RawHistoryPort>;
  * What answers are made from. A reading is whole only where every chain of the address's kind that
  * is read here, or that was asked, is held in full to a fresh tip, and nothing was left out.
  */
-export type TransferHistory = HistoryOf<CoveredNeighbourhood, TransferHistoryPort>;
+export type TransferHistory = HistoryOf<CoveredNeighbourhood, TransferHistoryPort> & {
+  /** What some of the transfers were worth: for a walk, which prices only what it shows. */
+  readonly worths: Worths;
+};
+
+/** What a transfer was worth. */
+export type Worth = Required<Pick<HistoryTransfer, 'usd' | 'price_basis'>>;
+
+/**
+ * What these transfers were worth, by transfer. One that is not there is unpriced, whether no
+ * price is known or none could be read: nothing is denied on it, so it is no reading.
+ */
+export type Worths = (
+  transfers: readonly HistoryTransfer[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<HistoryTransfer, Worth>>;
+
+/** Where no prices are known. */
+export const UNPRICED: Worths = async () => new Map();

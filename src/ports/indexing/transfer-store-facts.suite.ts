@@ -45,8 +45,6 @@ export function transferFact(tx: number, over: Partial<TransferFact> = {}): Tran
     from: party(tx),
     to: party(tx + 1),
     initiator: party(tx),
-    usd: null,
-    price_basis: null,
     block,
     block_time: NOW - 10_000 + block,
     block_hash: null,

@@ -238,8 +238,6 @@ describe('token logs', () => {
         to: C,
         raw_amount: 255n,
         success: true,
-        usd: null,
-        price_basis: null,
         initiator: A,
       },
     ]);

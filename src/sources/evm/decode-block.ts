@@ -51,8 +51,8 @@ export function decodeBlock(
 
 function coinTransfer(chain: ChainName, block: NodeBlock, coin: Coin): TransferFact {
   const { kind, from, to, raw_amount, initiator, success } = coin;
-  const common = { chain, block: block.number, block_time: block.timestamp, usd: null };
-  const what = { kind, token: null, from, to, raw_amount, success, price_basis: null, initiator };
+  const common = { chain, block: block.number, block_time: block.timestamp };
+  const what = { kind, token: null, from, to, raw_amount, success, initiator };
   const { tx_hash, position } = coin;
   if (tx_hash !== null) return { ...common, ...what, tx_hash, block_hash: block.hash, position };
   if (position === null) throw new TypeError('a transfer without transaction and position');

@@ -57,8 +57,6 @@ export function tokenTransfers(
       to: `0x${to.slice(-ADDRESS_CHARS)}`,
       raw_amount: BigInt(log.data),
       success: true,
-      usd: null,
-      price_basis: null,
       initiator: initiator === undefined ? null : initiator,
     });
   }

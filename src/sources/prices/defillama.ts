@@ -7,14 +7,15 @@ import { z } from 'zod';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type {
-  Coin,
-  Market,
-  Price,
-  PriceAsk,
-  Priced,
-  Prices,
-  PricesPort,
+import {
+  type Coin,
+  type Market,
+  type Price,
+  type PriceAsk,
+  type Priced,
+  type Prices,
+  type PricesPort,
+  priceTime,
 } from '../../ports/history/prices.ts';
 import type { JsonLimits } from '../http/fetch-json.ts';
 import { shownAddress } from '../http/outbound-call.ts';
@@ -44,8 +45,6 @@ type DefillamaOptions = {
   readonly simulated: boolean;
 };
 
-/** Times are asked for by ten minutes, so that transfers near each other share a price. */
-const STEP_S = 600;
 /** A price found further from the time asked for is none. */
 const WINDOW_S = 3_600;
 /** Below it the source itself calls a market thin. */
@@ -97,11 +96,7 @@ export function defillamaPrices(options: DefillamaOptions): Prices {
 }
 
 function priceKey(ask: PriceAsk): string {
-  return `${coinId(ask)} ${stepOf(ask.at)}`;
-}
-
-function stepOf(at: UnixSeconds): UnixSeconds {
-  return Math.round(at / STEP_S) * STEP_S;
+  return `${coinId(ask)} ${priceTime(ask.at)}`;
 }
 
 type Inquiry<Q, A> = {
@@ -226,7 +221,7 @@ async function historicalOf(
   for (const ask of batch) {
     const id = coinId(ask);
     const known = times[id];
-    const at = stepOf(ask.at);
+    const at = priceTime(ask.at);
     if (known === undefined) times[id] = [at];
     else if (!known.includes(at)) known.push(at);
   }
@@ -234,7 +229,7 @@ async function historicalOf(
   const { coins } = await asked(options, '/batchHistorical', params, history, budget);
   return batch.map((ask) => {
     const points = coins[coinId(ask)];
-    return { ask, price: points === undefined ? null : nearest(points.prices, stepOf(ask.at)) };
+    return { ask, price: points === undefined ? null : nearest(points.prices, priceTime(ask.at)) };
   });
 }
 
@@ -246,7 +241,7 @@ function nearest(points: readonly z.output<typeof point>[], at: UnixSeconds): Pr
   const [found] = near;
   const usd = found === undefined ? null : plainDecimal(found.price);
   if (found === undefined || usd === null) return null;
-  return { usd, at: found.timestamp, basis: basisOf(found) };
+  return { usd, basis: basisOf(found) };
 }
 
 function basisOf({ timestamp, confidence }: z.output<typeof point>): string {

@@ -9,7 +9,7 @@ import type {
 } from '../../ports/history/transfer-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
-import { pricedHistory, valuedHistory } from './priced-history.ts';
+import { marketHistory, valuedHistory, worthsBy } from './priced-history.ts';
 
 const [ALICE, BOB] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
 const KNOWN = `0x${'7'.repeat(40)}`;
@@ -37,7 +37,7 @@ const HISTORY = memoryTransferHistory({
 
 const TELLING: Prices = {
   historical: async (asks) => {
-    const price = { usd: '2.5', at: NOW, basis: 'a table' };
+    const price = { usd: '2.5', basis: 'a table' };
     return read(
       asks.map((ask) => ({ ask, price: ask.token === UNKNOWN ? null : price })),
       ORIGIN,
@@ -68,7 +68,7 @@ async function rowsOf(history: RawHistory, over: { readonly valued?: boolean } =
 }
 
 async function told(prices: Prices) {
-  const sorted = await rowsOf(pricedHistory(HISTORY, prices));
+  const sorted = await rowsOf(valuedHistory(HISTORY, prices), { valued: true });
   return sorted.map(({ usd, has_market }) => [usd, has_market]);
 }
 
@@ -96,4 +96,31 @@ test('only a question that asks for values is priced, and each value says whence
     [null, undefined],
     [null, undefined],
   ]);
+});
+
+test('a history that is kept learns of markets alone: what it was worth is joined later', async () => {
+  const rows = await rowsOf(marketHistory(HISTORY, TELLING));
+  expect(rows.map(({ usd, has_market }) => [usd, has_market])).toEqual([
+    [null, null],
+    [null, true],
+    [null, false],
+    [null, true],
+  ]);
+});
+
+test('transfers near each other share one question, and each is told its own worth', async () => {
+  const asked: number[] = [];
+  const counting: Prices = {
+    ...TELLING,
+    historical: (asks, signal) => {
+      asked.push(asks.length);
+      return TELLING.historical(asks, signal);
+    },
+  };
+  const coins = [1n, 3n].map((raw_amount, n) =>
+    memoryTransfer(n, ALICE, BOB, { raw_amount: raw_amount * 10n ** 18n }),
+  );
+  const worths = await worthsBy(counting)(coins, new AbortController().signal);
+  expect(asked).toEqual([1]);
+  expect(coins.map((one) => worths.get(one)?.usd)).toEqual(['2.5', '7.5']);
 });

@@ -5,36 +5,29 @@
 import { formatUnits, multiplyDecimals } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { map, type Partly, seen } from '../../evidence/reading.ts';
-import type { Coin, Price, PriceAsk, Prices } from '../../ports/history/prices.ts';
+import { type Coin, type Price, type Prices, priceName } from '../../ports/history/prices.ts';
 import type {
   HistoryTransfer,
   Neighbourhood,
   RawHistory,
   RawHistoryPort,
+  Worth,
+  Worths,
 } from '../../ports/history/transfer-history.ts';
 
-/** The most transfers that are priced, and tokens that are looked up, for one batch. */
+/** The most prices, and tokens that are looked up, for one batch. */
 const PRICED_MAX = 1_000;
 const MARKETS_MAX = 500;
 
 type Reading = Partly<Neighbourhood, RawHistoryPort>;
+type Fill = (one: HistoryTransfer) => HistoryTransfer;
 
-/** The same history, priced as far as the source tells. */
-export function pricedHistory(history: RawHistory, prices: Prices): RawHistory {
-  return {
-    chainsRead: history.chainsRead,
-    neighbourhoods: async (addresses, limits) => {
-      const readings = await history.neighbourhoods(addresses, limits);
-      const transfers = [...readings.values()].flatMap(transfersIn);
-      const known = await knownOf(prices, transfers, limits.signal);
-      const filled = (one: HistoryTransfer): HistoryTransfer => ({
-        ...one,
-        ...(one.usd === null ? worthOf(one, known) : {}),
-        has_market: one.has_market === null ? marketOf(one, known) : one.has_market,
-      });
-      return new Map([...readings].map(([address, one]) => [address, withTransfers(one, filled)]));
-    },
-  };
+/** The same history, which says of tokens whether they have a market as far as the source tells. */
+export function marketHistory(history: RawHistory, prices: Prices): RawHistory {
+  return filledHistory(history, async (transfers, signal) => {
+    const markets = await marketsOf(prices, transfers, signal);
+    return (one) => withMarket(one, markets);
+  });
 }
 
 /**
@@ -42,18 +35,53 @@ export function pricedHistory(history: RawHistory, prices: Prices): RawHistory {
  * thousands of transfers of which it shows two.
  */
 export function valuedHistory(history: RawHistory, prices: Prices): RawHistory {
-  const priced = pricedHistory(history, prices);
+  const worths = worthsBy(prices);
+  const valued = filledHistory(history, async (transfers, signal) => {
+    const [known, markets] = await Promise.all([
+      worths(transfers, signal),
+      marketsOf(prices, transfers, signal),
+    ]);
+    return (one) => ({ ...withMarket(one, markets), ...known.get(one) });
+  });
   return {
     chainsRead: history.chainsRead,
     neighbourhoods: (addresses, limits) =>
-      (limits.valued === true ? priced : history).neighbourhoods(addresses, limits),
+      (limits.valued === true ? valued : history).neighbourhoods(addresses, limits),
   };
 }
 
-type Known = {
-  readonly prices: ReadonlyMap<string, Price>;
-  readonly markets: ReadonlyMap<string, boolean>;
-};
+/** What transfers were worth, by what these prices tell. */
+export function worthsBy(prices: Prices): Worths {
+  return async (transfers, signal) => {
+    const priceable = transfers.filter((one) => decimalsOf(one) !== null);
+    const asks = distinct(priceable.map(askOf), priceName).slice(0, PRICED_MAX);
+    const told = asks.length === 0 ? null : await prices.historical(asks, signal);
+    const found = new Map<string, Price>();
+    for (const { ask, price } of rowsOf(told)) {
+      if (price !== null) found.set(priceName(ask), price);
+    }
+    const worths = new Map<HistoryTransfer, Worth>();
+    for (const one of priceable) {
+      const price = found.get(priceName(askOf(one)));
+      if (price !== undefined) worths.set(one, worthAt(one, price));
+    }
+    return worths;
+  };
+}
+
+function filledHistory(
+  history: RawHistory,
+  fillOf: (transfers: readonly HistoryTransfer[], signal: AbortSignal) => Promise<Fill>,
+): RawHistory {
+  return {
+    chainsRead: history.chainsRead,
+    neighbourhoods: async (addresses, limits) => {
+      const readings = await history.neighbourhoods(addresses, limits);
+      const fill = await fillOf([...readings.values()].flatMap(transfersIn), limits.signal);
+      return new Map([...readings].map(([address, one]) => [address, withTransfers(one, fill)]));
+    },
+  };
+}
 
 function transfersIn(reading: Reading): readonly HistoryTransfer[] {
   const all = seen(
@@ -64,38 +92,33 @@ function transfersIn(reading: Reading): readonly HistoryTransfer[] {
 
 const NONE: readonly HistoryTransfer[] = Object.freeze([]);
 
-function withTransfers(
-  reading: Reading,
-  filled: (one: HistoryTransfer) => HistoryTransfer,
-): Reading {
+function withTransfers(reading: Reading, fill: Fill): Reading {
   return map(reading, (known) => ({
     ...known,
     counterparties: known.counterparties.map((other) => ({
       ...other,
-      transfers: other.transfers.map(filled),
+      transfers: other.transfers.map(fill),
     })),
   }));
 }
 
-async function knownOf(
+type Markets = ReadonlyMap<string, boolean>;
+
+async function marketsOf(
   prices: Prices,
   transfers: readonly HistoryTransfer[],
   signal: AbortSignal,
-): Promise<Known> {
-  const unpriced = transfers.filter((one) => one.usd === null && decimalsOf(one) !== null);
-  const asks = distinct(unpriced, priceKey).slice(0, PRICED_MAX);
+): Promise<Markets> {
   const tokens = transfers.filter((one) => one.has_market === null && one.token !== null);
   const coins = distinct(tokens, coinKey).slice(0, MARKETS_MAX);
-  const [priced, markets] = await Promise.all([
-    asks.length === 0 ? null : prices.historical(asks.map(askOf), signal),
-    coins.length === 0 ? null : prices.markets(coins.map(coinOf), signal),
-  ]);
-  const found = new Map<string, Price>();
-  for (const { ask, price } of rowsOf(priced)) {
-    if (price !== null) found.set(priceKey(ask), price);
-  }
-  const rows = rowsOf(markets).map(({ coin, has_market }) => [coinKey(coin), has_market] as const);
-  return { prices: found, markets: new Map(rows) };
+  const told = coins.length === 0 ? null : await prices.markets(coins.map(coinOf), signal);
+  return new Map(rowsOf(told).map(({ coin, has_market }) => [coinKey(coin), has_market]));
+}
+
+function withMarket(one: HistoryTransfer, markets: Markets): HistoryTransfer {
+  const known =
+    one.has_market === null && one.token !== null ? markets.get(coinKey(one)) : undefined;
+  return known === undefined ? one : { ...one, has_market: known };
 }
 
 /** What a price source told; a silent one told nothing. */
@@ -114,7 +137,7 @@ function coinOf({ chain, token }: Coin): Coin {
   return { chain, token };
 }
 
-function askOf({ chain, token, at }: PriceAsk): PriceAsk {
+function askOf({ chain, token, at }: HistoryTransfer) {
   return { chain, token, at };
 }
 
@@ -122,26 +145,13 @@ function coinKey({ chain, token }: Coin): string {
   return `${chain} ${token}`;
 }
 
-function priceKey(ask: PriceAsk): string {
-  return `${coinKey(ask)} ${ask.at}`;
-}
-
 function decimalsOf({ chain, token, decimals }: HistoryTransfer): number | null {
   return token === null ? CHAINS[chain].native.decimals : decimals;
 }
 
-function worthOf(
-  transfer: HistoryTransfer,
-  { prices }: Known,
-): Pick<HistoryTransfer, 'usd' | 'price_basis'> {
-  const price = prices.get(priceKey(transfer));
+function worthAt(transfer: HistoryTransfer, price: Price): Worth {
   const decimals = decimalsOf(transfer);
-  if (price === undefined || decimals === null) return { usd: null };
+  if (decimals === null) throw new TypeError('a worth of an amount without decimals');
   const usd = multiplyDecimals(formatUnits(transfer.raw_amount, decimals), price.usd);
   return { usd, price_basis: price.basis };
-}
-
-function marketOf(transfer: HistoryTransfer, { markets }: Known): boolean | null {
-  const known = transfer.token === null ? undefined : markets.get(coinKey(transfer));
-  return known === undefined ? null : known;
 }

@@ -7,17 +7,19 @@ import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { signerOf, signingOf } from '../../ports/history/signing.ts';
-import type {
-  CoverageRange,
-  CoveredNeighbourhood,
-  Gap,
-  HistoryTransfer,
-  Neighbourhood,
-  NeighbourhoodLimits,
-  RawHistory,
-  RawHistoryPort,
-  TransferHistory,
-  TransferHistoryPort,
+import {
+  type CoverageRange,
+  type CoveredNeighbourhood,
+  type Gap,
+  type HistoryTransfer,
+  type Neighbourhood,
+  type NeighbourhoodLimits,
+  type RawHistory,
+  type RawHistoryPort,
+  type TransferHistory,
+  type TransferHistoryPort,
+  UNPRICED,
+  type Worths,
 } from '../../ports/history/transfer-history.ts';
 import { gapsIn, gapsText } from './coverage.ts';
 
@@ -26,9 +28,17 @@ const PORT = 'transfer_history';
 /** How young a tip must be, in seconds. `now` gives Unix seconds. */
 type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
 
-/** The same history, each reading of which is whole only where it is covered. */
-export function coveredHistory(raw: RawHistory, tip: FreshTip): TransferHistory {
+/**
+ * The same history, each reading of which is whole only where it is covered. `worths` prices what a
+ * walk shows; without it nothing is priced.
+ */
+export function coveredHistory(
+  raw: RawHistory,
+  tip: FreshTip,
+  worths: Worths = UNPRICED,
+): TransferHistory {
   return {
+    worths,
     chainsRead: () => raw.chainsRead().then((chains) => mintAs(PORT, chains)),
     neighbourhoods: async (addresses, limits) => {
       const chains = await chainsToCover(raw, limits);

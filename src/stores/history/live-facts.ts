@@ -83,7 +83,7 @@ function isNamed({ kind, from }: HistoryTransfer): boolean {
 }
 
 function factOf(one: HistoryTransfer): TransferFact {
-  const { chain, kind, tx, block, at, from, to, token, raw_amount, usd, initiator, success } = one;
+  const { chain, kind, tx, block, at, from, to, token, raw_amount, initiator, success } = one;
   return {
     chain,
     kind,
@@ -92,14 +92,12 @@ function factOf(one: HistoryTransfer): TransferFact {
     to,
     token,
     raw_amount,
-    usd,
     initiator,
     success,
     tx_hash: tx,
     block_hash: null,
     position: null,
     block_time: at,
-    price_basis: one.price_basis === undefined ? null : one.price_basis,
   };
 }
 

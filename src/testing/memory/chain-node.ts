@@ -125,7 +125,7 @@ function bare(
 ): Omit<TipBlock, 'creations'> {
   const { number: block, hash, time: block_time } = header;
   const account = `0x${'11'.repeat(20)}`;
-  const coin = { kind: 'native', token: null, usd: null, price_basis: null } as const;
+  const coin = { kind: 'native', token: null } as const;
   const place = { chain, block, block_time, block_hash: hash, tx_hash: hash, position: null };
   const moves = { from: account, to: account, raw_amount: 1n, success: true };
   return { ...header, transfers: [{ ...place, ...coin, ...moves, initiator: account }] };

@@ -3,6 +3,7 @@
 import { unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { noFacts } from '../../ports/accounts/readings.ts';
+import { UNPRICED } from '../../ports/history/transfer-history.ts';
 import type { MemoryPorts } from './ports.ts';
 import { silentEntityClusters } from './silent-clusters.ts';
 
@@ -17,6 +18,7 @@ export function silentPorts(why: Why): MemoryPorts {
     exchangeLabels: { lookUp: async () => labels },
     launchCorpus: { lookUp: async () => corpus },
     transferHistory: {
+      worths: UNPRICED,
       chainsRead: async () => history,
       neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
     },

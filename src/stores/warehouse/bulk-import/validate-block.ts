@@ -32,7 +32,6 @@ export type ValidatedBlock = {
 /** What a chain creates comes from here, as in token logs. */
 const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
 const HASH = /^0x[0-9a-f]{64}$/;
-const UNPRICED = { usd: null, price_basis: null } as const;
 
 type Block = {
   readonly chain: EvmChainName;
@@ -295,7 +294,7 @@ function chainMade(
 ): TransferFact {
   const place = { tx_hash: null, block_hash, position, chain, block, block_time } as const;
   const moved = { kind: 'internal', token: null, from: NULL_ADDRESS, to, raw_amount } as const;
-  return { ...place, ...moved, success: true, ...UNPRICED, initiator: null };
+  return { ...place, ...moved, success: true, initiator: null };
 }
 
 function transfer(
@@ -317,7 +316,6 @@ function transfer(
     to: row.to,
     raw_amount: BigInt(row.amount),
     success: how.success,
-    ...UNPRICED,
     initiator: known.initiator,
   };
 }

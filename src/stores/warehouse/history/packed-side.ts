@@ -171,7 +171,7 @@ export function unpacked(row: PackedSide, tokens: TokenNames): HeldTransfer {
     decimals,
     has_market,
     raw_amount: amount === '' ? 0n : BigInt(`0x${amount}`),
-    ...worthOf(detail, signerEnd),
+    usd: null,
     initiator: initiatorOf(signer, from, to, detail, signerEnd),
     success: successOf(byteAt(detail, SUCCESS_AT)),
   };
@@ -193,22 +193,4 @@ function initiatorOf(
   if (signer === SIGNED_BY_SENDER) return from;
   if (signer === SIGNED_BY_RECEIVER) return to;
   return signer === SIGNED_BY_ANOTHER ? addressOf(detail.slice(AFTER_SIGNER + BYTE, end)) : null;
-}
-
-const LINE_END = 10;
-
-/** The basis, a line end and the value behind it; all `null` where there is none. */
-function worthOf(detail: string, from: number): Pick<HistoryTransfer, 'usd' | 'price_basis'> {
-  for (let at = from; at < detail.length; at += BYTE) {
-    if (byteAt(detail, at) !== LINE_END) continue;
-    const basis = textOf(detail.slice(from, at));
-    return { usd: textOf(detail.slice(at + BYTE)), price_basis: basis === '' ? null : basis };
-  }
-  return UNPRICED;
-}
-
-const UNPRICED = { usd: null, price_basis: null } as const;
-
-function textOf(hex: string): string {
-  return Buffer.from(hex, 'hex').toString('utf8');
 }

@@ -59,7 +59,6 @@ function facts(world: SuiteHistory): TransferFact[] {
       tx_hash: tx,
       block_hash: null,
       position: null,
-      price_basis: null,
     }),
   );
 }

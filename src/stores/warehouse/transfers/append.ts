@@ -153,14 +153,14 @@ const KEY = `chain, block, tx_hash, place, kind, token, from_address, to_address
 
 // Rows once more, with what is known of their transactions: they fall together with those held.
 const completion = (chain: ChainName) => `
-INSERT INTO transfers (${KEY}, block_time, block_hash, position, initiator, success, priced,
+INSERT INTO transfers (${KEY}, block_time, block_hash, position, initiator, success,
   finality, observed)
 SELECT ${KEY}, t_time, t_hash, t_position, if(t_initiator = '', signer, t_initiator),
-  multiIf(t_success != 0, t_success, outcome = 1, 1, kind = 'native', outcome, 0), t_priced,
+  multiIf(t_success != 0, t_success, outcome = 1, 1, kind = 'native', outcome, 0),
   t_finality, t_observed
 FROM (
   SELECT ${KEY}, max(block_time) AS t_time, max(block_hash) AS t_hash, max(position) AS t_position,
-    max(initiator) AS t_initiator, max(success) AS t_success, max(priced) AS t_priced,
+    max(initiator) AS t_initiator, max(success) AS t_success,
     max(finality) AS t_finality, max(observed) AS t_observed
   FROM transfers WHERE chain = '${chain}' AND block IN {blocks:Array(UInt64)} AND tx_hash != ''
   GROUP BY ${KEY}

@@ -2,7 +2,6 @@
 // Refuses a transfer without a place, and an address or amount that no row could hold.
 
 import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
-import { written } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/origin.ts';
 import type {
   BlockFact,
@@ -41,7 +40,7 @@ const TEXT_CHARS_MAX = 120;
 const TRANSFER_COLUMNS = [
   ...['chain', 'block', 'tx_hash_hex', 'place_hex', 'kind', 'token_hex', 'from_hex', 'to_hex'],
   ...['raw_amount', 'n', 'block_time', 'block_hash_hex', 'position', 'initiator_hex', 'success'],
-  ...['priced', 'finality', 'observed'],
+  ...['finality', 'observed'],
 ] as const;
 
 /** Transfers as rows, numbered among the equal ones of their transaction. */
@@ -66,7 +65,6 @@ export function transferRows(
     positionText(fact),
     addressHex(short(fact.initiator)),
     successCode(fact.success),
-    priced(fact),
     finality,
     observed(origin),
   ]);
@@ -133,11 +131,6 @@ function successCode(success: boolean | null): number {
 export function successOf(code: number): boolean | null {
   if (code === SUCCESS_UNKNOWN) return null;
   return code === SUCCESS_YES;
-}
-
-/** The basis, a line end and the value; empty where there is no value. */
-function priced({ usd, price_basis }: TransferFact): string {
-  return usd === null ? '' : `${written(price_basis).replaceAll('\n', ' ')}\n${usd}`;
 }
 
 /** How an origin is stored: the better one of two is the greater. */

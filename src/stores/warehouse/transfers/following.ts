@@ -376,7 +376,7 @@ async function finalise(
 }
 
 const TRANSFER = `chain, block, tx_hash, place, kind, token, from_address, to_address, raw_amount,
-  n, block_time, block_hash, position, initiator, success, priced, observed`;
+  n, block_time, block_hash, position, initiator, success, observed`;
 const CREATION = `chain, block, created, creator, tx_hash, initiator, block_hash, block_time,
   observed`;
 

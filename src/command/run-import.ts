@@ -2,13 +2,24 @@
 // Refused rows go to the error stream as they are met, so that no number of them is too many.
 
 import { IMPORT_ORIGINS, type ImportOrigin } from '../evidence/origin.ts';
-import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables/table-import.ts';
+import type {
+  DatedBy,
+  ImportOutcome,
+  ImportWatch,
+  RefusedCounts,
+} from '../ports/tables/table-import.ts';
 import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
 import { coloured, factLines, formatTime, print, printJson, timeText } from './output.ts';
 
 /** How many rows lie between two lines of progress. */
 const PROGRESS_ROWS = 50_000;
 type Nouns = readonly [one: string, several: string];
+
+const DATED: Readonly<Record<DatedBy, string>> = {
+  file: 'as the file says',
+  operator: 'as you state',
+  import: 'when it was imported',
+};
 
 const SOURCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -82,12 +93,12 @@ function tellCompleted(
   io: Io,
 ): void {
   const { id, table_name, source, source_url, origin, rows_accepted, rows_refused } = record;
-  const { sha256, as_of, completed_at } = record;
+  const { rows_lost, sha256, as_of, dated_by, completed_at } = record;
   if (io.json) {
     const facts = { import_id: id, table: table_name, source, source_url, origin };
     const counts = countsOf({ rows_refused, refused });
-    const dated = { sha256, as_of, completed_at: formatTime(completed_at) };
-    printJson(io, { ...facts, rows_accepted, ...counts, ...dated });
+    const dated = { sha256, as_of, dated_by, completed_at: formatTime(completed_at) };
+    printJson(io, { ...facts, rows_accepted, ...counts, rows_lost, ...dated });
     return;
   }
   const noun = rows_accepted === 1 ? one : several;
@@ -100,7 +111,7 @@ function tellCompleted(
       ['origin', origin],
       ['refused', rows_refused],
       ...[...refused].map(([code, rows]) => [`  ${code}`, rows] as const),
-      ['dated', timeText(as_of)],
+      ['dated', `${timeText(as_of)} (${DATED[dated_by]})`],
       ['sha256', sha256],
     ]),
   ]);

@@ -48,6 +48,11 @@ export const REASONS = {
     means: 'The table exists but has never held rows from a completed import.',
     next: 'The operator imports one.',
   },
+  list_rows_refused: {
+    sentence: 'Refused at import: {lists}; that list can show a listing, not an absence.',
+    means: 'An entry may be missing for each refused row. Hits stay, misses are no answer.',
+    next: 'The operator corrects the rows that `exhibit lists import` named, and imports it again.',
+  },
   no_history: {
     sentence:
       'This deployment holds no transfer history and reads none live, so no path was looked for.',

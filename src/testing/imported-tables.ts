@@ -142,9 +142,9 @@ export async function importInto<Row extends StoredRow, P extends string, Answer
   const refused: RefusedRow[] = [];
   const progress: number[] = [];
   const importFile = tableImporter({ table, store, files: localTableFiles(now), now });
-  const told = { source: 'one', source_url: null, otherwise: null, origin: 'observed' } as const;
+  const told = { source: 'one', source_url: null, otherwise: null, as_of: null } as const;
   const outcome = await importFile(
-    { ...told, ...order },
+    { ...told, origin: 'observed', ...order },
     {
       onRefused: (row) => void refused.push(row),
       onProgress: (rows) => void progress.push(rows),

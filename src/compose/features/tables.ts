@@ -89,7 +89,9 @@ export const tables = feature({
         otherLists: serve(otherLists),
         labelChanges: labelChangeStore(database, nowS),
       },
-      services: { tables: { simulated, importerOf: (name: string) => importers.get(name) } },
+      services: {
+        tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
+      },
       start: async () => {
         await Promise.all(all.map((one) => one.start()));
       },

@@ -5,7 +5,7 @@ import { matchKey } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
-import { map, Read, type Reading, seen, unread } from '../../evidence/reading.ts';
+import { decided, map, Read, type Reading, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
   type OtherList,
@@ -15,6 +15,7 @@ import {
   type OtherListsPort,
   standsOn,
 } from '../../ports/lists/other-lists.ts';
+import { readingOfList } from '../tables/list-shortfall.ts';
 import { type ListSubject, spellingsOf } from './direct-check.ts';
 
 type Look = Reading<OtherListsLookUp, OtherListsPort>;
@@ -34,20 +35,36 @@ export function otherListsShown(look: Look, subject: ListSubject, now: number) {
   if (!(look instanceof Read)) return { other_lists: null, other_lists_reason: look.why.reason };
   const today = formatIsoDate(now);
   const shown = look.value.lists.map((list) => {
-    const { name, as_of, rows, sha256, source_url, simulated } = list;
-    const facts = { list: name, as_of, rows, sha256, source_url, simulated };
+    const { name, simulated, ...facts } = list;
+    const whole = readingOfList(look, list);
+    const own = (held: OtherListsLookUp) => ownEntries(held, subject, list);
+    const stands = (held: OtherListsLookUp) => own(held).some((one) => standsOn(one, today));
+    const others = (held: OtherListsLookUp) => otherEntries(held, subject, list);
     return {
+      list: name,
       ...facts,
-      checked: claim(look, (): true => true),
-      listed: claim(look, (held) =>
-        ownEntries(held, subject, list).some((one) => standsOn(one, today)),
+      simulated,
+      checked: claim(whole, isRead, isNot),
+      listed: claim(decided(whole, stands), stands, unknown),
+      matches: claim(
+        decided(whole, (held) => own(held).length > 0),
+        (held) => own(held).map(matchOf),
+        unknown,
       ),
-      matches: claim(look, (held) => ownEntries(held, subject, list).map(matchOf)),
-      equivalent_matches: claim(look, (held) => otherEntries(held, subject, list).map(matchOf)),
+      equivalent_matches: claim(
+        decided(whole, (held) => others(held).length > 0),
+        (held) => others(held).map(matchOf),
+        unknown,
+      ),
+      reason: whole instanceof Read ? null : whole.why.reason,
     };
   });
   return { other_lists: shown, other_lists_reason: null };
 }
+
+const isRead = (): true => true;
+const isNot = (): false => false;
+const unknown = (): null => null;
 
 /** The lists on which a subject, or another form of it, stands: for the caveat. */
 export function otherListsNaming(look: Look, subject: ListSubject): readonly string[] | null {

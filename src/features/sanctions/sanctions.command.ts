@@ -1,6 +1,5 @@
 // What an operator types to bring a newer list into force: from its publisher, or from a file.
 
-import { MS_PER_S } from '../../chain/time.ts';
 import type { ReadRecords } from '../../command/address-file.ts';
 import {
   type Command,
@@ -12,6 +11,7 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { factLines, formatTime, print, printJson, timeText } from '../../command/output.ts';
+import { timeStated } from '../../command/time-option.ts';
 import { Read } from '../../evidence/reading.ts';
 import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
 import type {
@@ -83,9 +83,6 @@ export const sanctionsRefresh: SanctionsCommand = {
   },
 };
 
-/** A time with its zone: `2026-11-21T09:00Z`, `2026-11-21T09:00:00-05:00`. */
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/;
-
 export const sanctionsImport: SanctionsCommand = {
   name: 'sanctions import',
   summary: 'Put a file of the publisher’s in force, for a machine without a network.',
@@ -111,22 +108,13 @@ export const sanctionsImport: SanctionsCommand = {
     if (file === undefined) throw new UsageError('FILE is missing.');
     const inForce = await sanctions.store.inForce();
     if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
-    const obtained = obtainedAt(values.obtained, inForce.value.now);
+    const obtained = timeStated(values.obtained, '--obtained', inForce.value.now);
     const acceptance = acceptanceOf(values.accept, values.why);
     const path = fileArgument(file, io);
     const outcome = await sanctions.importFile(path, obtained, acceptance, io.signal);
     return told(outcome, `import ${file}`, io);
   },
 };
-
-function obtainedAt(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new UsageError('--obtained takes a time such as 2026-11-21T09:00Z.');
-  const at = Math.floor(ms / MS_PER_S);
-  if (at > now) throw new UsageError('--obtained takes a time that has been.');
-  return at;
-}
 
 /** Tells an outcome, and gives the exit status for it. */
 function told(outcome: RefreshOutcome, command: string, io: Io): ExitStatus {

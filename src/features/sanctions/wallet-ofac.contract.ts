@@ -16,6 +16,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
+import { DATED_BY } from '../../ports/tables/table-import.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const OTHER = { restsOn: ['other_lists'] } as const;
@@ -55,17 +56,22 @@ const otherMatch = z.strictObject({
 });
 
 // A list of another authority as it was imported. `listed` is true while an entry has not ended.
+// Where rows of its file were refused what would be a miss is null, and `reason` says so.
 const otherList = z.strictObject({
   list: words(),
   as_of: unixSeconds,
+  dated_by: oneOf(DATED_BY),
+  imported_at: unixSeconds,
   rows: z.int().positive(),
+  rows_lost: ofRow(z.int().nonnegative()),
   sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
   source_url: words().nullable(),
   simulated: ofRow(z.boolean()),
   checked: checked(OTHER),
-  listed: negative(z.boolean(), OTHER),
-  matches: negative(z.array(otherMatch), OTHER),
-  equivalent_matches: negative(z.array(otherMatch), OTHER),
+  listed: negative(z.boolean().nullable(), OTHER),
+  matches: negative(z.array(otherMatch).nullable(), OTHER),
+  equivalent_matches: negative(z.array(otherMatch).nullable(), OTHER),
+  reason: prose().nullable(),
 });
 
 // A hop is told by the largest transfer of it. `from` and `to` are the transfer's own; `direction`

@@ -353,6 +353,40 @@ describe('says of other lists', () => {
     ]);
   });
 
+  test('no absence of a list of which rows were refused, and what it lists all the same', async () => {
+    const lost = new Map([['eu', 3]]);
+    const world = { otherLists: { ...on([entry]).otherLists, lost } };
+    const elsewhere = await screenData(world, evm('a stranger'));
+    const reason = 'Refused at import: 3 rows of eu; that list can show a listing, not an absence.';
+    expect(elsewhere.other_lists).toMatchObject([
+      {
+        list: 'eu',
+        rows_lost: 3,
+        checked: false,
+        listed: null,
+        matches: null,
+        equivalent_matches: null,
+        reason,
+      },
+      { list: 'uk', rows_lost: 0, checked: true, listed: false, matches: [], reason: null },
+    ]);
+    const { other_lists } = await screenData(world, SUBJECT);
+    expect(other_lists?.[0]).toMatchObject({
+      checked: false,
+      listed: true,
+      matches: [{ listed_address: SUBJECT }],
+      equivalent_matches: null,
+      reason,
+    });
+    // An entry that ended shows that it was listed, not that it is not.
+    const ended = { ...on([{ ...entry, ended_at: '2026-01-02' }]).otherLists, lost };
+    const past = await screenData({ otherLists: ended }, SUBJECT);
+    expect(past.other_lists?.[0]).toMatchObject({
+      listed: null,
+      matches: [{ ended_at: '2026-01-02' }],
+    });
+  });
+
   test('why none was asked: none was imported, or the question is of a past day', async () => {
     const never = await screenData({}, SUBJECT);
     expect(never.other_lists).toBeNull();

@@ -5,7 +5,7 @@
 import { matchKey } from '../../chain/address.ts';
 import { claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
-import { Read, type Reading } from '../../evidence/reading.ts';
+import { decided, Read, type Reading } from '../../evidence/reading.ts';
 import {
   type OtherList,
   type OtherListEntry,
@@ -13,6 +13,7 @@ import {
   type OtherListsPort,
   standsOn,
 } from '../../ports/lists/other-lists.ts';
+import { readingOfList } from '../tables/list-shortfall.ts';
 import type { ListedForm, ListingElsewhere } from './bulk-result.ts';
 import type { Subject } from './screen-subject.ts';
 
@@ -43,7 +44,8 @@ export function listingsElsewhere(
   today: string,
 ): ListingElsewhere[] {
   return read.value.lists.map((list): ListingElsewhere => {
-    const { name, as_of } = list;
+    const { name, as_of, dated_by } = list;
+    const whole = readingOfList(read, list);
     const stands = (look: OtherListsLookUp, address: string) =>
       entriesIn(look, list, address).some((entry) => standsOn(entry, today));
     const isListed = (look: OtherListsLookUp) =>
@@ -56,13 +58,21 @@ export function listingsElsewhere(
       );
     return {
       list: name,
-      listed: claim(read, isListed),
+      listed: claim(decided(whole, isListed), isListed, unknown),
       entity: entityIn(read.value, list, subjects),
-      equivalent_forms: claim(read, formsListed),
+      equivalent_forms: claim(
+        decided(whole, (look) => formsListed(look).length > 0),
+        formsListed,
+        unknown,
+      ),
       as_of,
+      dated_by,
+      reason: whole instanceof Read ? null : whole.why.reason,
     };
   });
 }
+
+const unknown = (): null => null;
 
 /** What the lists say of those of some subjects that none of them names, all together. */
 export function listingsOfUnnamed(

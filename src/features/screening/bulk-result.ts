@@ -6,6 +6,8 @@ import { heldUnder } from '../../evidence/measure.ts';
 import type { LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp } from '../../ports/launches/launches.ts';
 import type { OtherListsPort } from '../../ports/lists/other-lists.ts';
+import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
+import type { DatedBy } from '../../ports/tables/table-import.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import type { ScreenKind } from './screen-subject.ts';
@@ -20,13 +22,16 @@ export type ListedForm = EquivalentForm & { listed: true };
 /** What one list of another authority says of an address. */
 export type ListingElsewhere = {
   list: string;
-  /** Whether an entry of the address itself has not ended. */
-  listed: Claim<boolean, never, OtherListsPort>;
+  /** Whether an entry of the address itself has not ended; `null` where a miss is no answer. */
+  listed: Claim<boolean, null, OtherListsPort>;
   /** Whom its entries name, those of other forms and those that ended included. */
   entity: string | null;
   /** Those of its other forms that stand on this list. */
-  equivalent_forms: Claim<ListedForm[], never, OtherListsPort>;
+  equivalent_forms: Claim<ListedForm[], null, OtherListsPort>;
   as_of: number;
+  dated_by: DatedBy;
+  /** Why a miss is no answer. */
+  reason: string | null;
 };
 
 /** What is said of an address that no table holds: nothing, until each of them was read. */
@@ -85,4 +90,14 @@ export function launchesOf(look: CorpusLookUp, address: string): ScreenResult['l
   if (count === undefined) return null;
   const { launches_settled, died } = count;
   return { answer: launchAnswer(count), launches_settled, died };
+}
+
+/** The programmes of entries; `null` where the list leaves that of one open. */
+export function programsOf(entries: readonly ListEntry[]): string[] | null {
+  const programmes = new Set<string>();
+  for (const { programs } of entries) {
+    if (programs === null) return null;
+    for (const programme of programs) programmes.add(programme);
+  }
+  return [...programmes];
 }

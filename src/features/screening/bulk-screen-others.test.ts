@@ -24,7 +24,10 @@ const on = (list: (typeof NAMES)[number], address: string, ended_at: string | nu
 });
 
 /** Tables of which all but the other lists are there. `null`: none was ever imported. */
-function ports(entries: readonly OtherListEntry[] | null): ScreenPorts {
+function ports(
+  entries: readonly OtherListEntry[] | null,
+  lost: ReadonlyMap<string, number> = new Map(),
+): ScreenPorts {
   const facts = { as_of: NOW - DAY_S, simulated: false };
   const list: MemoryWorld['list'] = {
     publications: [
@@ -46,7 +49,7 @@ function ports(entries: readonly OtherListEntry[] | null): ScreenPorts {
     history,
     labels: { labels: [labelOf(evm('labelled'), 'exemplar')], ...facts },
     corpus: { launches: [], ...facts },
-    otherLists: { names: NAMES, entries, ...facts },
+    otherLists: { names: NAMES, entries, lost, ...facts },
   });
 }
 
@@ -161,6 +164,35 @@ test('other lists that cannot be read deny nothing, and the reason names them', 
   expect(await resultsOf([STRANGER], unread, ['sanctions_list'])).toMatchObject([
     { state: 'insufficient_evidence', checked: { other_lists: null } },
   ]);
+});
+
+test('a list of which rows were refused denies nothing, and lists whom it holds', async () => {
+  const short = ports([on('eu-fsf', NAMED)], new Map([['eu-fsf', 1]]));
+  const results = await resultsOf([NAMED, STRANGER, TRON], short);
+  const reason =
+    'Refused at import: 1 row of eu-fsf; that list can show a listing, not an absence.';
+  const unlisted = { list: 'eu-fsf', listed: null, equivalent_forms: null, reason };
+  expect(results).toMatchObject([
+    {
+      state: 'ok',
+      other_lists: [{ list: 'eu-fsf', listed: true, equivalent_forms: null }, nothing('uk-ofsi')],
+      checked: { other_lists: false },
+    },
+    {
+      state: 'not_deployed',
+      sanctions: { listed: false },
+      other_lists: [unlisted, nothing('uk-ofsi')],
+      checked: { other_lists: false, sanctions_list: true },
+      reason: expect.stringContaining('(Refused at import: 1 row of eu-fsf'),
+    },
+    { state: 'not_deployed', other_lists: [unlisted, {}] },
+  ]);
+  // Who does not ask about it is answered as if it were not there.
+  expect(await resultsOf([STRANGER], short, ['sanctions_list'])).toMatchObject([
+    { state: 'insufficient_evidence', checked: { other_lists: null } },
+  ]);
+  // A text of no known form may stand in a row that was refused.
+  expect(await resultsOf([LITERAL], short)).toMatchObject([{ state: 'not_deployed' }]);
 });
 
 test('other lists alone answer, where they were asked alone', async () => {

@@ -17,8 +17,13 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.ts';
-import type { OtherLists, OtherListsLookUp } from '../../ports/lists/other-lists.ts';
-import type { ListEntry, ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type {
+  OtherLists,
+  OtherListsLookUp,
+  OtherListsPort,
+} from '../../ports/lists/other-lists.ts';
+import type { ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import { readingOfLists } from '../tables/list-shortfall.ts';
 import {
   isOnOthers,
   listingsElsewhere,
@@ -33,6 +38,7 @@ import {
   type ListedForm,
   type ListPort,
   launchesOf,
+  programsOf,
   type ScreenResult,
 } from './bulk-result.ts';
 import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
@@ -71,6 +77,8 @@ type Readings = {
   readonly labels: Reading<LabelLookUp, LabelsPort> | null;
   readonly corpus: Reading<CorpusLookUp, CorpusPort> | null;
   readonly others: OtherListsRead;
+  /** The same as far as it may show an absence. */
+  readonly othersWhole: Partly<OtherListsLookUp, OtherListsPort> | null;
 };
 
 /** A table that a screen may be limited to. */
@@ -107,15 +115,17 @@ export async function bulkScreen(
     isAsked('other_lists') ? ports.otherLists.lookUp(spellings) : null,
   ]);
   const others = othersApplying(asked, tables !== undefined);
+  const othersWhole = others === null ? null : readingOfLists(others);
   const known: Subject[] = [];
   const misformed: Misformed[] = [];
   for (const [index, subject] of subjects.entries()) {
-    const code = misformOf(addresses[index], subject, { list, others });
+    const code = misformOf(addresses[index], subject, { list, others: othersWhole });
     if (code !== null) misformed.push({ index, code });
     else if (subject !== null) known.push(subject);
   }
   if (misformed.length > 0) return { outcome: 'misformed', misformed };
-  return screenOf(known, { list, labels, corpus, others }, formatIsoDate(now));
+  const readings = { list, labels, corpus, others, othersWhole };
+  return screenOf(known, readings, formatIsoDate(now));
 }
 
 function screenOf(subjects: readonly Subject[], readings: Readings, today: string): Screen {
@@ -171,7 +181,7 @@ function silence(readings: Readings): Screen {
  * The tables that apply to one kind of address, and what all of that kind share. Whom a table
  * lacks is told of all of them at once: a claim for each of hundreds costs more than to look.
  */
-type Applying = Omit<Readings, 'list'> & {
+type Applying = Omit<Readings, 'list' | 'othersWhole'> & {
   /** An ISO 8601 day. */
   readonly today: string;
   /** Whether each of them was read to its end. */
@@ -198,7 +208,7 @@ type Tables = {
 };
 
 function applying(subjects: readonly Subject[], applied: Readings, today: string): Applying {
-  const { list, labels, corpus, others } = applied;
+  const { list, labels, corpus, others, othersWhole } = applied;
   const isWhole = silentTables(applied) === '';
   return {
     labels,
@@ -209,7 +219,7 @@ function applying(subjects: readonly Subject[], applied: Readings, today: string
     checked: {
       exchange_table: labels === null ? null : claim(labels, wasRead, wasNot),
       launch_corpus: corpus === null ? null : claim(corpus, wasRead, wasNot),
-      other_lists: others === null ? null : claim(others, wasRead, wasNot),
+      other_lists: othersWhole === null ? null : claim(othersWhole, wasRead, wasNot),
       sanctions_list: list === null ? null : claim(list, wasRead, wasNot),
     },
     absent: isWhole ? absence(applied, subjects) : 'not_deployed',
@@ -235,12 +245,12 @@ const LABELS_NAME = 'the exchange-wallet table';
 const CORPUS_NAME = 'the Solana launch corpus';
 const OTHERS_NAME = 'the lists of other authorities';
 
-function namedTables({ list, labels, corpus, others }: Readings) {
+function namedTables({ list, labels, corpus, othersWhole }: Readings) {
   return [
     [LIST_NAME, list],
     [LABELS_NAME, labels],
     [CORPUS_NAME, corpus],
-    [OTHERS_NAME, others],
+    [OTHERS_NAME, othersWhole],
   ] as const;
 }
 
@@ -383,13 +393,4 @@ function listedAs(
     programs: claim(list, (look) => programsOf(heldUnder(look.found, address))),
     list_published: list.value.list.published,
   };
-}
-
-function programsOf(entries: readonly ListEntry[]): string[] | null {
-  const programmes = new Set<string>();
-  for (const { programs } of entries) {
-    if (programs === null) return null;
-    for (const programme of programs) programmes.add(programme);
-  }
-  return [...programmes];
 }

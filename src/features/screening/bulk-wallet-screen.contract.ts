@@ -16,6 +16,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
+import { DATED_BY } from '../../ports/tables/table-import.ts';
 
 /** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;
@@ -70,10 +71,14 @@ const listedForm = z.strictObject({
 
 const otherList = z.strictObject({
   list: words(),
-  listed: negative(z.boolean(), OTHERS),
+  listed: negative(z.boolean().nullable(), OTHERS),
   entity: words().nullable().describe('Whom its entries name, of other forms and ended ones too.'),
-  equivalent_forms: negative(z.array(listedForm), OTHERS),
+  equivalent_forms: negative(z.array(listedForm).nullable(), OTHERS),
   as_of: unixSeconds,
+  dated_by: oneOf(DATED_BY),
+  reason: prose()
+    .nullable()
+    .describe('Why a miss is no answer: `listed` and `equivalent_forms` are null then.'),
 });
 
 /** One screen result: what the tables that were read hold of one address. */

@@ -83,6 +83,7 @@ export const flaggedAddresses: ImportedTable<FlaggedRow, FlaggedAddressesPort, F
     source: 'whose rows these are; a later import of the same name replaces them all',
     unnamed: null,
     linked: true,
+    datable: false,
     otherwise: null,
     notes: [],
   },

@@ -53,8 +53,10 @@ describe('an import', () => {
         origin: 'observed',
         rows_accepted: 2,
         rows_refused: 3,
+        rows_lost: 2,
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         as_of: IMPORTED_AT,
+        dated_by: 'import',
         started_at: IMPORTED_AT,
         completed_at: IMPORTED_AT,
       },
@@ -79,7 +81,8 @@ describe('an import', () => {
     const { outcome } = await run([
       ...[row(A, { first_seen: '2024-05-01' }), row(B, { first_seen: '2023-01-01' }), row('T')],
     ]);
-    expect(outcome).toMatchObject({ record: { as_of: Date.UTC(2024, 4, 1) / 1_000 } });
+    const as_of = Date.UTC(2024, 4, 1) / 1_000;
+    expect(outcome).toMatchObject({ record: { as_of, dated_by: 'file' } });
   });
 
   test('of which no row was accepted has failed, and keeps nothing', async () => {

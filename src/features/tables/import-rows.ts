@@ -35,6 +35,7 @@ export const ROW_REFUSALS = {
   chain_not_told_apart: 'an address of this chain can be spelled like a Bitcoin address',
   system_address: 'the address belongs to a chain itself, or to nobody',
   duplicate: 'an earlier row of this file says the same',
+  account_only: 'it names an account of a service, and no address',
   unknown_role: 'the role is none of those known',
   unknown_confidence: 'the confidence is no rung of the ladder',
   bad_text: 'too long, or with characters that cannot be shown',
@@ -43,6 +44,13 @@ export const ROW_REFUSALS = {
   bad_flag: 'neither true nor false',
 } as const;
 type RowRefusalCode = keyof typeof ROW_REFUSALS;
+
+/** Refusals with which no entry is lost: another row has it, or there is none to hold. */
+const LOSES_NOTHING: ReadonlySet<RowRefusalCode> = new Set([
+  'duplicate',
+  'account_only',
+  'not_an_exchange',
+]);
 
 /** Why a row is refused, and what that is about: a field's name, a chain, a parser's words. */
 export type Refused = { readonly code: RowRefusalCode; readonly about: string | null };
@@ -76,6 +84,8 @@ export type ImportWords = {
   readonly unnamed: string | null;
   /** Whether rows have a public page, which may be given for all. */
   readonly linked: boolean;
+  /** Whether whoever imports a file may state its date. */
+  readonly datable: boolean;
   /** An option for rows whose own words name none of these. */
   readonly otherwise: { readonly option: string; readonly words: readonly string[] } | null;
   /** What else must be known, line by line. */
@@ -125,13 +135,16 @@ type Begun<Row extends StoredRow> = Pick<Through<Row>, 'store' | 'now'> & {
   readonly least: Least | null;
   readonly id: number;
   readonly started_at: number;
+  /** The date that its importer states, if any. */
+  readonly stated: number | null;
   readonly judge: Judge<Row>;
 };
 
 /** The importer of a table. What was staged is forgotten unless the whole import completes. */
 export function tableImporter<Row extends StoredRow>(through: Through<Row>): ImportFile {
   const { table, store, files, now } = through;
-  return async ({ path, source, source_url, otherwise, origin, acceptSmaller }, watch) => {
+  return async (order, watch) => {
+    const { path, source, source_url, otherwise, origin, as_of, acceptSmaller } = order;
     const opened = await files.open(path);
     if (!(opened instanceof Read)) return { outcome: 'unread', why: opened.why };
     const started_at = now();
@@ -141,7 +154,7 @@ export function tableImporter<Row extends StoredRow>(through: Through<Row>): Imp
     const { id } = begun.value;
     const least = acceptSmaller === true ? null : await leastOf(table.leastShare, store, source);
     if (least instanceof Unread) return { outcome: 'unread', why: least.why };
-    const into = { id, judge, store, started_at, now, least };
+    const into = { id, judge, store, started_at, stated: as_of, now, least };
     const outcome = await staged(opened.value, into, watch);
     if (outcome.outcome !== 'completed') await store.abandon(id);
     return outcome;
@@ -152,6 +165,7 @@ type Counts = {
   seen: number;
   accepted: number;
   refused: number;
+  lost: number;
   datedAt: number | null;
   readonly byCode: Map<string, number>;
 };
@@ -163,9 +177,17 @@ async function staged<Row extends StoredRow>(
   begun: Begun<Row>,
   watch: ImportWatch,
 ): Promise<ImportOutcome> {
-  const counts: Counts = { seen: 0, accepted: 0, refused: 0, datedAt: null, byCode: new Map() };
+  const counts: Counts = {
+    seen: 0,
+    accepted: 0,
+    refused: 0,
+    lost: 0,
+    datedAt: null,
+    byCode: new Map(),
+  };
   const refuse: Refuse = (line, { code, about }) => {
     counts.refused += 1;
+    if (!LOSES_NOTHING.has(code)) counts.lost += 1;
     tally(counts.byCode, code);
     const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
     watch.onRefused({ line, code, reason });
@@ -223,16 +245,28 @@ function judged<Row>(
 
 function endOf(
   file: OpenedFile,
-  { started_at, now }: Pick<Begun<StoredRow>, 'started_at' | 'now'>,
+  { started_at, stated, now }: Pick<Begun<StoredRow>, 'started_at' | 'stated' | 'now'>,
   counts: Counts,
 ): ImportEnd {
   return {
     rows_accepted: counts.accepted,
     rows_refused: counts.refused,
+    rows_lost: counts.lost,
     sha256: file.sha256(),
-    as_of: counts.datedAt === null ? started_at : counts.datedAt,
+    ...datedBy(stated, counts.datedAt, started_at),
     completed_at: now(),
   };
+}
+
+/** The date of an import. A file that dates itself ahead of the clock is as old as its import. */
+function datedBy(
+  stated: number | null,
+  byFile: number | null,
+  started_at: number,
+): Pick<ImportEnd, 'as_of' | 'dated_by'> {
+  if (stated !== null) return { as_of: stated, dated_by: 'operator' };
+  if (byFile === null || byFile > started_at) return { as_of: started_at, dated_by: 'import' };
+  return { as_of: byFile, dated_by: 'file' };
 }
 
 function completed(ended: Reading<TableImport, TableStorePort>, counts: Counts): ImportOutcome {

@@ -11,6 +11,7 @@ import { flaggedAddresses } from './flagged-rows.ts';
 import { importCommand } from './imports.command.ts';
 import { exchangeLabels } from './labels.ts';
 import { launchCorpus } from './launches.ts';
+import { otherLists } from './other-lists.ts';
 
 const AT = Date.UTC(2026, 10, 21, 12) / 1_000;
 const RECORD: TableImport = {
@@ -21,8 +22,10 @@ const RECORD: TableImport = {
   origin: 'observed',
   rows_accepted: 2_100,
   rows_refused: 2,
+  rows_lost: 1,
   sha256: 'c'.repeat(64),
   as_of: AT - 3_600,
+  dated_by: 'file',
   started_at: AT - 5,
   completed_at: AT,
 };
@@ -32,7 +35,8 @@ const REFUSED = new Map([
 ]);
 const COMPLETED: ImportOutcome = { outcome: 'completed', record: RECORD, refused: REFUSED };
 
-const tableCommands = [exchangeLabels, launchCorpus, flaggedAddresses].map(importCommand);
+const tables = [exchangeLabels, launchCorpus, flaggedAddresses];
+const tableCommands = [...tables.map(importCommand), importCommand(otherLists)];
 
 /** Services that note what they were asked and end an import as they are told. */
 function services(outcome: ImportOutcome = COMPLETED, simulated = false) {
@@ -52,7 +56,7 @@ function services(outcome: ImportOutcome = COMPLETED, simulated = false) {
     filled.push(table);
     return importFile;
   };
-  return { orders, filled, tables: { simulated, importerOf } };
+  return { orders, filled, tables: { simulated, now: () => AT, importerOf } };
 }
 
 function typed(line: string, has = services(), json = false) {
@@ -74,6 +78,7 @@ describe('exhibit labels import', () => {
         source_url: 'https://example.org/p',
         otherwise: 'hot',
         origin: 'observed',
+        as_of: null,
         acceptSmaller: false,
       },
     ]);
@@ -90,7 +95,7 @@ describe('exhibit labels import', () => {
       'refused        2',
       '  bad_address  1',
       '  duplicate    1',
-      'dated          2026-11-21 11:00 UTC',
+      'dated          2026-11-21 11:00 UTC (as the file says)',
       `sha256         ${'c'.repeat(64)}`,
     ]);
   });
@@ -107,8 +112,10 @@ describe('exhibit labels import', () => {
         rows_accepted: 2_100,
         rows_refused: 2,
         refused: { bad_address: 1, duplicate: 1 },
+        rows_lost: 1,
         sha256: 'c'.repeat(64),
         as_of: AT - 3_600,
+        dated_by: 'file',
         completed_at: '2026-11-21T12:00:00Z',
       },
     ]);
@@ -179,6 +186,7 @@ describe('exhibit corpus import', () => {
         path: '/folder/launches.jsonl',
         source: 'launches',
         origin: 'simulated',
+        as_of: null,
         acceptSmaller: false,
         source_url: null,
         otherwise: null,
@@ -190,6 +198,25 @@ describe('exhibit corpus import', () => {
   test('has no page of its source, and no role', async () => {
     expect((await typed('corpus import a.csv --source-url https://example.org')).status).toBe(2);
     expect((await typed('corpus import a.csv --role hot')).status).toBe(2);
+  });
+});
+
+describe('exhibit lists import', () => {
+  test('takes the date that its operator states, as a day or a time that has been', async () => {
+    const has = services();
+    for (const date of ['2024-05-29', '2024-05-29T02:00+02:00']) {
+      expect((await typed(`lists import a.csv --list eu --as-of ${date}`, has)).status).toBe(0);
+    }
+    const as_of = Date.UTC(2024, 4, 29) / 1_000;
+    expect(has.orders).toMatchObject([
+      { source: 'eu', as_of },
+      { source: 'eu', as_of },
+    ]);
+    for (const date of ['yesterday', '2024-02-30', '2026-11-21T12:01Z']) {
+      expect((await typed(`lists import a.csv --list eu --as-of ${date}`)).status).toBe(2);
+    }
+    // The rows of the other tables are dated by their sources.
+    expect((await typed('labels import a.csv --source x --as-of 2024-05-29')).status).toBe(2);
   });
 });
 
@@ -208,6 +235,7 @@ describe('exhibit findings import', () => {
         path: '/folder/a.csv',
         source: 'forta',
         origin: 'observed',
+        as_of: null,
         acceptSmaller: false,
         source_url: 'https://example.org/p',
         otherwise: null,
@@ -224,6 +252,8 @@ test('help shows what each command takes, in the words of its table', () => {
       '[--origin observed|simulated] [--json]',
     'exhibit corpus import FILE [--source NAME] [--origin observed|simulated] [--json]',
     'exhibit findings import FILE --source NAME [--source-url URL] ' +
+      '[--origin observed|simulated] [--json]',
+    'exhibit lists import FILE --list NAME [--source-url URL] [--as-of TIME] [--accept-smaller] ' +
       '[--origin observed|simulated] [--json]',
   ]);
   expect(tableCommands[0]?.details).toContain(

@@ -10,6 +10,7 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
+import { timeStated } from '../../command/time-option.ts';
 import type { ImportFile } from '../../ports/tables/table-import.ts';
 import type { ImportWords } from './import-rows.ts';
 
@@ -18,6 +19,8 @@ type ImportServices = {
   readonly tables: {
     /** Whether this deployment serves the simulated world: what it imports is made up then. */
     readonly simulated: boolean;
+    /** Unix seconds. */
+    readonly now: () => number;
     /** What imports a file into the table of that name. */
     readonly importerOf: (table: string) => ImportFile | undefined;
   };
@@ -34,7 +37,8 @@ const ACCEPT_SMALLER = 'accept-smaller';
 
 /** The command that fills a table. */
 export function importCommand({ name, words, leastShare }: Fillable): Command<ImportServices> {
-  const { command, summary, nouns, example, unnamed, linked, otherwise, sourceOption } = words;
+  const { command, summary, nouns, example, unnamed, otherwise, sourceOption } = words;
+  const { linked, datable } = words;
   const option = otherwise === null ? null : otherwise.option;
   const given = `--${sourceOption} NAME`;
   const source = unnamed === null ? given : `[${given}]`;
@@ -42,7 +46,10 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
   const smaller = isHeld ? ' [--accept-smaller]' : '';
   const choice = option === null ? '' : ` [--${option} ${option.toUpperCase()}]`;
   const link = linked ? ' [--source-url URL]' : '';
-  const names = [sourceOption, 'origin', ...(linked ? ['source-url'] : [])];
+  const date = datable ? ' [--as-of TIME]' : '';
+  const names = [sourceOption, 'origin'];
+  if (linked) names.push('source-url');
+  if (datable) names.push('as-of');
   if (option !== null) names.push(option);
   const texts = Object.fromEntries(names.map((one) => [one, { type: 'string' } as const]));
   const options = isHeld ? { ...texts, [ACCEPT_SMALLER]: { type: 'boolean' } as const } : texts;
@@ -50,7 +57,7 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
     name: command,
     summary,
     usage:
-      `exhibit ${command} FILE ${source}${choice}${link}${smaller} ` +
+      `exhibit ${command} FILE ${source}${choice}${link}${date}${smaller} ` +
       '[--origin observed|simulated] [--json]',
     example: `exhibit ${command} ${example}`,
     details: detailsOf(words),
@@ -70,6 +77,7 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
         source_url: publicPage(text('source-url')),
         otherwise: isTold ? oneOf(word, `--${option}`, otherwise.words) : null,
         origin: parseOrigin(text('origin'), tables.simulated),
+        as_of: timeStated(text('as-of'), '--as-of', tables.now(), 'day or time'),
         acceptSmaller: said.get(ACCEPT_SMALLER) === true,
       };
       const importFile = tables.importerOf(name);
@@ -87,6 +95,7 @@ function detailsOf({
   source,
   sourceOption,
   linked,
+  datable,
   otherwise,
   notes,
 }: ImportWords): string[] {
@@ -101,6 +110,10 @@ function detailsOf({
   if (linked) {
     lines.push(row('--source-url URL', 'a public page of the source, shown beside its rows'));
   }
+  if (datable)
+    lines.push(
+      row('--as-of TIME', 'the date of the list, instead of the one that its file states'),
+    );
   return [
     ...[...lines, ...notes],
     'Exit status 1: no row was accepted, or the file or the store could not be read.',

@@ -172,6 +172,7 @@ export const exchangeLabels: ImportedTable<ExchangeLabel, ExchangeLabelsPort, La
     source: 'whose rows these are; a later import of the same name replaces them all',
     unnamed: null,
     linked: true,
+    datable: false,
     otherwise: { option: 'role', words: LABEL_ROLES },
     notes: [],
   },

@@ -75,6 +75,7 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
     source: `whose observations these are; ${UNNAMED_SOURCE} where it is not said`,
     unnamed: UNNAMED_SOURCE,
     linked: false,
+    datable: false,
     otherwise: null,
     notes: [
       'A launch settles 24 hours after it was launched. A later check of the same mint takes the',

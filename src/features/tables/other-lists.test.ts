@@ -76,7 +76,24 @@ describe('an entry of another list', () => {
     expect(judged({ entity: 'x' })).toMatchObject({ code: 'missing_field' });
     expect(judged({ address: 'two words' })).toMatchObject({ row: { address: 'twowords' } });
     expect(judged({ address: 'x'.repeat(129) })).toMatchObject({ code: 'bad_address' });
+    expect(judged({ account: '12345', entity: 'x' })).toMatchObject({ code: 'account_only' });
   });
+});
+
+test('is dated by when the maker of its file saw it last, in whichever form that is written', () => {
+  const dated = (seen_at: string) => judged({ address: evm('x'), seen_at });
+  const at = Date.UTC(2025, 1, 3, 4, 5, 6) / 1_000;
+  for (const text of [
+    '2025-02-03T04:05:06',
+    '2025-02-03 04:05:06.7',
+    '2025-02-03T05:05:06+01:00',
+  ]) {
+    expect(dated(text), text).toMatchObject({ dated_at: at });
+  }
+  expect(dated('2025-02-03')).toMatchObject({ dated_at: Date.UTC(2025, 1, 3) / 1_000 });
+  for (const text of ['2025', '2025-02-30T01:00:00', 'yesterday']) {
+    expect(dated(text), text).toMatchObject({ dated_at: null });
+  }
 });
 
 onEachEngine(({ empty }) => {
@@ -98,6 +115,53 @@ onEachEngine(({ empty }) => {
       { source: 'eu', entity: 'P 1', entry_id: 'w-1' },
       { source: 'uk', entity: 'Somebody', programs: 'UK-1' },
     ]);
+  });
+
+  test('is as old as its file says, or as who imported it states, and tells whose word it is', async () => {
+    const store = await empty(otherLists);
+    const csv = `address,seen_at\n${evm('a')},2024-01-02\n${evm('b')},2024-05-29T01:02:03\n`;
+    const path = await fileOf('dated.csv', csv);
+    const undated = await fileOf('undated.csv', `address\n${evm('a')}\n`);
+    const ahead = await fileOf('ahead.csv', `address,seen_at\n${evm('a')},2027-01-01\n`);
+    const as_of = Date.UTC(2024, 0, 1) / 1_000;
+    await importInto(otherLists, store, { path, source: 'eu' });
+    await importInto(otherLists, store, { path, source: 'uk', as_of });
+    await importInto(otherLists, store, { path: undated, source: 'fr' });
+    await importInto(otherLists, store, { path: ahead, source: 'de' });
+    const held = servedFrom(otherLists, store);
+    await held.poll();
+    const look = await held.lookUp([]);
+    if (!(look instanceof Read)) throw new Error(look.why.reason);
+    const imported_at = IMPORTED_AT;
+    expect(look.value.lists).toMatchObject([
+      { name: 'eu', as_of: Date.UTC(2024, 4, 29, 1, 2, 3) / 1_000, dated_by: 'file', imported_at },
+      { name: 'uk', as_of, dated_by: 'operator', imported_at },
+      { name: 'fr', as_of: IMPORTED_AT, dated_by: 'import', imported_at },
+      { name: 'de', as_of: IMPORTED_AT, dated_by: 'import', imported_at },
+    ]);
+  });
+
+  test('counts the rows with which an entry may be lost, and keeps each that says something else', async () => {
+    const store = await empty(otherLists);
+    const [a, b] = [evm('a'), evm('b')];
+    const rows = [`${a},One,2020-01-01`, `${a},One,`, `${a},One,`, `${b},Two,`, ',Three,'];
+    const path = await fileOf(
+      'torn.csv',
+      `address,programs,ended_at\n${rows.join('\n')}\n${b},x\n`,
+    );
+    const { outcome, refused } = await importInto(otherLists, store, { path, source: 'eu' });
+    expect(outcome).toMatchObject({ record: { rows_accepted: 3, rows_refused: 3, rows_lost: 2 } });
+    expect(refused.map(({ code }) => code).toSorted()).toEqual([
+      'duplicate',
+      'missing_field',
+      'unreadable_row',
+    ]);
+    const held = servedFrom(otherLists, store);
+    await held.poll();
+    const look = await held.lookUp([a]);
+    if (!(look instanceof Read)) throw new Error(look.why.reason);
+    expect(look.value.lists).toMatchObject([{ name: 'eu', rows: 3, rows_lost: 2 }]);
+    expect(look.value.found.get(a)).toMatchObject([{ ended_at: '2020-01-01' }, { ended_at: null }]);
   });
 
   test('refuses a file that lost a fifth of the list in force, unless it is said to be whole', async () => {

@@ -2,7 +2,7 @@
 // Only what could lose an address refuses a row: what else cannot be shown is null, with a note.
 
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
-import { parseIsoDate } from '../../chain/time.ts';
+import { MS_PER_S, parseIsoDate } from '../../chain/time.ts';
 import type {
   OtherList,
   OtherListEntry,
@@ -70,27 +70,30 @@ export const otherLists: ImportedTable<OtherListEntry, OtherListsPort, OtherList
       'FollowTheMoney entities, a line each, as OpenSanctions publishes them (.json,',
       '.jsonl), or CSV (.csv) or JSON lines (.jsonl) with the column address and, where',
       'known, entity, entity_type, currency, programs, entry_id, source_url, listed_at,',
-      'ended_at, note',
+      'ended_at, note, seen_at (when its maker last saw the entry)',
     ],
     sourceOption: 'list',
     source: 'the name of the list; a later import of the same name replaces it',
     unnamed: null,
     linked: true,
+    datable: true,
     otherwise: null,
     notes: ['A match is shown in other_lists; sanctioned is about the SDN list alone.'],
   },
 };
 
-function listOf({
-  source,
-  as_of,
-  rows_accepted,
-  sha256,
-  source_url,
-  origin,
-}: TableImport): OtherList {
-  const simulated = origin === 'simulated';
-  return { name: source, as_of, rows: rows_accepted, sha256, source_url, simulated };
+function listOf(one: TableImport): OtherList {
+  return {
+    name: one.source,
+    as_of: one.as_of,
+    dated_by: one.dated_by,
+    imported_at: one.completed_at,
+    rows: one.rows_accepted,
+    rows_lost: one.rows_lost,
+    sha256: one.sha256,
+    source_url: one.source_url,
+    simulated: one.origin === 'simulated',
+  };
 }
 
 function judge(told: ImportTold): Judge<OtherListEntry> {
@@ -102,7 +105,10 @@ function entryIn(
   { source, source_url }: ImportTold,
 ): Accepted<OtherListEntry> | Refused {
   const printed = valueIn(raw, 'address');
-  if (printed === null) return refused('missing_field', 'address');
+  if (printed === null) {
+    const isAccount = valueIn(raw, 'account') !== null;
+    return isAccount ? refused('account_only', null) : refused('missing_field', 'address');
+  }
   const address = addressIn(printed);
   if (address === null) return refused('bad_address', null);
   const lost: string[] = [];
@@ -140,9 +146,23 @@ function entryIn(
     note: notes.length === 0 ? null : notes.join('; '),
     source,
   };
-  // A list is as old as its import: the days of its entries say nothing of when it was published.
-  return { row, dated_at: null };
+  // The days of its entries say nothing of when a list was published; when one was seen last does.
+  const seen = valueIn(raw, 'seen_at');
+  return { row, dated_at: seen === null ? null : timeIn(seen) };
 }
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const TIME_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+
+/** The Unix seconds of a day or a time, which is UTC where it names no zone; `null` for no time. */
+function timeIn(text: string): number | null {
+  if (DAY.test(text)) return parseIsoDate(text);
+  if (parseIsoDate(text.slice(0, ISO_DAY_CHARS)) === null) return null;
+  const ms = Date.parse(TIME_WITHOUT_ZONE.test(text) ? `${text.replace(' ', 'T')}Z` : text);
+  return Number.isNaN(ms) ? null : Math.floor(ms / MS_PER_S);
+}
+
+const ISO_DAY_CHARS = 10;
 
 /** The address that a value prints, of a known form or literally; `null` where it is none. */
 function addressIn(printed: string): string | null {

@@ -3,6 +3,7 @@
 // never makes an address `sanctioned`.
 
 import type { TableLookUp } from '../tables/imported-table.ts';
+import type { DatedBy } from '../tables/table-import.ts';
 
 /** The name of this port in readings and contracts. */
 export type OtherListsPort = 'other_lists';
@@ -31,11 +32,16 @@ export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {
   return ended_at === null || ended_at > day;
 }
 
-/** A list as it is in force. `as_of` is Unix seconds: when it was imported. */
+/** A list as it is in force. Times are Unix seconds. */
 export type OtherList = {
   readonly name: string;
+  /** Its date, and whose word that is. */
   readonly as_of: number;
+  readonly dated_by: DatedBy;
+  readonly imported_at: number;
   readonly rows: number;
+  /** Rows of its file that were refused: an entry may be missing for each. */
+  readonly rows_lost: number;
   readonly sha256: string;
   readonly source_url: string | null;
   readonly simulated: boolean;

@@ -26,8 +26,10 @@ export function endOf(rows_accepted: number): ImportEnd {
   return {
     rows_accepted,
     rows_refused: 1,
+    rows_lost: 1,
     sha256: HASH,
     as_of: STARTED - 60,
+    dated_by: 'file',
     completed_at: STARTED + 5,
   };
 }

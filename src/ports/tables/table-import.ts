@@ -47,12 +47,19 @@ export type ImportFacts = {
   readonly started_at: number;
 };
 
+/** Whose word the date of an import is: its rows', its importer's, or it is when it was done. */
+export const DATED_BY = ['file', 'operator', 'import'] as const;
+export type DatedBy = (typeof DATED_BY)[number];
+
 /** How an import ended. `as_of` is when the source dates its rows, or when they were imported. */
 export type ImportEnd = {
   readonly rows_accepted: number;
   readonly rows_refused: number;
+  /** Of the refused, those whose entry may be missing: not those that repeat an earlier one. */
+  readonly rows_lost: number;
   readonly sha256: string;
   readonly as_of: number;
+  readonly dated_by: DatedBy;
   readonly completed_at: number;
 };
 
@@ -104,6 +111,8 @@ export type ImportOrder = {
   /** The word for rows whose own words name none, of those that the table offers. */
   readonly otherwise: string | null;
   readonly origin: ImportOrigin;
+  /** Unix seconds at which its importer dates it; `null`: as its rows say. */
+  readonly as_of: number | null;
   /** Whether it may have far fewer rows than the import of its source in force. */
   readonly acceptSmaller?: boolean;
 };

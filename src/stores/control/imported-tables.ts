@@ -182,7 +182,7 @@ async function complete(
   const [row] = await session.query<ImportRow>(
     `update table_imports
         set in_force = true, completed_at = $2, as_of = $3, rows_accepted = $4,
-            rows_refused = $5, sha256 = $6
+            rows_refused = $5, sha256 = $6, rows_lost = $7, dated_by = $8
       where id = $1 and completed_at is null
       returning ${IMPORT_COLUMNS}`,
     [
@@ -192,6 +192,8 @@ async function complete(
       end.rows_accepted,
       end.rows_refused,
       end.sha256,
+      end.rows_lost,
+      end.dated_by,
     ],
   );
   if (row === undefined) throw new Silence('the import was begun over a day ago');
@@ -203,7 +205,7 @@ async function complete(
 
 const IMPORT_COLUMNS =
   'id, table_name, source, source_url, origin, started_at, completed_at, as_of, ' +
-  'rows_accepted, rows_refused, sha256';
+  'rows_accepted, rows_refused, rows_lost, sha256, dated_by';
 
 type ImportRow = Omit<TableImport, 'started_at' | 'completed_at' | 'as_of'> & {
   readonly started_at: Date;

@@ -46,11 +46,14 @@ export function memoryFlaggedAddresses({ rows, ...dated }: MemoryFlagged): Flagg
 export type MemoryOtherLists = Dated & {
   readonly names: readonly string[];
   readonly entries: readonly OtherListEntry[] | null;
+  /** How many rows of a list were refused, by its name. */
+  readonly lost?: ReadonlyMap<string, number>;
 };
 
 /** The table of other lists in memory. */
-export function memoryOtherLists({ names, entries, ...dated }: MemoryOtherLists): OtherLists {
-  return memoryTable(otherLists, entries, dated, names);
+export function memoryOtherLists(held: MemoryOtherLists): OtherLists {
+  const { names, entries, lost, ...dated } = held;
+  return memoryTable(otherLists, entries, dated, names, lost);
 }
 
 function memoryTable<Row extends StoredRow, P extends string, Answer>(
@@ -58,6 +61,7 @@ function memoryTable<Row extends StoredRow, P extends string, Answer>(
   rows: readonly Row[] | null,
   { as_of, simulated }: Dated,
   sources: readonly string[] = ['memory'],
+  lost: ReadonlyMap<string, number> = new Map(),
 ): TableLookUp<P, Answer> {
   const { port, counting, title, what } = table;
   const flag = counting.which === 'best row' ? counting.where : null;
@@ -70,7 +74,8 @@ function memoryTable<Row extends StoredRow, P extends string, Answer>(
   const imports = sources.map((source, i): TableImport => {
     const rows_accepted = counted.filter((row) => row['source'] === source).length;
     const origin = simulated ? 'simulated' : 'observed';
-    return { ...MADE, id: i + 1, source, origin, rows_accepted, as_of };
+    const rows_lost = lost.get(source) ?? 0;
+    return { ...MADE, id: i + 1, source, origin, rows_accepted, rows_lost, as_of };
   });
   const index = table.index(imports);
   for (const row of counted) index.add(row);
@@ -86,5 +91,6 @@ const MADE = {
   started_at: 0,
   completed_at: 0,
   rows_refused: 0,
+  dated_by: 'import',
   sha256: '0'.repeat(64),
 } as const;

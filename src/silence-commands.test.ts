@@ -88,14 +88,15 @@ const COMMANDS: { readonly [name: string]: (address: string) => ReturnType<typeo
 };
 
 function checking(words: string): ReturnType<typeof ran> {
-  const { sanctionsList: list } = ports;
+  const { sanctionsList: list, otherLists: others } = ports;
   const unasked = () => {
     throw new Error('test: no file of the list is asked');
   };
   const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
   const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
   const sanctions = { list, ...files, ...given };
-  return ran(`sanctions check ${words}`, [sanctionsCheck], { sanctions }, { cwd });
+  const otherLists = { ...others, poll: async () => undefined, now: () => Number(EMPTY?.now) };
+  return ran(`sanctions check ${words}`, [sanctionsCheck], { sanctions, otherLists }, { cwd });
 }
 
 function asking(line: string): ReturnType<typeof ran> {
@@ -119,10 +120,13 @@ const ASKED: readonly (readonly [command: string, form: 'evm' | 'solana', PortNa
     [command, 'evm', 'sanctionsList'] as const,
     [command, 'evm', 'exchangeLabels'] as const,
     [command, 'solana', 'launchCorpus'] as const,
+    [command, 'evm', 'otherLists'] as const,
   ]),
   ['look', 'evm', 'transferHistory'],
   ['sanctions check', 'evm', 'sanctionsList'],
   ['sanctions check --file', 'evm', 'sanctionsList'],
+  ['sanctions check', 'evm', 'otherLists'],
+  ['sanctions check --file', 'evm', 'otherLists'],
 ];
 
 describe('commands over a silent port', () => {

@@ -1,13 +1,8 @@
 // How is an import of a table run and shown, whichever table it fills?
 // Refused rows go to the error stream as they are met, so that no number of them is too many.
 
-import { IMPORT_ORIGINS, type ImportOrigin } from '../evidence/origin.ts';
-import type {
-  DatedBy,
-  ImportOutcome,
-  ImportWatch,
-  RefusedCounts,
-} from '../ports/tables/table-import.ts';
+import { type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/origin.ts';
+import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables/table-import.ts';
 import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
 import { coloured, factLines, formatTime, print, printJson, timeText } from './output.ts';
 

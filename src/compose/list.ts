@@ -26,8 +26,8 @@ import { tables } from './features/tables.ts';
 export const FEATURES = featureList([
   screening,
   access,
-  sanctions,
   tables,
+  sanctions,
   history,
   bridges,
   exchanges,

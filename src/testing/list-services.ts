@@ -2,6 +2,7 @@
 
 import { DAY_S } from '../chain/time.ts';
 import type { Command, Io } from '../command/command.ts';
+import type { CheckServices } from '../features/sanctions/check.command.ts';
 import type { SanctionsServices } from '../features/sanctions/sanctions.command.ts';
 import { listOf, row, said } from '../ports/sanctions/publication-store.suite.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
 import { listOfFile } from '../stores/snapshots/sanctions-file.ts';
 import { addressRecords } from './address-records.ts';
 import { type FreshStore, publicationsIn } from './control-store.ts';
+import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';
 import { memorySanctionsList } from './memory/sanctions-list.ts';
 
 /** The time of the services. */
@@ -60,6 +62,8 @@ type Given = {
   readonly outcome?: RefreshOutcome;
   readonly files?: Readonly<Record<string, PublishedList | FileRefusal>>;
   readonly fault?: string;
+  /** The lists of other authorities; left out, none was imported. */
+  readonly otherLists?: MemoryOtherLists;
 };
 
 function outcomeOf({ outcome }: Given): RefreshOutcome {
@@ -67,12 +71,19 @@ function outcomeOf({ outcome }: Given): RefreshOutcome {
   return outcome;
 }
 
+const NEVER: MemoryOtherLists = { names: [], entries: null, as_of: NOW, simulated: false };
+
+/** The lists of other authorities of a check; left out, none was imported. */
+export function otherListsOf(held: MemoryOtherLists = NEVER): CheckServices['otherLists'] {
+  return { ...memoryOtherLists(held), poll: async () => undefined, now: () => NOW };
+}
+
 /** Services over a store and a list: the lists given are held, the last of them in force. */
 export async function servicesWith(fresh: FreshStore, given: Given) {
   const database = fresh();
   await database.setClock(NOW);
   const store = publicationsIn(database);
-  const { held = [], checked_at = NOW - 60 } = given;
+  const { held = [], checked_at = NOW - 60, maxAgeS = 7 * DAY_S } = given;
   for (const list of held) {
     const { publication } = said(await store.inForce());
     await store.accept({
@@ -86,14 +97,14 @@ export async function servicesWith(fresh: FreshStore, given: Given) {
     });
   }
   if (given.fault !== undefined) database.silence(given.fault);
-  const maxAgeS = given.maxAgeS === undefined ? 7 * DAY_S : given.maxAgeS;
   const accepted: (Acceptance | null)[] = [];
   const read: string[] = [];
   const imported: [path: string, obtained_at: number | null][] = [];
-  const publications = held.map(({ published, addresses }) => {
-    return { published, checked_at, entries: addresses };
+  const publications = held.map(({ published, addresses: entries }) => {
+    return { published, checked_at, entries };
   });
-  const services: SanctionsServices = {
+  const services: SanctionsServices & Pick<CheckServices, 'otherLists'> = {
+    otherLists: otherListsOf(given.otherLists),
     sanctions: {
       store,
       list: memorySanctionsList({ publications, maxAgeS, simulated: false, now: () => NOW }),

@@ -50,17 +50,20 @@ import { POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts'
 import { listOfFile } from '../../stores/snapshots/sanctions-file.ts';
 import { readRecords } from '../address-records.ts';
 import { nowS, pause } from '../clock.ts';
-import { type Base, feature, type Job, served, shownPage } from '../feature.ts';
+import { type Base, feature, type Job, type OpenedRests, served, shownPage } from '../feature.ts';
 import { listGauges } from '../list-gauges.ts';
 import type { Logger } from '../logger.ts';
 import { VERSION } from '../version.ts';
+import { tables } from './tables.ts';
 
+type Rested = OpenedRests<{ tables: typeof tables }>;
 type ChangesGiven = { readonly sanctionsChanges: ListChanges };
 
 export const sanctions = feature({
   name: 'sanctions',
   heading: 'The sanctions list',
-  open: ({ config, database, outside, log }: Base) => {
+  rests: { tables },
+  open: ({ config, database, outside, log }: Base, { tables: { services } }: Rested) => {
     const store = publicationStore(database, nowS);
     const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
     const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool, agentOf(config)));
@@ -105,7 +108,10 @@ export const sanctions = feature({
     };
     return {
       ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },
-      services: { sanctions: { store, refresh, reader, gate, maxAgeS, ...list } },
+      services: {
+        sanctions: { store, refresh, reader, gate, maxAgeS, ...list },
+        otherLists: services.otherLists,
+      },
       gauges: listGauges(snapshot),
       jobs: [refreshing({ refresh, changes }, config, log)],
       start: snapshot.start,

@@ -46,6 +46,11 @@ function imported<P extends string, Answer>(
   };
 }
 
+/** A table as those who ask it have it. */
+function asked<P extends string, Answer>({ lookUp }: HeldTable<P, Answer>): TableLookUp<P, Answer> {
+  return { lookUp };
+}
+
 /** What answers while no labels were imported. Nothing real is shown beside made-up data. */
 export function shippedLabels(simulated: boolean): ExchangeLabels | undefined {
   const { index } = exchangeLabels;
@@ -65,7 +70,7 @@ export const tables = feature({
       table: ImportedTable<Row, P, Answer>,
       notes: ImportNotes | null = null,
       unimported?: TableLookUp<P, Answer>,
-    ): TableLookUp<P, Answer> => {
+    ): HeldTable<P, Answer> => {
       const { name } = table;
       const store = tableStore(database, table, nowS, notes);
       const held = heldTable({
@@ -79,17 +84,19 @@ export const tables = feature({
       const importFile = tableImporter({ table, store, files, now: nowS });
       importers.set(name, (order, watch) => importFile(order, watch).finally(held.poll));
       all.push(held);
-      return { lookUp: held.lookUp };
+      return held;
     };
+    const others = serve(otherLists);
     return {
       ports: {
-        exchangeLabels: serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated)),
-        launchCorpus: serve(launchCorpus),
-        flaggedAddresses: serve(flaggedAddresses),
-        otherLists: serve(otherLists),
+        exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
+        launchCorpus: asked(serve(launchCorpus)),
+        flaggedAddresses: asked(serve(flaggedAddresses)),
+        otherLists: asked(others),
         labelChanges: labelChangeStore(database, nowS),
       },
       services: {
+        otherLists: { lookUp: others.lookUp, poll: others.poll, now: nowS },
         tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
       },
       start: async () => {

@@ -9,6 +9,7 @@ import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
 import { evm } from '../../testing/addresses.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
 import { BITCOIN, LIST, NOW, REFUSED, servicesWith } from '../../testing/list-services.ts';
+import { otherEntryOf } from '../../testing/planted-worlds.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { sanctionsCheck } from './check.command.ts';
 
@@ -34,7 +35,8 @@ async function check(content: string, more = '', given: Given = {}) {
   writeFileSync(join(cwd, 'f.csv'), content);
   const { services } = await servicesWith(fresh, { held: [HELD], ...given });
   const sanctions = { ...services.sanctions, simulated: given.simulated === true };
-  return ran(`sanctions check --file f.csv ${more}`, [sanctionsCheck], { sanctions }, { cwd });
+  const all = { ...services, sanctions };
+  return ran(`sanctions check --file f.csv ${more}`, [sanctionsCheck], all, { cwd });
 }
 
 const parsed = (lines: readonly string[]) => lines.map((line): unknown => JSON.parse(line));
@@ -53,10 +55,11 @@ describe('sanctions check --file', () => {
     expect(errors).toEqual(['1402 addresses (from, to), 1 on the sanctions list of 2026-11-18.']);
     expect(lines).toHaveLength(1 + 1402);
     expect(lines[1]?.trim().split(/\s{2,}/)).toEqual([
-      ...['2', 'from', evm('from 0'), 'not on the list', '–', '–', '–', CAVEAT],
+      ...['2', 'from', evm('from 0'), 'not on the list', '–', '–', '–', 'none imported', CAVEAT],
     ]);
     expect(lines.at(-1)?.split(/\s{2,}/)).toEqual([
-      ...['1402', 'to', LISTED, 'LISTED', 'X, "Y"', 'CYBER2; SDGT', '9', CAVEAT],
+      ...['1402', 'to', LISTED, 'LISTED', 'X, "Y"', 'CYBER2; SDGT', '9'],
+      ...['none imported', CAVEAT],
     ]);
   });
 
@@ -96,6 +99,8 @@ describe('sanctions check --file', () => {
       matches: null,
       equivalent_forms: null,
       list: null,
+      other_lists: null,
+      other_lists_reason: null,
       caveat: null,
     });
     expect(parsed(lines).at(-1)).toMatchObject({ line: 7, reason: 'no address in this row' });
@@ -119,6 +124,22 @@ describe('sanctions check --file', () => {
     const cut = await check(`address\n${OTHER_FORM}\n`, '--fail-on-listed', old);
     expect(cut.status).toBe(1);
     expect(cut.lines.join()).toContain(`stands on it: ${BITCOIN}`);
+  });
+
+  test('asks the lists of other authorities too, each named with its date', async () => {
+    const entries = [{ ...otherEntryOf(evm('a')), source: 'eu' }];
+    const otherLists = { names: ['eu'], entries, as_of: NOW - DAY_S, simulated: false };
+    const file = `address\n${evm('a')}\n${evm('b')}\n`;
+    const { lines, errors, status } = await check(file, '--fail-on-listed', { otherLists });
+    expect(status).toBe(1);
+    expect(lines[1]).toContain('LISTED on eu of 2026-11-20: Doe, Jane');
+    expect(lines[2]).toContain('not on eu of 2026-11-20');
+    expect(errors.at(-1)).toContain('1 on lists of other authorities.');
+    const lost = new Map([['eu', 1]]);
+    const cut = await check(file, '', { otherLists: { ...otherLists, lost } });
+    expect(cut.status).toBe(3);
+    expect(cut.lines[2]).toMatch(/not checked: eu of .* Refused at import: 1 row of eu/);
+    expect(cut.errors.at(-1)).toContain('1 not checked on every list.');
   });
 
   const shortLists: readonly [name: string, given: Given, reason: string][] = [

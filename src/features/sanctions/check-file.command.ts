@@ -20,6 +20,7 @@ import {
   type Checked,
   countChecked,
   jsonOfCheck,
+  shortfallOf,
   type Tally,
   UNCHECKED,
 } from './check-result.command.ts';
@@ -104,9 +105,16 @@ async function* checkedRows(
 /** How many rows lie between two looks at the clock. */
 const PROGRESS_ROWS = 10_000;
 
-const COLUMNS = ['line', 'column', 'address', 'listed', 'entity', 'programmes', 'uid'].map(
-  (title) => ({ title, right: title === 'line' }),
-);
+const COLUMNS = [
+  'line',
+  'column',
+  'address',
+  'listed',
+  'entity',
+  'programmes',
+  'uid',
+  'other lists',
+].map((title) => ({ title, right: title === 'line' }));
 
 function show(rows: readonly Row[], isFirst: boolean, simulated: boolean, io: Io): void {
   if (io.json) {
@@ -138,29 +146,37 @@ function jsonOf(row: Row, simulated: boolean): object {
 
 function cellsOf(row: Row, simulated: boolean): (string | number | null)[] {
   const label = simulated ? ' (simulated)' : '';
-  if (!('result' in row)) return [row.line, null, null, `not checked${label}`, null, null, null];
+  if (!('result' in row)) return [row.line, null, null, `not checked${label}`, ...NO_ENTRY, null];
   const { line, column, address, result } = row;
   const place = [line, column, address];
-  if (result.listed === null) return [...place, `not checked${label}`, null, null, null];
-  if (!result.listed) return [...place, `not on the list${label}`, null, null, null];
+  const { text: others } = result.others;
+  if (result.listed === null) return [...place, `not checked${label}`, ...NO_ENTRY, others];
+  if (!result.listed) return [...place, `not on the list${label}`, ...NO_ENTRY, others];
   const { matches } = result;
   const all = (texts: readonly (string | null)[]) => [...new Set(texts)].map(written).join('; ');
   const programmes = matches.flatMap(({ programs }) =>
     programs === null ? [null] : [...programs],
   );
   const names = all(matches.map(({ entity }) => entity));
-  return [...place, `LISTED${label}`, names, all(programmes), all(matches.map(({ uid }) => uid))];
+  const uids = all(matches.map(({ uid }) => uid));
+  return [...place, `LISTED${label}`, names, all(programmes), uids, others];
 }
+
+/** The cells of an entry where there is none. */
+const NO_ENTRY = [null, null, null] as const;
 
 function saidOf(row: Row | undefined): string {
   if (row === undefined) throw new Error('check: a line without a row');
   if (!('result' in row)) return `${row.problem}.`;
-  return row.result.listed === null ? written(row.result.reason) : row.result.caveat;
+  const { result } = row;
+  const said = result.listed === null ? written(result.reason) : result.caveat;
+  return result.others.isShort ? `${said} ${shortfallOf(result)}` : said;
 }
 
 /** That nothing is listed is said where the list was read for every address. */
 function summary(tally: Tally, columns: readonly string[], simulated: boolean): string {
-  const { addresses, listed, formListed, misformed, unchecked, unread, stopped } = tally;
+  const { addresses, listed, formListed, elsewhere, inPart, stopped } = tally;
+  const { misformed, unchecked, unread } = tally;
   const from = columns.length === 0 ? '' : ` (${columns.join(', ')})`;
   const parts = [`${addresses} addresses${from}`];
   const label = simulated ? ' (simulated)' : '';
@@ -170,7 +186,9 @@ function summary(tally: Tally, columns: readonly string[], simulated: boolean): 
     parts.push(`${listed} on the sanctions list${dated}${label}`);
   }
   if (formListed > 0) parts.push(`${formListed} with another form on it`);
+  if (elsewhere > 0) parts.push(`${elsewhere} on lists of other authorities`);
   if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
+  if (inPart > 0) parts.push(`${inPart} not checked on every list`);
   if (unchecked > 0) parts.push(`${unchecked} not checked`);
   if (unread > 0) parts.push(`${unread} rows not read in full`);
   const told = `${parts.join(', ')}.`;

@@ -3,9 +3,14 @@ import { otherForms } from '../../chain/equivalent-form.ts';
 import { DAY_S } from '../../chain/time.ts';
 import type { Io } from '../../command/command.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
 import { row } from '../../ports/sanctions/publication-store.suite.ts';
 import { addressRecords } from '../../testing/address-records.ts';
+import { evm } from '../../testing/addresses.ts';
+import { otherListsOf } from '../../testing/list-services.ts';
+import type { MemoryOtherLists } from '../../testing/memory/imported-tables.ts';
 import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';
+import { otherEntryOf } from '../../testing/planted-worlds.ts';
 import { type CheckServices, sanctionsCheck } from './check.command.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
@@ -15,6 +20,8 @@ const ENTRIES = [
   row(BITCOIN, '8', { entity: 'LAST, "First"', programs: ['CYBER2', 'SDGT'] }),
   row(BITCOIN, '9', { currency: 'USDT', listed_on: null }),
 ];
+
+const NONE = 'none imported';
 
 type Command = typeof sanctionsCheck;
 
@@ -37,7 +44,9 @@ async function run(
   return { status: await command.run(argv, io, services), out, err };
 }
 
-function servicesWith({ checked_at = NOW - 60, held = true } = {}): CheckServices {
+type Given = { checked_at?: number; held?: boolean; others?: MemoryOtherLists };
+
+function servicesWith({ checked_at = NOW - 60, held = true, others }: Given = {}): CheckServices {
   const publications = held ? [{ published: '2026-11-18', checked_at, entries: ENTRIES }] : [];
   const rules = { maxAgeS: 7 * DAY_S, simulated: false, now: () => NOW };
   const list = memorySanctionsList({ publications, ...rules });
@@ -46,7 +55,7 @@ function servicesWith({ checked_at = NOW - 60, held = true } = {}): CheckService
   };
   const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
   const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
-  return { sanctions: { list, ...files, ...given } };
+  return { sanctions: { list, ...files, ...given }, otherLists: otherListsOf(others) };
 }
 
 describe('sanctions check', () => {
@@ -55,9 +64,9 @@ describe('sanctions check', () => {
     const { out, status } = await run(sanctionsCheck, [BITCOIN, ABSENT], services);
     expect(status).toBe(0);
     expect(out.slice(1, 4).map((line) => line.split(/\s{2,}/))).toEqual([
-      [BITCOIN, 'yes', 'LAST, "First"', 'Entity', 'CYBER2, SDGT', '8', 'XBT'],
-      [BITCOIN, 'yes', 'PARTY 9', 'Entity', 'CYBER2, SDGT', '9', 'USDT'],
-      [ABSENT, 'no', '–', '–', '–', '–', '–'],
+      [BITCOIN, 'yes', 'LAST, "First"', 'Entity', 'CYBER2, SDGT', '8', 'XBT', NONE],
+      [BITCOIN, 'yes', 'PARTY 9', 'Entity', 'CYBER2, SDGT', '9', 'USDT', NONE],
+      [ABSENT, 'no', '–', '–', '–', '–', '–', NONE],
     ]);
     expect(out.at(-1)).toContain('Not listed is a statement about this list alone.');
     // The caveat stands once for all the answers to which it applies.
@@ -111,7 +120,7 @@ describe('sanctions check', () => {
 
   test('of a simulated list every line says so', async () => {
     const services = servicesWith();
-    const simulated = { sanctions: { ...services.sanctions, simulated: true } };
+    const simulated = { ...services, sanctions: { ...services.sanctions, simulated: true } };
     const { out } = await run(sanctionsCheck, [BITCOIN, 'nonsense'], simulated, true);
     for (const line of out) expect(JSON.parse(line)).toMatchObject({ simulated: true });
     expect(out[0]).toContain(SIMULATED_CAVEAT);
@@ -142,5 +151,79 @@ describe('sanctions check', () => {
     expect(status).toBe(3);
     expect(err.join()).toContain('No sanctions list has been loaded');
     await expect(run(sanctionsCheck, [], services)).rejects.toThrow('ADDRESS is missing');
+  });
+});
+
+describe('sanctions check beside lists of other authorities', () => {
+  const DAY = Date.UTC(2026, 10, 19) / 1_000;
+  const entry = (address: string, source: string, ended_at: string | null = null) => ({
+    ...otherEntryOf(address),
+    source,
+    ended_at,
+  });
+  const others = (...entries: readonly OtherListEntry[]): MemoryOtherLists => ({
+    names: ['eu', 'uk'],
+    entries: [entry(evm('x'), 'eu'), entry(evm('y'), 'uk'), ...entries],
+    as_of: DAY,
+    simulated: false,
+  });
+
+  test('each list is named with its date, and a listing there is none on the sanctions list', async () => {
+    const services = servicesWith({ others: others(entry(ABSENT, 'eu')) });
+    const { out, status } = await run(sanctionsCheck, [ABSENT, BITCOIN], services);
+    expect(status).toBe(0);
+    expect(out[1]).toContain('no ');
+    expect(out[1]).toMatch(/LISTED on eu of 2026-11-19: Doe, Jane; not on uk of 2026-11-19$/);
+    expect(out[2]).toMatch(/yes .*not on eu of 2026-11-19; not on uk of 2026-11-19$/);
+    expect(out.join('\n')).toContain('It stands on another list: eu.');
+    const pipe = await run(sanctionsCheck, [ABSENT], services, true);
+    expect(JSON.parse(String(pipe.out[0]))).toMatchObject({
+      listed: false,
+      other_lists: [
+        {
+          list: 'eu',
+          as_of: DAY,
+          dated_by: 'import',
+          listed: true,
+          matches: [{ entry_id: 'eu-1' }],
+        },
+        { list: 'uk', checked: true, listed: false, matches: [], equivalent_matches: [] },
+      ],
+      other_lists_reason: null,
+    });
+    expect((await run(sanctionsCheck, [ABSENT, '--fail-on-listed'], services)).status).toBe(1);
+  });
+
+  test('an entry that ended is told as ended, another form of the same key as that', async () => {
+    const form = String(otherForms({ kind: 'other', address: BITCOIN }).at(-3)?.address);
+    const held = others(entry(ABSENT, 'uk', '2026-01-02'), entry(BITCOIN, 'uk'));
+    const { out } = await run(sanctionsCheck, [ABSENT, form], servicesWith({ others: held }));
+    expect(out[1]).toContain('ended on uk of 2026-11-19: Doe, Jane');
+    expect(out[2]).toContain(`FORM LISTED on uk of 2026-11-19: ${BITCOIN}`);
+  });
+
+  test('a list that lost rows exits 3 for a miss, and says why; a hit on it stays one', async () => {
+    const lost = new Map([['eu', 2]]);
+    const services = servicesWith({ others: { ...others(entry(ABSENT, 'eu')), lost } });
+    const hit = await run(sanctionsCheck, [ABSENT], services);
+    expect([hit.status, hit.err]).toEqual([0, []]);
+    const miss = await run(sanctionsCheck, [BITCOIN], services);
+    expect(miss.status).toBe(3);
+    expect(miss.out[1]).toContain('not checked: eu of 2026-11-19; not on uk');
+    expect(miss.err.join()).toContain('Refused at import: 2 rows of eu');
+    const pipe = await run(sanctionsCheck, [BITCOIN], services, true);
+    expect(JSON.parse(String(pipe.out[0]))).toMatchObject({
+      listed: true,
+      other_lists: [{ listed: null, matches: null, rows_lost: 2 }, { listed: false }],
+    });
+  });
+
+  test('a text of no known form is checked where one of them holds it', async () => {
+    const literal = '4AGNMzP9MWPJLVZvZbNSW8L9Uq4ZjRq2DAZb';
+    const services = servicesWith({ others: others(entry(literal, 'eu')) });
+    const { out, status } = await run(sanctionsCheck, [literal], services);
+    expect(status).toBe(0);
+    expect(out[1]).toContain('LISTED on eu of 2026-11-19');
+    expect((await run(sanctionsCheck, [literal], servicesWith())).status).toBe(3);
   });
 });

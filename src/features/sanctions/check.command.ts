@@ -12,6 +12,7 @@ import {
 } from '../../command/command.ts';
 import { print, printJson, tableLines, timeText } from '../../command/output.ts';
 import { given } from '../../evidence/measure.ts';
+import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { Gate } from '../../ports/sanctions/publisher.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { checkFile } from './check-file.command.ts';
@@ -21,6 +22,7 @@ import {
   countChecked,
   jsonOfCheck,
   newTally,
+  shortfallOf,
   statusOf,
 } from './check-result.command.ts';
 import { fromFile } from './publications.command.ts';
@@ -35,25 +37,31 @@ export type CheckServices = {
     SanctionsServices['sanctions'],
     'list' | 'poll' | 'simulated' | 'reader' | 'lookUpIn' | 'readRecords'
   > & { readonly gate: Pick<Gate, 'absolute'> };
+  /** The lists of other authorities, read anew by `poll`. */
+  readonly otherLists: OtherLists & {
+    readonly poll: () => Promise<void>;
+    /** Unix seconds. */
+    readonly now: () => number;
+  };
 };
 
 /** `exhibit sanctions check`. */
 export const sanctionsCheck: Command<CheckServices> = {
   name: 'sanctions check',
-  summary: 'Check addresses, or those of a file, directly against the list in force.',
+  summary: 'Check addresses, or those of a file, directly against the lists in force.',
   usage: 'exhibit sanctions check ADDRESS… | --file FILE.csv [--source FILE] [--json]',
   example: 'exhibit sanctions check 12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h',
   details: [
     '--file FILE.csv   check every column that holds addresses; one line for each of them',
     '--column NAME     of the file read this column alone; may be given more than once',
     '--source FILE     ask this file of the publisher’s formats, instead of the list in force',
-    '--fail-on-listed  exit status 1 where an address, or another form of it, is listed',
+    '--fail-on-listed  exit status 1 where an address, or another form of it, is on any list',
     '--json            one address a line, with the caveat',
-    'Not listed is a statement about this list alone. Other forms of the same key or account are',
-    'looked for too, and told apart.',
+    'Not listed is a statement about the sanctions list alone. The lists of other authorities that',
+    'were imported are asked too, and other forms of the same key or account; each told apart.',
     'Exit status 3: at least one address or row could not be checked. 1: a --source is refused.',
   ],
-  run: async (argv, io, { sanctions }) => {
+  run: async (argv, io, { sanctions, otherLists }) => {
     const { values, positionals } = readArgs(argv, {
       options: {
         file: { type: 'string' },
@@ -68,8 +76,10 @@ export const sanctionsCheck: Command<CheckServices> = {
     else if (positionals.length > 0) throw new UsageError('Either ADDRESS or --file FILE.csv.');
     const list = await listAsked(source, io, sanctions);
     if ('status' in list) return list.status;
+    await otherLists.poll();
     const { simulated, readRecords } = sanctions;
-    const ask = (address: string) => checkOne(address, list.lookUp, simulated);
+    const asked = { lookUp: list.lookUp, otherLists, now: otherLists.now, simulated };
+    const ask = (address: string) => checkOne(address, asked);
     const tally = newTally();
     if (file === undefined) {
       const results: Checked[] = [];
@@ -109,14 +119,27 @@ async function listAsked(
   return 'status' in found ? found : { lookUp: sanctions.lookUpIn(found.list) };
 }
 
-const COLUMNS = ['address', 'listed', 'entity', 'type', 'programmes', 'uid', 'currency'];
+const COLUMNS = [
+  'address',
+  'listed',
+  'entity',
+  'type',
+  'programmes',
+  'uid',
+  'currency',
+  'other lists',
+];
+
+/** The cells of an entry where there is none. */
+const NO_ENTRY = [null, null, null, null, null] as const;
 
 function showChecks(results: readonly Checked[], simulated: boolean, io: Io): void {
   const label = simulated ? ' (simulated)' : '';
   const rows = results.flatMap((result) => {
     const { address } = result;
-    if (result.listed === null) return [[address, 'not checked']];
-    if (result.matches.length === 0) return [[address, `no${label}`]];
+    const { text: others } = result.others;
+    if (result.listed === null) return [[address, 'not checked', ...NO_ENTRY, others]];
+    if (result.matches.length === 0) return [[address, `no${label}`, ...NO_ENTRY, others]];
     return result.matches.map((match) => [
       match.address,
       `yes${label}`,
@@ -125,12 +148,14 @@ function showChecks(results: readonly Checked[], simulated: boolean, io: Io): vo
       match.programs === null ? null : match.programs.join(', '),
       match.uid,
       match.currency,
+      others,
     ]);
   });
   const columns = COLUMNS.map((title) => ({ title }));
   print(io, tableLines(columns, rows, io));
   for (const result of results) {
     if (result.reason !== null) io.err(`${result.address}: ${result.reason}`);
+    if (result.others.isShort) io.err(`${result.address}: ${shortfallOf(result)}`);
     if (result.listed === null || result.listedForms.length === 0) continue;
     const forms = result.listedForms.join(', ');
     io.out(`${result.address}: another form of the same key or account is listed: ${forms}`);

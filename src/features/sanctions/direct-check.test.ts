@@ -45,7 +45,7 @@ async function check(text: string, listed: string[], ageS = 60): Promise<DirectC
   const rules = { maxAgeS: 7 * DAY_S, simulated: false, now: stillClock() };
   const list = memorySanctionsList({ publications, ...rules });
   const subject = subjectOf(text);
-  return directCheck(subject, await list.lookUp(spellingsOf(subject)));
+  return directCheck(subject, await list.lookUp(spellingsOf(subject)), false);
 }
 
 function listedIn(result: DirectCheck, text: string): boolean | string {

@@ -84,9 +84,14 @@ export type DirectCheck =
 
 /**
  * Reads one look-up of a subject's spellings. A list past its age still shows a listing; a text of
- * no known form is refused only where a list that was read to its end does not hold it.
+ * no known form is refused only where a list that was read to its end does not hold it, and no
+ * other one either (`isElsewhere`).
  */
-export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>): DirectCheck {
+export function directCheck(
+  subject: ListSubject,
+  look: Partly<ListLookUp, List>,
+  isElsewhere: boolean,
+): DirectCheck {
   const key = matchKey(subject.address);
   const forms = subject.forms.map((form) => screenedForm(form, look));
   // EIP-55 writes the same address in another letter case: listed, it is the subject that is.
@@ -97,7 +102,7 @@ export function directCheck(subject: ListSubject, look: Partly<ListLookUp, List>
     const why = silenceOf(settled.why, listedForms);
     return { outcome: 'silent', silent: settled, why, listedForms };
   }
-  if (!subject.recognised && !settled.value.found.has(key)) {
+  if (!subject.recognised && !isElsewhere && !settled.value.found.has(key)) {
     const misform = describeMisform(subject.address);
     return { outcome: 'misformed', code: misform === null ? 'form_not_recognised' : misform };
   }

@@ -30,6 +30,11 @@ export async function askOtherLists(
   return await lists.lookUp(spellingsOf(subject));
 }
 
+/** Whether a list that was read holds an entry of a subject itself. */
+export function standsOnOthers(look: Look, { address }: ListSubject): boolean {
+  return look instanceof Read && look.value.found.has(matchKey(address));
+}
+
 /** What the other lists say of a subject, list by list. `now` is Unix seconds. */
 export function otherListsShown(look: Look, subject: ListSubject, now: number) {
   if (!(look instanceof Read)) return { other_lists: null, other_lists_reason: look.why.reason };

@@ -16,7 +16,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { DATED_BY } from '../../ports/tables/table-import.ts';
+import { DATED_BY } from '../../evidence/origin.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const OTHER = { restsOn: ['other_lists'] } as const;

@@ -26,7 +26,7 @@ import {
   type ScreenedForm,
   spellingsOf,
 } from './direct-check.ts';
-import { askOtherLists, otherListsNaming, otherListsShown } from './other-lists.ts';
+import { askOtherLists, otherListsNaming, otherListsShown, standsOnOthers } from './other-lists.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import type { Hit, LeftOutContact, WalkLimits } from './walk-hop.ts';
 import { endOf, type Hop, stopsOf } from './walk-path.ts';
@@ -57,13 +57,14 @@ export function walletOfacHandler(
 
     const spellings = spellingsOf(subject);
     const { sanctionsList } = ports;
+    const others = await askOtherLists(ports.otherLists, subject, on);
     const check = directCheck(
       subject,
       await (on === null ? sanctionsList.lookUp(spellings) : sanctionsList.lookUpOn(on, spellings)),
+      standsOnOthers(others, subject),
     );
     if (check.outcome === 'misformed') return badInput([why(check.code).reason]);
     const { address } = subject;
-    const others = await askOtherLists(ports.otherLists, subject, on);
     const named = otherListsNaming(others, subject);
     if (check.outcome === 'silent') {
       return walletOfac.absent.not_deployed({ subject: address, ...silenceBeside(check, named) });

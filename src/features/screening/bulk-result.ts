@@ -3,11 +3,11 @@
 import type { EquivalentForm } from '../../chain/equivalent-form.ts';
 import type { Claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
+import type { DatedBy } from '../../evidence/origin.ts';
 import type { LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp } from '../../ports/launches/launches.ts';
 import type { OtherListsPort } from '../../ports/lists/other-lists.ts';
 import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
-import type { DatedBy } from '../../ports/tables/table-import.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import type { ScreenKind } from './screen-subject.ts';

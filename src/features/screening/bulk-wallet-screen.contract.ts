@@ -16,7 +16,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { DATED_BY } from '../../ports/tables/table-import.ts';
+import { DATED_BY } from '../../evidence/origin.ts';
 
 /** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;

@@ -2,6 +2,7 @@
 // Each part is shown with what it rests on; a part that was not checked says so and exits 3.
 
 import { z } from 'zod';
+import { formatIsoDate } from '../../chain/time.ts';
 import {
   type Command,
   EXIT,
@@ -20,6 +21,8 @@ import {
   type ServiceAnswer,
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
+import { given, written } from '../../evidence/measure.ts';
+import { DATED_BY, type DatedBy } from '../../evidence/origin.ts';
 import {
   isSimulated,
   leftUnread,
@@ -34,10 +37,28 @@ const match = z.object({
   programs: z.array(z.string()).nullable(),
   uid: z.string(),
 });
+const otherMatch = z.object({
+  listed_address: z.string(),
+  entity: z.string().nullable(),
+  programs: z.string().nullable(),
+  ended_at: z.string().nullable(),
+});
+const otherList = z.object({
+  list: z.string(),
+  as_of: z.number(),
+  dated_by: z.enum(DATED_BY),
+  rows: z.number(),
+  listed: z.boolean().nullable(),
+  matches: z.array(otherMatch).nullable(),
+  equivalent_matches: z.array(otherMatch).nullable(),
+  reason: z.string().nullable(),
+});
 const ofacData = z.object({
   sanctioned: z.boolean(),
   matches: z.array(match),
   list,
+  other_lists: z.array(otherList).nullable(),
+  other_lists_reason: z.string().nullable(),
   proximity: z.object({
     checked: z.boolean(),
     reason: z.string().nullable(),
@@ -130,7 +151,8 @@ function ofacPart(said: ServiceAnswer): Part {
   const parsed = ofacBody.safeParse(said.body);
   if (!parsed.success) return unchecked('sanctions', 'the answer is not one of this interface');
   if (parsed.data.state !== 'ok') return unchecked('sanctions', parsed.data.reason);
-  const { sanctioned, matches, list: of, proximity, caveat } = parsed.data.data;
+  const { data } = parsed.data;
+  const { sanctioned, matches, list: of, proximity, caveat } = data;
   const listed = sanctioned
     ? matches.map((one): Fact => ['sanctions', `LISTED: ${listedText(one)}entry ${one.uid}`])
     : [['sanctions', `no entry on this list (${of.addresses} addresses)`] as const];
@@ -138,12 +160,48 @@ function ofacPart(said: ServiceAnswer): Part {
     facts: [
       ...listed,
       ['list', `${of.name}, published ${of.published}`],
+      ...otherListFacts(data),
       ['proximity', proximityText(proximity)],
     ],
     notes: [caveat],
     isMadeUp: isSimulated(caveat),
     status: wasWalked(proximity) ? EXIT.done : EXIT.couldNotCheck,
   };
+}
+
+/** A line for each list of another authority, with its own date. */
+function otherListFacts(said: z.output<typeof ofacData>): Fact[] {
+  const { other_lists: lists, other_lists_reason: reason } = said;
+  if (lists === null) return [['other lists', `not asked: ${written(reason)}`]];
+  return lists.map((one): Fact => {
+    const own = given(one.matches).map(elsewhereText);
+    const forms = given(one.equivalent_matches).map(elsewhereText);
+    const texts: string[] = [];
+    if (own.length > 0)
+      texts.push(`${one.listed === true ? 'LISTED' : 'ended'}: ${own.join('; ')}`);
+    if (forms.length > 0) texts.push(`another form: ${forms.join('; ')}`);
+    if (one.listed === null) texts.push(`not checked: ${written(one.reason)}`);
+    else if (texts.length === 0) texts.push(`no entry on this list (${one.rows} rows)`);
+    const dated = `${one.list} of ${formatIsoDate(one.as_of)}, ${DATED[one.dated_by]}`;
+    return ['other list', `${texts.join('; ')}; ${dated}`];
+  });
+}
+
+const DATED: Readonly<Record<DatedBy, string>> = {
+  file: 'the date of its file',
+  operator: 'as the operator states',
+  import: 'the day of its import',
+};
+
+function elsewhereText({
+  listed_address,
+  entity,
+  programs,
+  ended_at,
+}: z.output<typeof otherMatch>) {
+  const whom = [entity, programs].filter((text) => text !== null).join(', ');
+  const end = ended_at === null ? '' : `, until ${ended_at}`;
+  return `${whom === '' ? listed_address : `${whom} (${listed_address})`}${end}`;
 }
 
 type Proximity = z.output<typeof ofacData>['proximity'];

@@ -4,8 +4,15 @@
 
 import { appendFile, open, stat } from 'node:fs/promises';
 import type { FileAddress, ReadRecords } from '../../command/address-file.ts';
+import { FORM_LISTED, LISTED, NOT_CHECKED } from '../../command/other-lists-text.ts';
 import type { Row } from './screen-batch.command.ts';
-import { isSimulated, leftUnread, listedForms, screenText } from './screen-result.command.ts';
+import {
+  isListedElsewhere,
+  isSimulated,
+  leftUnread,
+  listedForms,
+  screenText,
+} from './screen-result.command.ts';
 
 /** What one address came to, for the last line and the exit status. */
 export type Outcome = {
@@ -14,6 +21,10 @@ export type Outcome = {
   readonly formListed: boolean;
   /** Whether the list was read for it. */
   readonly listRead: boolean;
+  /** Whether it, or another form of it, stands on a list of another authority. */
+  readonly elsewhere: boolean;
+  /** Whether such lists were read for it, each whole. */
+  readonly othersRead: boolean;
   readonly kind: 'screened' | 'in part' | 'misformed' | 'not checked';
 };
 
@@ -21,13 +32,16 @@ export type Outcome = {
 export function outcomeOf(row: Row): Outcome {
   if (row.kind !== 'result') {
     const kind = row.kind === 'misformed' ? 'misformed' : 'not checked';
-    return { listed: false, formListed: false, listRead: false, kind };
+    const nowhere = { listed: false, formListed: false, elsewhere: false };
+    return { ...nowhere, listRead: false, othersRead: false, kind };
   }
   const { result } = row;
   return {
     listed: result.sanctions?.listed === true,
     formListed: listedForms(result).length > 0,
     listRead: result.sanctions !== null,
+    elsewhere: isListedElsewhere(result),
+    othersRead: result.checked.other_lists === true,
     kind: leftUnread(result) ? 'in part' : 'screened',
   };
 }
@@ -35,7 +49,7 @@ export function outcomeOf(row: Row): Outcome {
 /** The columns of a screen, for people and for files. */
 export const SCREEN_COLUMNS = [
   ...['line', 'column', 'address', 'checked', 'state', 'sanctions', 'other forms listed'],
-  ...['exchange', 'launches', 'simulated', 'reason'],
+  ...['other lists', 'exchange', 'launches', 'simulated', 'reason'],
 ] as const;
 
 /** The cells of a row under these columns; `null` where there is nothing to say. */
@@ -43,14 +57,18 @@ export function screenCells(row: Row): (string | number | null)[] {
   const { line, column, address } = row;
   const { kind } = outcomeOf(row);
   if (row.kind !== 'result') {
-    return [line, column, address, kind, null, null, null, null, null, null, row.reason];
+    return [line, column, address, kind, null, null, null, null, null, null, null, row.reason];
   }
   const { result, caveat } = row;
   const forms = listedForms(result);
   return [
     ...[line, column, address, kind, result.state, screenText.sanctions(result)],
-    ...[forms.length === 0 ? null : forms.join(' '), screenText.exchange(result)],
-    ...[screenText.launches(result), isSimulated(caveat) ? 'simulated' : null],
+    ...[forms.length === 0 ? null : forms.join(' '), screenText.otherLists(result)],
+    ...[
+      screenText.exchange(result),
+      screenText.launches(result),
+      isSimulated(caveat) ? 'simulated' : null,
+    ],
     result.reason === undefined ? null : result.reason,
   ];
 }
@@ -114,9 +132,9 @@ export async function openOut(
   const earlier = async () => {
     const next = await rows.next();
     if (next.done === true) return null;
-    const [line, column, address, kind, , sanctions, forms] = next.value.cells;
+    const [line, column, address, kind, , ...said] = next.value.cells;
     const place = `${csvCell(Number(line))},"${column}","${address}"`;
-    return { place, outcome: outcomeAsWritten(kind, String(sanctions), forms !== '') };
+    return { place, outcome: outcomeAsWritten(kind, said.map(String)) };
   };
   return { earlier, add };
 }
@@ -129,15 +147,27 @@ export function placeOf({ line, column, address }: FileAddress): string {
 
 const KINDS = ['screened', 'in part', 'misformed'] as const;
 
-function outcomeAsWritten(
-  kind: string | undefined,
-  sanctions: string,
-  formListed: boolean,
-): Outcome {
+function outcomeAsWritten(kind: string | undefined, said: readonly string[]): Outcome {
   const known = KINDS.find((one) => one === kind);
-  if (known === undefined) throw new OutRefused('a row of the file is not of this command');
-  const listed = sanctions.startsWith('LISTED');
-  return { listed, formListed, listRead: listed || sanctions === 'not on the list', kind: known };
+  const [sanctions, forms, others] = said;
+  if (known === undefined || sanctions === undefined || others === undefined) {
+    throw new OutRefused('a row of the file is not of this command');
+  }
+  const listed = sanctions.startsWith(LISTED);
+  const elsewhere = others.startsWith(LISTED) || others.startsWith(FORM_LISTED);
+  return {
+    listed,
+    formListed: forms !== '',
+    listRead: listed || sanctions === 'not on the list',
+    elsewhere,
+    othersRead: isReadAsWritten(others),
+    kind: known,
+  };
+}
+
+/** Whether lists of other authorities were read whole, as their cell says. */
+function isReadAsWritten(others: string): boolean {
+  return others.includes(' on ') && !others.includes(NOT_CHECKED);
 }
 
 const TAIL_BYTES = 1024 * 1024;

@@ -2,7 +2,17 @@
 // Unread and not held are different words everywhere.
 
 import { z } from 'zod';
+import { otherListsText, type SaidByList } from '../../command/other-lists-text.ts';
+import { given } from '../../evidence/measure.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+
+const otherList = z.looseObject({
+  list: z.string(),
+  as_of: z.number(),
+  listed: z.boolean().nullable(),
+  entity: z.string().nullable(),
+  equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullable(),
+});
 
 /** What the commands read of one result; fields that they do not know are left alone. */
 const screenResult = z.looseObject({
@@ -17,9 +27,11 @@ const screenResult = z.looseObject({
     .looseObject({ listed: z.boolean(), programs: z.array(z.string()).nullable() })
     .nullable(),
   equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullish(),
+  other_lists: z.array(otherList).nullish(),
   checked: z.looseObject({
     exchange_table: z.boolean().nullable(),
     launch_corpus: z.boolean().nullable(),
+    other_lists: z.boolean().nullish(),
     sanctions_list: z.boolean().nullable(),
   }),
   reason: z.string().optional(),
@@ -39,8 +51,8 @@ const NOT_READ = 'not checked';
 const NOT_HELD = 'no record';
 const DOES_NOT_APPLY = 'does not apply';
 
-function missing(read: boolean | null): string {
-  if (read === null) return DOES_NOT_APPLY;
+function missing(read: boolean | null | undefined): string {
+  if (read === null || read === undefined) return DOES_NOT_APPLY;
   return read ? NOT_HELD : NOT_READ;
 }
 
@@ -61,7 +73,26 @@ export const screenText = {
     if (!listed) return 'not on the list';
     return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
   },
+  otherLists: (result: ScreenResult): string => {
+    const said = saidElsewhere(result);
+    return said === null ? missing(result.checked.other_lists) : otherListsText(said);
+  },
 };
+
+/** What the lists of other authorities say; `null` where none was read. */
+export function saidElsewhere({ other_lists: lists }: ScreenResult): readonly SaidByList[] | null {
+  if (lists === null || lists === undefined) return null;
+  return lists.map(({ equivalent_forms: forms, ...one }) => {
+    return { ...one, forms: given(forms).map(({ address }) => address) };
+  });
+}
+
+/** Whether a list of another authority names it, or another form of it. */
+export function isListedElsewhere(result: ScreenResult): boolean {
+  return given(saidElsewhere(result)).some(
+    ({ listed, forms }) => listed === true || forms.length > 0,
+  );
+}
 
 /** Other forms of the same key or account that stand on the list. */
 export function listedForms({ equivalent_forms: forms }: ScreenResult): readonly string[] {

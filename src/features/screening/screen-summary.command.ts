@@ -10,6 +10,9 @@ export type ScreenCounts = {
   formListed: number;
   /** Addresses for which no list was read. */
   listUnread: number;
+  /** Addresses on a list of another authority, and those for which not all of them were read. */
+  elsewhere: number;
+  othersUnread: number;
   inPart: number;
   misformed: number;
   unchecked: number;
@@ -20,7 +23,8 @@ export type ScreenCounts = {
 /** Nothing counted yet. */
 export function newCounts(): ScreenCounts {
   const counts = { addresses: 0, listed: 0, formListed: 0, listUnread: 0 };
-  return { ...counts, inPart: 0, misformed: 0, unchecked: 0, unread: 0 };
+  const others = { elsewhere: 0, othersUnread: 0 };
+  return { ...counts, ...others, inPart: 0, misformed: 0, unchecked: 0, unread: 0 };
 }
 
 /** Counts one address. */
@@ -29,6 +33,8 @@ export function countOutcome(outcome: Outcome, counts: ScreenCounts): void {
   if (outcome.listed) counts.listed += 1;
   if (outcome.formListed) counts.formListed += 1;
   if (!outcome.listRead) counts.listUnread += 1;
+  if (outcome.elsewhere) counts.elsewhere += 1;
+  if (!outcome.othersRead) counts.othersUnread += 1;
   if (outcome.kind === 'in part') counts.inPart += 1;
   if (outcome.kind === 'misformed') counts.misformed += 1;
   if (outcome.kind === 'not checked') counts.unchecked += 1;
@@ -41,13 +47,16 @@ export function summary(
   stopped: string | null,
   isKept: boolean,
 ): string {
-  const { addresses, listed, formListed, listUnread, inPart, misformed, unchecked, unread } =
-    counts;
+  const { addresses, listed, formListed, listUnread, elsewhere, othersUnread } = counts;
+  const { inPart, misformed, unchecked, unread } = counts;
   const from = columns.length === 0 ? '' : ` (${columns.join(', ')})`;
   const parts = [`${addresses} addresses${from}`];
   if (addresses === 0) parts.push('nothing was checked');
   else if (listed > 0 || listUnread === 0) parts.push(`${listed} on the sanctions list`);
   if (formListed > 0) parts.push(`${formListed} with another form on it`);
+  if (elsewhere > 0 || (addresses > 0 && othersUnread === 0)) {
+    parts.push(`${elsewhere} on lists of other authorities`);
+  }
   if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
   if (inPart > 0) parts.push(`${inPart} not checked in full`);
   if (unchecked > 0) parts.push(`${unchecked} not checked`);

@@ -171,7 +171,7 @@ describe('screen', () => {
     const said = await screen(A, '--key k');
     expect(said.status).toBe(3);
     expect(said.lines[1]).toMatch(
-      /in part\s+not_deployed\s+not checked\s+–\s+no record\s+does not apply/,
+      /in part\s+not_deployed\s+not checked\s+–\s+does not apply\s+no record\s+does not apply/,
     );
   });
 
@@ -246,6 +246,8 @@ describe('look', () => {
       sanctioned: false,
       matches: [],
       list: LIST,
+      other_lists: null,
+      other_lists_reason: 'None was imported.',
       proximity: UNWALKED,
       caveat: 'A list, no clearance.',
       ...more,
@@ -260,10 +262,11 @@ describe('look', () => {
       status: 3,
       lines: [
         '0xAb',
-        'sanctions  no entry on this list (701 addresses)',
-        'list       OFAC SDN List, published 2025-03-04',
-        'proximity  not checked: No history is held.',
-        'exchange   no record',
+        'sanctions    no entry on this list (701 addresses)',
+        'list         OFAC SDN List, published 2025-03-04',
+        'other lists  not asked: None was imported.',
+        'proximity    not checked: No history is held.',
+        'exchange     no record',
         'A list, no clearance.',
         'x',
       ],
@@ -282,7 +285,7 @@ describe('look', () => {
     answer = (one) => (one.path.startsWith('/api/v1/wallet/') ? list : screened);
     const said = await run(`look 0xa --base-url ${base} --key k`);
     const [, ...rows] = said.lines;
-    expect(rows.slice(0, -1)).toHaveLength(4);
+    expect(rows.slice(0, -1)).toHaveLength(5);
     for (const row of rows.slice(0, -1)) expect(row).toMatch(/ \(simulated\)$/);
     expect(rows.at(-1)).toBe(caveat);
   });
@@ -293,8 +296,48 @@ describe('look', () => {
     const proximity = { ...UNWALKED, found: true, hops: 1, path, entity: 'DOE, John' };
     answer = both(listData({ sanctioned: true, matches, proximity }));
     const said = await run(`look 0xa --base-url ${base} --key k`);
-    expect(said.lines).toContain('sanctions  LISTED: DOE, John (CYBER2), entry 17');
-    expect(said.lines).toContain('proximity  1 hop to DOE, John: 0xa → 0xb');
+    expect(said.lines).toContain('sanctions    LISTED: DOE, John (CYBER2), entry 17');
+    expect(said.lines).toContain('proximity    1 hop to DOE, John: 0xa → 0xb');
+  });
+
+  test('has a line for each list of another authority, with its own date and whose word that is', async () => {
+    const LISTS = {
+      as_of: Date.UTC(2026, 10, 20) / 1_000,
+      rows: 9,
+      equivalent_matches: [],
+      reason: null,
+    };
+    const entry = { listed_address: '0xa', entity: 'Doe, Jane', programs: 'EU-1', ended_at: null };
+    const ended = { ...entry, entity: null, programs: null, ended_at: '2026-01-02' };
+    const other_lists = [
+      { ...LISTS, list: 'eu', dated_by: 'file', listed: true, matches: [entry, ended] },
+      { ...LISTS, list: 'uk', dated_by: 'operator', listed: false, matches: [] },
+      {
+        ...LISTS,
+        list: 'fr',
+        dated_by: 'import',
+        listed: null,
+        matches: null,
+        reason: 'Refused: 2 rows.',
+      },
+      {
+        ...LISTS,
+        list: 'de',
+        dated_by: 'file',
+        listed: false,
+        matches: [],
+        equivalent_matches: [entry],
+      },
+    ];
+    answer = both(listData({ other_lists, other_lists_reason: null }));
+    const said = await run(`look 0xa --base-url ${base} --key k`);
+    expect(said.lines.filter((line) => line.startsWith('other list'))).toEqual([
+      'other list  LISTED: Doe, Jane, EU-1 (0xa); 0xa, until 2026-01-02; eu of 2026-11-20, ' +
+        'the date of its file',
+      'other list  no entry on this list (9 rows); uk of 2026-11-20, as the operator states',
+      'other list  not checked: Refused: 2 rows.; fr of 2026-11-20, the day of its import',
+      'other list  another form: Doe, Jane, EU-1 (0xa); de of 2026-11-20, the date of its file',
+    ]);
   });
 
   test.each([

@@ -44,7 +44,7 @@ import {
 import { isSimulated } from './screen-result.command.ts';
 import { countOutcome, newCounts, type ScreenCounts, summary } from './screen-summary.command.ts';
 
-const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus'] as const;
+const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus', 'other_lists'] as const;
 
 /** A connection, and the reader of files. */
 export type ScreenServices = ConnectionServices & { readonly readRecords: ReadRecords };
@@ -62,7 +62,7 @@ export const screenCommand: Command<ScreenServices> = {
     `                  ${TABLES.join(', ')}`,
     '--out FILE.csv    write the rows there; no cell of it begins a formula',
     '--resume          go on with the rows of an --out file of a run that stopped',
-    '--fail-on-listed  exit status 1 where an address, or another form of it, is listed',
+    '--fail-on-listed  exit status 1 where an address, or another form of it, is on any list',
     ...CONNECTION_DETAILS,
     '--json            one address a line, in the order of the file, with the caveat',
     'Up to 500 addresses are one request of the allowance. Exit status 3: at least one address or',
@@ -126,8 +126,8 @@ type Run = {
 };
 
 function statusOf({ counts }: Run, failOnListed: boolean): ExitStatus {
-  const { addresses, listed, formListed, misformed, unchecked, inPart, unread } = counts;
-  if (failOnListed && listed + formListed > 0) return EXIT.failed;
+  const { addresses, listed, formListed, elsewhere, misformed, unchecked, inPart, unread } = counts;
+  if (failOnListed && listed + formListed + elsewhere > 0) return EXIT.failed;
   const left = misformed + unchecked + inPart + unread;
   return addresses === 0 || left > 0 ? EXIT.couldNotCheck : EXIT.done;
 }

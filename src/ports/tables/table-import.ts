@@ -1,7 +1,7 @@
 // How do rows of a published table come into this deployment, whole or not at all?
 // It says what a file of rows promises and how an import ends; which rows are good it leaves open.
 
-import type { ImportOrigin } from '../../evidence/origin.ts';
+import type { DatedBy, ImportOrigin } from '../../evidence/origin.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 
@@ -46,10 +46,6 @@ export type ImportFacts = {
   readonly origin: ImportOrigin;
   readonly started_at: number;
 };
-
-/** Whose word the date of an import is: its rows', its importer's, or it is when it was done. */
-export const DATED_BY = ['file', 'operator', 'import'] as const;
-export type DatedBy = (typeof DATED_BY)[number];
 
 /** How an import ended. `as_of` is when the source dates its rows, or when they were imported. */
 export type ImportEnd = {

@@ -75,7 +75,8 @@ function memoryTable<Row extends StoredRow, P extends string, Answer>(
     const rows_accepted = counted.filter((row) => row['source'] === source).length;
     const origin = simulated ? 'simulated' : 'observed';
     const rows_lost = lost.get(source) ?? 0;
-    return { ...MADE, id: i + 1, source, origin, rows_accepted, rows_lost, as_of };
+    const dated = { as_of, completed_at: as_of };
+    return { ...MADE, id: i + 1, source, origin, rows_accepted, rows_lost, ...dated };
   });
   const index = table.index(imports);
   for (const row of counted) index.add(row);
@@ -89,7 +90,6 @@ const MADE = {
   table_name: 'memory',
   source_url: null,
   started_at: 0,
-  completed_at: 0,
   rows_refused: 0,
   dated_by: 'import',
   sha256: '0'.repeat(64),

@@ -1,0 +1,52 @@
+// What do the lists of other authorities say of one address, in a few words?
+// Each list is named with its date. What is listed comes first; unread and not listed are
+// different words.
+
+import { formatIsoDate } from '../chain/time.ts';
+
+/** What one list says of an address. */
+export type SaidByList = {
+  readonly list: string;
+  /** Unix seconds. */
+  readonly as_of: number;
+  /** Whether an entry of the address itself has not ended; `null` where a miss is no answer. */
+  readonly listed: boolean | null;
+  /** Whom its entries name, those that ended included. */
+  readonly entity: string | null;
+  /** Other forms of it that the list has an entry of. */
+  readonly forms: readonly string[];
+};
+
+/** The words with which a text begins that names a listing; `FORM` is of another form. */
+export const LISTED = 'LISTED';
+export const FORM_LISTED = 'FORM LISTED';
+/** The words that a text holds where a list could not be read whole. */
+export const NOT_CHECKED = 'not checked';
+
+const ORDER = [LISTED, FORM_LISTED, NOT_CHECKED, 'ended', 'not'] as const;
+
+/** The lists with their dates, each with what it says. */
+export function otherListsText(said: readonly SaidByList[]): string {
+  const texts = said.flatMap(textsOf);
+  return ORDER.flatMap((word) => texts.filter((one) => one.word === word))
+    .map(({ text }) => text)
+    .join('; ');
+}
+
+type Text = { readonly word: (typeof ORDER)[number]; readonly text: string };
+
+function textsOf({ list, as_of, listed, entity, forms }: SaidByList): Text[] {
+  const dated = `${list} of ${formatIsoDate(as_of)}`;
+  const whom = entity === null ? '' : `: ${entity}`;
+  const texts: Text[] = [];
+  if (listed === true) texts.push({ word: LISTED, text: `LISTED on ${dated}${whom}` });
+  if (forms.length > 0) {
+    texts.push({ word: FORM_LISTED, text: `FORM LISTED on ${dated}: ${forms.join(' ')}` });
+  }
+  if (listed === null) texts.push({ word: NOT_CHECKED, text: `not checked: ${dated}` });
+  if (listed === false && forms.length === 0) {
+    if (entity === null) texts.push({ word: 'not', text: `not on ${dated}` });
+    else texts.push({ word: 'ended', text: `ended on ${dated}${whom}` });
+  }
+  return texts;
+}

@@ -8,6 +8,7 @@ import { LINKS, webDocuments } from './compose/documents.ts';
 import { bridgeRegistryOf } from './compose/features/bridges.ts';
 import type { DatedSource } from './compose/freshness.ts';
 import { CONTRACTS } from './compose/list.ts';
+import { receiptsFolder } from './sources/files/receipts-folder.ts';
 import { evm } from './testing/addresses.ts';
 import { memoryListChanges } from './testing/memory/list-changes.ts';
 import { entryOf } from './testing/planted-worlds.ts';
@@ -42,6 +43,12 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
       facts: { simulated: true, version: '0.0.0', links: LINKS },
       given: {
         bridgeRegistry: bridgeRegistryOf(),
+        receiptFolder: receiptsFolder({
+          folder: new URL('../registry/simulated-receipts', import.meta.url),
+          simulated: true,
+          now: () => 1_790_000_000,
+        }),
+        service: { base: () => base },
         sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
       },
       sources: [STALE],
@@ -65,7 +72,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     await app.close();
   });
 
-  const views = LINKS.flatMap(({ path }) =>
+  const paths = [...LINKS.map(({ path }) => path), '/receipts/two-steps-from-a-listed-address'];
+  const views = paths.flatMap((path) =>
     (['light', 'dark'] as const).flatMap((colorScheme) =>
       [1200, 390].map((width) => ({ path, colorScheme, width })),
     ),

@@ -56,6 +56,8 @@ export type Config = {
   readonly listen: { readonly host: string; readonly port: number };
   /** Base of public links without a final slash; `null`: the listening address. */
   readonly publicUrl: string | null;
+  /** The folder of receipts; `null`: the one that stands where the service was started. */
+  readonly receiptsDir: string | null;
   readonly ops: Optional<{ readonly port: number }>;
   readonly surfaces: readonly SurfaceName[];
   readonly trustProxy: boolean;
@@ -163,11 +165,15 @@ function listed<T>(list: readonly T[] | null): readonly T[] {
 
 function serving(
   values: Values,
-): Pick<Config, 'listen' | 'publicUrl' | 'ops' | 'surfaces' | 'trustProxy' | 'proxyUrl'> {
+): Pick<
+  Config,
+  'listen' | 'publicUrl' | 'receiptsDir' | 'ops' | 'surfaces' | 'trustProxy' | 'proxyUrl'
+> {
   const opsPort = values.EXHIBIT_OPS_PORT;
   return {
     listen: { host: values.EXHIBIT_HOST, port: values.EXHIBIT_PORT },
     publicUrl: values.EXHIBIT_PUBLIC_URL,
+    receiptsDir: values.EXHIBIT_RECEIPTS_DIR,
     ops: opsPort === null ? NONE : { kind: 'set', port: opsPort },
     surfaces: values.EXHIBIT_SURFACES,
     trustProxy: values.EXHIBIT_TRUST_PROXY,

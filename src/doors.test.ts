@@ -257,6 +257,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   health: {},
   label_changes: {},
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
+  receipts_index: {},
   registry_bridges: {},
   sanctions_changes: {},
   wallet_bridges: { address: LISTED, chain: 'base' },

@@ -45,6 +45,7 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'empty',
     'listed: evm',
     'labelled',
+    'an article about it',
     'was paid by a listed address, before anything else',
     'paid a bridge, and was paid by it',
     'paid a mixer',

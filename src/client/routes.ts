@@ -10,6 +10,7 @@ import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
 import type { health } from '../features/health/health.contract.ts';
 import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
+import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
 import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
@@ -21,6 +22,7 @@ export type Contracts = {
   readonly health: typeof health;
   readonly label_changes: typeof labelChanges;
   readonly partner_scan: typeof partnerScan;
+  readonly receipts_index: typeof receiptsIndex;
   readonly registry_bridges: typeof registryBridges;
   readonly sanctions_changes: typeof sanctionsChanges;
   readonly wallet_bridges: typeof walletBridges;
@@ -73,6 +75,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'partner',
     statuses: [200],
     absences: ['not_supported', 'not_deployed'],
+  },
+  receipts_index: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/receipts',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_deployed'],
   },
   registry_bridges: {
     kind: 'plain',

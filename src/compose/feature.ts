@@ -66,6 +66,8 @@ export type PortFacts<P> = {
 /** What the handlers are given beside ports: the service itself. */
 export type Service = {
   readonly version: string;
+  /** What its own links begin with, once it listens; no slash at its end. */
+  readonly base: () => string;
   readonly simulated: boolean;
   readonly anonymous: boolean;
   /** Seconds since a chain's newest held block from which on it carries no negative. */

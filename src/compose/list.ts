@@ -19,6 +19,7 @@ import { health } from './features/health.ts';
 import { history } from './features/history.ts';
 import { indexing } from './features/indexing.ts';
 import { partner } from './features/partner.ts';
+import { receipts } from './features/receipts.ts';
 import { sanctions } from './features/sanctions.ts';
 import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
@@ -35,6 +36,7 @@ export const FEATURES = featureList([
   indexing,
   entities,
   partner,
+  receipts,
   health,
 ]);
 

@@ -53,7 +53,7 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   try {
     listening = await app.listen({ host: config.listen.host, port: config.listen.port });
     if (config.ops.kind === 'set') {
-      const ops = createHttp(opsOptions(parts));
+      const ops = createHttp(opsOptions(parts, base));
       opened.push(ops);
       await ops.listen({ host: '127.0.0.1', port: config.ops.port });
     }
@@ -69,7 +69,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const routes = servedRoutes(config);
   const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
   const declared = [...routes, ...streams.map(({ route }) => route)];
-  const service = serviceOf(parts, declared);
+  const service = serviceOf(parts, declared, base);
   const given = { ...ports, service };
   const pages = config.surfaces.includes('web')
     ? webDocuments({
@@ -118,9 +118,9 @@ function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): Door {
   });
 }
 
-function opsOptions(parts: ServingParts) {
+function opsOptions(parts: ServingParts, base: () => string) {
   const { config, ports } = parts;
-  const service = serviceOf(parts, servedRoutes(config));
+  const service = serviceOf(parts, servedRoutes(config), base);
   return {
     ...common(parts),
     mounted: [...mounted(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
@@ -162,9 +162,14 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
   return { route, handle: (make as (given: object) => unknown)(given) as MountedStream['handle'] };
 }
 
-function serviceOf({ config, sources }: ServingParts, routes: readonly AnyRoute[]): Service {
+function serviceOf(
+  { config, sources }: ServingParts,
+  routes: readonly AnyRoute[],
+  base: () => string,
+): Service {
   return {
     version: VERSION,
+    base,
     simulated: config.simulate,
     anonymous: config.intelligence.allowAnonymous,
     tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,

@@ -92,6 +92,9 @@ const SERVING = {
     'Base of the links in answers. It is public: it takes no user info and no query.',
     { unset: 'the listening address' },
   ),
+  EXHIBIT_RECEIPTS_DIR: optional(path, 'Folder of the receipts that are published.', {
+    unset: '`./receipts`',
+  }),
   EXHIBIT_OPS_PORT: optional(
     PORT,
     'A loopback port for `/metrics` and the detail of `/ready`; on the public port both need ' +

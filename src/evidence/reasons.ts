@@ -19,6 +19,11 @@ export const REASONS = {
     means: 'The list in force is past its maximum age. Hits stay, misses are no answer.',
     next: 'The operator restores the refresh, or lifts the age on purpose.',
   },
+  no_receipt: {
+    sentence: 'None of the published receipts ({published}) covers the question.',
+    means: 'The folder of receipts was read whole, and none of them holds what was asked for.',
+    next: 'This is not a statement about an address. Ask for other words, or for none.',
+  },
   list_superseded: {
     sentence:
       'A list of {published} stands refused for {span} ({code}); an older one shows no absence.',

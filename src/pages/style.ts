@@ -6,13 +6,13 @@ export const STYLE = `
   color-scheme: light dark;
   --ink: #17202a; --quiet: #566270; --paper: #fbfaf7; --card: #ffffff; --line: #d9dce1;
   --accent: #0b5c8a; --warn-ink: #6b3f00; --warn: #fff1d6; --code: #f1f3f5;
-  --good: #1c6b3c; --bad: #9c2f2f;
+  --good: #1c6b3c; --bad: #9c2f2f; --control: #7a8590;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e8eaed; --quiet: #a3adb8; --paper: #14181d; --card: #1b2027; --line: #343c46;
     --accent: #7cc4ee; --warn-ink: #ffd9a0; --warn: #40300f; --code: #232a33;
-    --good: #7fd6a0; --bad: #f0a0a0;
+    --good: #7fd6a0; --bad: #f0a0a0; --control: #8b96a2;
   }
 }
 * { box-sizing: border-box; }
@@ -23,7 +23,7 @@ main, .top, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
   border-bottom: 1px solid var(--line); }
 .mark { font: 600 1.25rem/1 Georgia, "Times New Roman", serif; letter-spacing: .01em;
   color: var(--ink); text-decoration: none; }
-nav a { margin-right: 1rem; }
+nav a { display: inline-block; margin-right: 1rem; white-space: nowrap; }
 a { color: var(--accent); }
 a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
 a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid var(--accent);
@@ -64,5 +64,30 @@ summary { cursor: pointer; }
 .state { font-weight: 600; }
 .state.fresh { color: var(--good); }
 .state.stale, .state.never_loaded, .state.unreadable { color: var(--bad); }
+.search { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin: 1.25rem 0 .5rem; }
+.search label { flex: 1 0 100%; color: var(--quiet); font-size: .9rem; }
+.search input { flex: 1 1 16rem; }
+input, button { font: inherit; color: inherit; background: var(--card); padding: .45rem .7rem;
+  border: 1px solid var(--control); border-radius: .4rem; min-width: 0; }
+button { background: var(--accent); border-color: var(--accent); color: var(--paper);
+  font-weight: 600; cursor: pointer; }
+input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
+  outline-offset: 2px; }
+.entries { list-style: none; padding: 0; margin: 1rem 0; }
+.entries li { padding: 1rem 0; border-top: 1px solid var(--line); }
+.entries p { margin: .2rem 0; max-width: 46rem; }
+.nothing { border: 1px dashed var(--control); border-radius: .6rem; padding: 1.25rem; }
+.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .3rem 1.25rem;
+  margin: 1.25rem 0; padding: 1rem 0; border-top: 1px solid var(--line);
+  border-bottom: 1px solid var(--line); }
+.facts dt { color: var(--quiet); }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
+.prose { max-width: 46rem; overflow-wrap: anywhere; }
+.prose table { display: block; overflow-x: auto; }
+.prose td, .prose td:first-child { min-width: 6rem; overflow-wrap: normal; }
+.prose h2 { font-size: 1.3rem; margin: 1.75rem 0 .5rem; }
+.prose h3 { margin: 1.5rem 0 .4rem; }
+.prose blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--line);
+  color: var(--quiet); }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 `;

@@ -3,8 +3,10 @@
 
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
+import { given } from '../evidence/measure.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { OtherListEntry } from '../ports/lists/other-lists.ts';
+import type { ReceiptFile } from '../ports/receipts/published-receipts.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE_ROWS } from './bridge-worlds.ts';
@@ -105,6 +107,7 @@ function held(planted: Planted): MemoryWorld {
       entries: [otherEntryOf(evm('listed elsewhere')), ...otherEntries],
     },
     receipts: { ...facts, receipts: planted.receipts ?? [] },
+    articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
   };
 }
 
@@ -168,6 +171,14 @@ export function otherEntryOf(address: string): OtherListEntry {
     note: null,
     source: OTHER_LIST,
   };
+}
+
+/** A published article about an address. */
+export function articleOf(subject: string): ReceiptFile {
+  const slug = `case-of-${subject.slice(-8).toLowerCase()}`;
+  const texts = { title: 'A case', description: 'What happened.', kind: 'wallet', body: 'Text.' };
+  const receipt = { id: slug, slug, date: '2026-09-01', subject, deployer: subject, tags: [] };
+  return { file: `${slug}.md`, state: 'published', receipt: { ...receipt, ...texts } };
 }
 
 /** A label of an exchange's wallet. */

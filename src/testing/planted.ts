@@ -6,6 +6,7 @@ import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { OtherListEntry } from '../ports/lists/other-lists.ts';
+import type { ReceiptFiles } from '../ports/receipts/published-receipts.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
@@ -49,6 +50,8 @@ export type Planted = ForensicPlanted & {
   readonly launchers?: readonly string[];
   readonly transfers?: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
+  /** Articles about the subject. */
+  readonly articles?: ReceiptFiles;
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
   /** The ids of entities that gave way to any that is asked about. */

@@ -42,6 +42,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   from: () => undefined,
   to: () => undefined,
   limit: () => undefined,
+  // Words: none, so that all that is about the address is found.
+  q: () => undefined,
   // A scan asks all of its sections by itself.
   sections: () => undefined,
 };

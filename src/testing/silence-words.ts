@@ -31,6 +31,7 @@ const SAYINGS: readonly Saying[] = [
     'Its transfer history was read, and none of it is with a labelled exchange wallet.',
     ['exchange_labels', 'transfer_history'],
   ],
+  [REASONS.no_receipt.sentence, ['receipts']],
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
   // What a field does not mean, and what an answer is not.
   ['no other list was searched.', []],
@@ -47,6 +48,7 @@ const SAYINGS: readonly Saying[] = [
   ['none is counted as a contact', []],
   ['of no value', []],
   ['It is no label.', []],
+  ['That no receipt names an address says nothing about it.', []],
   ['Nothing read shows whether an inferred address is a contract.', []],
   ['poisoning or spam make no activity;', []],
   ['while it is not, nothing is ruled out.', []],

@@ -10,6 +10,7 @@ import { exchangePlans } from './exchange-worlds.ts';
 import { forensicPlans } from './forensic-worlds.ts';
 import { type Fact, type Plan, SUBJECT, transferOf, walkPlan } from './planted.ts';
 import {
+  articleOf,
   emptyWorld,
   entryOf,
   labelOf,
@@ -133,6 +134,12 @@ const TABLE_PLANS: readonly Plan[] = [
     about: evm('exchange'),
     labels: ['Exchange', 'Another'].map((entity) => labelOf(evm('exchange'), entity)),
     contradicts: { wallet_cex: ['labels', 'conflicts'] },
+  },
+  {
+    name: 'an article about it',
+    about: evm('written about'),
+    articles: [articleOf(evm('written about'))],
+    contradicts: {},
   },
   {
     name: 'a launcher',

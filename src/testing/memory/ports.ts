@@ -11,6 +11,7 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
+import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
@@ -28,6 +29,7 @@ import {
   memoryLaunchCorpus,
   memoryOtherLists,
 } from './imported-tables.ts';
+import { type MemoryArticles, memoryReceiptFolder } from './receipt-folder.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
 import { type MemoryHistory, memoryTransferHistory } from './transfer-history.ts';
@@ -47,6 +49,8 @@ export type MemoryWorld = {
   readonly bridges?: MemoryBridges;
   /** Left out: no list of another authority was imported. */
   readonly otherLists?: MemoryOtherLists;
+  /** Left out: the folder of articles holds none. */
+  readonly articles?: MemoryArticles;
   /** Left out: no receipt is held. */
   readonly receipts?: MemoryReceipts;
 };
@@ -64,6 +68,7 @@ export type MemoryPorts = {
   readonly bridgeRegistry: BridgeRegistry;
   readonly transactionReceipts: TransactionReceipts;
   readonly otherLists: OtherLists;
+  readonly receiptFolder: ReceiptFolder;
 };
 
 /** The ports over a world in memory. */
@@ -82,6 +87,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     mixerRegistry: memoryMixerRegistry(world.mixers ?? { ...UNDATED, rows: null }),
     bridgeRegistry: memoryBridgeRegistry(world.bridges ?? { ...UNDATED, rows: null }),
     otherLists: memoryOtherLists(world.otherLists ?? { ...UNDATED, names: [], entries: null }),
+    receiptFolder: memoryReceiptFolder(world.articles ?? { ...UNDATED, files: [] }),
     transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
   };
 }

@@ -26,6 +26,7 @@ export function silentPorts(why: Why): MemoryPorts {
     chainFacts: { stateChains: [], of: async () => noFacts(why) },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },
     otherLists: { lookUp: async () => unread('other_lists', why) },
+    receiptFolder: { files: async () => unread('receipts', why) },
     mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
     transactionReceipts: {

@@ -1,0 +1,31 @@
+// Answers one question: which published receipts cover a question?
+
+import { matchKey } from '../../chain/address.ts';
+import type { Receipt, ReceiptFiles } from '../../ports/receipts/published-receipts.ts';
+
+/** What is asked for; `null`: of any address, with any words. */
+export type ReceiptsAsked = { readonly address: string | null; readonly words: string | null };
+
+/** Newest first, of one day by title: the order of every list of receipts. */
+export function publishedOf(files: ReceiptFiles): Receipt[] {
+  return files
+    .flatMap((one) => (one.state === 'published' ? [one.receipt] : []))
+    .sort((a, b) => b.date.localeCompare(a.date) || a.title.localeCompare(b.title));
+}
+
+/**
+ * Those that are about an address, as subject or deployer, and hold every word somewhere in title,
+ * description and tags, in any letter case.
+ */
+export function covering(
+  receipts: readonly Receipt[],
+  { address, words }: ReceiptsAsked,
+): readonly Receipt[] {
+  const key = address === null ? null : matchKey(address);
+  const sought = words === null ? [] : words.toLowerCase().split(/\s+/);
+  return receipts.filter((one) => {
+    const isAbout = key === null || [one.subject, one.deployer].some((it) => matchKey(it) === key);
+    const text = [one.title, one.description, ...one.tags].join('\n').toLowerCase();
+    return isAbout && sought.every((word) => text.includes(word));
+  });
+}

@@ -1,0 +1,63 @@
+// Answers one question: how is something read by a feed reader? As Atom (RFC 4287).
+// Links are references, so that a feed holds under any address of the service.
+
+import { formatIsoTime } from '../chain/time.ts';
+
+/** One entry. `href` is a reference to what it tells of; times are Unix seconds. */
+type Entry = {
+  readonly id: string;
+  readonly title: string;
+  readonly updated: number;
+  readonly link: { readonly type: string; readonly href: string };
+  readonly text: string;
+};
+
+/** A feed, newest first. `updated` is that of its newest entry, or when it was looked at. */
+export type Feed = {
+  readonly id: string;
+  readonly title: string;
+  readonly updated: number;
+  /** Its own path, and that of the page that shows the same. */
+  readonly self: string;
+  readonly page: string;
+  readonly entries: readonly Entry[];
+};
+
+/** A feed as a document. */
+export function atomFeed({ id, title, updated, self, page, entries }: Feed): string {
+  const lines = [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    `<id>${escaped(id)}</id>`,
+    `<title>${escaped(title)}</title>`,
+    `<updated>${formatIsoTime(updated)}</updated>`,
+    '<author><name>Exhibit</name></author>',
+    `<link rel="self" type="application/atom+xml" href="${escaped(self)}"/>`,
+    `<link rel="alternate" type="text/html" href="${escaped(page)}"/>`,
+    ...entries.map(entryOf),
+    '</feed>',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function entryOf({ id, title, updated, link, text }: Entry): string {
+  return [
+    '<entry>',
+    `<id>${escaped(id)}</id>`,
+    `<title>${escaped(title)}</title>`,
+    `<updated>${formatIsoTime(updated)}</updated>`,
+    `<link rel="alternate" type="${escaped(link.type)}" href="${escaped(link.href)}"/>`,
+    `<content type="text">${escaped(text)}</content>`,
+    '</entry>',
+  ].join('\n');
+}
+
+/** Text for an element or attribute: characters that XML 1.0 does not allow are left out. */
+function escaped(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

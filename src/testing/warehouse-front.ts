@@ -24,6 +24,13 @@ export type FrontFault = { readonly times?: number } & (
   | { readonly kind: 'half' }
   /** ClickHouse's own exception of this code, before anything was run. */
   | { readonly kind: 'exception'; readonly code: number; readonly name: string }
+  /** The same after everything was run, in the body of a 200: as text, or in a frame (25.11 on). */
+  | {
+      readonly kind: 'exception_after';
+      readonly code: number;
+      readonly name: string;
+      readonly framed: boolean;
+    }
   /** A proxy's page in place of an answer. */
   | { readonly kind: 'html'; readonly status: number }
 );
@@ -145,11 +152,24 @@ function answer(response: ServerResponse, bytes: Buffer, fault: FrontFault | und
     response.write(half, () => response.destroy());
   } else if (fault?.kind === 'exception_midway') {
     response.end(`${half.toString('utf8')}\n${exceptionText(241, 'MEMORY_LIMIT_EXCEEDED')}`);
+  } else if (fault?.kind === 'exception_after') {
+    const said = exceptionText(fault.code, fault.name);
+    if (fault.framed) response.setHeader('X-ClickHouse-Exception-Tag', EXCEPTION_TAG);
+    response.end(`${half.toString('utf8')}${fault.framed ? framed(said) : said}`);
   } else if (fault?.kind === 'half') {
     response.end(half);
   } else {
     response.end(bytes);
   }
+}
+
+const EXCEPTION_TAG = 'dmrdfnujjqvszhav';
+
+/** An exception as servers of 25.11 and newer put it behind what they had sent already. */
+function framed(said: string): string {
+  const length = Buffer.byteLength(said);
+  const mark = '\r\n__exception__\r\n';
+  return `${mark}${EXCEPTION_TAG}\r\n${said}${length} ${EXCEPTION_TAG}${mark}`;
 }
 
 function exceptionText(code: number, name: string): string {

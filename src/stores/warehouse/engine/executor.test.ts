@@ -218,6 +218,10 @@ describe('the server fails', () => {
     await front.close();
   });
 
+  const exception = (code: number, name: string): FrontFault => ({ kind: 'exception', code, name });
+  const runAndTold = (code: number, framed: boolean): FrontFault => {
+    return { kind: 'exception_after', code, name: 'AFTER', framed };
+  };
   const faults: [string, FrontFault, string][] = [
     ['refused connections', { kind: 'down' }, 'interrupted'],
     ['an answer cut off', { kind: 'cut' }, 'interrupted'],
@@ -227,6 +231,13 @@ describe('the server fails', () => {
     ["a proxy's page under status 200", { kind: 'html', status: 200 }, 'interrupted'],
     ['too many queries', { kind: 'exception', code: 202, name: 'TOO_MANY' }, 'overloaded'],
     ['a keeper that is away', { kind: 'exception', code: 999, name: 'KEEPER' }, 'down'],
+    ['a quorum of the last write that lacks', exception(286, 'UNSATISFIED_QUORUM'), 'replicas'],
+    ['a replica that lacks the last write', exception(289, 'NOT_IN_QUORUM'), 'replicas'],
+    ['a lost shard', exception(279, 'ALL_CONNECTION_TRIES_FAILED'), 'down'],
+    ['memory that is spent', exception(241, 'MEMORY_LIMIT_EXCEEDED'), 'overloaded'],
+    ['a part that is damaged', exception(40, 'CHECKSUM_DOESNT_MATCH'), 'damaged'],
+    ['an exception behind the rows', runAndTold(241, false), 'interrupted'],
+    ['an exception in a frame behind the rows', runAndTold(241, true), 'interrupted'],
     ['wrong credentials', { kind: 'exception', code: 516, name: 'AUTH_FAILED' }, 'rejected'],
   ];
 
@@ -241,12 +252,42 @@ describe('the server fails', () => {
     expect((await counted(warehouse, sql)).length).toBe(1000);
   });
 
+  const write = { columns: ['i'], rows: [[1]] };
+
+  test.each([
+    ['too few live replicas', exception(285, 'TOO_FEW_LIVE_REPLICAS'), 'replicas'],
+    ['a replica without its keeper', exception(242, 'TABLE_IS_READ_ONLY'), 'replicas'],
+    ['a full disk', exception(243, 'NOT_ENOUGH_SPACE'), 'disk'],
+    ['a write that the disk refused', exception(75, 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'), 'disk'],
+    ['too many parts', exception(252, 'TOO_MANY_PARTS'), 'overloaded'],
+    ['an unknown status', exception(319, 'UNKNOWN_STATUS_OF_INSERT'), 'interrupted'],
+    ['a user that may not write', exception(164, 'READONLY'), 'rejected'],
+    ['a quorum that lacks after it was said to be well', runAndTold(285, false), 'replicas'],
+    ['the same in a frame', runAndTold(319, true), 'interrupted'],
+    ["a proxy's page under status 200", { kind: 'html', status: 200 }, 'interrupted'],
+  ] satisfies [string, FrontFault, string][])(
+    '%s is no acknowledgement, of rows or of a statement',
+    async (_, fault, code) => {
+      await warehouse.command(
+        'CREATE TABLE IF NOT EXISTS told (i UInt64) ENGINE = Null',
+        SECONDS_10,
+      );
+      const source = { format: 'JSONEachRow', bytes: oneLine() } as const;
+      front.fault(fault);
+      const refused = { name: 'WarehouseUnavailable', code };
+      await expect(warehouse.insert('told', source, SECONDS_10)).rejects.toMatchObject(refused);
+      const statement = 'INSERT INTO told SELECT 1';
+      await expect(warehouse.command(statement, SECONDS_10)).rejects.toMatchObject(refused);
+      front.fault(undefined);
+      await warehouse.command(statement, SECONDS_10);
+    },
+  );
+
   test('an insert that met a fault is not acknowledged', async () => {
     const faults: FrontFault[] = [{ kind: 'down' }, { kind: 'html', status: 500 }];
     for (const fault of faults) {
       front.fault(fault);
-      const source = { columns: ['i'], rows: [[1]] };
-      await expect(warehouse.insert('kept', source, SECONDS_10)).rejects.toMatchObject({
+      await expect(warehouse.insert('kept', write, SECONDS_10)).rejects.toMatchObject({
         name: 'WarehouseUnavailable',
       });
       front.fault(undefined);

@@ -89,6 +89,9 @@ export type UnavailableCode =
   | 'timeout'
   | 'aborted'
   | 'overloaded'
+  | 'replicas'
+  | 'disk'
+  | 'damaged'
   | 'rejected'
   | 'closed';
 
@@ -98,6 +101,9 @@ const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
   timeout: 'The warehouse did not answer in time.',
   aborted: 'The caller stopped waiting for the warehouse.',
   overloaded: 'The warehouse has no room for this query now.',
+  replicas: 'Too few replicas of the warehouse can be written or read.',
+  disk: 'The disk of the warehouse takes no more.',
+  damaged: 'Parts of the warehouse are lost or damaged.',
   rejected: 'The warehouse refused our credentials.',
   closed: 'The warehouse has been closed.',
 };

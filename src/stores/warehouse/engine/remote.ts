@@ -2,17 +2,17 @@
 // Asks for whole answers only: buffered until complete, from all shards, written to all shards.
 // Refuses to repeat in a message what a server or proxy said: it may hold data or secrets.
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import {
   type ClickHouseClient,
   ClickHouseError,
   ClickHouseLogLevel,
   createClient,
+  type ExecResult,
 } from '@clickhouse/client';
 import { z } from 'zod';
 import { bound, identifier } from './binding.ts';
 import { ANSWER_SETTINGS } from './engine.ts';
-import { engineError } from './engine-error.ts';
+import { engineError, saidError } from './engine-error.ts';
 import {
   type Call,
   type CommandOptions,
@@ -21,6 +21,7 @@ import {
   type QueryOptions,
   RESULT_ROWS_MAX,
   type Warehouse,
+  WarehouseQueryError,
   WarehouseRefusal,
   WarehouseUnavailable,
 } from './executor.ts';
@@ -97,22 +98,19 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 
   async function command(sql: string, options: CommandOptions): Promise<void> {
     const binding = bindings(sql, options.params);
-    await request(slots, options, ({ abort_signal, seconds }) =>
-      client.command({
-        query: sql,
-        abort_signal,
-        clickhouse_settings: { max_execution_time: seconds },
-        ...binding,
-      }),
-    );
+    await request(slots, options, async ({ abort_signal, seconds }) => {
+      const clickhouse_settings = { max_execution_time: seconds };
+      await acknowledged(
+        await client.exec({ query: sql, abort_signal, clickhouse_settings, ...binding }),
+      );
+    });
   }
 
   /** An INSERT whose rows are the request's body. */
   async function write(target: string, format: string, bytes: Readable, call: Call): Promise<void> {
     await request(slots, call, async ({ abort_signal }) => {
       const sql = `INSERT INTO ${target} FORMAT ${format}`;
-      const { stream } = await client.exec({ query: sql, values: bytes, abort_signal });
-      await finished(stream.resume());
+      await acknowledged(await client.exec({ query: sql, values: bytes, abort_signal }));
     });
   }
 
@@ -143,6 +141,33 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
   const load = () => ({ ...slots.load(), restarts: 0 });
   return { kind: 'remote', query, insert, command, ping, load, close };
 }
+
+/** Bytes of the answer to a statement without result: a line for each node of a cluster. */
+const ACKNOWLEDGEMENT_BYTES_MAX = 1024 * 1024;
+const EXCEPTION = /Code: \d+\. DB::Exception/;
+
+/**
+ * Reads the answer to a statement without result to its end. A status of 200 is said before the
+ * statement has ended: its exception may stand in the body. A proxy's page bears no name of ours.
+ */
+async function acknowledged({ stream, response_headers }: ExecResult<Readable>): Promise<void> {
+  const pieces: Buffer[] = [];
+  let held = 0;
+  for await (const piece of stream) {
+    if (!Buffer.isBuffer(piece)) throw new WarehouseUnavailable('interrupted');
+    held += piece.length;
+    if (held > ACKNOWLEDGEMENT_BYTES_MAX) throw new WarehouseUnavailable('interrupted');
+    pieces.push(piece);
+  }
+  const said = Buffer.concat(pieces).toString('utf8');
+  if (EXCEPTION.test(said)) throw saidError(said);
+  if (!SERVER_HEADERS.some((name) => name in response_headers)) {
+    throw new WarehouseUnavailable('interrupted');
+  }
+}
+
+/** Every answer of ClickHouse itself has one of them. */
+const SERVER_HEADERS = ['x-clickhouse-summary', 'x-clickhouse-query-id'] as const;
 
 /** One request in a slot; what it needs whichever it is, and its failures told apart. */
 function request<T>(
@@ -227,6 +252,7 @@ const NOT_REACHED = new Set([
 
 /** The meaning of a failed request; all but ClickHouse's own exceptions is an upstream failure. */
 function failure(cause: unknown): Error {
+  if (cause instanceof WarehouseUnavailable || cause instanceof WarehouseQueryError) return cause;
   if (cause instanceof ClickHouseError) {
     const reason = cause.type === undefined ? 'UNNAMED' : cause.type;
     return engineError(Number(cause.code), reason, cause.message);

@@ -64,13 +64,9 @@ export async function timeFollowing(
   const store = transferStore(warehouse, now);
   const from_block = lastBlock(made) + 1;
   const kinds = ['native', 'internal', 'token'] as const;
-  const begun = await store.follow({
-    chain: 'ethereum',
-    from_block,
-    kinds,
-    source: 'bench',
-    origin: 'observed',
-  });
+  const chain = { chain: 'ethereum', from_block, kinds } as const;
+  const tenure = { epoch: Date.now(), settle: async () => undefined };
+  const begun = await store.follow({ ...chain, source: 'bench', origin: 'observed' }, tenure);
   if (!begun.checked) throw new Error(begun.why.reason);
   const highest = begun.value.tip.at(-1);
   const started = performance.now();

@@ -14,6 +14,7 @@ import { heldClusters } from './features/entities/held-clusters.ts';
 import { walletEntityData } from './features/entities/wallet-entity.contract.ts';
 import { entityAnswers } from './features/entities/wallet-entity.route.ts';
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
+import { tenure } from './ports/indexing/transfer-store-tip.suite.ts';
 import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -147,12 +148,17 @@ describe.skipIf(absent)(title, () => {
     const node = evmNode({ chain: 'ethereum', rpc, simulated: false, now });
     const store = transferStore(warehouse, now);
     const world = { node, store, origin: 'observed' as const, now, sleep, pollMs: 5 };
-    await followChain({ ...world, tipBlocksMax: TIP_BLOCKS_MAX }, 0, {
-      signal: AbortSignal.any([stop, done.signal]),
-      onState: ({ last_block, fault }) => {
-        if (last_block === head && fault === null) done.abort();
+    await followChain(
+      { ...world, tipBlocksMax: TIP_BLOCKS_MAX },
+      0,
+      {
+        signal: AbortSignal.any([stop, done.signal]),
+        onState: ({ last_block, fault }) => {
+          if (last_block === head && fault === null) done.abort();
+        },
       },
-    });
+      tenure(),
+    );
     rpc.close();
   }
 

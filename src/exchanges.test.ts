@@ -14,6 +14,7 @@ import { inferDeposits, type Movement, publishedRule } from './features/deposits
 import { walletCex } from './features/exchanges/wallet-cex.contract.ts';
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
+import { tenure } from './ports/indexing/transfer-store-tip.suite.ts';
 import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -89,12 +90,17 @@ describe.skipIf(absent)(title, () => {
     const node = evmNode({ chain: 'ethereum', rpc, simulated: false, now });
     const store = transferStore(warehouse, now);
     const world = { node, store, origin: 'observed' as const, now, sleep, pollMs: 5 };
-    await followChain({ ...world, tipBlocksMax: TIP_BLOCKS_MAX }, 0, {
-      signal: AbortSignal.any([stop, done.signal]),
-      onState: ({ last_block, fault }) => {
-        if (last_block === head && fault === null) done.abort();
+    await followChain(
+      { ...world, tipBlocksMax: TIP_BLOCKS_MAX },
+      0,
+      {
+        signal: AbortSignal.any([stop, done.signal]),
+        onState: ({ last_block, fault }) => {
+          if (last_block === head && fault === null) done.abort();
+        },
       },
-    });
+      tenure(),
+    );
     rpc.close();
   }
 

@@ -11,24 +11,26 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
-import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
+import { heldTransfers } from './testing/held-transfers.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a killed process (skipped: anvil is not installed)' : 'a killed process';
 const DIST = new URL('../dist/', import.meta.url).href;
 const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const ROUNDS = 8;
+/** Kills of one run; EXHIBIT_TEST_TRIALS=all tries over a hundred. */
+const KILLS = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 110 : 4;
 /** After how many steps of its own, and how many milliseconds into the next, each is killed. */
-const KILLED_AFTER = [
-  { steps: 1, laterMs: 3 },
-  { steps: 1, laterMs: 25 },
-  { steps: 2, laterMs: 12 },
-  { steps: 4, laterMs: 7 },
-];
+const KILLED_AFTER = Array.from({ length: KILLS }, (_, i) => {
+  return { steps: 1 + (i % 4), laterMs: (3 + i * 11) % 40 };
+});
+/** No deeper than what a node may still take back. */
+const REORG_MAX = 20;
+const KILL_MAX_MS = 15_000;
 
 /** What the killed process runs: as compose puts it together, telling each step on a line. */
 const FOLLOWER = `
@@ -52,7 +54,7 @@ const world = { node, store, origin: 'simulated', now, sleep, pollMs: 5 };
 await followChain({ ...world, tipBlocksMax: TIP_BLOCKS_MAX }, 0, {
   signal: new AbortController().signal,
   onState: (state) => console.log(JSON.stringify(state)),
-});
+}, { epoch: Date.now(), settle: async () => undefined });
 `;
 const TOLD = z.object({
   last_block: z.number().nullable(),
@@ -96,52 +98,37 @@ describe.skipIf(absent)(title, () => {
     alive.delete(child);
   }
 
-  test('leaves a store that goes on, and ends with each row of the node once', async () => {
-    const sends = await deployed(anvil, await compileContracts());
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const send of sends(round)) await anvil.mine(...send);
-    }
-    for (const [i, { steps, laterMs }] of KILLED_AFTER.entries()) {
-      await followedUntil((told) => told >= steps, laterMs);
-      await anvil.ask('anvil_reorg', 10 + i, []);
-      for (const send of sends(ROUNDS + 1 + i)) await anvil.mine(...send);
-    }
-    const head = Number(await anvil.ask('eth_blockNumber'));
-    await followedUntil((_, last) => last === head, 0);
+  test(
+    'leaves a store that goes on, and ends with each row of the node once',
+    async () => {
+      const sends = await deployed(anvil, await compileContracts());
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        for (const send of sends(round)) await anvil.mine(...send);
+      }
+      for (const [i, { steps, laterMs }] of KILLED_AFTER.entries()) {
+        await followedUntil((told) => told >= steps, laterMs);
+        await anvil.ask('anvil_reorg', 1 + ((i * 7) % REORG_MAX), []);
+        for (const send of sends(ROUNDS + 1 + i)) await anvil.mine(...send);
+      }
+      const head = Number(await anvil.ask('eth_blockNumber'));
+      await followedUntil((_, last) => last === head, 0);
 
-    const itself = await readItself(anvil);
-    const held = await rowsHeld(join(folder, 'store'));
-    expect(held.finalBlock).toBeGreaterThan(0);
-    expect(held.finalBlock).toBeLessThan(head);
-    expect(held.rows.sort()).toEqual(itself.transfers.sort());
-  }, 60_000);
+      const itself = await readItself(anvil);
+      const held = await rowsHeld(join(folder, 'store'));
+      expect(held.finalBlock).toBeGreaterThan(0);
+      expect(held.finalBlock).toBeLessThan(head);
+      expect(held.rows.sort()).toEqual(itself.transfers.sort());
+    },
+    KILLS * KILL_MAX_MS,
+  );
 });
-
-const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string()]);
 
 /** Every transfer that succeeded, as the node's own reading writes it. */
 async function rowsHeld(directory: string) {
   const warehouse = await embeddedWarehouse(directory);
   try {
-    const cursor = await transferStore(warehouse, () => 0).cursor('ethereum');
-    const finalBlock = cursor.checked && cursor.value !== null ? cursor.value.final_block : null;
-    const columns = ['block_hash', 'tx_hash', 'token', 'from_address', 'to_address'];
-    const [hash, tx, token, from, to] = columns.map((name) => `lower(hex(${name}))`);
-    const what = `${hash}, ${tx}, concat(toString(kind), ' ', ${token}), ${from}, ${to},
-      toString(raw_amount)`;
-    const final = `block <= ${finalBlock} AND success = 2`;
-    const tip = `block > ${finalBlock} AND success = 2`;
-    const sql = `SELECT ${what} FROM transfers FINAL WHERE ${final}
-      UNION ALL SELECT ${what} FROM tip_transfers FINAL WHERE ${tip}`;
-    const rows = await warehouse.query(sql, { timeoutMs: 10_000, row: ROW, tuples: true });
-    return { finalBlock, rows: rows.map(rowText) };
+    return await heldTransfers(warehouse);
   } finally {
     await warehouse.close();
   }
-}
-
-function rowText([hash, tx, kindAndToken, from, to, amount]: z.infer<typeof ROW>): string {
-  const [kind, token] = kindAndToken.split(' ');
-  const address = token === '' ? '' : `0x${token}`;
-  return [`0x${hash}`, `0x${tx}`, kind, address, `0x${from}`, `0x${to}`, amount].join(' ');
 }

@@ -2,7 +2,12 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { followable, followChains, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
+import {
+  followable,
+  followChain,
+  followChains,
+  TIP_BLOCKS_MAX,
+} from './features/indexing/follow-chain.job.ts';
 import type { FollowState } from './ports/indexing/chain-following.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -10,7 +15,7 @@ import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { readItself, transferRow } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { type Contracts, compileContracts } from './testing/contracts.ts';
-import { embeddedControl, leasesIn } from './testing/control-store.ts';
+import { embeddedControl, followReportsIn, leasesIn } from './testing/control-store.ts';
 import { memoryTransferStore } from './testing/memory/transfer-store.ts';
 
 const absent = anvilPath() === null;
@@ -41,13 +46,18 @@ describe.skipIf(absent)(title, () => {
     const bugs: unknown[] = [];
     const world = { node, store: held.store, origin: 'simulated', pollMs: 5, sleep } as const;
     const now = () => Math.floor(Date.now() / 1_000);
-    const leases = leasesIn(fresh(), 'one');
-    const one = followable({ ...world, now, tipBlocksMax: TIP_BLOCKS_MAX }, { leases, sleep });
+    const database = fresh();
+    const lease = { leases: leasesIn(database, 'one'), sleep, settleMs: 0 };
+    const report = { reports: followReportsIn(database), elapsedMs: () => performance.now() };
+    const steps = { ...world, now, tipBlocksMax: TIP_BLOCKS_MAX };
+    const follow: Parameters<typeof followable>[1] = (...given) => followChain(steps, ...given);
+    const one = followable(node, follow, lease, report);
     const following = followChains([{ followable: one, fromBlock: 0 }], {
       onState: (state) => {
         if (states.length < STATES_MAX) states.push(state);
       },
       onEnd: () => undefined,
+      sleep,
       onBug: (error) => bugs.push(error),
     });
     const sends = await deployed(anvil, contracts);

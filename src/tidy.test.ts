@@ -231,6 +231,7 @@ const CHILD_ENTRIES = [
   'src/stores/control/engine/pglite-worker.ts',
   'src/stores/warehouse/engine/embedded-child.ts',
   'src/sources/ofac/reading-child.ts',
+  'src/compose/follow-child.ts',
 ];
 /** Where the product begins, and the tests of the house. */
 const BEGINNINGS = [

@@ -112,3 +112,16 @@ export function wholeKinds(
   });
   return KINDS.filter((kind) => !rows.some(({ kinds }) => kinds.includes(kind)));
 }
+
+/** The last block up to which those are the same kinds; `null` where no block changes them. */
+export function sameKindsUntil(
+  source: TransferSource,
+  chain: ChainName,
+  fromBlock: number,
+): number | null {
+  const changes = NOT_WHOLE.flatMap(({ sources, chains, before }) => {
+    const concerns = sources.includes(source) && chains.includes(chain);
+    return concerns && before !== null && fromBlock < before ? [before - 1] : [];
+  });
+  return changes.length === 0 ? null : Math.min(...changes);
+}

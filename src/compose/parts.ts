@@ -8,6 +8,7 @@ import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import type { FollowReports } from '../ports/indexing/follow-reports.ts';
 import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
@@ -17,6 +18,7 @@ import { bound } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Opened, PortFacts } from './feature.ts';
 import { access } from './features/access.ts';
+import { indexing } from './features/indexing.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
@@ -36,6 +38,8 @@ export type Parts = {
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
+  /** How each chain is followed, as its follower told last. */
+  readonly followers: FollowReports['all'];
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -93,6 +97,7 @@ function composeParts(
     meters,
     checks,
     sources,
+    followers: of(indexing).services.followers,
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,

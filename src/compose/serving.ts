@@ -25,7 +25,7 @@ import { VERSION } from './version.ts';
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
 export type ServingParts = Pick<
   Parts,
-  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources'
+  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources' | 'followers'
 > & {
   readonly config: Config;
   readonly gate: Gate;
@@ -163,7 +163,7 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources }: ServingParts,
+  { config, sources, followers }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
 ): Service {
@@ -175,5 +175,6 @@ function serviceOf(
     tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
     routes,
     freshness: () => freshnessOf(sources),
+    followers,
   };
 }

@@ -140,6 +140,21 @@ export const REASONS = {
     means: 'A chain has one writer; this process waits to take its place.',
     next: 'Nothing: it takes over within a minute once the other has stopped.',
   },
+  follower_failed: {
+    sentence: 'Following {chain} failed by a fault of this service; its log has the cause.',
+    means: 'The follower met something that it does not know.',
+    next: 'It tries again within a minute; the operator looks at the log.',
+  },
+  follower_stopped: {
+    sentence: 'The process that followed {chain} was stopped.',
+    means: 'Nothing was lost, and nothing is followed while no process does.',
+    next: 'The operator starts `exhibit up` or `exhibit work`.',
+  },
+  follower_silent: {
+    sentence: 'Nothing more was heard of the process that followed {chain}.',
+    means: 'It has ended without a word, or cannot reach the control store.',
+    next: 'The operator looks at the process that follows it (`exhibit up` or `exhibit work`).',
+  },
   row_cap: {
     sentence: 'row_cap: the transfers of {address} were cut after {limit} rows.',
     means: 'An address has more transfers than one reading takes, so some were not seen.',
@@ -291,6 +306,9 @@ export const REASONS = {
 
 /** A stable name of a reason. */
 export type ReasonCode = keyof typeof REASONS;
+
+/** All codes, for those who validate one that another process told. */
+export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
 
 const HOLE = /\{([a-z_]+)\}/g;
 

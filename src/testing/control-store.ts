@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ClusterStore } from '../ports/entities/cluster-store.ts';
+import type { FollowReports } from '../ports/indexing/follow-reports.ts';
 import type { Leases } from '../ports/indexing/leases.ts';
 import type { ListChanges } from '../ports/sanctions/list-changes.ts';
 import type { PublicationStore } from '../ports/sanctions/publication-store.ts';
@@ -13,6 +14,7 @@ import { type Database, StoreUnavailable } from '../stores/control/engine/databa
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
+import { followReportTable } from '../stores/control/follow-reports.ts';
 import { keyTable } from '../stores/control/keys.ts';
 import { leaseTable } from '../stores/control/leases.ts';
 import { membershipTable } from '../stores/control/memberships.ts';
@@ -102,6 +104,11 @@ export function clustersIn(database: Database, simulated = false): ClusterStore 
 /** The leases of one holder over one control store, by the store's own clock. */
 export function leasesIn(database: Database, holder: string): Leases {
   return leaseTable(database, holder, { simulated: false, nowMs: Date.now });
+}
+
+/** What followers told, over one control store. */
+export function followReportsIn(database: Database): FollowReports {
+  return followReportTable(database, { simulated: false, nowMs: Date.now });
 }
 
 /** The store of the sanctions list over one control store. Its time dates its readings only. */

@@ -1,6 +1,8 @@
 // What is the service to the handlers of a test?
 
 import type { Service } from '../compose/feature.ts';
+import { unread } from '../evidence/reading.ts';
+import { why } from '../evidence/reasons.ts';
 
 /** A service without routes or sources, under the limits that hold where nothing else is set. */
 export const TEST_SERVICE: Service = {
@@ -11,4 +13,5 @@ export const TEST_SERVICE: Service = {
   tipMaxAgeS: 3_600,
   routes: [],
   freshness: async () => ({}),
+  followers: async () => unread('follow_reports', why('not_configured', { what: 'A follower' })),
 };

@@ -2,28 +2,26 @@
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  FOLLOW_POLL_MS,
-  followable,
-  followChains,
-  TIP_BLOCKS_MAX,
-} from '../../features/indexing/follow-chain.job.ts';
+import { EVM_CHAINS } from '../../chain/chain.ts';
+import { followable, followChains } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
+import { SETTLE_MS } from '../../features/indexing/follow-lease.job.ts';
 import { warehouseFollow } from '../../features/indexing/warehouse-follow.command.ts';
 import { warehouseForget } from '../../features/indexing/warehouse-forget.command.ts';
 import { warehouseImport } from '../../features/indexing/warehouse-import.command.ts';
 import { warehouseStatus } from '../../features/indexing/warehouse-status.command.ts';
 import type { Followable } from '../../ports/indexing/chain-following.ts';
-import { evmNode } from '../../sources/evm/node.ts';
-import { RPC_LIMITS } from '../../sources/http/json-rpc.ts';
+import { shownAddress } from '../../sources/http/outbound-call.ts';
+import { followReportTable } from '../../stores/control/follow-reports.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
-import { evmClients } from '../evm-clients.ts';
-import { type Base, feature, type Job, type OpenedRests, originOf } from '../feature.ts';
+import { type Base, feature, type Job, type OpenedRests } from '../feature.ts';
+import { followerProcess } from '../follower-process.ts';
 import type { Logger } from '../logger.ts';
+import type { Outside } from '../outside.ts';
 import { history } from './history.ts';
 
 type Rested = OpenedRests<{ history: typeof history }>;
@@ -37,35 +35,39 @@ export const indexing = feature({
     { history: { store } }: Rested,
   ) => {
     const leases = leaseTable(database, randomUUID(), context);
-    const nodes = evmClients(outside, RPC_LIMITS);
+    const reports = followReportTable(database, context);
     const lags = followLags(nowS);
-    const { simulate: simulated } = config;
-    const following = [...nodes.byChain].map(([chain, rpc]) => {
-      const world = {
-        node: evmNode({ chain, rpc, simulated, now: nowS }),
-        store,
-        origin: originOf(config),
-        now: nowS,
-        sleep: pause,
-        pollMs: FOLLOW_POLL_MS,
-        tipBlocksMax: TIP_BLOCKS_MAX,
-      };
-      return followable(world, { leases, sleep: pause });
+    const { simulate: simulated, proxyUrl } = config;
+    const proxy = proxyUrl === null ? null : proxyUrl.reveal();
+    const nodes = nodesOf(outside);
+    const child = followerProcess({
+      warehouse,
+      simulated,
+      proxy,
+      nodes: Object.fromEntries(nodes),
+    });
+    // Embedded, the engine ended with the process that asked it.
+    const settleMs = warehouse.kind === 'remote' ? SETTLE_MS : 0;
+    const following = nodes.map(([chain, url]) => {
+      const follow: Parameters<typeof followable>[1] = (...given) => child.follow(chain, ...given);
+      const node = { chain, source: shownAddress(new URL(url)) };
+      return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
     });
     const importFiles = bulkImporter(store, join(config.dataDir, 'import'));
     return {
       ports: {},
       services: {
         warehouseImport: { simulated, importFiles },
-        warehouseStatus: store,
+        warehouseStatus: { status: store.status, followers: reports.all },
         warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
           pause(READS_END_MS, signal),
         ),
-        following: { chains: following, elapsedMs: () => performance.now() },
+        following: { chains: following, elapsedMs },
+        followers: reports.all,
       },
       gauges: lagGauges(following, lags),
       jobs: [followingJob(following, lags, log)],
-      close: nodes.close,
+      close: child.close,
     };
   },
   ports: {},
@@ -80,11 +82,22 @@ export const indexing = feature({
   ],
 });
 
+/** The nodes that are set, by their chain. */
+function nodesOf({ rpc }: Outside) {
+  return EVM_CHAINS.flatMap((chain) => {
+    const url = rpc[chain];
+    return url === null ? [] : [[chain, url] as const];
+  });
+}
+
+const elapsedMs = () => performance.now();
+
 function followingJob(following: readonly Followable[], lags: FollowLags, log: Logger): Job {
   const start = () =>
     followChains(
       following.map((chain) => ({ followable: chain, fromBlock: null })),
       {
+        sleep: pause,
         onState: lags.onState,
         onEnd: (end) => log.warn(end, 'chain: no longer followed'),
         onBug: (fault) => log.error({ fault: String(fault) }, 'chain: following failed'),

@@ -17,6 +17,18 @@ export const sourceFreshness = z.strictObject({
   reason: z.string().nullable(),
 });
 
+/**
+ * How a chain is followed from its node. `held_up`: a known fault, over which it goes on by itself.
+ * `stopped`: it cannot go on by itself, or its process has ended. `since`: from when on it is so.
+ */
+const followedChain = z.strictObject({
+  state: z.enum(['following', 'held_up', 'stopped']),
+  reason: z.string().nullable(),
+  since: unixSeconds,
+  last_block: z.int().nonnegative().nullable(),
+  lag_blocks: z.int().nonnegative().nullable(),
+});
+
 const served = z.strictObject({ access: z.string(), summary: z.string() });
 
 export const health = plainRoute({
@@ -41,6 +53,10 @@ export const health = plainRoute({
         }),
         routes: z.record(z.string(), served),
         data_freshness: z.record(z.string(), sourceFreshness),
+        following: z
+          .record(z.string(), followedChain)
+          .nullable()
+          .describe('By chain. Null where it could not be read, which is not that none is.'),
       })
       .describe('The service answers. The age of a source says whether it can carry a negative.'),
   },

@@ -2,7 +2,6 @@
 // Before anything is added, the last block held is looked for on the node's chain; where it is not,
 // the tip is undone down to the last block that is. A final block is never undone.
 
-import type { TransferKind } from '../../chain/transfer.ts';
 import type { ImportOrigin } from '../../evidence/origin.ts';
 import { Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -11,15 +10,10 @@ import {
   BLOCKS_AT_ONCE_MAX,
   type ChainNode,
   type Heads,
+  type NodeReach,
   type ReadBlocks,
 } from '../../ports/indexing/chain-node.ts';
-import type {
-  Cursor,
-  FinalBlocks,
-  Moved,
-  TipBlock,
-  TransferStore,
-} from '../../ports/indexing/transfer-store.ts';
+import type { Cursor, Moved, Tenure, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** The outside of following. `now` gives Unix seconds. */
 export type FollowWorld = {
@@ -45,17 +39,21 @@ type Reads<T> = T | Unread<never>;
 export class FollowSteps {
   readonly #world: FollowWorld;
   readonly #fromBlock: number | null;
+  readonly #tenure: Tenure;
   readonly #signal: AbortSignal;
   #cursor: Cursor | null = null;
-  #kinds: readonly TransferKind[] | null = null;
+  #reach: NodeReach | null = null;
+  /** Ranges of final blocks that are being read ahead of the cursor, by their first block. */
+  readonly #ahead = new Map<number, ReturnType<ChainNode['blocks']>>();
   #heads: Heads | null = null;
   #last: { readonly number: number; readonly time: number } | null = null;
   #done = { blocks: 0, transfers: 0, reorgs: 0, blocks_undone: 0 };
   #leftOut = { nft: 0, misshapen: 0 };
 
-  constructor(world: FollowWorld, fromBlock: number | null, signal: AbortSignal) {
+  constructor(world: FollowWorld, fromBlock: number | null, tenure: Tenure, signal: AbortSignal) {
     this.#world = world;
     this.#fromBlock = fromBlock;
+    this.#tenure = tenure;
     this.#signal = signal;
   }
 
@@ -63,6 +61,7 @@ export class FollowSteps {
   async next(): Promise<Step> {
     const step = await this.#step();
     if (step.step === 'silent') this.#cursor = null;
+    if (step.step !== 'ahead') this.#ahead.clear();
     return step;
   }
 
@@ -92,15 +91,16 @@ export class FollowSteps {
     const before = await store.cursor(node.chain);
     if (!before.checked) return before;
     const asked = before.value === null ? this.#fromBlock : nextOf(before.value);
-    const kinds = await node.open(asked, this.#signal);
-    if (!kinds.checked) return kinds;
-    const lost = before.value?.kinds.filter((kind) => !kinds.value.includes(kind));
+    const reach = await node.open(asked, this.#signal);
+    if (!reach.checked) return reach;
+    const { kinds } = reach.value;
+    const lost = before.value?.kinds.filter((kind) => !kinds.includes(kind));
     if (lost !== undefined && lost.length > 0) {
       // Going on without them would leave a hole that nothing here could fill again.
       const fault = `no longer tells ${lost.join(' and ')} transfers, as was followed so far`;
       return unread('chain_node', this.#failed(fault));
     }
-    this.#kinds = kinds.value;
+    this.#reach = reach.value;
     let from_block = before.value === null ? this.#fromBlock : before.value.from_block;
     if (from_block === null) {
       const heads = await node.heads(this.#signal);
@@ -108,8 +108,8 @@ export class FollowSteps {
       from_block = heads.value.final === null ? FIRST_BLOCK : heads.value.final;
     }
     const { chain, source } = node;
-    const following = { chain, from_block, kinds: kinds.value, source, origin };
-    const cursor = await store.follow(following);
+    const following = { chain, from_block, kinds, source, origin };
+    const cursor = await store.follow(following, this.#tenure);
     if (!cursor.checked) return cursor;
     const highest = cursor.value.tip.at(-1);
     if (highest !== undefined) this.#last = highest;
@@ -193,21 +193,43 @@ export class FollowSteps {
       const fault = `made none of its last ${cursor.tip.length} blocks final`;
       return { step: 'silent', why: this.#failed(fault) };
     }
+    const reach = this.#reach;
+    if (reach !== null && reach.to_block !== null && from > reach.to_block) {
+      // From here on it tells other kinds: they are held as a range of their own.
+      this.#cursor = null;
+      return { step: 'ahead' };
+    }
     const isFinal = cursor.tip.length === 0 && final !== null && from <= final;
-    const to = Math.min(isFinal ? final : latest, from + BLOCKS_AT_ONCE_MAX - 1);
+    const end = isFinal ? final : latest;
+    const to = reach === null || reach.to_block === null ? end : Math.min(end, reach.to_block);
     const { node, store } = this.#world;
-    const got = await node.blocks(from, to, this.#signal);
+    const got = await this.#blocks(from, to, isFinal ? RANGES_AHEAD : 1);
     if (!got.checked) return silent(got);
     if (got.value === 'moved') return { step: 'moved' };
     const { blocks } = got.value;
-    const fits = isFinal && cursor.final_hash !== null;
-    if (fits && blocks[0]?.parent_hash !== cursor.final_hash) return { step: 'moved' };
     const moved = isFinal
-      ? await store.applyFinal(node.chain, finalBlocks(this.#world, blocks))
+      ? await store.applyFinal(node.chain, blocks)
       : await store.applyTip(node.chain, blocks);
     const step = this.#moved(moved);
     if (step.step === 'ahead') this.#added(got.value);
     return step;
+  }
+
+  /** The next range of blocks, with others behind it under way so that none waits for the store. */
+  async #blocks(from: number, to: number, ranges: number): ReturnType<ChainNode['blocks']> {
+    for (let n = 0; n < ranges; n += 1) {
+      const first = from + n * BLOCKS_AT_ONCE_MAX;
+      if (first > to || this.#ahead.has(first)) continue;
+      const last = Math.min(to, first + BLOCKS_AT_ONCE_MAX - 1);
+      const reading = this.#world.node.blocks(first, last, this.#signal);
+      // It may fail before its turn; then it fails again when it is waited for.
+      reading.catch(() => undefined);
+      this.#ahead.set(first, reading);
+    }
+    const next = this.#ahead.get(from);
+    if (next === undefined) throw new RangeError('no blocks to read');
+    this.#ahead.delete(from);
+    return await next;
   }
 
   #added({ blocks, left_out }: ReadBlocks): void {
@@ -249,7 +271,7 @@ export class FollowSteps {
     return {
       chain: node.chain,
       source: node.source,
-      kinds: this.#kinds,
+      kinds: this.#reach === null ? null : this.#reach.kinds,
       head_block: heads === null ? null : heads.latest,
       last_block,
       last_time,
@@ -268,7 +290,30 @@ export class FollowSteps {
   }
 }
 
+/** The state of a chain of which nothing was asked yet. */
+export function notBegun(chain: string, source: string): FollowState {
+  return {
+    chain,
+    source,
+    kinds: null,
+    head_block: null,
+    last_block: null,
+    last_time: null,
+    final_block: null,
+    lag_blocks: null,
+    lag_s: null,
+    blocks: 0,
+    transfers: 0,
+    reorgs: 0,
+    blocks_undone: 0,
+    left_out: { nft: 0, misshapen: 0 },
+    fault: null,
+  };
+}
+
 const FIRST_BLOCK = 0;
+/** Ranges of final blocks that are read from a node at once. */
+const RANGES_AHEAD = 4;
 
 function silent(reading: { readonly checked: false; readonly why: Why }): Step {
   return { step: 'silent', why: reading.why };
@@ -282,22 +327,4 @@ function lastOf({ tip, final_block }: Cursor): number | null {
 function nextOf(cursor: Cursor): number {
   const last = lastOf(cursor);
   return last === null ? cursor.from_block : last + 1;
-}
-
-function finalBlocks({ node }: FollowWorld, blocks: readonly TipBlock[]): FinalBlocks {
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  if (first === undefined || last === undefined) throw new RangeError('no blocks to add');
-  const { chain } = node;
-  return {
-    from_block: first.number,
-    to_block: last.number,
-    to_hash: last.hash,
-    to_time: last.time,
-    transfers: blocks.flatMap((block) => block.transfers),
-    creations: blocks.flatMap((block) => block.creations),
-    blocks: blocks.map(({ number, hash, parent_hash, time }) => {
-      return { chain, number, hash, parent_hash, time };
-    }),
-    transactions: [],
-  };
 }

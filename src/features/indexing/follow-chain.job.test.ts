@@ -4,17 +4,17 @@ import { read } from '../../evidence/reading.ts';
 import type { FollowEnd, FollowState } from '../../ports/indexing/chain-following.ts';
 import type { ChainNode } from '../../ports/indexing/chain-node.ts';
 import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
-import { embeddedControl, leasesIn } from '../../testing/control-store.ts';
 import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
 import {
   type MemoryTransferStore,
   memoryTransferStore,
 } from '../../testing/memory/transfer-store.ts';
-import { followable, followChain, followChains, TIP_BLOCKS_MAX } from './follow-chain.job.ts';
+import { followChain, TIP_BLOCKS_MAX } from './follow-chain.job.ts';
 import type { FollowWorld } from './follow-chain-steps.job.ts';
 
 const NOW = 1_800_000_000;
 const STEPS_MAX = 5_000;
+const TENURE = { epoch: 1, settle: async () => undefined };
 
 type Script = {
   readonly from?: number | null;
@@ -43,14 +43,19 @@ async function followed(chain: MemoryChain, held: MemoryTransferStore, script: S
       if (script.onWait(slept.length) === 'stop') stop.abort();
     },
   };
-  const end: FollowEnd = await followChain(world, script.from === undefined ? 0 : script.from, {
-    signal: stop.signal,
-    onState: (state) => {
-      states.push(state);
-      steps += 1;
-      if (steps > STEPS_MAX) throw new Error('following does not come to an end');
+  const end: FollowEnd = await followChain(
+    world,
+    script.from === undefined ? 0 : script.from,
+    {
+      signal: stop.signal,
+      onState: (state) => {
+        states.push(state);
+        steps += 1;
+        if (steps > STEPS_MAX) throw new Error('following does not come to an end');
+      },
     },
-  });
+    TENURE,
+  );
   return { end, states, slept };
 }
 
@@ -61,15 +66,6 @@ function rows(chain: MemoryChain, held: MemoryTransferStore, from = 0) {
     held: held.transfers('ethereum').map((one) => [one.block, one.block_hash]),
     said: said.map((one) => [one.number, one.hash]),
   };
-}
-
-const fresh = embeddedControl();
-
-/** A lease that nobody else asks for, held until it is let go. */
-function unleased() {
-  const sleep = (_: number, signal: AbortSignal) =>
-    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  return { leases: leasesIn(fresh(), 'one'), sleep };
 }
 
 const stopAt = (last: number) => (waits: number) => (waits >= last ? 'stop' : 'on');
@@ -269,41 +265,6 @@ describe('following a chain', () => {
     }
   });
 
-  test('several chains go on at once, and one that breaks is nothing to the others', async () => {
-    const good = memoryChain();
-    const bad = memoryChain('base');
-    const held = memoryTransferStore();
-    good.mine(100);
-    bad.onAsked(() => {
-      throw new TypeError('a bug');
-    });
-    const [bugs, ends]: [unknown[], FollowEnd[]] = [[], []];
-    const world = (chain: MemoryChain): FollowWorld => ({
-      node: chain.node,
-      store: held.store,
-      origin: 'simulated',
-      now: () => NOW,
-      pollMs: 1,
-      tipBlocksMax: TIP_BLOCKS_MAX,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    });
-    await new Promise<void>((resolve) => {
-      const lease = unleased();
-      const followed = (chain: MemoryChain) => followable(world(chain), lease);
-      const both = [bad, good].map((one) => ({ followable: followed(one), fromBlock: 0 }));
-      const following = followChains(both, {
-        onBug: (error) => bugs.push(error),
-        onEnd: (end) => ends.push(end),
-        onState: (state) => {
-          if (state.last_block === 100) void following.stop().then(resolve);
-        },
-      });
-    });
-    expect(bugs).toEqual([new TypeError('a bug')]);
-    expect(ends).toMatchObject([{ end: 'stopped', state: { chain: 'ethereum' } }]);
-    expect(rows(good, held).held).toEqual(rows(good, held).said);
-  });
-
   test('a chain that moves away under every reading is told as a fault', async () => {
     const chain = memoryChain();
     const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
@@ -334,41 +295,6 @@ describe('following a chain', () => {
     expect(rows(chain, held).held).toEqual(rows(chain, held).said);
   });
 
-  test('a chain has one writer: who asks for it again looks on, and leaves without ending it', async () => {
-    const chain = memoryChain();
-    const held = memoryTransferStore();
-    chain.mine(10);
-    const first = new AbortController();
-    const second = new AbortController();
-    const seen: FollowState[] = [];
-    let looking: Promise<FollowEnd> | null = null;
-    let waits = 0;
-    const world: FollowWorld = {
-      node: chain.node,
-      store: held.store,
-      origin: 'simulated',
-      now: () => NOW,
-      pollMs: 1,
-      tipBlocksMax: TIP_BLOCKS_MAX,
-      sleep: async () => {
-        waits += 1;
-        chain.mine(1);
-        if (waits === 1) {
-          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
-        }
-        if (waits === 3) second.abort();
-        if (waits === 3) expect((await looking)?.end).toBe('stopped');
-        if (waits === 5) first.abort();
-      },
-    };
-    const shared = followable(world, unleased());
-    const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
-    expect(end.state.last_block).toBe(14);
-    expect(seen.at(-1)?.last_block).toBe(12);
-    expect(held.doubles()).toBe(0);
-    expect(rows(chain, held).held).toEqual(rows(chain, held).said.slice(0, 15));
-  });
-
   test('a node that tells fewer kinds than before is a fault: no hole is left behind', async () => {
     const chain = memoryChain();
     const held = memoryTransferStore();
@@ -377,7 +303,7 @@ describe('following a chain', () => {
     chain.mine(10);
     const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
     const open: ChainNode['open'] = async () =>
-      read(['native', 'token'], { port: 'chain_node', source });
+      read({ kinds: ['native', 'token'], to_block: null }, { port: 'chain_node', source });
     const poorer = { ...chain.node, open };
     const { end, states } = await followed(chain, held, { node: poorer, onWait: stopAt(3) });
     expect(states.at(-1)?.fault?.reason).toBe(
@@ -385,6 +311,61 @@ describe('following a chain', () => {
     );
     expect(end.end).toBe('stopped');
     expect(held.transfers('ethereum')).toHaveLength(11);
+  });
+
+  test('blocks of which a node tells fewer kinds are a range of their own, and forfeit nothing else', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(300);
+    chain.setFinal(250);
+    const source = { name: 'x', url: 'x', as_of: 0, kind: 'observation', simulated: true } as const;
+    const open: ChainNode['open'] = async (from) => {
+      const early = from !== null && from < 100;
+      const reach = early
+        ? ({ kinds: ['native', 'token'], to_block: 99 } as const)
+        : ({ kinds: ['native', 'internal', 'token'], to_block: null } as const);
+      return read(reach, { port: 'chain_node', source });
+    };
+    const begun: unknown[] = [];
+    const follow: TransferStore['follow'] = async (following, tenure) => {
+      const cursor = await held.store.follow(following, tenure);
+      begun.push([cursor.checked && cursor.value.final_block, following.kinds.length]);
+      return cursor;
+    };
+    const node = { ...chain.node, open };
+    const store = { ...held.store, follow };
+    const { end } = await followed(chain, held, { node, store, onWait: stopAt(1) });
+    expect(begun).toEqual([
+      [null, 2],
+      [99, 3],
+    ]);
+    expect(end.state).toMatchObject({ last_block: 300, final_block: 250, fault: null });
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+  });
+
+  test('final blocks are read in several ranges at once, few of them, and written in order', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(1_000);
+    chain.setFinal(900);
+    let reading = 0;
+    let most = 0;
+    const blocks: ChainNode['blocks'] = async (from, to, signal) => {
+      reading += 1;
+      most = Math.max(most, reading);
+      // The later a range begins, the sooner it is read.
+      for (let turn = from; turn < 1_000; turn += 50) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      reading -= 1;
+      return await chain.node.blocks(from, to, signal);
+    };
+    const node = { ...chain.node, blocks };
+    const { end } = await followed(chain, held, { node, onWait: stopAt(1) });
+    expect(most).toBe(4);
+    expect(end.state).toMatchObject({ last_block: 1_000, final_block: 900, fault: null });
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said);
+    expect(held.doubles()).toBe(0);
   });
 
   test('a start that finds nothing new still knows how old the last block is', async () => {

@@ -9,8 +9,11 @@ import type {
   FollowState,
   FollowWatch,
 } from '../../ports/indexing/chain-following.ts';
-import { FollowSteps, type FollowWorld } from './follow-chain-steps.job.ts';
+import type { ChainNode } from '../../ports/indexing/chain-node.ts';
+import type { Tenure } from '../../ports/indexing/transfer-store.ts';
+import { FollowSteps, type FollowWorld, notBegun } from './follow-chain-steps.job.ts';
 import { followUnderLease, type LeaseWorld } from './follow-lease.job.ts';
+import { type ReportWorld, reporter } from './follow-report.job.ts';
 
 /** How often a node is asked for a newer head. */
 export const FOLLOW_POLL_MS = 2_000;
@@ -30,9 +33,10 @@ export async function followChain(
   world: FollowWorld,
   fromBlock: number | null,
   watch: FollowWatch,
+  tenure: Tenure,
 ): Promise<FollowEnd> {
   const { signal } = watch;
-  const steps = new FollowSteps(world, fromBlock, signal);
+  const steps = new FollowSteps(world, fromBlock, tenure, signal);
   let failures = 0;
   let moves = 0;
   while (!signal.aborted) {
@@ -60,6 +64,9 @@ function waitMs(pollMs: number, failures: number): number {
   return Math.min(RETRY_MS * 2 ** Math.min(failures - 1, DOUBLINGS_MAX), RETRY_MAX_MS);
 }
 
+/** How a chain is followed once its lease is held: `followChain`, here or in another process. */
+type Follow = (fromBlock: number | null, watch: FollowWatch, tenure: Tenure) => Promise<FollowEnd>;
+
 /** One chain among several. `fromBlock` as in `followChain`. */
 type FollowedChain = {
   readonly followable: Followable;
@@ -71,11 +78,17 @@ type FollowChainsWatch = {
   readonly onState: (state: FollowState) => void;
   readonly onEnd: (end: FollowEnd) => void;
   readonly onBug: (error: unknown) => void;
+  /** As in `FollowWorld`. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
+
+/** The pause before a chain that has ended is tried again; each further one doubles it. */
+const AGAIN_MS = 5_000;
 
 /**
  * Follows several chains at once, each on its own: what happens to one is nothing to the others.
- * `stop` ends them and waits; what was begun is finished or undone at the next start.
+ * One that ended by itself is tried again, ever more seldom. `stop` ends them and waits; what was
+ * begun is finished or undone at the next start.
  */
 export function followChains(
   chains: readonly FollowedChain[],
@@ -84,10 +97,19 @@ export function followChains(
   const ended = new AbortController();
   const { signal } = ended;
   const running = chains.map(async ({ followable, fromBlock }) => {
-    try {
-      watch.onEnd(await followable.follow(fromBlock, { onState: watch.onState, signal }));
-    } catch (error) {
-      watch.onBug(error);
+    let waitMs = AGAIN_MS;
+    while (!signal.aborted) {
+      try {
+        const onState = (state: FollowState) => {
+          if (state.fault === null) waitMs = AGAIN_MS;
+          watch.onState(state);
+        };
+        watch.onEnd(await followable.follow(fromBlock, { onState, signal }));
+      } catch (error) {
+        watch.onBug(error);
+      }
+      await watch.sleep(waitMs, signal);
+      waitMs = Math.min(waitMs * 2, RETRY_MAX_MS);
     }
   });
   return {
@@ -103,11 +125,31 @@ export function followChains(
  * among all that share a control store. A second caller, while it is
  * followed here already, is told of that and leaves without ending it.
  */
-export function followable(world: FollowWorld, lease: Omit<LeaseWorld, 'chain'>): Followable {
-  const { chain } = world.node;
+export function followable(
+  { chain, source }: Pick<ChainNode, 'chain' | 'source'>,
+  follow: Follow,
+  lease: Omit<LeaseWorld, 'chain'>,
+  report: ReportWorld,
+): Followable {
+  const told = reporter(report, chain);
+  /** As the one that holds the lease: its word on how it goes is everybody's. */
+  const asHolder = async (fromBlock: number | null, watch: FollowWatch, tenure: Tenure) => {
+    const heard = (state: FollowState): void => {
+      told.onState(state);
+      watch.onState(state);
+    };
+    try {
+      const end = await follow(fromBlock, { ...watch, onState: heard }, tenure);
+      if (end.end === 'broken') await told.stopped(end.why.reason, end.state.last_block);
+      return end;
+    } catch (error) {
+      await told.stopped(why('follower_failed', { chain }).reason, last.last_block);
+      throw error;
+    }
+  };
   const watches = new Set<FollowWatch>();
   let running: Promise<FollowEnd> | null = null;
-  let last = new FollowSteps(world, null, new AbortController().signal).state(null);
+  let last = notBegun(chain, source);
   const onState = (state: FollowState): void => {
     last = state;
     for (const watch of watches) watch.onState(state);
@@ -128,13 +170,18 @@ export function followable(world: FollowWorld, lease: Omit<LeaseWorld, 'chain'>)
         if (running !== null) return await looksOn(running, watch);
         running = followUnderLease(
           { ...lease, chain },
-          (leased) => followChain(world, fromBlock, leased),
+          (leased, tenure) => asHolder(fromBlock, leased, tenure),
           { onState, signal: watch.signal },
           (fault) => ({ ...last, fault }),
         );
-        return await running.finally(() => {
+        const end = await running.finally(() => {
           running = null;
         });
+        // Who waited for another process to leave has nothing to tell of the chain.
+        const held = end.end === 'stopped' && end.state.fault === null;
+        if (held)
+          await told.stopped(why('follower_stopped', { chain }).reason, end.state.last_block);
+        return end;
       } finally {
         watches.delete(watch);
       }

@@ -33,7 +33,7 @@ function leasesOf(held: Held, holder: string, nowMs: () => number): Leases {
     take: async (_, forS) => {
       const isFree = held.by === null || held.by === holder || held.untilMs < nowMs();
       if (isFree) Object.assign(held, { by: holder, untilMs: nowMs() + forS * 1_000 });
-      return read(isFree, ORIGIN);
+      return read(isFree ? { epoch: 1, released: true } : null, ORIGIN);
     },
     release: async () => {
       if (held.by === holder) held.by = null;
@@ -67,7 +67,12 @@ function world() {
       return { ...STATE, fault };
     };
     const watch = { signal, onState: () => undefined };
-    const running = followUnderLease({ chain: 'base', leases, sleep }, follow, watch, waits);
+    const running = followUnderLease(
+      { chain: 'base', leases, sleep, settleMs: 0 },
+      follow,
+      watch,
+      waits,
+    );
     return { running, ended };
   };
   const pass = async (ms: number) => {

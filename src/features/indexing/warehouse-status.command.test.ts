@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { FollowReport } from '../../ports/indexing/follow-reports.ts';
 import type { HeldChain, TransferStorePort } from '../../ports/indexing/transfer-store.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { warehouseStatus } from './warehouse-status.command.ts';
@@ -21,9 +22,16 @@ const CHAIN: HeldChain = {
   following: null,
 };
 
-const typed = (line: string, chains: readonly HeldChain[]) =>
+const typed = (
+  line: string,
+  chains: readonly HeldChain[],
+  followers: readonly FollowReport[] = [],
+) =>
   ran(line, [warehouseStatus], {
-    warehouseStatus: { status: async () => read(chains, ORIGIN) },
+    warehouseStatus: {
+      status: async () => read(chains, ORIGIN),
+      followers: async () => read(followers, { ...ORIGIN, port: 'follow_reports' }),
+    },
   });
 
 describe('exhibit warehouse status', () => {
@@ -46,13 +54,36 @@ describe('exhibit warehouse status', () => {
     expect(bare.lines.at(-1)).toBe('No block is held in full.');
   });
 
+  test('a chain whose follower stopped or is held up is named, with the reason and since when', async () => {
+    const at = { since: 1_700_000_000, last_block: 9, head_block: 20 };
+    const followers: FollowReport[] = [
+      { ...at, chain: 'base', state: 'following', reason: null },
+      { ...at, chain: 'bsc', state: 'held_up', reason: 'Its node failed: is away.' },
+      { ...at, chain: 'ethereum', state: 'stopped', reason: 'Nothing more was heard.' },
+    ];
+    const { lines } = await typed('warehouse status', [CHAIN], followers);
+    expect(lines.slice(-2)).toEqual([
+      'bsc: following held up since 2023-11-14 22:13 UTC. Its node failed: is away.',
+      'ethereum: following stopped since 2023-11-14 22:13 UTC. Nothing more was heard.',
+    ]);
+    const { lines: json } = await typed('warehouse status --json', [CHAIN], followers);
+    const stopped = {
+      chain: 'ethereum',
+      state: 'stopped',
+      reason: 'Nothing more was heard.',
+      since: '2023-11-14T22:13:20Z',
+      last_block: 9,
+      head_block: 20,
+    };
+    expect(JSON.parse(String(json[0]))).toMatchObject({ following: [{}, {}, stopped] });
+  });
+
   test('a silent store is not an empty one', async () => {
-    const silent = unread(
-      'transfer_store',
-      why('store_unreadable', { what: 'The warehouse', fault: 'it is not reachable' }),
-    );
+    const fault = why('store_unreadable', { what: 'The warehouse', fault: 'it is not reachable' });
+    const silent = unread('transfer_store', fault);
+    const unheard = unread('follow_reports', fault);
     const { status, lines, errors } = await ran('warehouse status', [warehouseStatus], {
-      warehouseStatus: { status: async () => silent },
+      warehouseStatus: { status: async () => silent, followers: async () => unheard },
     });
     expect(status).toBe(3);
     expect(lines).toEqual([]);

@@ -3,11 +3,14 @@
 
 import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts';
 import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
+import type { FollowReport, FollowReports } from '../../ports/indexing/follow-reports.ts';
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** The command's services; compose fills them. */
 type WarehouseStatusServices = {
-  readonly warehouseStatus: Pick<TransferStore, 'status'>;
+  readonly warehouseStatus: Pick<TransferStore, 'status'> & {
+    readonly followers: FollowReports['all'];
+  };
 };
 
 /** `exhibit warehouse status`. */
@@ -24,8 +27,15 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
       io.err(held.why.reason);
       return EXIT.couldNotCheck;
     }
-    if (io.json) printJson(io, { chains: held.value.map(jsonOf) });
-    else tell(held.value, io);
+    const followers = await store.followers();
+    if (io.json) {
+      const following = followers.checked ? followers.value.map(reportJson) : null;
+      printJson(io, { chains: held.value.map(jsonOf), following });
+      return EXIT.done;
+    }
+    tell(held.value, io);
+    if (!followers.checked) io.err(followers.why.reason);
+    else print(io, followers.value.flatMap(heldUp));
     return EXIT.done;
   },
 };
@@ -33,6 +43,17 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
 function jsonOf({ coverage, ...chain }: HeldChain) {
   const ranges = coverage.map((one) => ({ ...one, to_time: formatTime(one.to_time) }));
   return { ...chain, coverage: ranges };
+}
+
+function reportJson({ since, ...report }: FollowReport) {
+  return { ...report, since: formatTime(since) };
+}
+
+/** A line for a chain that is not followed just now. */
+function heldUp({ chain, state, reason, since }: FollowReport): readonly string[] {
+  if (state === 'following') return [];
+  const word = state === 'stopped' ? 'stopped' : 'held up';
+  return [`${chain}: following ${word} since ${timeText(since)}. ${reason}`];
 }
 
 function tell(chains: readonly HeldChain[], io: Io): void {

@@ -30,6 +30,15 @@ export type ReadBlocks = {
 };
 
 /**
+ * Which kinds of transfer a node tells in full, from a block on up to `to_block` (`null`: of all
+ * above). Behind it the node tells others, and is opened again.
+ */
+export type NodeReach = {
+  readonly kinds: readonly TransferKind[];
+  readonly to_block: number | null;
+};
+
+/**
  * A node. `moved` says that the chain changed while it was read, or that a block asked for is not
  * there (any more): ask for the heads again. Unread: the node failed, or is of another chain.
  */
@@ -39,12 +48,12 @@ export type ChainNode = {
   readonly source: string;
   /**
    * Finds out which kinds of transfer the node tells from a block on. It comes before the others,
-   * on each start and after each failure; it refuses a node of another chain.
+   * on each start, after each failure and behind its reach; it refuses a node of another chain.
    */
   readonly open: (
     fromBlock: number | null,
     signal: AbortSignal,
-  ) => Promise<Reading<readonly TransferKind[], ChainNodePort>>;
+  ) => Promise<Reading<NodeReach, ChainNodePort>>;
   readonly heads: (signal: AbortSignal) => Promise<Reading<Heads, ChainNodePort>>;
   /** The header at a height; `null` where the node has no such block. */
   readonly header: (

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import type { Leases } from './leases.ts';
+import type { Lease, Leases } from './leases.ts';
 
 /** Two holders on one empty table, and a way to let all leases end. */
 type LeasesUnderTest = {
@@ -16,6 +16,13 @@ const FOR_S = 60;
 async function taken(leases: Leases, name: string): Promise<boolean> {
   const reading = await leases.take(name, FOR_S);
   if (!(reading instanceof Read)) throw new Error(reading.why.reason);
+  return reading.value !== null;
+}
+
+/** The lease that is taken, which must be free. */
+async function lease(leases: Leases): Promise<Lease> {
+  const reading = await leases.take('x', FOR_S);
+  if (!(reading instanceof Read) || reading.value === null) throw new Error('it was not free');
   return reading.value;
 }
 
@@ -40,6 +47,23 @@ export function leasesKeep(name: string, make: () => Promise<LeasesUnderTest>): 
       await letEnd();
       expect(await taken(one, 'x')).toBe(true);
       expect(await taken(other, 'x')).toBe(false);
+    });
+
+    test('has a greater epoch for each holder, and says whether the one before let it go', async () => {
+      const { one, other, letEnd } = await make();
+      const first = await lease(one);
+      expect(first.released).toBe(true);
+      expect(await lease(one)).toEqual(first);
+      await letEnd();
+      expect(await lease(one)).toEqual(first);
+      await letEnd();
+      const stolen = await lease(other);
+      expect(stolen.released).toBe(false);
+      expect(stolen.epoch).toBeGreaterThan(first.epoch);
+      await other.release('x');
+      const again = await lease(one);
+      expect(again.released).toBe(true);
+      expect(again.epoch).toBeGreaterThan(stolen.epoch);
     });
 
     test('that many ask for at once goes to one of them', async () => {

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Reading } from '../../evidence/reading.ts';
-import type { Cursor, Following, Moved, TipBlock } from './transfer-store.ts';
+import type { Cursor, Following, Moved, Tenure, TipBlock } from './transfer-store.ts';
 import {
   given,
   hashOf,
@@ -34,6 +34,14 @@ const FOLLOWING: Following = {
   source: 'suite',
   origin: 'observed',
 };
+
+let epoch = 0;
+
+/** The tenure of the next follower, behind which no other one is still at work. */
+export function tenure(): Tenure {
+  epoch += 1;
+  return { epoch, settle: async () => undefined };
+}
 
 /** The block of a number on a fork: another fork has other hashes and other transfers. */
 function tipBlock(number: number, fork: string, parent: string): TipBlock {
@@ -82,7 +90,7 @@ const anySteps: fc.Arbitrary<Step[]> = fc.array(
 async function follow(made: StoreUnderTest, steps: readonly Step[]): Promise<TipBlock[]> {
   const { chain } = FOLLOWING;
   let { store } = made;
-  let cursor = given(await store.follow(FOLLOWING));
+  let cursor = given(await store.follow(FOLLOWING, tenure()));
   let blocks: TipBlock[] = [];
   let forks = 0;
   const fork = () => String.fromCharCode(65 + forks);
@@ -111,7 +119,7 @@ async function follow(made: StoreUnderTest, steps: readonly Step[]): Promise<Tip
       cursor = cursorOf(await store.finalise(chain, last - step.keep));
     } else {
       store = made.restarted();
-      cursor = given(await store.follow(FOLLOWING));
+      cursor = given(await store.follow(FOLLOWING, tenure()));
     }
     expect(cursor.tip.at(-1)?.hash ?? cursor.final_hash).toBe(blocks.at(-1)?.hash ?? null);
   }
@@ -122,7 +130,7 @@ async function follow(made: StoreUnderTest, steps: readonly Step[]): Promise<Tip
 export function promisesOfFollowing(name: string, fresh: Fresh): void {
   const begun = async (): Promise<StoreUnderTest> => {
     const made = await fresh();
-    given(await made.store.follow(FOLLOWING));
+    given(await made.store.follow(FOLLOWING, tenure()));
     return made;
   };
 
@@ -172,26 +180,20 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
     test('a chain that was never followed has no cursor; a restart finds the one that was left', async () => {
       const made = await fresh();
       expect(given(await made.store.cursor('ethereum'))).toBeNull();
-      given(await made.store.follow(FOLLOWING));
+      given(await made.store.follow(FOLLOWING, tenure()));
       const left = cursorOf(await made.store.applyTip('ethereum', chainOf(1, 4, 'A')));
       expect(given(await made.restarted().cursor('ethereum'))).toEqual(left);
-      expect(given(await made.restarted().follow({ ...FOLLOWING, from_block: 99 }))).toEqual(left);
+      expect(
+        given(await made.restarted().follow({ ...FOLLOWING, from_block: 99 }, tenure())),
+      ).toEqual(left);
     });
 
     test('blocks that are final already go in without a tip, and following goes on behind them', async () => {
       const made = await begun();
       const blocks = chainOf(1, 6, 'A');
-      const final = {
-        ...NONE,
-        from_block: 1,
-        to_block: 6,
-        to_hash: hashOf('A', 6),
-        to_time: NOW - 994,
-        transfers: blocks.flatMap(({ transfers }) => transfers),
-      };
-      const cursor = cursorOf(await made.store.applyFinal('ethereum', final));
+      const cursor = cursorOf(await made.store.applyFinal('ethereum', blocks));
       expect(cursor).toMatchObject({ final_block: 6, tip: [] });
-      expect(given(await made.store.applyFinal('ethereum', final))).toMatchObject({
+      expect(given(await made.store.applyFinal('ethereum', blocks))).toMatchObject({
         refused: 'gap',
       });
       cursorOf(await made.store.applyTip('ethereum', chainOf(7, 2, 'A')));
@@ -209,28 +211,17 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
       });
       const provenance = { source: 'suite', origin: 'observed', import_id: 'lost' } as const;
       given(await made.store.appendImported({ ...NONE, blocks: lost }, provenance));
-      const final = {
-        ...NONE,
-        blocks: blocks.map(({ number, hash, parent_hash, time }) => {
-          return { chain: 'ethereum' as const, number, hash, parent_hash, time };
-        }),
-        from_block: 1,
-        to_block: 6,
-        to_hash: hashOf('A', 6),
-        to_time: NOW - 994,
-        transfers: blocks.flatMap(({ transfers }) => transfers),
-      };
-      const cursor = cursorOf(await made.store.applyFinal('ethereum', final));
+      const cursor = cursorOf(await made.store.applyFinal('ethereum', blocks));
       expect(cursor).toMatchObject({ final_block: 6, final_hash: hashOf('A', 6) });
       const straight = await begun();
-      cursorOf(await straight.store.applyFinal('ethereum', final));
+      cursorOf(await straight.store.applyFinal('ethereum', blocks));
       expect(await sightOf(made.history())).toEqual(await sightOf(straight.history()));
     });
 
     test('coverage reaches the tip, of the kinds that the node tells and of no other', async () => {
       const made = await fresh();
       const following = { ...FOLLOWING, kinds: ['native', 'token'] } as const;
-      given(await made.store.follow(following));
+      given(await made.store.follow(following, tenure()));
       cursorOf(await made.store.applyTip('ethereum', chainOf(1, 5, 'A')));
       cursorOf(await made.store.finalise('ethereum', 2));
       const [held] = given(await made.store.status());
@@ -244,11 +235,11 @@ export function promisesOfFollowing(name: string, fresh: Fresh): void {
 
     test('where a node tells more kinds than before, the new ones begin behind what is final', async () => {
       const made = await fresh();
-      given(await made.store.follow({ ...FOLLOWING, kinds: ['native'] }));
+      given(await made.store.follow({ ...FOLLOWING, kinds: ['native'] }, tenure()));
       cursorOf(await made.store.applyTip('ethereum', chainOf(1, 5, 'A')));
       cursorOf(await made.store.finalise('ethereum', 3));
       const store = made.restarted();
-      const cursor = given(await store.follow(FOLLOWING));
+      const cursor = given(await store.follow(FOLLOWING, tenure()));
       expect(cursor).toMatchObject({ final_block: 3, tip: [], kinds: KINDS });
       cursorOf(await store.applyTip('ethereum', chainOf(4, 3, 'A')));
       const [held] = given(await store.status());

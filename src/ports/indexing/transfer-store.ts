@@ -158,13 +158,11 @@ export type Moved =
       readonly cursor: Cursor;
     };
 
-/** Blocks that are final already, all of them from one number to another, with their facts. */
-export type FinalBlocks = Facts & {
-  readonly from_block: number;
-  readonly to_block: number;
-  readonly to_hash: string;
-  readonly to_time: UnixSeconds;
-};
+/**
+ * A follower's time with a chain. `epoch` is greater than that of every follower before it.
+ * `settle` ends once no statement of an earlier follower can still be running.
+ */
+export type Tenure = { readonly epoch: number; readonly settle: () => Promise<void> };
 
 /** What is held of one chain; `origin` is `simulated` if any of it is. */
 export type HeldChain = {
@@ -182,7 +180,7 @@ export type HeldChain = {
 
 /**
  * The store of transfers. Each method is written once it is read; an unread one may have been
- * written in part and is simply called again. One writer for each chain that is followed.
+ * written in part and is simply called again. A chain has one follower, that of the newest epoch.
  */
 export type TransferStore = {
   /** Writes final facts. It records no coverage. */
@@ -216,13 +214,17 @@ export type TransferStore = {
   readonly cursor: (chain: ChainName) => Promise<Reading<Cursor | null, TransferStorePort>>;
   /**
    * Begins following, or goes on where it stood: `from_block` counts only the first time. It must
-   * be called before the others on each start; it clears away what a crash left half-applied.
+   * be called before the others on each start. From then on nothing that a follower of an earlier
+   * epoch writes counts, whenever its writes arrive; that follower is unread from its next step on.
    */
-  readonly follow: (following: Following) => Promise<Reading<Cursor, TransferStorePort>>;
+  readonly follow: (
+    following: Following,
+    tenure: Tenure,
+  ) => Promise<Reading<Cursor, TransferStorePort>>;
   /** Adds blocks that are final already, right behind the cursor, which must have no tip. */
   readonly applyFinal: (
     chain: ChainName,
-    blocks: FinalBlocks,
+    blocks: readonly TipBlock[],
   ) => Promise<Reading<Moved, TransferStorePort>>;
   /** Adds blocks to the tip, all of them or none. The first block followed may have any parent. */
   readonly applyTip: (

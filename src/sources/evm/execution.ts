@@ -160,13 +160,28 @@ export async function bestWay(
   block: NodeBlock,
   signal: AbortSignal,
 ): Promise<NodeWay> {
-  const first = async <Path extends TracePath | ReceiptPath>(paths: readonly Path[]) => {
-    for (const path of paths) if (!(await lacks(rpc, path, block, signal))) return path;
-    return null;
-  };
-  const receipts = await first(RECEIPT_PATHS);
+  const receipts = await firstPath(rpc, RECEIPT_PATHS, block, signal);
   if (receipts === null) throw new NodeFault('serves no receipts, which prove its blocks whole');
-  return { traces: await first(TRACES), receipts };
+  return { traces: await firstPath(rpc, TRACES, block, signal), receipts };
+}
+
+/** Whether a node has traces of a block, of any kind. */
+export async function hasTraces(
+  rpc: JsonRpc,
+  block: NodeBlock,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await firstPath(rpc, TRACES, block, signal)) !== null;
+}
+
+async function firstPath<Path extends TracePath | ReceiptPath>(
+  rpc: JsonRpc,
+  paths: readonly Path[],
+  block: NodeBlock,
+  signal: AbortSignal,
+): Promise<Path | null> {
+  for (const path of paths) if (!(await lacks(rpc, path, block, signal))) return path;
+  return null;
 }
 
 /** Whether a way cannot be gone with this node. What may pass is thrown on. */

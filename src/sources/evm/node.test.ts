@@ -208,7 +208,10 @@ describe.skipIf(absent)(title, () => {
       lacks.includes(method) ? error(-32601, `the method ${method} does not exist`) : null,
     );
     const node = nodeAt(proxy.url);
-    expect(await node.open(0, never)).toMatchObject({ checked: true, value: kinds });
+    expect(await node.open(0, never)).toMatchObject({
+      checked: true,
+      value: { kinds, to_block: null },
+    });
     const all = await readAll(node);
     if (typeof all === 'string') throw new Error(all);
     const rows = ({ blocks }: ReadBlocks) =>
@@ -221,6 +224,40 @@ describe.skipIf(absent)(title, () => {
     expect(all.blocks.map((one) => one.creations)).toEqual(
       truth.blocks.map((one) => one.creations),
     );
+  });
+
+  test('blocks that a node cannot trace forfeit nothing of the others', async () => {
+    const kinds = ['native', 'internal', 'token'];
+    const traced = (
+      call: { method: string; params: unknown[] },
+      from: number,
+      blocks: unknown[],
+    ) => {
+      const [at] = call.params;
+      const number = call.method === 'trace_block' ? Number(at) : blocks.indexOf(at);
+      return call.method.includes('race') && number < from;
+    };
+    const hashes: unknown[] = [];
+    for (let number = 0; number <= head; number += 1) {
+      const block = await anvil.ask('eth_getBlockByNumber', `0x${number.toString(16)}`, false);
+      hashes.push(Reflect.get(Object(block), 'hash'));
+    }
+    const pruned = (from: number): Rule => {
+      return (call) =>
+        traced(call, from, hashes) ? error(4444, 'Pruned history unavailable') : null;
+    };
+    proxy.setRule(pruned(1));
+    const genesis = await nodeAt(proxy.url).open(0, never);
+    expect(genesis).toMatchObject({ value: { kinds, to_block: null } });
+    expect(await readAll(nodeAt(proxy.url))).toEqual(truth);
+    proxy.setRule(pruned(6));
+    const node = nodeAt(proxy.url);
+    const early = { kinds: ['native', 'token'], to_block: 5 };
+    expect(await node.open(0, never)).toMatchObject({ value: early });
+    expect(await node.open(6, never)).toMatchObject({ value: { kinds, to_block: null } });
+    const told = await node.blocks(6, head, never);
+    if (!told.checked || told.value === 'moved') throw new Error('the blocks were not told');
+    expect(told.value.blocks).toEqual(truth.blocks.slice(6));
   });
 
   test('a node that drops logs is found out by its receipts too', async () => {

@@ -4,8 +4,7 @@
 // a refusal for an empty block.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import type { TransferKind } from '../../chain/transfer.ts';
-import { wholeKinds } from '../../chain/whole-kinds.ts';
+import { sameKindsUntil, wholeKinds } from '../../chain/whole-kinds.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type ChainNode,
   type ChainNodePort,
   type Heads,
+  type NodeReach,
   type ReadBlocks,
 } from '../../ports/indexing/chain-node.ts';
 import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
@@ -20,7 +20,7 @@ import { COUNT } from '../http/hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
 import { isTransferLog, tokenTransfers } from './decode-logs.ts';
-import { bestWay, executions, type NodeWay, resultOf } from './execution.ts';
+import { bestWay, executions, hasTraces, type NodeWay, resultOf } from './execution.ts';
 import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { nodeRefusalOf } from './refusals.ts';
@@ -42,6 +42,8 @@ type EvmNodeOptions = {
 const UNDOABLE_BLOCKS = 64;
 /** The same where the node knows no `finalized` block. */
 const UNDOABLE_BLOCKS_UNTAGGED = 128;
+/** Blocks that are looked through for one that shows what a node can tell. */
+const PROBED_MAX = 16;
 const BLOCK_METHOD = 'eth_getBlockByNumber';
 
 /** A node behind a JSON-RPC client. */
@@ -99,7 +101,7 @@ class BlockReader {
     this.#logs = logRanges(options.rpc.call);
   }
 
-  async open(fromBlock: number | null, signal: AbortSignal): Promise<readonly TransferKind[]> {
+  async open(fromBlock: number | null, signal: AbortSignal): Promise<NodeReach> {
     const { rpc, chain } = this.#options;
     this.#way = null;
     const method = 'eth_chainId';
@@ -108,12 +110,43 @@ class BlockReader {
     const wanted = CHAINS[chain].chain_id;
     if (id !== wanted) throw new NodeFault(`is of chain ${id}, not of ${chain} (${wanted})`);
     const { latest } = await headsOf(rpc, signal);
-    const probed = fromBlock === null ? latest : Math.min(fromBlock, latest);
-    const [block] = await this.#whole(probed, probed, signal);
-    if (block === undefined) throw new NodeFault(`does not hold block ${probed}`);
-    const way = await bestWay(rpc, block, signal);
+    const from = fromBlock === null ? latest : Math.min(fromBlock, latest);
+    const way = await bestWay(rpc, await this.#probe(from, latest, signal), signal);
     this.#way = way;
-    return wholeKinds(way.traces === null ? 'receipts' : way.traces, chain, probed);
+    const source = way.traces === null ? 'receipts' : way.traces;
+    const untraced = way.traces === null ? await this.#lastUntraced(from, latest, signal) : null;
+    const ends = [untraced, sameKindsUntil(source, chain, from)].filter((end) => end !== null);
+    const to_block = ends.length === 0 ? null : Math.min(...ends);
+    return { kinds: wholeKinds(source, chain, from), to_block };
+  }
+
+  /** A block by which a node shows what it can tell: neither the first, nor an empty one. */
+  async #probe(from: number, to: number, signal: AbortSignal): Promise<NodeBlock> {
+    const first = Math.min(Math.max(from, 1), to);
+    const blocks = await this.#whole(first, Math.min(first + PROBED_MAX - 1, to), signal);
+    const busy = blocks.find(({ transactions }) => transactions.length > 0);
+    const block = busy === undefined ? blocks[0] : busy;
+    if (block === undefined) throw new NodeFault(`does not hold block ${first}`);
+    return block;
+  }
+
+  /**
+   * The last block of which a node has no traces, where it has those of its newest: the states
+   * before it are pruned. `null`: it has none at all.
+   */
+  async #lastUntraced(from: number, latest: number, signal: AbortSignal): Promise<number | null> {
+    const { rpc } = this.#options;
+    const newest = await this.#probe(latest, latest, signal);
+    if (!(await hasTraces(rpc, newest, signal))) return null;
+    let without = from;
+    let having = latest;
+    while (having - without > 1) {
+      const middle = Math.floor((without + having) / 2);
+      const block = await this.#probe(middle, having - 1, signal);
+      if (await hasTraces(rpc, block, signal)) having = middle;
+      else without = block.number;
+    }
+    return having - 1;
   }
 
   async blocks(from: number, to: number, signal: AbortSignal): Promise<ReadBlocks> {

@@ -1,16 +1,26 @@
 // Answers one question: who holds a lease, by the control database and its own clock.
 // The clocks of the processes do not matter: only the database tells the time.
 
+import { z } from 'zod';
 import type { Leases } from '../../ports/indexing/leases.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
 import type { Database } from './engine/database.ts';
 
+// An epoch is never less than the time, so that it goes on where this table was lost.
 const TAKE = `
-  insert into leases as l (name, holder, held_until)
-  values ($1, $2, now() + make_interval(secs => $3::int))
-  on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until
+  insert into leases as l (name, holder, held_until, epoch, released)
+  values ($1, $2, now() + make_interval(secs => $3::int), extract(epoch from now())::bigint, true)
+  on conflict (name) do update set holder = excluded.holder, held_until = excluded.held_until,
+    epoch = case when l.holder = excluded.holder then l.epoch
+      else greatest(l.epoch + 1, excluded.epoch) end,
+    released = case when l.holder = excluded.holder then l.released else l.holder = '' end
   where l.holder = excluded.holder or l.held_until < now()
-  returning holder`;
+  returning epoch, released`;
+
+const RELEASE = `
+  update leases set holder = '', held_until = '-infinity' where name = $1 and holder = $2`;
+
+const leaseRow = z.object({ epoch: z.coerce.number().int(), released: z.boolean() });
 
 /** The leases over the control database; `holder` is this process. */
 export function leaseTable(database: Database, holder: string, context: ControlContext): Leases {
@@ -18,12 +28,12 @@ export function leaseTable(database: Database, holder: string, context: ControlC
   return {
     take: (name, forS) =>
       ask(async () => {
-        const rows = await database.query(TAKE, [name, holder, Math.ceil(forS)]);
-        return rows.length > 0;
+        const [row] = await database.query(TAKE, [name, holder, Math.ceil(forS)]);
+        return row === undefined ? null : leaseRow.parse(row);
       }),
     release: (name) =>
       ask(async () => {
-        await database.query('delete from leases where name = $1 and holder = $2', [name, holder]);
+        await database.query(RELEASE, [name, holder]);
         return true as const;
       }),
   };

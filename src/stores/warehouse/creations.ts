@@ -7,9 +7,9 @@ import type { EvmChainName } from '../../chain/chain.ts';
 import { part, read } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ContractCreations, Creation } from '../../ports/accounts/contract-creations.ts';
-import type { Call, Warehouse } from './engine/executor.ts';
+import { type Call, type Warehouse, WarehouseUnavailable } from './engine/executor.ts';
 import { addressHex, addressOf, hashOf } from './transfers/bytes.ts';
-import { type Held, readHeld } from './transfers/held.ts';
+import { type Held, isUndone, readHeld, tipRows } from './transfers/held.ts';
 import { unreadFor, warehouseSource } from './transfers/warehouse-reading.ts';
 
 const PORT = 'contract_creations';
@@ -28,21 +28,21 @@ const ROW = `lower(hex(created)), lower(hex(creator)), lower(hex(max(initiator))
 const GROUPED = 'GROUP BY created, creator, tx_hash, block';
 
 // Blocks above the final ones stand apart until they are final.
-const OF_CREATED = `
+const ofCreated = (tip: string) => `
 SELECT ${ROW} FROM creations
 WHERE chain = {chain:String} AND created = unhex({address:String}) ${GROUPED}
 UNION ALL
 SELECT ${ROW} FROM tip_creations
-WHERE chain = {chain:String} AND block <= {tip:UInt64} AND created = unhex({address:String})
+WHERE ${tip} AND created = unhex({address:String})
 ${GROUPED}
 LIMIT ${CREATIONS_MAX + 1}`;
-const OF_SIGNERS = `
+const ofSigners = (tip: string) => `
 SELECT ${ROW} FROM creators
 WHERE chain = {chain:String} AND addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
   AND initiator = addr ${GROUPED}
 UNION ALL
 SELECT ${ROW} FROM tip_creations
-WHERE chain = {chain:String} AND block <= {tip:UInt64}
+WHERE ${tip}
   AND initiator IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
 ${GROUPED}
 LIMIT ${CREATIONS_MAX + 1}`;
@@ -67,6 +67,8 @@ export function warehouseCreations(
           address,
           call,
         );
+        // A tip that changed meanwhile was not there to be read under its old stamps.
+        if (await isUndone(warehouse, held, call)) throw new WarehouseUnavailable('interrupted');
         const creations = rows.map((row) => creationOf(chain, row));
         const simulated = rows.some((row) => row[6] === 0) || reach.simulated;
         const as_of = reach.to_time === null ? now() : reach.to_time;
@@ -83,18 +85,21 @@ export function warehouseCreations(
 
 async function rowsAround(
   warehouse: Warehouse,
-  at: { readonly chain: EvmChainName; readonly tip: number },
+  at: { readonly chain: EvmChainName; readonly tip: string },
   address: string,
   call: Call,
 ): Promise<{ rows: Row[]; cut: boolean }> {
   const query = { ...call, row: creationRow, tuples: true, rowsMax: CREATIONS_MAX + 1 };
-  const own = await warehouse.query(OF_CREATED, {
+  const own = await warehouse.query(ofCreated(at.tip), {
     ...query,
-    params: { ...at, address: addressHex(address) },
+    params: { chain: at.chain, address: addressHex(address) },
   });
   const signers = own.map((row) => row[2]).filter((signer) => signer !== '');
   const addresses = [...new Set([addressHex(address), ...signers])];
-  const signed = await warehouse.query(OF_SIGNERS, { ...query, params: { ...at, addresses } });
+  const signed = await warehouse.query(ofSigners(at.tip), {
+    ...query,
+    params: { chain: at.chain, addresses },
+  });
   const cut = own.length > CREATIONS_MAX || signed.length > CREATIONS_MAX;
   return { rows: [...own, ...signed], cut };
 }
@@ -112,13 +117,13 @@ function creationOf(chain: EvmChainName, row: Row): Creation {
   };
 }
 
-/** The last block of the tip that is there; rows above it are still being written. */
-function tipOf({ followed }: Held, chain: EvmChainName): number {
-  const own = followed.find((one) => one.chain === chain);
-  return own === undefined || own.tip_block === null ? NO_TIP : own.tip_block;
+/** The rows of the chain's tip that count. */
+function tipOf({ followed }: Held, chain: EvmChainName): string {
+  const rows = tipRows(followed.filter((one) => one.chain === chain));
+  return rows === null ? NO_ROWS : rows;
 }
 
-const NO_TIP = 0;
+const NO_ROWS = '0';
 
 type Reach = { readonly to_time: number | null; readonly simulated: boolean };
 

@@ -99,7 +99,7 @@ function nodeOf(
   return {
     chain,
     source: SHOWN,
-    open: () => ask('open', () => KINDS),
+    open: () => ask('open', () => ({ kinds: KINDS, to_block: null })),
     heads: () => ask('heads', heads),
     header: (number) =>
       ask('header', () => {

@@ -76,18 +76,13 @@ class Held {
     return answered(cursor);
   };
 
-  readonly applyFinal: TransferStore['applyFinal'] = async (chain, final) => {
+  readonly applyFinal: TransferStore['applyFinal'] = async (chain, blocks) => {
     const cursor = this.#at(chain);
-    if (cursor.tip.length > 0 || final.from_block !== nextOf(cursor)) {
-      return refused('gap', cursor);
-    }
-    for (const { number } of final.blocks) {
-      const of = <T extends { block: number }>(rows: readonly T[]) =>
-        rows.filter((row) => row.block === number);
-      this.#add(chain, { number, transfers: of(final.transfers), creations: of(final.creations) });
-    }
-    const { to_block: final_block, to_hash: final_hash } = final;
-    return this.#moved({ ...cursor, final_block, final_hash });
+    const last = blocks.at(-1);
+    if (cursor.tip.length > 0 || last === undefined) return refused('gap', cursor);
+    const applied = await this.applyTip(chain, blocks);
+    if (!applied.checked || !applied.value.moved) return applied;
+    return await this.finalise(chain, last.number);
   };
 
   readonly applyTip: TransferStore['applyTip'] = async (chain, added) => {

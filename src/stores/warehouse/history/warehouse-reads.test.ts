@@ -17,7 +17,7 @@ import {
   party,
   transferFact,
 } from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
@@ -166,7 +166,7 @@ const FOLLOWING: Following = {
 describe('a chain that is undone while it is read', () => {
   test('is read again: no answer claims blocks of one fork for the rows of another', async () => {
     const store = transferStore(warehouse, now);
-    given(await store.follow(FOLLOWING));
+    given(await store.follow(FOLLOWING, tenure()));
     given(await store.applyTip('ethereum', chainOf(1, 6, 'A')));
     let undone = false;
     const meanwhile: Warehouse = {
@@ -189,7 +189,7 @@ describe('a chain that is undone while it is read', () => {
 
   test('and undone at each attempt is not answered from', async () => {
     const store = transferStore(warehouse, now);
-    given(await store.follow(FOLLOWING));
+    given(await store.follow(FOLLOWING, tenure()));
     given(await store.applyTip('ethereum', chainOf(1, 3, 'A')));
     const always: Warehouse = {
       ...warehouse,

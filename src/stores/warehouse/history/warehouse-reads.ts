@@ -8,13 +8,7 @@ import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { addressHex, addressOf } from '../transfers/bytes.ts';
 import { originOf } from '../transfers/fact-rows.ts';
-import {
-  type Held,
-  type HeldBlocks,
-  readHeld,
-  readRollbacks,
-  rollbacksIn,
-} from '../transfers/held.ts';
+import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
 import { tokenNames } from './token-names.ts';
 import { type HeldRows, readNewest, readRows, readSome } from './warehouse-rows.ts';
 
@@ -139,10 +133,4 @@ async function rangesOf(
     collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
   }
   return ranges;
-}
-
-/** Whether a chain was rolled back since this was read: then it says too much. */
-async function isUndone(warehouse: Warehouse, held: Held, call: Call): Promise<boolean> {
-  if (held.followed.length === 0) return false;
-  return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
 }

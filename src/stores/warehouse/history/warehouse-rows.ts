@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { addressHex } from '../transfers/bytes.ts';
-import type { Held } from '../transfers/held.ts';
+import { type Held, tipRows } from '../transfers/held.ts';
 import {
   DETAIL,
   type HeldTransfer,
@@ -54,13 +54,10 @@ ORDER BY substring(best, 12, 4) DESC, substring(best, 4, 8) DESC, chain, peer, i
 LIMIT ${ADDRESS_ROWS_MAX + 1}`;
 }
 
-/** The rows of the tip, up to the last block that is there; `null` where there is no tip. */
+/** The rows of the tip that count; `null` where there are none. */
 function tipOf({ followed }: Held): string | null {
-  const chains = followed.flatMap(({ chain, tip_block }) =>
-    tip_block === null ? [] : [`(chain = '${chain}' AND block <= ${tip_block})`],
-  );
-  if (chains.length === 0) return null;
-  return `tip_sides WHERE addr IN ${ADDRESSES} AND (${chains.join(' OR ')})`;
+  const rows = tipRows(followed);
+  return rows === null ? null : `tip_sides WHERE addr IN ${ADDRESSES} AND ${rows}`;
 }
 
 /** Few rows from many places: to read the address first, and then the rest, would cost more. */

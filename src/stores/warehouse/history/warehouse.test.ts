@@ -12,6 +12,7 @@ import {
   transferHistoryKeeps,
 } from '../../../ports/history/transfer-history.suite.ts';
 import type { TransferFact } from '../../../ports/indexing/transfer-store.ts';
+import { tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { coveredHistory } from '../../history/covered.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
@@ -121,7 +122,7 @@ describe.each([
     expect(await chains()).toEqual(['ethereum']);
     await store.appendImported({ ...facts, blocks: [header] }, provenance);
     expect(await chains()).toEqual(['ethereum', 'base']);
-    await store.follow({ ...FOLLOWING, origin: 'observed' });
+    await store.follow({ ...FOLLOWING, origin: 'observed' }, tenure());
     expect(await chains()).toEqual(['ethereum', 'base', 'bsc']);
   });
 });

@@ -1,108 +1,118 @@
-// Where does following a chain stand, and how does it go on without gap or double?
-// A block of the tip is there once its header is; what is final is moved, then forgotten there.
-// Every step may be cut off anywhere: what it left is repeated, or cleared away at the next start.
+// How does following a chain go on without gap or double, whoever follows it and whatever is cut?
+// A block of the tip is there once its header is; what is final is moved, then forgotten there. A
+// step ends with a row of `following`, which makes it count; what it left before is ignored.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
+import { collect } from '../../../evidence/measure.ts';
 import type {
   Cursor,
-  FinalBlocks,
   Following,
   Moved,
+  Tenure,
   TipBlock,
   TipHeader,
 } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { appendFacts, insertRows, WRITE } from './append.ts';
+import { insertRows, WRITE } from './append.ts';
 import { hashHex, hashOf } from './bytes.ts';
 import {
   creationRows,
   type FactCell,
+  type FactRows,
   FINALITY,
   observed,
-  originOf,
   transferRows,
 } from './fact-rows.ts';
+import {
+  COUNTING,
+  checkCurrent,
+  claim,
+  lastFinal,
+  lastOf,
+  movedNow,
+  newestStamp,
+  type Position,
+  readPosition,
+  stampAbove,
+  whileCurrent,
+  writePosition,
+} from './follow-position.ts';
+import { adoptTip, CREATION, HEADER, TRANSFER } from './follow-takeover.ts';
+import { stampedBlocks } from './held.ts';
+import { dropPartitions, PARTITION_BLOCKS } from './tip-partitions.ts';
 
-/** The most blocks of one tip. */
-const TIP_BLOCKS_MAX = 65_536;
 /** A read that began before blocks became final still finds them in the tip for so long. */
 const KEEP_MOVED_MS = 5_000;
-
-/**
- * A cursor with what is not told of it. `dirty`: the tip may hold facts above its last header.
- * `moved`: up to which block all was final at that time.
- */
-type Position = {
-  cursor: Cursor;
-  final_time: number | null;
-  rollbacks: number;
-  version: number;
-  tipVersion: number;
-  dirty: boolean;
-  moved: { readonly block: number; readonly atMs: number };
-};
-
-const followingRow = z.tuple([
-  z.coerce.number(),
-  z.array(z.enum(['native', 'internal', 'token'])),
-  z.string(),
-  z.number(),
-  z.coerce.number().nullable(),
-  z.string().nullable(),
-  z.number().nullable(),
-  z.coerce.number(),
-  z.coerce.number(),
-]);
-const headerRow = z.tuple([z.coerce.number(), z.string(), z.string(), z.number()]);
-const numberRow = z.tuple([z.coerce.number()]);
+/** Stamps of one tip. A roll-back adds one; past so many the tip is read from the node again. */
+const STAMPS_MAX = 128;
+/** Blocks that become final by one step, so that its statements are short. */
+const FINAL_AT_ONCE_MAX = 2_048;
 
 /** Following in a warehouse: the steps of the store, for all chains. */
 export function followedChains(warehouse: Warehouse) {
   const positions = new Map<ChainName, Position>();
+  const tenures = new Map<ChainName, number>();
 
-  /** The position as it was left, read anew where it is not known for sure. */
+  /** The position as it was left; read anew after a step that did not come to its end. */
   async function positionOf(chain: ChainName): Promise<Position> {
     const known = positions.get(chain);
-    const position = known === undefined ? await readPosition(warehouse, chain) : known;
-    if (position === null) throw new RangeError(`${chain} is not followed yet`);
-    if (position.dirty) await clearAway(warehouse, position);
-    positions.set(chain, position);
+    if (known !== undefined) return known;
+    const epoch = tenures.get(chain);
+    if (epoch !== undefined) await checkCurrent(warehouse, chain, epoch);
+    const position = await readPosition(warehouse, chain);
+    if (position === null || position.epoch !== epoch) {
+      throw new RangeError(`${chain} is not followed yet`);
+    }
+    await mend(position);
     return position;
   }
 
+  /**
+   * After a step that was cut off: what was being made final becomes so, and rows of blocks that
+   * were half-applied above the last header are no longer vouched for.
+   */
+  async function mend(position: Position): Promise<void> {
+    stampAbove(position, lastOf(position.cursor));
+    await writePosition(warehouse, position);
+    const { sealed } = position;
+    if (sealed !== null) await finalise(warehouse, position, sealed);
+  }
+
   /** One step. Whatever cuts it off leaves the position to be read anew. */
-  async function step<T>(chain: ChainName, work: (position: Position) => Promise<T>): Promise<T> {
+  async function step(
+    chain: ChainName,
+    work: (position: Position) => Promise<Moved>,
+  ): Promise<Moved> {
     const position = await positionOf(chain);
     positions.delete(chain);
     const result = await work(position);
+    await checkCurrent(warehouse, chain, position.epoch);
     positions.set(chain, position);
     return result;
   }
 
-  async function follow(following: Following): Promise<Cursor> {
+  async function follow(following: Following, { epoch, settle }: Tenure): Promise<Cursor> {
     const { chain } = following;
     positions.delete(chain);
+    tenures.set(chain, epoch);
+    await claim(warehouse, chain, epoch);
+    await settle();
     const before = await readPosition(warehouse, chain);
-    if (before === null) {
-      const cursor = { ...following, final_block: null, final_hash: null, tip: [] };
-      const unset = { final_time: null, rollbacks: 0, version: 0, tipVersion: 0 };
-      await writeFollowing(warehouse, { cursor, ...unset, dirty: true, moved: movedNow(cursor) });
-    } else {
-      await resume(warehouse, before, following);
-    }
-    return (await positionOf(chain)).cursor;
+    const position =
+      before === null ? newPosition(following, epoch) : await adoptTip(warehouse, before, epoch);
+    await mend(position);
+    if (before !== null) await resume(warehouse, position, following);
+    positions.set(chain, position);
+    return position.cursor;
   }
 
   return {
     follow,
-    cursor: async (chain: ChainName): Promise<Cursor | null> => {
-      const position = await readPosition(warehouse, chain);
-      return position === null ? null : position.cursor;
-    },
+    cursor: (chain: ChainName) => storedCursor(warehouse, chain),
     applyTip: (chain: ChainName, blocks: readonly TipBlock[]) =>
       step(chain, (position) => applyTip(warehouse, position, blocks)),
-    applyFinal: (chain: ChainName, blocks: FinalBlocks) =>
+    applyFinal: (chain: ChainName, blocks: readonly TipBlock[]) =>
       step(chain, (position) => applyFinal(warehouse, position, blocks)),
     rollBack: (chain: ChainName, toBlock: number) =>
       step(chain, (position) => rollBack(warehouse, position, toBlock)),
@@ -111,48 +121,16 @@ export function followedChains(warehouse: Warehouse) {
   };
 }
 
-/** The position that is stored, as after a crash: nothing is known of what was under way. */
-async function readPosition(warehouse: Warehouse, chain: ChainName): Promise<Position | null> {
-  const sql = `SELECT from_block, kinds, source, observed, final_block, lower(hex(final_hash)),
-      final_time, rollbacks, version
-    FROM following FINAL WHERE chain = '${chain}'`;
-  const [row] = await warehouse.query(sql, { ...WRITE, row: followingRow, tuples: true });
-  if (row === undefined) return null;
-  const [from_block, kinds, source, isObserved, final_block, finalHash, final_time, ...rest] = row;
-  const [rollbacks, version] = rest;
-  const final_hash = finalHash === null ? null : hashOf(finalHash);
-  const tip = await readTip(warehouse, chain, final_block);
-  const origin = originOf(isObserved);
-  const cursor = { chain, from_block, kinds, source, origin, final_block, final_hash, tip };
-  const tipVersion = await readTipVersion(warehouse, chain);
-  const numbers = { final_time, rollbacks, version, tipVersion };
-  return { cursor, ...numbers, dirty: true, moved: movedNow(cursor) };
+/** Where following stands by what is stored; `null` where a chain was never followed. */
+async function storedCursor(warehouse: Warehouse, chain: ChainName): Promise<Cursor | null> {
+  const position = await readPosition(warehouse, chain);
+  return position === null ? null : position.cursor;
 }
 
-function movedNow(cursor: Cursor): Position['moved'] {
-  return { block: lastFinal(cursor), atMs: performance.now() };
-}
-
-async function readTip(
-  warehouse: Warehouse,
-  chain: ChainName,
-  finalBlock: number | null,
-): Promise<TipHeader[]> {
-  const above = finalBlock === null ? '' : `AND number > ${finalBlock}`;
-  const sql = `SELECT number, lower(hex(hash)), lower(hex(parent_hash)), time
-    FROM tip_blocks FINAL WHERE chain = '${chain}' AND live = 1 ${above} ORDER BY number`;
-  const query = { ...WRITE, row: headerRow, tuples: true, rowsMax: TIP_BLOCKS_MAX };
-  const rows = await warehouse.query(sql, query);
-  return rows.map(([number, hash, parent, time]) => {
-    return { number, hash: hashOf(hash), parent_hash: hashOf(parent), time };
-  });
-}
-
-async function readTipVersion(warehouse: Warehouse, chain: ChainName): Promise<number> {
-  const sql = `SELECT max(version) FROM tip_blocks WHERE chain = '${chain}'`;
-  const [row] = await warehouse.query(sql, { ...WRITE, row: numberRow, tuples: true });
-  if (row === undefined) throw new RangeError('a maximum has one row');
-  return row[0];
+function newPosition(following: Following, epoch: number): Position {
+  const cursor = { ...following, final_block: null, final_hash: null, tip: [] };
+  const unset = { final_time: null, sealed: null, rollbacks: 0, version: 0, dropped: -1 };
+  return { cursor, epoch, stamps: [], ...unset, moved: movedNow(cursor) };
 }
 
 /** Goes on as before. Where other kinds are told from now on, they are told of whole blocks. */
@@ -167,7 +145,7 @@ async function resume(
     cursor.kinds.length === following.kinds.length &&
     cursor.kinds.every((kind) => following.kinds.includes(kind));
   if (!same) {
-    await rollBackTo(warehouse, position, lastFinal(cursor));
+    undoAbove(position, lastFinal(cursor));
     await recordPast(warehouse, position);
     const { final_block } = cursor;
     const from_block = final_block === null ? cursor.from_block : final_block + 1;
@@ -175,9 +153,7 @@ async function resume(
   }
   const { origin, source } = following;
   position.cursor = { ...position.cursor, origin, source };
-  // What a crash cut off may have been a roll-back: whoever is reading looks again.
-  position.rollbacks += 1;
-  await writeFollowing(warehouse, position);
+  await writePosition(warehouse, position);
 }
 
 /** What was followed under other terms stays held under those. */
@@ -189,57 +165,6 @@ async function recordPast(warehouse: Warehouse, { cursor, final_time }: Position
     ...[chain, kind, from_block, final_block, source, observed(origin), final_time],
   ]);
   await insertRows(warehouse, 'coverage', { columns, rows });
-}
-
-async function writeFollowing(warehouse: Warehouse, position: Position): Promise<void> {
-  const { cursor, final_time, rollbacks } = position;
-  const { chain, from_block, kinds, source, origin, final_block, final_hash } = cursor;
-  position.version += 1;
-  const columns = [
-    ...['chain', 'from_block', 'kinds', 'source', 'observed', 'final_block', 'final_hash_hex'],
-    ...['final_time', 'rollbacks', 'version'],
-  ];
-  const hash = final_hash === null ? null : hashHex(final_hash);
-  const row = [
-    ...[chain, from_block, kinds, source, observed(origin), final_block, hash],
-    ...[final_time, rollbacks, position.version],
-  ];
-  await insertRows(warehouse, 'following', { columns, rows: [row] });
-}
-
-/** Removes facts above the last header: of a block half-applied, or undone. */
-async function clearAway(warehouse: Warehouse, position: Position): Promise<void> {
-  const { chain } = position.cursor;
-  await forget(warehouse, FACT_TABLES, `chain = '${chain}' AND block > ${lastOf(position.cursor)}`);
-  position.dirty = false;
-}
-
-const FACT_TABLES = ['tip_transfers', 'tip_sides', 'tip_creations'] as const;
-
-/** Deletes rows where there are any: asking is cheaper than rewriting parts for nothing. */
-async function forget(
-  warehouse: Warehouse,
-  tables: readonly string[],
-  where: string,
-): Promise<void> {
-  for (const table of tables) {
-    const sql = `SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`;
-    const some = await warehouse.query(sql, { ...WRITE, row: numberRow, tuples: true });
-    if (some.length === 0) continue;
-    // It waits until the rows are gone, on every node that holds them.
-    const gone = `ALTER TABLE ${table} DELETE WHERE ${where} SETTINGS mutations_sync = 2`;
-    await warehouse.command(gone, WRITE);
-  }
-}
-
-/** The last block held; one before the first where there is none. */
-function lastOf(cursor: Cursor): number {
-  const highest = cursor.tip.at(-1);
-  return highest === undefined ? lastFinal(cursor) : highest.number;
-}
-
-function lastFinal({ final_block, from_block }: Cursor): number {
-  return final_block === null ? from_block - 1 : final_block;
 }
 
 function refusal(position: Position, refused: 'gap' | 'parent_differs' | 'final'): Moved {
@@ -271,81 +196,83 @@ async function applyTip(
   const refused = misfit(cursor, blocks);
   if (refused !== null) return refusal(position, refused);
   const standing = { origin: cursor.origin, finality: FINALITY.followed };
-  const transfers = blocks.flatMap((block) => block.transfers);
-  const creations = blocks.flatMap((block) => block.creations);
-  await insertRows(warehouse, 'tip_transfers', transferRows(transfers, standing));
-  await insertRows(warehouse, 'tip_creations', creationRows(creations, standing, 'tip_creations'));
+  const transfers = transferRows(
+    blocks.flatMap((block) => block.transfers),
+    standing,
+  );
+  await insertRows(warehouse, 'tip_transfers', stamped(position, transfers));
+  const creations = creationRows(
+    blocks.flatMap((block) => block.creations),
+    standing,
+    'tip_creations',
+  );
+  await insertRows(warehouse, 'tip_creations', stamped(position, creations));
   const headers = blocks.map(({ number, hash, parent_hash, time }) => {
     return { number, hash, parent_hash, time };
   });
-  await writeHeaders(warehouse, position, headers, true);
+  await writeHeaders(warehouse, position, headers);
   position.cursor = { ...cursor, tip: [...cursor.tip, ...headers] };
   return { moved: true, cursor: position.cursor };
 }
 
-const HEADER_COLUMNS = [
-  ...['chain', 'number', 'hash_hex', 'parent_hash_hex', 'time', 'live', 'version'],
-] as const;
+/** Rows of the tip under the follower's epoch and the stamp of new blocks. */
+function stamped(position: Position, { columns, rows }: FactRows): FactRows {
+  const under = [position.epoch, newestStamp(position)];
+  return { columns: [...columns, 'epoch', 'stamp'], rows: rows.map((row) => [...row, ...under]) };
+}
 
-/** One statement and one part, so that all of the headers are there or none. */
+const HEADER_COLUMNS = ['chain', 'number', 'hash_hex', 'parent_hash_hex', 'time'] as const;
+
+/** Lower partitions first, each in one part: what a crash leaves has no gap. */
 async function writeHeaders(
   warehouse: Warehouse,
   position: Position,
   headers: readonly TipHeader[],
-  live: boolean,
 ): Promise<void> {
-  position.tipVersion += 1;
-  const rows = headers.map(({ number, hash, parent_hash, time }): FactCell[] => [
-    ...[position.cursor.chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time)],
-    ...[live ? 1 : 0, position.tipVersion],
-  ]);
-  await insertRows(warehouse, 'tip_blocks', { columns: HEADER_COLUMNS, rows });
+  const { chain } = position.cursor;
+  const partitions = new Map<number, TipHeader[]>();
+  for (const header of headers) {
+    collect(partitions, Math.floor(header.number / PARTITION_BLOCKS), header);
+  }
+  for (const some of partitions.values()) {
+    const rows = some.map(({ number, hash, parent_hash, time }): FactCell[] => [
+      ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time)],
+    ]);
+    await insertRows(warehouse, 'tip_blocks', stamped(position, { columns: HEADER_COLUMNS, rows }));
+  }
 }
 
+/** By way of the tip, from where the engine moves them only while this follower's word counts. */
 async function applyFinal(
   warehouse: Warehouse,
   position: Position,
-  blocks: FinalBlocks,
+  blocks: readonly TipBlock[],
 ): Promise<Moved> {
-  const { cursor } = position;
-  if (cursor.tip.length > 0 || blocks.from_block !== lastOf(cursor) + 1) {
-    return refusal(position, 'gap');
-  }
-  const standing = { origin: cursor.origin, finality: FINALITY.followed };
-  const { of_another_fork } = await appendFacts(warehouse, blocks, standing);
-  // Another block was followed here as final: what is not written is not counted either.
-  if (of_another_fork > 0) return refusal(position, 'final');
-  const { to_block: final_block, to_hash: final_hash, to_time } = blocks;
-  position.cursor = { ...cursor, final_block, final_hash };
-  position.final_time = Math.floor(to_time);
-  await writeFollowing(warehouse, position);
-  return { moved: true, cursor: position.cursor };
+  const last = blocks.at(-1);
+  if (last === undefined || position.cursor.tip.length > 0) return refusal(position, 'gap');
+  const applied = await applyTip(warehouse, position, blocks);
+  return applied.moved ? await finalise(warehouse, position, last.number) : applied;
 }
 
 async function rollBack(warehouse: Warehouse, position: Position, toBlock: number): Promise<Moved> {
   if (toBlock < lastFinal(position.cursor)) return refusal(position, 'final');
-  await rollBackTo(warehouse, position, toBlock);
+  if (toBlock < lastOf(position.cursor)) {
+    undoAbove(position, toBlock);
+    await writePosition(warehouse, position);
+  }
   return { moved: true, cursor: position.cursor };
 }
 
 /**
- * Headers first, which undoes the blocks at once; then the number of roll-backs, by which a read
- * that is under way sees that it spans one; then the facts.
+ * Undoes blocks by one row: new stamps for whatever takes their place, and the number of
+ * roll-backs, by which a read that is under way sees that it spans one.
  */
-async function rollBackTo(
-  warehouse: Warehouse,
-  position: Position,
-  toBlock: number,
-): Promise<void> {
-  const { cursor } = position;
-  const undone = cursor.tip.filter(({ number }) => number > toBlock);
-  if (undone.length === 0) return;
-  await writeHeaders(warehouse, position, undone, false);
+function undoAbove(position: Position, block: number): void {
+  const { cursor, stamps } = position;
+  const to = stamps.length < STAMPS_MAX ? block : lastFinal(cursor);
+  stampAbove(position, to);
   position.rollbacks += 1;
-  const tip = cursor.tip.filter(({ number }) => number <= toBlock);
-  position.cursor = { ...cursor, tip };
-  await writeFollowing(warehouse, position);
-  await clearAway(warehouse, position);
+  position.cursor = { ...cursor, tip: cursor.tip.filter(({ number }) => number <= to) };
 }
 
 /** Moves facts of the tip; written again they fall together with those that were moved before. */
@@ -355,37 +282,53 @@ async function finalise(
   upToBlock: number,
 ): Promise<Moved> {
   const { cursor } = position;
-  const before = lastFinal(cursor);
-  const last = cursor.tip.filter(({ number }) => number <= upToBlock).at(-1);
+  const final = cursor.tip.filter(({ number }) => number <= upToBlock);
+  const last = final.slice(0, FINAL_AT_ONCE_MAX).at(-1);
   if (last === undefined) return { moved: true, cursor };
-  const blocks = `chain = '${cursor.chain}' AND block > ${before} AND block <= ${last.number}`;
-  for (const sql of movements(blocks, blocks.replaceAll('block ', 'number '))) {
-    await warehouse.command(sql, WRITE);
-  }
+  if (await isOtherFork(warehouse, cursor, last.number)) return refusal(position, 'final');
+  // Said first: whoever takes over half-way makes the same blocks final, and undoes none of them.
+  position.sealed = last.number;
+  await writePosition(warehouse, position);
+  for (const sql of movements(position, last.number)) await warehouse.command(sql, COUNTING);
   const tip = cursor.tip.filter(({ number }) => number > last.number);
   position.cursor = { ...cursor, tip, final_block: last.number, final_hash: last.hash };
   position.final_time = last.time;
-  await writeFollowing(warehouse, position);
+  position.stamps = position.stamps.filter((_, i, all) => {
+    const next = all[i + 1];
+    return next === undefined || next.from_block > last.number + 1;
+  });
+  await writePosition(warehouse, position);
   if (performance.now() - position.moved.atMs > KEEP_MOVED_MS) {
-    const moved = `chain = '${cursor.chain}' AND block <= ${position.moved.block}`;
-    await forget(warehouse, FACT_TABLES, moved);
-    await forget(warehouse, ['tip_blocks'], moved.replaceAll('block ', 'number '));
+    await dropPartitions(warehouse, position);
     position.moved = movedNow(position.cursor);
   }
   return { moved: true, cursor: position.cursor };
 }
 
-const TRANSFER = `chain, block, tx_hash, place, kind, token, from_address, to_address, raw_amount,
-  n, block_time, block_hash, position, initiator, success, observed`;
-const CREATION = `chain, block, created, creator, tx_hash, initiator, block_hash, block_time,
-  observed`;
+/** The statements that make blocks final; they do nothing for a follower of the past. */
+function movements({ cursor, epoch, stamps }: Position, last: number): readonly string[] {
+  const tip = { ...cursor, epoch, stamps };
+  const current = whileCurrent(cursor.chain, epoch);
+  const blocks = `${stampedBlocks(tip, last, 'block')} AND ${current}`;
+  const numbers = `${stampedBlocks(tip, last, 'number')} AND ${current}`;
+  return [
+    `INSERT INTO transfers (${TRANSFER}, finality)
+     SELECT ${TRANSFER}, ${FINALITY.followed} FROM tip_transfers WHERE ${blocks}`,
+    `INSERT INTO creations (${CREATION}, finality)
+     SELECT ${CREATION}, ${FINALITY.followed} FROM tip_creations WHERE ${blocks}`,
+    `INSERT INTO blocks (${HEADER}, finality)
+     SELECT DISTINCT ${HEADER}, ${FINALITY.followed} FROM tip_blocks WHERE ${numbers}`,
+  ];
+}
 
-const movements = (blocks: string, numbers: string) => [
-  `INSERT INTO transfers (${TRANSFER}, finality)
-   SELECT ${TRANSFER}, ${FINALITY.followed} FROM tip_transfers WHERE ${blocks}`,
-  `INSERT INTO creations (${CREATION}, finality)
-   SELECT ${CREATION}, ${FINALITY.followed} FROM tip_creations WHERE ${blocks}`,
-  `INSERT INTO blocks (chain, number, hash, parent_hash, time, finality)
-   SELECT chain, number, hash, parent_hash, time, ${FINALITY.followed}
-   FROM tip_blocks FINAL WHERE live = 1 AND ${numbers}`,
-];
+const headRow = z.tuple([z.coerce.number(), z.string()]);
+
+/** Whether another block was followed as final where one of the tip would become it. */
+async function isOtherFork(warehouse: Warehouse, cursor: Cursor, last: number): Promise<boolean> {
+  const sql = `SELECT number, lower(hex(hash)) FROM blocks
+    WHERE chain = '${cursor.chain}' AND number > ${lastFinal(cursor)} AND number <= ${last}
+    GROUP BY number, hash HAVING max(finality) >= ${FINALITY.followed}`;
+  const held = await warehouse.query(sql, { ...WRITE, row: headRow, tuples: true });
+  const own = new Map(cursor.tip.map(({ number, hash }) => [number, hash]));
+  return held.some(([number, hash]) => own.get(number) !== hashOf(hash));
+}

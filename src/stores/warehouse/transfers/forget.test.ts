@@ -17,7 +17,7 @@ import {
   sightOf,
   transferFact,
 } from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
@@ -168,7 +168,7 @@ describe('forgetting blocks', () => {
     await filled();
     const kinds = ['native', 'internal'] as const;
     const following = { chain: 'ethereum', from_block: 4, kinds, source: 'a node' } as const;
-    given(await store().follow({ ...following, origin: 'observed' }));
+    given(await store().follow({ ...following, origin: 'observed' }, tenure()));
     const done = given(await forgettingOn(warehouse).forget(ORDER, signal));
     expect(done.staying).toEqual([{ kinds: [...kinds], from_block: 4, to_block: 5 }]);
     expect(done.transfers).toBe(3 + 2);
@@ -241,7 +241,7 @@ describe('the counts of what is held', () => {
     given(await store().appendImported(factsOf([2, 3, 200]), PROVENANCE));
     expect(await count()).toBe(12);
     expect(await count()).toBe(12);
-    given(await store().follow({ ...FOLLOWED, from_block: 300 }));
+    given(await store().follow({ ...FOLLOWED, from_block: 300 }, tenure()));
     given(await store().applyTip('ethereum', chainOf(300, 3, 'A')));
     const withTip = await count();
     given(await store().finalise('ethereum', 301));
@@ -268,7 +268,7 @@ describe('opening a warehouse of an earlier version', () => {
     );
     given(await store().recordCoverage(ranges));
     const following = { ...FOLLOWED, chain: 'polygon', from_block: 20 } as const;
-    given(await store().follow(following));
+    given(await store().follow(following, tenure()));
     await withdrawUnproved(warehouse);
     const { ranges: left } = await readHeld(warehouse, CALL);
     const kinds = (of: string) => left.filter(({ chain }) => chain === of).map(({ kind }) => kind);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
-import { collect } from '../../../evidence/measure.ts';
+import { collect, present } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/origin.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { originOf } from './fact-rows.ts';
@@ -21,14 +21,20 @@ export type HeldBlocks = {
   readonly origin: ImportOrigin;
 };
 
+/** From a block on, the tip's rows that count bear this stamp. */
+export type Stamp = { readonly from_block: number; readonly stamp: number };
+
 /**
  * A chain that is followed; blocks above `tip_block` are not there yet, whatever is held of them.
+ * Of the tip only those rows count that bear the epoch and their block's stamp.
  */
 export type Followed = {
   readonly chain: ChainName;
   readonly final_block: number | null;
   readonly tip_block: number | null;
   readonly rollbacks: number;
+  readonly epoch: number;
+  readonly stamps: readonly Stamp[];
 };
 
 /** What is held, at one moment. */
@@ -49,39 +55,46 @@ const chainName = z.enum(CHAIN_NAMES);
 const kindName = z.enum(['native', 'internal', 'token']);
 const whole = z.coerce.number().int().nonnegative();
 const row = z.tuple([
-  z.enum(['range', 'following', 'tip', 'addresses', 'tokens']),
+  z.enum(['range', 'following', 'addresses', 'tokens']),
   z.union([chainName, z.literal('')]),
   z.array(kindName),
-  ...[whole, whole, whole, whole, whole],
+  ...[whole, whole, whole, whole, whole, whole, z.array(whole), z.array(whole), whole, whole],
 ] as const);
 type Row = z.infer<typeof row>;
 
-// `to_block` and `to_time` of `following` are one more than they are, so that 0 is none.
+// The last columns are of chains that are followed: epoch, stamps, the tip's last block and its
+// time. Blocks and times of such are one more than they are, so that 0 is none. A position is read
+// once only: headers that another one vouches for must not meet its stamps.
+const COUNTS = `t.stamp > 0 AND t.number + 1 > ifNull(f.final_block + 1, 0)
+  AND f.stamps[arrayLastIndex(from -> from <= t.number, f.stamp_blocks)] = t.stamp`;
+const NONE = 'toUInt64(0), emptyArrayUInt64(), emptyArrayUInt32(), toUInt64(0), toUInt64(0)';
 const SQL = `
 SELECT 'range' AS what, toString(chain) AS of, [toString(kind)] AS kinds, from_block, to_block,
-  toUInt64(max(to_time)) AS to_time, toUInt64(observed) AS observed, toUInt64(0) AS rollbacks
+  toUInt64(max(to_time)) AS to_time, toUInt64(observed) AS observed, toUInt64(0) AS rollbacks,
+  ${NONE}
 FROM coverage GROUP BY chain, kind, from_block, to_block, observed
 UNION ALL
-SELECT 'following', toString(chain), arrayMap(k -> toString(k), kinds), from_block,
-  ifNull(final_block + 1, 0), toUInt64(ifNull(final_time + 1, 0)), toUInt64(observed), rollbacks
-FROM following FINAL
-UNION ALL
-SELECT 'tip', toString(chain), [], min(number), max(number), toUInt64(argMax(time, number)), 1, 0
-FROM tip_blocks FINAL WHERE live = 1 GROUP BY chain
-UNION ALL SELECT 'addresses', '', [], 0, 0, 0, 0, count() FROM address_coverage
-UNION ALL SELECT 'tokens', '', [], 0, 0, 0, 0, count() FROM tokens`;
+SELECT 'following', toString(f.chain), arrayMap(k -> toString(k), any(f.kinds)), any(f.from_block),
+  any(ifNull(f.final_block + 1, 0)), any(toUInt64(ifNull(f.final_time + 1, 0))),
+  any(toUInt64(f.observed)), any(f.rollbacks), any(f.epoch), any(f.stamp_blocks), any(f.stamps),
+  maxIf(t.number + 1, ${COUNTS}), toUInt64(argMaxIf(t.time, t.number, ${COUNTS}) + 1)
+FROM (SELECT * FROM following FINAL) AS f
+LEFT JOIN (
+  SELECT chain, epoch, number, stamp, time FROM tip_blocks
+) AS t ON t.chain = f.chain AND t.epoch = f.epoch
+GROUP BY f.chain
+UNION ALL SELECT 'addresses', '', [], 0, 0, 0, 0, count(), ${NONE} FROM address_coverage
+UNION ALL SELECT 'tokens', '', [], 0, 0, 0, 0, count(), ${NONE} FROM tokens`;
 
 /** Reads what is held. Rejects with the executor's errors. */
 export async function readHeld(warehouse: Warehouse, call: Call): Promise<Held> {
   const rows = await warehouse.query(SQL, { ...call, row, tuples: true, rowsMax: RANGES_MAX });
-  const tips = new Map<string, Row>();
-  for (const one of rows) if (one[0] === 'tip') tips.set(one[1], one);
   const following = rows.filter(([what]) => what === 'following');
   const recorded = rows.filter(([what]) => what === 'range').flatMap((one) => rangesOf(one, one));
-  const known = following.flatMap((one) => rangesOf(one, reachOf(one, tips.get(one[1]))));
+  const known = following.flatMap((one) => rangesOf(one, reachOf(one)));
   return {
     ranges: joined([...recorded, ...known]),
-    followed: following.map((one) => followedOf(one, tips.get(one[1]))),
+    followed: following.map(followedOf),
     hasAddressRanges: rows.some(([what, ...rest]) => what === 'addresses' && rest[6] > 0),
     hasTokens: rows.some(([what, ...rest]) => what === 'tokens' && rest[6] > 0),
   };
@@ -90,8 +103,8 @@ export async function readHeld(warehouse: Warehouse, call: Call): Promise<Held> 
 type Reach = { readonly 4: number; readonly 5: number };
 
 /** How far following has come: to the tip, else to the last final block, else nowhere. */
-function reachOf([, , , , end, endTime]: Row, tip: Row | undefined): Reach | null {
-  if (tip !== undefined && tip[4] >= end) return tip;
+function reachOf([, , , , end, endTime, , , , , , tip, tipTime]: Row): Reach | null {
+  if (tip > end) return { 4: tip - 1, 5: tipTime - 1 };
   return end === 0 ? null : { 4: end - 1, 5: endTime - 1 };
 }
 
@@ -112,12 +125,59 @@ function rangesOf([, chain, kinds, from_block, , , isObserved]: Row, reach: Reac
 
 const NOTHING_HELD: readonly HeldBlocks[] = Object.freeze([]);
 
-function followedOf(row: Row, tip: Row | undefined): Followed {
-  const [, chain, , , end, , , rollbacks] = row;
+function followedOf(row: Row): Followed {
+  const [, chain, , , end, , , rollbacks, epoch, blocks, stampNumbers] = row;
   if (chain === '') throw new RangeError('following names no chain');
   const final_block = end === 0 ? null : end - 1;
-  const reach = reachOf(row, tip);
-  return { chain, final_block, tip_block: reach === null ? null : reach[4], rollbacks };
+  const reach = reachOf(row);
+  const stamps = stampsOf(blocks, stampNumbers);
+  const tip_block = reach === null ? null : reach[4];
+  return { chain, final_block, tip_block, rollbacks, epoch, stamps };
+}
+
+/** The stamps of a row, whose columns hold them side by side. */
+export function stampsOf(blocks: readonly number[], stamps: readonly number[]): Stamp[] {
+  return blocks.map((from_block, i) => {
+    const stamp = stamps[i];
+    if (stamp === undefined) throw new RangeError('a block without its stamp');
+    return { from_block, stamp };
+  });
+}
+
+/**
+ * The rows of a chain's tip that count up to a block (`null`: all), as a condition on `chain`,
+ * `epoch`, `stamp` and the column of the block's number; `null` where there can be none.
+ */
+export function stampedBlocks(
+  { chain, epoch, stamps, final_block }: Omit<Followed, 'tip_block' | 'rollbacks'>,
+  to: number | null,
+  number: 'block' | 'number',
+): string | null {
+  const spans = stamps.flatMap(({ from_block, stamp }, i) => {
+    const next = stamps[i + 1];
+    const ends = [next === undefined ? null : next.from_block - 1, to].filter(
+      (end) => end !== null,
+    );
+    const from = final_block === null ? from_block : Math.max(from_block, final_block + 1);
+    const end = Math.min(...ends);
+    if (end < from) return [];
+    const below = Number.isFinite(end) ? ` AND ${number} <= ${end}` : '';
+    return [`(stamp = ${stamp} AND ${number} >= ${from}${below})`];
+  });
+  if (spans.length === 0) return null;
+  return `chain = '${chain}' AND epoch = ${epoch} AND (${spans.join(' OR ')})`;
+}
+
+/** What counts of the tips of several chains; `null` where there is nothing. */
+export function tipRows(followed: readonly Followed[]): string | null {
+  const chains = present(
+    followed.map((one) => {
+      const { tip_block } = one;
+      const rows = tip_block === null ? null : stampedBlocks(one, tip_block, 'block');
+      return rows === null ? null : `(${rows})`;
+    }),
+  );
+  return chains.length === 0 ? null : `(${chains.join(' OR ')})`;
 }
 
 /** Adjoining and overlapping ranges of one chain, kind and origin as one. */
@@ -142,8 +202,14 @@ function joined(ranges: readonly HeldBlocks[]): HeldBlocks[] {
 
 const counted = z.tuple([whole]);
 
+/** Whether a chain was rolled back since this was read: then it says too much. */
+export async function isUndone(warehouse: Warehouse, held: Held, call: Call): Promise<boolean> {
+  if (held.followed.length === 0) return false;
+  return (await readRollbacks(warehouse, call)) !== rollbacksIn(held);
+}
+
 /** How often all followed chains together were rolled back. */
-export async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> {
+async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> {
   // The number only grows, so that the greatest of a chain's rows is the one that holds.
   const sql = `SELECT sum(most) FROM (
     SELECT max(rollbacks) AS most FROM following GROUP BY chain)`;
@@ -153,7 +219,7 @@ export async function readRollbacks(warehouse: Warehouse, call: Call): Promise<n
 }
 
 /** The same as `readRollbacks`, as `readHeld` has read it. */
-export function rollbacksIn(held: Held): number {
+function rollbacksIn(held: Held): number {
   return held.followed.reduce((sum, { rollbacks }) => sum + rollbacks, 0);
 }
 
@@ -189,6 +255,6 @@ export async function readPresent(warehouse: Warehouse, call: Call): Promise<Cha
     row: shape,
     tuples: true,
   });
-  const present = new Set(rows.map(([chain]) => chain));
-  return CHAIN_NAMES.filter((chain) => present.has(chain));
+  const begun = new Set(rows.map(([chain]) => chain));
+  return CHAIN_NAMES.filter((chain) => begun.has(chain));
 }

@@ -4,13 +4,12 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { present } from '../../../evidence/measure.ts';
 import type { HeldChain } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
 import { countedChains } from './counts.ts';
 import { originOf } from './fact-rows.ts';
-import { type Followed, type HeldBlocks, readHeld } from './held.ts';
+import { type Followed, type HeldBlocks, readHeld, tipRows } from './held.ts';
 
 const countedRow = z.tuple([
   z.enum(CHAIN_NAMES),
@@ -26,15 +25,10 @@ const COUNT = `SELECT chain, min(block), max(block), count(), min(observed)`;
 /** What is held, chain by chain. */
 export async function heldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
   const held = await readHeld(warehouse, WRITE);
-  const inTip = held.followed.map(({ chain, final_block, tip_block }) => {
-    if (tip_block === null) return null;
-    const above = final_block === null ? '' : `AND block > ${final_block}`;
-    const blocks = `chain = '${chain}' ${above} AND block <= ${tip_block}`;
-    return `${COUNT} FROM tip_transfers FINAL WHERE ${blocks} GROUP BY chain`;
-  });
-  const tips = present(inTip);
+  const tip = tipRows(held.followed);
+  const sql = `${COUNT} FROM tip_transfers FINAL WHERE ${tip} GROUP BY chain`;
   const query = { ...WRITE, row: countedRow, tuples: true };
-  const above = tips.length === 0 ? [] : await warehouse.query(tips.join(' UNION ALL '), query);
+  const above = tip === null ? [] : await warehouse.query(sql, query);
   const settled = (await countedChains(warehouse)).map((one): Counted => {
     return [one.chain, one.from_block, one.to_block, one.transfers, one.observed];
   });

@@ -14,7 +14,7 @@ import {
   sightOf,
   transferFact,
 } from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
@@ -32,7 +32,7 @@ const now = () => NOW;
 const TABLES = [
   ...['transfers_written', 'transfers_counted'],
   ...['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators', 'coverage'],
-  ...['address_coverage', 'degrees', 'tokens', 'following'],
+  ...['address_coverage', 'degrees', 'tokens', 'following', 'follow_claims'],
   ...['tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
 ] as const;
 
@@ -89,7 +89,7 @@ const WRITES_MAX = 60;
 async function course(on: Warehouse): Promise<'done' | 'cut off'> {
   const store = transferStore(on, now);
   const chain = 'ethereum';
-  const begun = await store.follow(FOLLOWING);
+  const begun = await store.follow(FOLLOWING, tenure());
   if (!begun.checked) return 'cut off';
   let cursor: Cursor = begun.value;
   for (let turn = 0; turn < WRITES_MAX; turn += 1) {
@@ -128,7 +128,7 @@ describe('a crash', () => {
   test('at any write of following leaves, after a restart, what no crash would have left', async () => {
     await emptied();
     const straight = transferStore(warehouse, now);
-    given(await straight.follow(FOLLOWING));
+    given(await straight.follow(FOLLOWING, tenure()));
     given(await straight.applyTip('ethereum', GOAL));
     given(await straight.finalise('ethereum', 6));
     const expected = await sightOf(warehouseHistory(warehouse, now));
@@ -176,11 +176,11 @@ describe('a crash', () => {
     await emptied();
     const { chain } = FOLLOWING;
     const blocks = chainOf(1, 40, 'A');
-    given(await transferStore(warehouse, now).follow(FOLLOWING));
+    given(await transferStore(warehouse, now).follow(FOLLOWING, tenure()));
     let killed = 0;
     for (let turn = 0; turn < 1_000; turn += 1) {
       const store = transferStore(warehouse, now);
-      const begun = await store.follow(FOLLOWING);
+      const begun = await store.follow(FOLLOWING, tenure());
       if (!begun.checked) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         continue;
@@ -199,7 +199,7 @@ describe('a crash', () => {
     const sight = await sightOf(warehouseHistory(warehouse, now));
     await emptied();
     const straight = transferStore(warehouse, now);
-    given(await straight.follow(FOLLOWING));
+    given(await straight.follow(FOLLOWING, tenure()));
     given(await straight.applyTip(chain, blocks));
     expect(sight).toEqual(await sightOf(warehouseHistory(warehouse, now)));
   }, 60_000);

@@ -2,7 +2,8 @@
 // The port over its steps: a failure is silence, and a silent step is simply asked again.
 
 import type { ChainName } from '../../../chain/chain.ts';
-import { type Reading, read } from '../../../evidence/reading.ts';
+import { type Reading, read, unread } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
 import type {
   AddressRange,
   HeldRange,
@@ -17,6 +18,7 @@ import { addressHex } from './bytes.ts';
 import { compactSides } from './compaction.ts';
 import { degreeCount } from './degrees.ts';
 import { FINALITY, observed } from './fact-rows.ts';
+import { Superseded } from './follow-position.ts';
 import { followedChains } from './following.ts';
 import { heldChains } from './status.ts';
 import { unreadFor, warehouseSource } from './warehouse-reading.ts';
@@ -33,6 +35,9 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
       const value = await work();
       return read(value, { port: PORT, source: warehouseSource(now(), false) });
     } catch (error) {
+      if (error instanceof Superseded) {
+        return unread(PORT, why('followed_elsewhere', { chain: error.chain }));
+      }
       return unreadFor(PORT, error);
     }
   }
@@ -67,7 +72,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
     recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),
     blockTimes: (chain, numbers) => asked(() => blockTimes(warehouse, chain, numbers)),
     cursor: (chain) => asked(() => chains.cursor(chain)),
-    follow: (following) => asked(() => chains.follow(following)),
+    follow: (following, tenure) => asked(() => chains.follow(following, tenure)),
     applyFinal: (chain, blocks) =>
       asked(async () => {
         const moved = await chains.applyFinal(chain, blocks);

@@ -37,9 +37,10 @@ export async function withdrawUnproved(warehouse: Warehouse): Promise<void> {
   if (some.length === 0) return;
   await warehouse.command(
     `INSERT INTO following (chain, from_block, kinds, source, observed, final_block, final_hash,
-       final_time, rollbacks, version)
+       final_time, rollbacks, version, epoch, stamp_blocks, stamps, sealed_block)
      SELECT chain, from_block, arrayFilter(kind -> kind != 'internal', kinds), source, observed,
-       final_block, final_hash, final_time, rollbacks + 1, version + 1 ${followed}`,
+       final_block, final_hash, final_time, rollbacks + 1, version + 1, epoch, stamp_blocks,
+       stamps, sealed_block ${followed}`,
     WRITE,
   );
 }

@@ -1,0 +1,232 @@
+// Answers one question: how does a service have chains followed without being slowed down by it?
+// Another process asks the nodes and decodes blocks; this one, which owns the stores, writes what
+// it is handed. Where the process ends by itself, whoever follows is told, and starts it again.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { ChainName, EvmChainName } from '../chain/chain.ts';
+import type { FollowEnd, FollowWatch } from '../ports/indexing/chain-following.ts';
+import type { Tenure } from '../ports/indexing/transfer-store.ts';
+import {
+  type Warehouse,
+  WarehouseQueryError,
+  WarehouseUnavailable,
+} from '../stores/warehouse/engine/executor.ts';
+import { frameReader, writeFrame } from '../stores/warehouse/engine/frame.ts';
+import { FOLLOW_FD, type Order, type Report, report } from './follow-protocol.ts';
+
+/** What a follower needs of its service. URLs are whole, and never written down. */
+export type FollowerOptions = {
+  readonly warehouse: Warehouse;
+  readonly simulated: boolean;
+  readonly proxy: string | null;
+  readonly nodes: Readonly<Partial<Record<EvmChainName, string>>>;
+};
+
+/** The process, which is started when it is first needed. */
+export type FollowerProcess = {
+  readonly follow: (
+    chain: ChainName,
+    fromBlock: number | null,
+    watch: FollowWatch,
+    tenure: Tenure,
+  ) => Promise<FollowEnd>;
+  /** Its id, while there is one. */
+  readonly pid: () => number | undefined;
+  readonly close: () => Promise<void>;
+};
+
+// The same path from the sources and from the build; the process itself is always the built one.
+const CHILD_URL = new URL('../../dist/compose/follow-child.js', import.meta.url);
+/** Bytes of its heap: some ranges of traced blocks at once. */
+const HEAP_MIB = 1_024;
+/** How long it may take to stop following a chain before it is killed. */
+const STOP_WAIT_MS = 5_000;
+const NOTHING = Buffer.alloc(0);
+const ROW = { parse: (row: unknown) => row };
+
+type Followed = {
+  readonly watch: FollowWatch;
+  readonly tenure: Tenure;
+  readonly resolve: (end: FollowEnd) => void;
+  readonly reject: (error: Error) => void;
+};
+type Asked = Exclude<Report, { say: 'state' | 'end' | 'bug' }>;
+
+/** Makes the process of a service. */
+export function followerProcess(options: FollowerOptions): FollowerProcess {
+  let life: Life | null = null;
+  let last = 0;
+  return {
+    follow: (chain, from_block, watch, tenure) => {
+      if (life === null || !life.isAlive()) life = begun(options);
+      last += 1;
+      return life.follow(
+        { do: 'follow', id: last, chain, from_block, epoch: tenure.epoch },
+        {
+          watch,
+          tenure,
+        },
+      );
+    },
+    pid: () => (life?.isAlive() === true ? life.pid : undefined),
+    close: async () => {
+      await life?.stop();
+    },
+  };
+}
+
+type Life = {
+  readonly pid: number | undefined;
+  readonly isAlive: () => boolean;
+  readonly follow: (
+    order: Extract<Order, { do: 'follow' }>,
+    asked: Pick<Followed, 'watch' | 'tenure'>,
+  ) => Promise<FollowEnd>;
+  readonly stop: () => Promise<void>;
+};
+
+function begun({ warehouse, simulated, proxy, nodes }: FollowerOptions): Life {
+  const heap = `--max-old-space-size=${HEAP_MIB}`;
+  const child = spawn(process.execPath, [heap, fileURLToPath(CHILD_URL)], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    // Nothing of our environment: it holds secrets.
+    env: { TZ: 'UTC' },
+  });
+  const channel = child.stdio[FOLLOW_FD];
+  if (!(channel instanceof Duplex)) throw new Error('the process of followers did not start');
+  const followed = new Map<number, Followed>();
+  let alive = true;
+  const ended = new Promise<void>((resolve) => {
+    const gone = () => {
+      alive = false;
+      channel.destroy();
+      for (const one of followed.values()) one.reject(new Error('the process of followers ended'));
+      followed.clear();
+      resolve();
+    };
+    child.once('close', gone);
+    child.once('error', gone);
+  });
+  const tell = (message: Order, body: Uint8Array = NOTHING): void => {
+    if (channel.writable) writeFrame(channel, message, body);
+  };
+  tell({ do: 'open', kind: warehouse.kind, simulated, proxy, nodes });
+  listen(
+    channel,
+    (head, body) => heard(warehouse, followed, tell, report.parse(head), body),
+    child,
+  );
+  return {
+    pid: child.pid,
+    isAlive: () => alive,
+    follow: (message, { watch, tenure }) =>
+      new Promise((resolve, reject) => {
+        const { id } = message;
+        let late: NodeJS.Timeout | undefined;
+        const stop = (): void => {
+          tell({ do: 'stop', id });
+          late = setTimeout(() => child.kill('SIGKILL'), STOP_WAIT_MS);
+        };
+        const over = (): void => {
+          clearTimeout(late);
+          followed.delete(id);
+          watch.signal.removeEventListener('abort', stop);
+        };
+        followed.set(id, {
+          watch,
+          tenure,
+          resolve: (end) => {
+            over();
+            resolve(end);
+          },
+          reject: (error) => {
+            over();
+            reject(error);
+          },
+        });
+        tell(message);
+        if (watch.signal.aborted) stop();
+        watch.signal.addEventListener('abort', stop, { once: true });
+      }),
+    stop: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A process that says nonsense is killed; its end is told like any other. */
+function listen(
+  channel: Duplex,
+  hear: (head: unknown, body: Buffer) => void,
+  child: ChildProcess,
+): void {
+  const read = frameReader(({ head, body }) => hear(head, body));
+  const pieces = async () => {
+    for await (const piece of channel) if (Buffer.isBuffer(piece)) read(piece);
+  };
+  pieces().catch(() => child.kill('SIGKILL'));
+}
+
+function heard(
+  warehouse: Warehouse,
+  followed: ReadonlyMap<number, Followed>,
+  tell: (message: Order, body?: Uint8Array) => void,
+  told: Report,
+  body: Buffer,
+): void {
+  if (told.say === 'state') followed.get(told.id)?.watch.onState(told.state);
+  else if (told.say === 'end') followed.get(told.id)?.resolve(told.end);
+  else if (told.say === 'bug') followed.get(told.id)?.reject(new Error(told.words));
+  else {
+    const { id } = told;
+    answer(warehouse, followed, told, body).then(
+      (bytes) => tell({ do: 'answer', id }, bytes),
+      (error: unknown) => tell(refusal(id, error)),
+    );
+  }
+}
+
+async function answer(
+  warehouse: Warehouse,
+  followed: ReadonlyMap<number, Followed>,
+  told: Asked,
+  body: Buffer,
+): Promise<Uint8Array> {
+  if (told.say === 'settle') {
+    await followed.get(told.of)?.tenure.settle();
+    return NOTHING;
+  }
+  const { timeoutMs } = told;
+  if (told.say === 'insert') {
+    const { table, columns } = told;
+    const source = { columns, format: 'JSONCompactEachRow', bytes: pieceOf(body) } as const;
+    await warehouse.insert(table, source, { timeoutMs });
+    return NOTHING;
+  }
+  const { sql, params } = told;
+  if (told.say === 'command') {
+    await warehouse.command(sql, { timeoutMs, params });
+    return NOTHING;
+  }
+  const { rowsMax, tuples } = told;
+  const rows = await warehouse.query(sql, { timeoutMs, params, rowsMax, tuples, row: ROW });
+  return Buffer.from(JSON.stringify(rows));
+}
+
+async function* pieceOf(body: Buffer): AsyncGenerator<Uint8Array> {
+  yield body;
+}
+
+function refusal(id: number, error: unknown): Order {
+  if (error instanceof WarehouseUnavailable) {
+    return { do: 'refuse', id, unavailable: error.code, query: null };
+  }
+  if (error instanceof WarehouseQueryError) {
+    const { code, reason } = error;
+    return { do: 'refuse', id, unavailable: null, query: { code, reason } };
+  }
+  return { do: 'refuse', id, unavailable: null, query: null };
+}

@@ -1,0 +1,231 @@
+// A follower that was paused in the middle of a write, and whose chain another one has taken over
+// meanwhile, leaves nothing that counts: not when it wakes, and not by what it still does then.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Reading } from '../../../evidence/reading.ts';
+import type { Following, Moved, TransferStore } from '../../../ports/indexing/transfer-store.ts';
+import {
+  given,
+  hashOf,
+  KINDS,
+  sightOf,
+} from '../../../ports/indexing/transfer-store-facts.suite.ts';
+import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { remoteWarehouse } from '../engine/remote.ts';
+import { warehouseHistory } from '../history/warehouse.ts';
+import { transferStore } from './store.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+const CALL = { timeoutMs: 30_000 };
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const now = () => NOW;
+/** What is left in others belongs to epochs that are over. */
+const TABLES = ['transfers', 'sides', 'blocks', 'following'] as const;
+const FOLLOWING: Following = {
+  chain: 'ethereum',
+  from_block: 1,
+  kinds: KINDS,
+  source: 'test',
+  origin: 'observed',
+};
+/** More writes than the old follower makes. */
+const WRITES_MAX = 80;
+/** Each how many writes one is tried. EXHIBIT_TEST_TRIALS=all tries each of them. */
+const EACH = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 1 : 7;
+const TRIALS_MAX_MS = 600_000;
+
+let folder: string;
+let front: WarehouseFront;
+let remote: Warehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-takeover-'));
+  front = await startWarehouseFront(join(folder, 'served'));
+  remote = remoteWarehouse(front.url);
+  await migrateWarehouse(remote, MIGRATIONS, { simulated: false });
+});
+
+afterAll(async () => {
+  await remote.close();
+  await front.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function emptied(): Promise<void> {
+  for (const table of TABLES) await remote.command(`TRUNCATE TABLE ${table}`, CALL);
+}
+
+/** A warehouse whose asker is paused right before one of its writes, until it is woken. */
+function pausedAt(write: number) {
+  let writes = 0;
+  let wake = (): void => undefined;
+  let isPaused = (): void => undefined;
+  const woken = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const paused = new Promise<void>((resolve) => {
+    isPaused = resolve;
+  });
+  const held = async (work: () => Promise<void>): Promise<void> => {
+    writes += 1;
+    if (writes === write) {
+      isPaused();
+      await woken;
+    }
+    await work();
+  };
+  const warehouse: Warehouse = {
+    ...remote,
+    insert: (table, source, call) => held(() => remote.insert(table, source, call)),
+    command: (sql, options) => held(() => remote.command(sql, options)),
+  };
+  return { warehouse, paused, wake };
+}
+
+type Told = Reading<Moved, never>;
+
+/** All that an old follower does: blocks, finality, a roll-back, and blocks of another fork. */
+async function oldCourse(store: TransferStore): Promise<readonly Told[]> {
+  await store.follow(FOLLOWING, tenure());
+  const chain = 'ethereum';
+  return [
+    await store.applyFinal(chain, chainOf(1, 2, 'A')),
+    await store.applyTip(chain, chainOf(3, 2, 'A')),
+    await store.applyTip(chain, chainOf(5, 3, 'A')),
+    await store.finalise(chain, 4),
+    await store.rollBack(chain, 5),
+    await store.applyTip(chain, chainOf(6, 3, 'C', 'A')),
+    await store.applyTip(chain, chainOf(9, 1, 'C')),
+  ];
+}
+
+/** The blocks on which the new follower ends, whatever it found. */
+const GOAL = [...chainOf(1, 4, 'A'), ...chainOf(5, 4, 'B', 'A')];
+
+/** Takes over, undoes what is not on its chain, and goes on to the goal; 6 blocks are final. */
+async function newCourse(store: TransferStore): Promise<void> {
+  const chain = 'ethereum';
+  let cursor = given(await store.follow(FOLLOWING, tenure()));
+  const kept = cursor.tip.filter(({ number, hash }) => GOAL[number - 1]?.hash === hash);
+  const own = kept.at(-1)?.number ?? cursor.final_block ?? 0;
+  const moved = given(await store.rollBack(chain, own));
+  if (!moved.moved) throw new Error(`refused: ${moved.refused}`);
+  cursor = moved.cursor;
+  given(await store.applyTip(chain, GOAL.slice(own)));
+  given(await store.finalise(chain, 6));
+}
+
+async function seen(): Promise<unknown> {
+  const status = given(await transferStore(remote, now).status());
+  return { sight: await sightOf(warehouseHistory(remote, now)), status };
+}
+
+/** What is seen where only the goal was ever followed. */
+async function expected(): Promise<unknown> {
+  await emptied();
+  await newCourse(transferStore(remote, now));
+  return await seen();
+}
+
+describe('a paused follower whose chain was taken over', () => {
+  test(
+    'at any of its writes changes nothing when it wakes, and nothing of it is left',
+    async () => {
+      const goal = await expected();
+      let points = 0;
+      for (let write = 1; write < WRITES_MAX; write += EACH) {
+        await emptied();
+        const { warehouse, paused, wake } = pausedAt(write);
+        const old = oldCourse(transferStore(warehouse, now));
+        if ((await Promise.race([paused.then(() => 'paused'), old])) !== 'paused') break;
+        points += 1;
+        await newCourse(transferStore(remote, now));
+        expect(await seen(), `taken over at write ${write}`).toEqual(goal);
+        wake();
+        const told = await old;
+        expect(await seen(), `woken at write ${write}`).toEqual(goal);
+        const last = told.at(-1);
+        expect(last?.checked === false && last.why.code).toBe('followed_elsewhere');
+        const next = given(await transferStore(remote, now).cursor('ethereum'));
+        expect(next?.tip.at(-1)?.hash).toBe(GOAL.at(-1)?.hash);
+      }
+      expect(points).toBeGreaterThan(20 / EACH);
+    },
+    TRIALS_MAX_MS,
+  );
+
+  test(
+    'half-way through making blocks final has them made final, or none of them',
+    async () => {
+      const ends = new Set<unknown>();
+      for (let write = 1; write < WRITES_MAX; write += EACH) {
+        await emptied();
+        const first = transferStore(remote, now);
+        given(await first.follow(FOLLOWING, tenure()));
+        given(await first.applyTip('ethereum', chainOf(1, 6, 'A')));
+        const { warehouse, paused, wake } = pausedAt(write);
+        const old = transferStore(warehouse, now);
+        const oldWork = old.follow(FOLLOWING, tenure()).then(() => old.finalise('ethereum', 5));
+        if ((await Promise.race([paused.then(() => 'paused'), oldWork])) !== 'paused') break;
+        const next = transferStore(remote, now);
+        const { final_block } = given(await next.follow(FOLLOWING, tenure()));
+        ends.add(final_block);
+        wake();
+        await oldWork;
+        const undone = given(await next.rollBack('ethereum', 2));
+        if (final_block === 5) {
+          expect(undone).toMatchObject({ moved: false, refused: 'final' });
+          given(await next.applyTip('ethereum', chainOf(7, 1, 'A')));
+          continue;
+        }
+        given(await next.applyTip('ethereum', chainOf(3, 4, 'B', 'A')));
+        const rows = await remote.query('SELECT block FROM transfers', {
+          ...CALL,
+          row: { parse: (row) => row },
+        });
+        expect(rows, `woken at write ${write}`).toEqual([]);
+        const cursor = given(await next.cursor('ethereum'));
+        expect(cursor?.tip.map(({ hash }) => hash)).toEqual([
+          ...[1, 2].map((number) => hashOf('A', number)),
+          ...[3, 4, 5, 6].map((number) => hashOf('B', number)),
+        ]);
+      }
+      expect([...ends].sort()).toEqual([5, null]);
+    },
+    TRIALS_MAX_MS,
+  );
+
+  test('that changes the tip while it is copied has it copied again', async () => {
+    await emptied();
+    const old = transferStore(remote, now);
+    given(await old.follow(FOLLOWING, tenure()));
+    given(await old.applyTip('ethereum', chainOf(1, 6, 'A')));
+    let meddled = 0;
+    const meanwhile: Warehouse = {
+      ...remote,
+      command: async (sql, options) => {
+        await remote.command(sql, options);
+        if (!sql.startsWith('INSERT INTO tip_transfers') || meddled > 0) return;
+        meddled += 1;
+        // It was already on its way when the chain was claimed.
+        await old.applyTip('ethereum', chainOf(7, 2, 'A'));
+      },
+    };
+    const cursor = given(await transferStore(meanwhile, now).follow(FOLLOWING, tenure()));
+    expect(meddled).toBe(1);
+    expect(cursor.tip.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const found = await seen();
+    await emptied();
+    const straight = transferStore(remote, now);
+    given(await straight.follow(FOLLOWING, tenure()));
+    given(await straight.applyTip('ethereum', chainOf(1, 8, 'A')));
+    expect(found).toEqual(await seen());
+  });
+});

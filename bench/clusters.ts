@@ -35,12 +35,20 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+function knownBy(
+  receiving: ReadonlyMap<string, string>,
+  owners: ReadonlyMap<string, string>,
+): KnownExchanges {
+  const hot = [...receiving].map(([one, exchange]) => [one, { exchange, role: 'hot' }] as const);
+  return { receivers: new Map(hot), owners };
+}
+
 /** Under the published rule every wallet of the file takes deposits; under ours, the owned ones. */
 const every = ({ exchanges }: Network): KnownExchanges => {
-  return { hotWallets: exchanges, labelled: exchanges };
+  return knownBy(exchanges, exchanges);
 };
 const hot = ({ hotWallets, exchanges }: Network): KnownExchanges => {
-  return { hotWallets, labelled: exchanges };
+  return knownBy(hotWallets, exchanges);
 };
 
 type Triplets = ReadonlySet<string>;

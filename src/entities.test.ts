@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
 import { Read, Unread } from './evidence/reading.ts';
-import type { EntityPorts } from './features/entities/entity.ts';
+import type { EntityPorts } from './features/entities/closure.ts';
 import { heldClusters } from './features/entities/held-clusters.ts';
 import { walletEntityData } from './features/entities/wallet-entity.contract.ts';
 import { entityAnswers } from './features/entities/wallet-entity.route.ts';
@@ -23,6 +23,7 @@ import type { Database } from './stores/control/engine/database.ts';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
+import { warehouseFacts } from './stores/warehouse/account-facts.ts';
 import { warehouseCreations } from './stores/warehouse/creations.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
@@ -98,6 +99,7 @@ describe.skipIf(absent)(title, () => {
       labels: memoryExchangeLabels({ labels: [label], as_of: now(), simulated: false }),
       history: coveredHistory(warehouseHistory(warehouse, now), TIP),
       creations: warehouseCreations(warehouse, TIP),
+      facts: warehouseFacts(warehouse, now),
     };
   }, 90_000);
   afterAll(async () => {

@@ -192,7 +192,8 @@ describe.skipIf(!existsSync(DATA))('a recorded network (or skipped: no shared da
       return { asset: 'BNC', from, to, raw_amount: BigInt(textIn(row, 'amount')), when, tx: null };
     });
     expect(movements).toHaveLength(20_913);
-    const known = { hotWallets: wallets, labelled: wallets };
+    const hot = listed.map((one) => [one, { exchange: one, role: 'hot' }] as const);
+    const known = { receivers: new Map(hot), owners: wallets };
     const rule = publishedRule(() => 8);
     const found = inferDeposits(movements, known, rule).flatMap(({ address, forwards }) =>
       forwards.map(({ user, wallet }) => `${user},${address},${wallet}`),

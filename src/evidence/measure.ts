@@ -49,3 +49,18 @@ export function written(text: string | null | undefined): string {
 export function rate(hits: number, of: number): number | null {
   return of === 0 ? null : hits / of;
 }
+
+const Z_95 = 1.96;
+
+/** Wilson's interval at 95% of a share, both ends from 0 to 1; `null` where nothing was counted. */
+export function wilsonInterval(
+  hits: number,
+  of: number,
+): { readonly low: number; readonly high: number } | null {
+  if (of === 0) return null;
+  const p = hits / of;
+  const z2 = (Z_95 * Z_95) / of;
+  const spread = Z_95 * Math.sqrt((p * (1 - p)) / of + z2 / (4 * of));
+  const end = (side: number) => Math.min(1, Math.max(0, (p + z2 / 2 + side) / (1 + z2)));
+  return { low: end(-spread), high: end(spread) };
+}

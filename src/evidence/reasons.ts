@@ -250,6 +250,23 @@ export const REASONS = {
     means: 'Burn addresses and the system addresses of chains are no members of an entity.',
     next: 'Nothing.',
   },
+  blocks_without_signatures: {
+    sentence: 'Blocks {from} to {to} of Bitcoin were taken in without all of their signatures.',
+    means:
+      'From 2023 on coins are traded by half-signed transactions. Where the source leaves out ' +
+      'the witnesses (bitcoin-etl does), a trade looks like a payment, so none is read as one.',
+    next: 'The operator imports those blocks from a node, into a store that does not hold them.',
+  },
+  members_not_examined: {
+    sentence: 'Of the members of this cluster {count} were not examined to their end.',
+    means: 'Each member may lead to others; so many of them are examined for one answer.',
+    next: 'Ask again: what was examined is kept, and the next answer goes on from there.',
+  },
+  deposit_kind_unknown: {
+    sentence: 'Nothing read shows whether {address} is a contract or an account of a customer.',
+    means: 'A contract that passes coins on serves anybody; its users are not one customer.',
+    next: 'Set a node, so that the code at an address can be read.',
+  },
   cluster_cut: {
     sentence: 'The cluster has more than {limit} addresses; what is shown is a part of it.',
     means: 'Ties between addresses are followed as far as a fixed number of addresses.',

@@ -13,6 +13,8 @@ type Sketch = {
   readonly name: string;
   readonly spends?: readonly (readonly [name: string, index: number])[];
   readonly pays: readonly Pay[];
+  /** The flag of its signatures; without it they sign everything. */
+  readonly flag?: number;
 };
 
 type Made = Sketch & { readonly txid: string };
@@ -24,6 +26,8 @@ type Block = {
 };
 
 const COIN = 100_000_000;
+const SIGNS_ALL = 0x01;
+const PUBLIC_KEY = `02${'11'.repeat(32)}`;
 const FIRST_TIME = 1_790_000_000;
 const BLOCK_S = 600;
 const SUBSIDY = 50 * COIN;
@@ -40,6 +44,12 @@ export type BitcoinChain = {
 
 /** `prevout`: it tells what inputs spend (verbosity 3); `txindex`: it finds any transaction. */
 export type NodeForm = { readonly prevout: boolean; readonly txindex: boolean };
+
+/** A DER signature of made-up numbers under a flag, in hex. */
+export function signature(flag: number): string {
+  const number = `0220${'22'.repeat(32)}`;
+  return `3044${number}${number}${flag.toString(16).padStart(2, '0')}`;
+}
 
 /** The made-up address of a name. */
 export const btc = (name: string): string => named('bitcoin_bech32', name);
@@ -226,7 +236,11 @@ function coreBlock(blocks: readonly Block[], block: Block, verbosity: number, fi
   };
 }
 
-function coreTransaction({ txid, spends, pays }: Made, verbosity: number, find: Find) {
+function coreTransaction(
+  { txid, spends, pays, flag = SIGNS_ALL }: Made,
+  verbosity: number,
+  find: Find,
+) {
   const vin =
     spends === undefined
       ? [{ coinbase: '0151', sequence: 4_294_967_295, txinwitness: ['00'] }]
@@ -238,7 +252,7 @@ function coreTransaction({ txid, spends, pays }: Made, verbosity: number, find: 
             txid: find(name).txid,
             vout,
             scriptSig,
-            txinwitness: [],
+            txinwitness: [signature(flag), PUBLIC_KEY],
             ...(verbosity >= 3 ? { prevout } : {}),
             sequence: 4_294_967_293,
           };

@@ -10,6 +10,7 @@ import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { clustersIn, embeddedControl } from './control-store.ts';
+import { memoryChainFacts } from './memory/chain-facts.ts';
 import { memoryCreations } from './memory/contract-creations.ts';
 import { memoryTransfer } from './memory/transfers.ts';
 import { walkedPorts } from './walked-world.ts';
@@ -23,6 +24,8 @@ export const HOT = evm('hot');
 export const FUNDER = evm('funder');
 const TARGETS = [evm('target a'), evm('target b'), evm('target c')];
 const TIP_AGE_S = 3_600;
+/** Moments lie days apart: within minutes of each other they are chance. */
+const DAYS_S = 300_000;
 /** The label of the hot wallet. */
 export const LABEL: ExchangeLabel = {
   address: HOT,
@@ -58,16 +61,17 @@ export const LOCKSTEP = [
   t(100, SUBJECT, OTHER),
   t(101, OTHER, SUBJECT),
   ...TARGETS.flatMap((target, n) => [
-    t(200 + n * 10, SUBJECT, target),
-    t(201 + n * 10, OTHER, target),
+    t(200 + n * DAYS_S, SUBJECT, target),
+    t(201 + n * DAYS_S, OTHER, target),
   ]),
 ];
-/** Two contracts that a public factory made for the subject. */
+const CODE = { size: 45, delegates_to: null, minimal_proxy_of: null };
+/** Two contracts that the subject made. */
 export const CREATED: readonly Creation[] = [evm('contract a'), evm('contract b')].map(
   (created, n) => ({
     chain: 'ethereum',
     created,
-    creator: evm('factory'),
+    creator: SUBJECT,
     signer: SUBJECT,
     tx: `0x${n}`,
     block: 300 + n,
@@ -81,6 +85,8 @@ type Setting = {
   readonly creations?: readonly Creation[];
   readonly wholeCreations?: boolean;
   readonly simulated?: boolean;
+  /** Those of whom the node tells code. */
+  readonly contracts?: readonly string[];
   readonly history?: Parameters<typeof walkedPorts>[0]['history'];
 };
 
@@ -88,7 +94,13 @@ const fresh = embeddedControl();
 
 /** The ports of an entity over a world. One is asked to its end before the next one is. */
 export function world(setting: Setting = {}) {
-  const { transfers = [], labels = [LABEL], simulated = false, creations = [] } = setting;
+  const {
+    transfers = [],
+    labels = [LABEL],
+    simulated = false,
+    creations = [],
+    contracts = [],
+  } = setting;
   const { history, ...over } = walkedPorts({
     now: STILL_NOW,
     transfers,
@@ -105,6 +117,12 @@ export function world(setting: Setting = {}) {
     labels: over.labels,
     history,
     creations: memoryCreations(made),
+    facts: memoryChainFacts({
+      chains: ['ethereum'],
+      facts: contracts.map((address) => ({ chain: 'ethereum', address, code: CODE })),
+      as_of: STILL_NOW - 60,
+      simulated,
+    }),
   };
   return { ports };
 }

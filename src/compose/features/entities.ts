@@ -5,12 +5,12 @@ import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
+import type { EntityPorts } from '../../features/entities/closure.ts';
 import {
   type EntityQuestion,
   type EntityServices,
   entityCommands,
 } from '../../features/entities/entity.command.ts';
-import type { EntityPorts } from '../../features/entities/entity.ts';
 import { heldClusters } from '../../features/entities/held-clusters.ts';
 import { importBlocks, NO_BLOCKS } from '../../features/entities/import.ts';
 import {
@@ -19,6 +19,7 @@ import {
   walletEntityData,
 } from '../../features/entities/wallet-entity.contract.ts';
 import { entityAnswers, walletEntityHandler } from '../../features/entities/wallet-entity.route.ts';
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import type { ContractCreations } from '../../ports/accounts/contract-creations.ts';
 import type { BlocksWatch } from '../../ports/entities/bitcoin-blocks.ts';
 import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
@@ -31,6 +32,7 @@ import { clusterStore } from '../../stores/control/clusters.ts';
 import { warehouseCreations } from '../../stores/warehouse/creations.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type OpenedRests, type Service, served } from '../feature.ts';
+import { forensics } from './forensics.ts';
 import { history } from './history.ts';
 import { tables } from './tables.ts';
 
@@ -39,18 +41,23 @@ type Given = {
   readonly contractCreations: ContractCreations;
   readonly exchangeLabels: ExchangeLabels;
   readonly transferHistory: TransferHistory;
+  readonly chainFacts: ChainFacts;
   readonly service: Service;
 };
 
-type Rested = OpenedRests<{ tables: typeof tables; history: typeof history }>;
+type Rested = OpenedRests<{
+  tables: typeof tables;
+  history: typeof history;
+  forensics: typeof forensics;
+}>;
 
 export const entities = feature({
   name: 'entities',
   heading: 'Entities',
-  rests: { tables, history },
+  rests: { tables, history, forensics },
   open: (
     { config, database, warehouse, context }: Base,
-    { tables: { ports }, history: held }: Rested,
+    { tables: { ports }, history: held, forensics: facts }: Rested,
   ) => {
     const tipMaxAgeS = config.tipMaxAgeMs / MS_PER_S;
     const fresh = { now: nowS, tipMaxAgeS };
@@ -58,7 +65,14 @@ export const entities = feature({
     const contractCreations = warehouseCreations(warehouse, fresh);
     const { transferHistory } = held.ports;
     const { exchangeLabels } = ports;
-    const asked = portsOf({ entityTies, contractCreations, exchangeLabels, transferHistory });
+    const { chainFacts } = facts.ports;
+    const asked = portsOf({
+      entityTies,
+      contractCreations,
+      exchangeLabels,
+      transferHistory,
+      chainFacts,
+    });
     const rpc = nodeOf(config);
     const node = rpc === null ? null : bitcoinNode(rpc);
     return {
@@ -119,6 +133,7 @@ function portsOf(given: Omit<Given, 'service'>): EntityPorts {
     creations: given.contractCreations,
     labels: given.exchangeLabels,
     history: given.transferHistory,
+    facts: given.chainFacts,
   };
 }
 

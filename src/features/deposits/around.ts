@@ -42,13 +42,11 @@ const CANDIDATES_MAX = 20;
 /** How many transfers of one candidate are read: a user's deposit address has few. */
 const CANDIDATE_ROWS_MAX = 2_000;
 
-/** An inferred deposit address of a subject, or the subject as one. */
+/** An inferred deposit address. */
 export type SeenDeposit = {
   readonly inferred: InferredDeposit;
   /** The exchange as its label spells it. */
   readonly entity: string;
-  /** True where it is the subject that behaves as a deposit address. */
-  readonly isSubject: boolean;
   /** True where it signed or has no code; `null`: nothing read shows whether it is a contract. */
   readonly externallyOwned: true | null;
   /** Whether its history was read to its end, so that nothing more could speak against it. */
@@ -95,21 +93,37 @@ export async function depositsAround(
       ? new Map<string, History>()
       : await addressHistories(ports.history, taken, { ...asked, rowsMax: CANDIDATE_ROWS_MAX });
   const histories: ReadonlyMap<string, History> = new Map([[subject, own], ...readings]);
-  const labels = await ports.labels.lookUp(everyoneIn(histories));
-  const history = some([...histories.values()].map((one) => map(one, () => null)));
   const causes = causesOf(histories, candidates.length);
-  const met = map(both({ labels, history }), (read) => {
-    const exchanges = namedIn(read.labels);
-    return present(
-      [...histories].map(([address, reading]) => seenAs(address, subject, reading, exchanges)),
-    );
-  });
-  const owned = await withoutContracts(met, ports.facts, asked.signal);
-  const told = map(owned, (deposits): Deposits => {
-    return { deposits, candidates: taken.length, causes };
+  const inferred = await depositsIn(histories, ports, asked.signal);
+  const told = map(inferred, (deposits): Deposits => {
+    const near = deposits.filter((one) => isOf(subject, one));
+    return { deposits: near, candidates: taken.length, causes };
   });
   const [cause] = causes;
   return cause === undefined ? told : weaken(told, cause.why);
+}
+
+function isOf(subject: string, { inferred: { address, forwards } }: SeenDeposit): boolean {
+  return address === subject || forwards.some(({ user }) => user === subject);
+}
+
+/**
+ * The deposit addresses among those whose histories were read: the one way in which any answer
+ * infers one. What nothing shows to be a contract or not stays in, and says so.
+ */
+export async function depositsIn(
+  histories: ReadonlyMap<string, History>,
+  { labels, facts }: Pick<DepositsPorts, 'labels' | 'facts'>,
+  signal: AbortSignal,
+): Promise<Partly<readonly SeenDeposit[], DepositsPort>> {
+  const look = await labels.lookUp(everyoneIn(histories));
+  const told = [...histories.values()].filter((one) => !(one instanceof Unread));
+  const history = some(told.map((one) => map(one, () => null)));
+  const met = map(both({ look, history }), (read) => {
+    const exchanges = namedIn(read.look);
+    return present([...histories].map(([address, reading]) => seenAs(address, reading, exchanges)));
+  });
+  return withoutContracts(met, facts, signal);
 }
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -182,26 +196,19 @@ export function candidatesOf(
     .map(([address]) => address);
 }
 
-function seenAs(
-  address: string,
-  subject: string,
-  reading: History,
-  exchanges: Named,
-): SeenDeposit | null {
+function seenAs(address: string, reading: History, exchanges: Named): SeenDeposit | null {
   const known = seen(map(reading, (one) => [one]));
-  if (known === null || exchanges.labelled.has(address)) return null;
+  if (known === null || exchanges.owners.has(address)) return null;
   const { kept } = keptTransfers(address, known[0].transfers);
   const externallyOwned = ownedIn(address, kept);
   if (externallyOwned === false) return null;
   const inferred = inferDeposit(address, kept.map(movementOf), exchanges, OWN_RULE);
   if (typeof inferred === 'string') return null;
-  const isSubject = address === subject;
-  if (!isSubject && !inferred.forwards.some(({ user }) => user === subject)) return null;
-  const entity = exchanges.hotNames.get(inferred.exchange);
+  const entity = exchanges.names.get(inferred.exchange);
   const [first] = kept;
   if (entity === undefined || first === undefined) throw new Error('deposits: of no exchange');
   const whole = reading instanceof Read;
-  return { inferred, entity, isSubject, externallyOwned, whole, first };
+  return { inferred, entity, externallyOwned, whole, first };
 }
 
 /**

@@ -18,7 +18,11 @@ const wallets = new Map([
   [hot2, 'exemplar'],
   [rival, 'rival'],
 ]);
-const KNOWN: KnownExchanges = { hotWallets: wallets, labelled: wallets };
+const known = (owners: ReadonlyMap<string, string>, receiving = owners): KnownExchanges => ({
+  owners,
+  receivers: new Map([...receiving].map(([one, exchange]) => [one, { exchange, role: 'hot' }])),
+});
+const KNOWN = known(wallets);
 const DECIMALS = 8;
 const PUBLISHED = publishedRule(() => DECIMALS);
 const HUNDREDTH = 1_000_000n;
@@ -46,6 +50,7 @@ describe('our rule', () => {
       address: deposit,
       exchange: 'exemplar',
       wallets: [hot],
+      receiverRole: 'hot',
       forwards: [
         {
           asset: 'coin',
@@ -188,8 +193,8 @@ const RULES: DepositRule[] = [
 ];
 
 describe.each(RULES)('whatever moved, by $matching.by', (rule) => {
-  const inferred = (movements: readonly Movement[], known = KNOWN) =>
-    inferDeposits(movements, known, rule);
+  const inferred = (movements: readonly Movement[], among = KNOWN) =>
+    inferDeposits(movements, among, rule);
   const sameAmounts = (moves: Movement[]) => {
     const seen = new Set<string>();
     return moves.every((one) => {
@@ -202,12 +207,12 @@ describe.each(RULES)('whatever moved, by $matching.by', (rule) => {
     fc.assert(
       fc.property(fc.array(movement, { maxLength: 40 }), (moves) => {
         for (const { flows, forwards, wallets: to, address } of inferred(moves)) {
-          expect(KNOWN.labelled.has(address)).toBe(false);
+          expect(KNOWN.owners.has(address)).toBe(false);
           expect(new Set(to.map((one) => wallets.get(one))).size).toBe(1);
           for (const { delay, user: from } of forwards) {
             expect(delay).toBeGreaterThanOrEqual(0);
             expect(delay).toBeLessThanOrEqual(rule.windowMax);
-            expect(KNOWN.labelled.has(from)).toBe(false);
+            expect(KNOWN.owners.has(from)).toBe(false);
           }
           if (rule.matching.by === 'pair') continue;
           for (const { received, forwarded } of flows) {
@@ -241,8 +246,8 @@ describe.each(RULES)('whatever moved, by $matching.by', (rule) => {
     fc.assert(
       fc.property(fc.array(movement, { maxLength: 30 }), (moves) => {
         const fewer = new Map([...wallets].filter(([one]) => one !== rival));
-        const known = { hotWallets: fewer, labelled: wallets };
-        const names = new Set(inferred(moves, known).map(({ exchange }) => exchange));
+        const some = known(wallets, fewer);
+        const names = new Set(inferred(moves, some).map(({ exchange }) => exchange));
         expect(names.has('rival')).toBe(false);
       }),
     );

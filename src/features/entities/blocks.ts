@@ -1,5 +1,6 @@
 // How far do the blocks of Bitcoin that are held reach, for each heuristic that reads them?
-// Inputs need every block from the first to a fresh tip; change needs them taken in from the first.
+// Inputs need every block from the first to a fresh tip, with its signatures; change needs them
+// taken in from the first.
 
 import { type Partly, Read, Unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -25,7 +26,12 @@ export async function blockRuns(
       { heuristic: 'change', ran: blocks },
     ];
   }
-  const missing = missingOf(blocks.value, now() - tipMaxAgeS, address);
+  const gaps = missingOf(blocks.value, now() - tipMaxAgeS, address);
+  const unsigned = blocks.value.find(({ signatures }) => !signatures);
+  const missing =
+    gaps === null && unsigned !== undefined
+      ? why('blocks_without_signatures', shown(unsigned))
+      : gaps;
   const untold = blocks.value.find(({ change }) => !change);
   const unchanged = untold === undefined ? null : why('blocks_without_change', shown(untold));
   return [

@@ -6,8 +6,10 @@ import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { collect, listFrom, present } from '../../evidence/measure.ts';
-import type { Heuristic, Tie } from '../../ports/entities/cluster-store.ts';
-import { earlier, FUNDING_WINDOW_S, TIED_LIMITS, USER_DEPOSITS_MAX, WEIGHTS } from './ties.ts';
+import type { HeldTie, Heuristic, TieForm } from '../../ports/entities/cluster-store.ts';
+import { calibrationOf, GROUP_OF } from './calibration.ts';
+import { statementOf } from './statements.ts';
+import { earlier, FUNDING_WINDOW_S, TIED_LIMITS, USER_DEPOSITS_MAX } from './ties.ts';
 
 /** One item of evidence: these addresses have one controller, by these transactions. */
 export type EvidenceItem = {
@@ -24,6 +26,11 @@ export type EvidenceItem = {
   /** Unix seconds at which the second of the addresses had been tied. */
   readonly at: number;
   readonly weight: number;
+  readonly form: TieForm;
+  /** Unix seconds at which the last of its ties was judged. */
+  readonly judged_at: number;
+  /** Whether every history that it was judged by was read to its end. */
+  readonly whole: boolean;
   readonly statement: string;
 };
 
@@ -42,8 +49,8 @@ const TRANSACTIONS_SHOWN_MAX = 20;
 const ID_CHARS = 24;
 
 /** The evidence that some ties make. The order of the ties changes nothing. */
-export function evidenceOf(ties: readonly Tie[], bars: Bars): EvidenceItem[] {
-  const groups = new Map<string, Tie[]>();
+export function evidenceOf(ties: readonly HeldTie[], bars: Bars): EvidenceItem[] {
+  const groups = new Map<string, HeldTie[]>();
   const crowds = crowdsIn(ties);
   for (const tie of ties) {
     if (stands(tie, bars) && !crowds.has(groupOf(tie)) && !crowds.has(userOf(tie))) {
@@ -60,17 +67,17 @@ export function byAge(a: Pick<EvidenceItem, 'at' | 'id'>, b: typeof a): number {
   return a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-function groupOf({ chain, heuristic, key }: Tie): string {
+function groupOf({ chain, heuristic, key }: HeldTie): string {
   return JSON.stringify([chain, heuristic, key]);
 }
 
-function userOf({ chain, heuristic, address }: Tie): string {
+function userOf({ chain, heuristic, address }: HeldTie): string {
   return JSON.stringify([chain, heuristic, address, 'user']);
 }
 
 // Caps count everything that was ever tied, barred or not: what a label takes away never brings a
 // crowd under its cap.
-function crowdsIn(ties: readonly Tie[]): ReadonlySet<string> {
+function crowdsIn(ties: readonly HeldTie[]): ReadonlySet<string> {
   const sizes = new Map<string, Set<string>>();
   const most = new Map<string, number>();
   const count = (group: string, member: string, max: number) => {
@@ -88,7 +95,8 @@ function crowdsIn(ties: readonly Tie[]): ReadonlySet<string> {
   return new Set(over.map(([group]) => group));
 }
 
-function stands({ address, key, heuristic, rests_on }: Tie, bars: Bars): boolean {
+/** Whether a tie stands by the labels, services and payments that are known now. */
+export function stands({ address, key, heuristic, rests_on }: HeldTie, bars: Bars): boolean {
   if (bars.services.has(address) || isSystemAddress(address)) return false;
   if (heuristic === 'deposit_reuse') {
     return rests_on !== null && bars.exchanges.has(rests_on) && !bars.services.has(key);
@@ -101,8 +109,8 @@ function stands({ address, key, heuristic, rests_on }: Tie, bars: Bars): boolean
 }
 
 /** The first funding of each address: an earlier one that was read later replaces a later one. */
-function firstOfEach(ties: readonly Tie[]): ReadonlyMap<string, Tie> {
-  const first = new Map<string, Tie>();
+function firstOfEach(ties: readonly HeldTie[]): ReadonlyMap<string, HeldTie> {
+  const first = new Map<string, HeldTie>();
   for (const tie of ties) {
     if (tie.heuristic !== 'shared_funder') continue;
     const known = first.get(tie.address);
@@ -112,8 +120,8 @@ function firstOfEach(ties: readonly Tie[]): ReadonlyMap<string, Tie> {
 }
 
 /** The groups that one key makes: several where a window parts them. */
-function partsOf(group: readonly Tie[], fundings: ReadonlyMap<string, Tie>) {
-  return listFrom(group[0], (tie): readonly (readonly Tie[])[] => {
+function partsOf(group: readonly HeldTie[], fundings: ReadonlyMap<string, HeldTie>) {
+  return listFrom(group[0], (tie): readonly (readonly HeldTie[])[] => {
     if (tie.heuristic === 'shared_funder') return windows(group, fundings);
     // A deposit address that is itself barred takes those who paid into it with it.
     const whole =
@@ -122,21 +130,22 @@ function partsOf(group: readonly Tie[], fundings: ReadonlyMap<string, Tie>) {
   });
 }
 
-/** One funder's first fundings, parted where more than the window lies between two. */
-function windows(group: readonly Tie[], first: ReadonlyMap<string, Tie>): Tie[][] {
+/**
+ * One funder's first fundings, by windows in which no two lie further apart: each as large as it
+ * can be, so that who is known already does not change who is in one with whom.
+ */
+function windows(group: readonly HeldTie[], first: ReadonlyMap<string, HeldTie>): HeldTie[][] {
   const sorted = group.filter((tie) => first.get(tie.address) === tie).sort(earlier);
-  const runs: Tie[][] = [];
-  let last: Tie | null = null;
-  for (const tie of sorted) {
-    const run = runs.at(-1);
-    if (run === undefined || last === null || tie.at - last.at > FUNDING_WINDOW_S) runs.push([tie]);
-    else run.push(tie);
-    last = tie;
-  }
-  return runs;
+  const runs = sorted.map((from, i) =>
+    sorted.slice(i).filter(({ at }) => at - from.at <= FUNDING_WINDOW_S),
+  );
+  return runs.filter((run, i) => {
+    const before = runs[i - 1];
+    return run.length > 1 && (before === undefined || before.at(-1) !== run.at(-1));
+  });
 }
 
-function itemOf(group: readonly Tie[], bars: Bars): EvidenceItem | null {
+function itemOf(group: readonly HeldTie[], bars: Bars): EvidenceItem | null {
   const sorted = [...group].sort(earlier);
   const [first] = sorted;
   const addresses = [...new Set(sorted.map(({ address }) => address))];
@@ -159,51 +168,29 @@ function itemOf(group: readonly Tie[], bars: Bars): EvidenceItem | null {
     transactions,
     addresses: addresses.sort(),
     at: joined === undefined ? first.at : joined.at,
-    weight: WEIGHTS[heuristic].weight,
-    statement: statementOf(first, addresses.length, bars),
+    weight: calibrationOf(first.form).weight,
+    form: first.form,
+    judged_at: sorted.map((one) => one.judged_at).reduce((a, b) => Math.max(a, b)),
+    whole: sorted.every((one) => one.whole),
+    statement: statementOf(first, addresses.length, bars.exchanges),
   };
 }
 
-function statementOf({ heuristic, key, rests_on }: Tie, count: number, bars: Bars): string {
-  const exchange = rests_on === null ? undefined : bars.exchanges.get(rests_on);
-  switch (heuristic) {
-    case 'deposit_reuse':
-      return (
-        `${count - 1} ${count === 2 ? 'address' : 'addresses'} paid into ${key}, ` +
-        `an inferred deposit address of ${exchange === undefined ? 'an exchange' : exchange}.`
-      );
-    case 'shared_funder':
-      return `${count} addresses got their first coins from ${key} within a day of each other.`;
-    case 'lockstep':
-      return 'The two addresses send to each other and act on the same counterparties at one time.';
-    case 'same_deployer':
-      return `${key} signed the creation of ${count - 1} of these contracts.`;
-    case 'multi_input':
-      return `${count} addresses were spent together in ${key}, no known joint transaction.`;
-    case 'change':
-      return `In ${key} one output went to an address never paid before: the change of its inputs.`;
-  }
-}
-
 /**
- * How sure it is that an address belongs to the rest of its cluster: 1 − Π(1 − weight) over the
- * independent items that name it. One that shows no address which another of its heuristic has not
- * shown is not independent. 1 where no item names it: that is not a confident answer.
+ * How sure it is that an address belongs to the rest of its cluster: 1 − Π(1 − weight) over groups
+ * of evidence that names it. What rests on one kind of observation counts once, by its strongest
+ * item. 1 where no item names it: that is not a confident answer.
  */
 export function confidenceOf(address: string, items: readonly EvidenceItem[]): number {
-  const shown = new Map<Heuristic, Set<string>>();
-  let doubt = 1;
-  let counted = false;
-  for (const { heuristic, addresses, weight } of [...items].sort(byAge)) {
+  const strongest = new Map<string, number>();
+  for (const { heuristic, addresses, weight } of items) {
     if (!addresses.includes(address)) continue;
-    const known = shown.get(heuristic);
-    const seen = known === undefined ? new Set<string>([address]) : known;
-    if (addresses.every((one) => seen.has(one))) continue;
-    shown.set(heuristic, new Set([...seen, ...addresses]));
-    doubt *= 1 - weight;
-    counted = true;
+    const known = strongest.get(GROUP_OF[heuristic]);
+    if (known === undefined || known < weight) strongest.set(GROUP_OF[heuristic], weight);
   }
-  return counted ? Number((1 - doubt).toFixed(CONFIDENCE_DIGITS)) : 1;
+  if (strongest.size === 0) return 1;
+  const doubt = [...strongest.values()].reduce((left, weight) => left * (1 - weight), 1);
+  return Number((1 - doubt).toFixed(CONFIDENCE_DIGITS));
 }
 
 const CONFIDENCE_DIGITS = 4;

@@ -143,39 +143,25 @@ function foundersOf(item: EvidenceItem, at: ReadonlyMap<string, EvidenceItem>): 
 }
 
 /**
- * The fewest items that lead from one member to another, the older item where two ways are as
- * short; `null` where none leads.
+ * The fewest items that lead from an address to each member, the older item where two ways are as
+ * short. The address itself has no step to go.
  */
-export function shortestChain(
+export function pathsFrom(
   items: readonly EvidenceItem[],
   from: string,
-  to: string,
-): Step[] | null {
+): ReadonlyMap<string, readonly Step[]> {
   const naming = new Map<string, EvidenceItem[]>();
   for (const item of [...items].sort(byAge)) {
     for (const address of item.addresses) collect(naming, address, item);
   }
-  const cameBy = new Map<string, Step | null>([[from, null]]);
-  const queue = [from];
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    if (next === to) return wayTo(to, cameBy);
+  const paths = new Map<string, readonly Step[]>([[from, []]]);
+  // A map is walked in the order in which it was filled, also while it is: the nearest come first.
+  for (const [next, path] of paths) {
     for (const item of heldUnder(naming, next)) {
       for (const address of item.addresses) {
-        if (cameBy.has(address)) continue;
-        cameBy.set(address, { from: next, to: address, item });
-        queue.push(address);
+        if (!paths.has(address)) paths.set(address, [...path, { from: next, to: address, item }]);
       }
     }
   }
-  return null;
-}
-
-function wayTo(to: string, cameBy: ReadonlyMap<string, Step | null>): Step[] {
-  const steps: Step[] = [];
-  let step = cameBy.get(to);
-  while (step !== undefined && step !== null) {
-    steps.unshift(step);
-    step = cameBy.get(step.from);
-  }
-  return steps;
+  return paths;
 }

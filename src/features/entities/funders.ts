@@ -1,77 +1,93 @@
 // Who began these addresses with their first coins, and whom else within a window? (heuristic b)
 // After the star and chain funding of Liu and Zhu, "Fighting Sybils in Airdrops", 2022, and of the
-// LayerZero sybil reports of 2024.
-// It refuses a first funder of a history that was not read from its first block, and of an address
-// that never signed anything: a shop that was paid is not begun by its first customer.
+// LayerZero sybil reports of 2024. The first funder is `features/history/first-funder.ts`'s.
+// It refuses a payer that serves anybody: a contract, a signer for others, a payer of many.
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import type { Tie } from '../../ports/entities/cluster-store.ts';
+import { map, type Partly, seen, Unread } from '../../evidence/reading.ts';
+import type { Objection, Tie } from '../../ports/entities/cluster-store.ts';
 import { signerOf } from '../../ports/history/signing.ts';
-import type { CoverageRange, HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import { earlier } from './ties.ts';
+import { firstFundingTransfer, sinceFirst } from '../history/first-funder.ts';
+import { FUNDED_MAX } from './ties.ts';
 
-/** The first coins of an address. */
-export type FirstFunding = {
-  readonly chain: ChainName;
-  readonly funded: string;
-  readonly funder: string;
-  readonly tx: string;
-  readonly block: number;
-  readonly at: number;
-};
+type History = Partly<AddressHistory, TransferHistoryPort>;
 
-/** Coins come as these; a token can be sent to anybody before they have ever been there. */
-const COIN_KINDS = ['native', 'internal'] as const;
+/** The first coins of an address that may be somebody's own way to begin it. */
+export type FirstFunding = { readonly funded: string; readonly by: HistoryTransfer };
 
 /**
- * The first coins of an address that then signed something; `null` where its history does not reach
- * back to its first block, or nothing of value came. Coins sent by a contract are the signer's.
+ * The first coins of an address that then signed something itself: a shop that was paid is not
+ * begun by its first customer. `null` where its history is not whole, or nothing came.
  */
-export function firstFunding(history: AddressHistory, chain: ChainName): FirstFunding | null {
-  if (!COIN_KINDS.every((kind) => reachesBack(history.coverage, chain, kind))) return null;
-  const inward = history.transfers.filter((one) => isFunding(one, history.address, chain));
-  const [first] = [...inward].sort(earlier);
-  if (first === undefined) return null;
-  const acted = history.transfers.some((one) => one.chain === chain && isActOf(history, one));
-  if (!acted) return null;
-  const signer = first.kind === 'internal' ? signerOf(first) : null;
-  const funder = signer === null ? first.from : signer;
-  if (funder === history.address || isSystemAddress(funder)) return null;
-  return { chain, funded: history.address, funder, tx: first.tx, block: first.block, at: first.at };
+export function firstFunding(history: History, chain: ChainName): FirstFunding | null {
+  const known = wholeOf(history);
+  const by = known === null ? null : firstFundingTransfer(known);
+  if (known === null || by === null || by.chain !== chain) return null;
+  const acted = known.transfers.some((one) => {
+    return one.from === known.address && signerOf(one) === known.address;
+  });
+  return acted ? { funded: known.address, by } : null;
 }
 
-function reachesBack(
-  coverage: readonly CoverageRange[],
-  chain: ChainName,
-  kind: (typeof COIN_KINDS)[number],
-): boolean {
-  return coverage.some((one) => one.chain === chain && one.kind === kind && one.from_first);
+/** Whether the payer itself signed: coins of a contract are sent by whoever asks it to. */
+export function isPayersOwn({ by }: FirstFunding): boolean {
+  return by.kind === 'native' && signerOf(by) === by.from;
 }
 
-function isFunding(transfer: HistoryTransfer, address: string, chain: ChainName): boolean {
-  const { kind, to, raw_amount, success } = transfer;
-  if (transfer.chain !== chain || kind === 'token' || to !== address) return false;
-  return raw_amount > 0n && success !== false;
+/** Everybody to whom an address ever sent coins. */
+export type Recipients = {
+  /** With the Unix seconds of the first time. */
+  readonly first: ReadonlyMap<string, number>;
+  /** So many that those whom it began are its customers: also a history that was cut shows it. */
+  readonly isCrowd: boolean;
+};
+
+/** The recipients of a payer; `null` where it was not read far enough to say how many there are. */
+export function recipientsOf(payer: History): Recipients | null {
+  const value = payer instanceof Unread ? null : seen(map(payer, (one) => [one]));
+  if (value === null) return null;
+  const [{ address, transfers }] = value;
+  const first = new Map<string, number>();
+  for (const { from, to, kind, raw_amount, success, at } of transfers) {
+    if (from !== address || kind === 'token') continue;
+    if (raw_amount > 0n && success !== false) first.set(to, at);
+  }
+  const isCrowd = first.size > FUNDED_MAX;
+  return isCrowd || wholeOf(payer) !== null ? { first, isCrowd } : null;
 }
 
-function isActOf({ address }: AddressHistory, transfer: HistoryTransfer): boolean {
-  return transfer.from === address && signerOf(transfer) === address;
-}
-
-/** The ties of funded addresses to their funders; the funder itself is no member. */
+/** The ties of funded addresses to their funder; the funder itself is no member. */
 export function funderTies(fundings: readonly FirstFunding[]): Tie[] {
   return fundings
-    .filter(({ funded }) => !isSystemAddress(funded))
-    .map(({ chain, funded, funder, tx, block, at }) => ({
+    .filter(({ funded, by }) => !isSystemAddress(funded) && funded !== by.from)
+    .map(({ funded, by: { chain, from, tx, block, at } }) => ({
       chain,
       heuristic: 'shared_funder',
-      key: funder,
+      form: 'first_coins',
+      key: from,
       address: funded,
       tx,
       block,
       at,
       rests_on: null,
+      whole: true,
     }));
+}
+
+/** Why a first funding ties nobody, as what speaks against it. */
+export function funderObjection(
+  { funded, by: { chain, from, tx, block, at } }: FirstFunding,
+  kind: 'crowd' | 'contract_payer',
+  detail: string | null,
+): Objection {
+  return { chain, kind, key: from, address: funded, tx, block, at, detail };
+}
+
+function wholeOf(history: History): AddressHistory | null {
+  const first = sinceFirst(history);
+  const value = first instanceof Unread ? null : seen(map(first, (one) => [one]));
+  return value === null ? null : value[0];
 }

@@ -4,12 +4,11 @@
 import type { ChainName } from '../../chain/chain.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Examination, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
 import { blocksReading } from './blocks.ts';
-import { type Entity, type EntityPorts, heldOf, NOTHING_SEEN } from './entity.ts';
+import type { EntityPorts } from './closure.ts';
 import type { ExaminationAsked } from './examination.ts';
-import { TIED_LIMITS } from './ties.ts';
+import { type Entity, type HeldPort, heldOf, NOTHING_FRESH } from './held-entity.ts';
 
 type Held = Pick<EntityPorts, 'store' | 'labels'>;
 type Asked = Pick<ExaminationAsked, 'now' | 'tipMaxAgeS'>;
@@ -18,11 +17,12 @@ type Asked = Pick<ExaminationAsked, 'now' | 'tipMaxAgeS'>;
 export function heldClusters(ports: Held, asked: Asked): EntityClusters {
   return {
     clusterOf: async (chain, address) => {
-      const held = await heldOf(ports, chain, address, NOTHING_SEEN, null);
+      const step = { chain, address, fresh: NOTHING_FRESH };
+      const held = await heldOf(ports, { ...step, now: asked.now(), isNoted: false });
       const missing =
         chain === 'bitcoin'
           ? await blocksReading(ports.store, address, asked)
-          : await examinedLately(ports, chain, address, asked);
+          : examinedLately(held, chain, address, asked);
       const told = ports.store.covered(map(held, clusterFrom), missing);
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = seen(map(told, (one) => (one === null ? [] : [one]))) !== null;
@@ -38,14 +38,20 @@ function clusterFrom({ cluster, confidence, labels }: Entity): EntityCluster | n
   return { cluster_id, confidence, members, labels: names };
 }
 
-async function examinedLately(
-  { store }: Held,
+// An address that was examined says who is tied to it; its members say who else is.
+function examinedLately(
+  held: Partly<Entity, HeldPort>,
   chain: ChainName,
   address: string,
   { now, tipMaxAgeS }: Asked,
-): Promise<Partly<unknown, HeldTiesPort>> {
-  const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
-  const told = seen(map(tied, ({ examinations }) => [...examinations.values()]));
-  const isWhole = told?.some((one: Examination) => one.whole && now() - one.read_at < tipMaxAgeS);
-  return isWhole === true ? tied : weaken(tied, why('entity_not_examined', { chain }));
+): Partly<unknown, HeldPort> {
+  const told = seen(map(held, (one) => [one]));
+  if (told === null) return held;
+  const [{ cluster, examinations }] = told;
+  const members = cluster === null ? [address] : cluster.members;
+  const isWhole = members.every((member) => {
+    const last = examinations.get(member);
+    return last?.whole === true && now() - last.read_at < tipMaxAgeS;
+  });
+  return isWhole ? held : weaken(held, why('entity_not_examined', { chain }));
 }

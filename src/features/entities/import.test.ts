@@ -29,12 +29,13 @@ function spend(
 ): BitcoinTransaction {
   const coins = (list: readonly Coin[]) =>
     list.map(([owner, value]) => ({ address: btc(owner), value: BigInt(value) }));
+  const signed = 'whole' as const;
   return {
     tx: name,
     block,
     at: 1_790_000_000 + block * 600,
     coinbase: false,
-    inputs: coins(inputs),
+    inputs: coins(inputs).map((one) => ({ ...one, signed })),
     outputs: coins(outputs),
   };
 }
@@ -94,22 +95,44 @@ describe('a joint transaction', () => {
       'equal_outputs',
     ],
     [
-      'five equal coins in and out',
-      many(5, 'in', (n) => 100 + n),
-      many(5, 'out', () => 99),
+      'five equal coins of a pool in and out',
+      many(5, 'in', (n) => 5_000_000 + n),
+      many(5, 'out', () => 5_000_000),
       'whirlpool',
     ],
     [
-      'a round of twelve with change',
+      'a round of twelve tenths of a coin with change',
+      many(15, 'in', (n) => 20_000_000 + n),
+      [...many(12, 'out', () => 9_990_000), ...many(9, 'rest', (n) => 30_000 + n)],
+      'wasabi_1_1',
+    ],
+    [
+      'a round of twelve with change, of no known size',
       many(15, 'in', (n) => 20 + n),
       [...many(12, 'out', () => 10), ...many(9, 'rest', (n) => 30 + n)],
-      'wasabi',
+      'equal_outputs',
+    ],
+    [
+      'three participants with a change each',
+      many(4, 'in', (n) => 90 + n),
+      [...many(3, 'out', () => 50), ...many(3, 'rest', (n) => 30 + n)],
+      'joinmarket',
     ],
     [
       'sixty inputs into shared denominations',
       many(60, 'in', (n) => 900 + n),
       [...many(40, 'out', (n) => 2 ** (n % 8)), ...many(30, 'rest', (n) => 5_000 + n)],
-      'wabisabi',
+      'wasabi_2_0',
+    ],
+    [
+      'a round of thirty inputs, of a coordinator that begins with few',
+      many(30, 'in', (n) => 900_000 + n),
+      [
+        ...many(8, 'out', (n) => 2 ** (13 + n)),
+        ...many(8, 'more', (n) => 2 * 3 ** (8 + n)),
+        ...many(6, 'rest', (n) => 123_457 + n),
+      ],
+      'wasabi_2_0',
     ],
     [
       'equal coloured markers, which no mixer makes',

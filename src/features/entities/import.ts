@@ -15,8 +15,13 @@ import {
   type BlocksOutcome,
   type BlocksWatch,
 } from '../../ports/entities/bitcoin-blocks.ts';
-import type { BlockRange, ClusterStore, Tie } from '../../ports/entities/cluster-store.ts';
-import { changeTies, inputTies } from './bitcoin.ts';
+import type {
+  BlockRange,
+  ClusterStore,
+  Objection,
+  Tie,
+} from '../../ports/entities/cluster-store.ts';
+import { changeTies, inputObjections, inputTies, isSignatureTold } from './bitcoin.ts';
 import { coinJoin } from './coinjoin.ts';
 
 /** So many transactions are taken in before they are kept. */
@@ -25,6 +30,7 @@ const HARVEST_TRANSACTIONS = 5_000;
 type Counts = { -readonly [K in keyof Omit<BlocksImported, 'refused'>]: number };
 type Basket = {
   ties: Tie[];
+  objections: Objection[];
   paid: Map<string, number>;
   ranges: BlockRange[];
   transactions: number;
@@ -90,7 +96,7 @@ export async function importBlocks(
 }
 
 function emptyBasket(): Basket {
-  return { ties: [], paid: new Map(), ranges: [], transactions: 0 };
+  return { ties: [], objections: [], paid: new Map(), ranges: [], transactions: 0 };
 }
 
 /** The last block up to which change was told from the first on; -1 where it was not. */
@@ -126,6 +132,7 @@ function takeIn(
 ): void {
   for (const transaction of block.transactions) {
     basket.ties.push(...inputTies(transaction));
+    basket.objections.push(...inputObjections(transaction));
     if (coinJoin(transaction) !== null) counts.joint += 1;
     const payees = payeesOf(transaction);
     if (known !== null) {
@@ -144,7 +151,11 @@ function takeIn(
   const { block: number, at } = block;
   const last = basket.ranges.at(-1);
   const change = known !== null;
-  if (last !== undefined && last.to_block === number - 1 && last.change === change) {
+  const signatures = block.transactions.every(isSignatureTold);
+  const adjoins = last?.to_block === number - 1 && last.change === change;
+  if (adjoins && last.signatures === signatures) {
     basket.ranges.splice(-1, 1, { ...last, to_block: number, to_time: at });
-  } else basket.ranges.push({ from_block: number, to_block: number, to_time: at, change });
+    return;
+  }
+  basket.ranges.push({ from_block: number, to_block: number, to_time: at, change, signatures });
 }

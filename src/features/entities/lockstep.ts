@@ -1,4 +1,4 @@
-// Which two addresses send to each other and act at the same moments? (heuristic c)
+// Which two addresses send to each other and act at the same moments, beyond chance? (heuristic c)
 // After the linking by times of activity of Béres et al., "Blockchain is Watching You", DAPPS
 // 2021, asked of pairs that also send to each other both ways. Two who only trade do not act
 // alike, and two who only act alike (a bot's customers) do not send to each other: both are asked.
@@ -6,69 +6,118 @@
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
 import { collect, heldUnder } from '../../evidence/measure.ts';
-import type { Tie } from '../../ports/entities/cluster-store.ts';
-import { isSignedBy } from '../../ports/history/signing.ts';
+import type { Objection, Tie } from '../../ports/entities/cluster-store.ts';
+import { signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import { sift } from '../history/edge-rule.ts';
-import { earliest, type TiedBy } from './ties.ts';
+import { type Act, chanceOf, MOMENT_S } from './lockstep-chance.ts';
+import { earliest, SERVICE_DEGREE, type TiedBy } from './ties.ts';
 
-/** Two acts on the same counterparty no further apart than this are one moment. */
-const MOMENT_S = 600;
 /** So many moments of acting alike are asked. */
 const MOMENTS_MIN = 3;
 /** Of the acts of the less active one, so many are such moments. */
 const MOMENTS_SHARE_MIN = 0.5;
+/** Moments that would come about by chance as often as this show nothing. */
+const CHANCE_MAX = 0.001;
 /** A pair has one key, whichever of the two was examined. */
 const BETWEEN = ' ';
 
-/** The ties of a pair that sends to each other and acts in lockstep; none for any other pair. */
-export function lockstepTies(a: AddressHistory, b: AddressHistory, chain: ChainName): Tie[] {
-  if ([a.address, b.address].some(isSystemAddress)) return [];
-  const there = between(a, b.address, chain);
-  const back = between(b, a.address, chain);
-  if (there.length === 0 || back.length === 0) return [];
-  const acts = [actsOf(a, b.address, chain), actsOf(b, a.address, chain)] as const;
+/** Two addresses that send to each other both ways and act on the same targets at one time. */
+export type LockstepPair = {
+  readonly key: string;
+  readonly chain: ChainName;
+  readonly addresses: readonly [string, string];
+  readonly between: readonly TiedBy[];
+  readonly acts: readonly [readonly Act[], readonly Act[]];
+  /** The targets of their moments: what makes them popular is read before anything is said. */
+  readonly targets: readonly string[];
+};
+
+/** The key of a pair, whichever comes first. */
+export function pairKey(a: string, b: string): string {
+  return [a, b].sort().join(BETWEEN);
+}
+
+/** A pair that may act in lockstep; `null` for one that does not. */
+export function lockstepPair(
+  a: AddressHistory,
+  b: AddressHistory,
+  chain: ChainName,
+): LockstepPair | null {
+  // The pair is looked at in one order, whichever of the two was asked about.
+  if (a.address > b.address) return lockstepPair(b, a, chain);
+  if ([a.address, b.address].some(isSystemAddress)) return null;
+  const [ownA, ownB] = [ownTransfers(a, chain), ownTransfers(b, chain)];
+  const there = ownA.filter(({ to, raw_amount }) => to === b.address && raw_amount > 0n);
+  const back = ownB.filter(({ to, raw_amount }) => to === a.address && raw_amount > 0n);
+  if (there.length === 0 || back.length === 0) return null;
+  const acts = [actsOf(ownA, b.address), actsOf(ownB, a.address)] as const;
   const moments = momentsOf(acts[0], acts[1]);
-  const fewer = Math.min(acts[0].length, acts[1].length);
-  if (moments.length < MOMENTS_MIN || moments.length < fewer * MOMENTS_SHARE_MIN) return [];
-  const key = [a.address, b.address].sort().join(BETWEEN);
-  const by = earliest([...there, ...back]);
-  return by.flatMap(({ tx, block, at }) =>
-    [a.address, b.address].map((address): Tie => {
-      return { chain, heuristic: 'lockstep', key, address, tx, block, at, rests_on: null };
+  if (!isAlike(moments, acts)) return null;
+  const targets = [...new Set(moments.map(({ target }) => target))].sort();
+  const addresses = [a.address, b.address] as const;
+  const key = pairKey(a.address, b.address);
+  return { key, chain, addresses, between: [...there, ...back], acts, targets };
+}
+
+/**
+ * The ties of a pair where its moments are more than chance makes, or what speaks against them.
+ * `targets`: the whole histories of those that are known; one that serves many shows nothing.
+ */
+export function lockstepTies(
+  { key, chain, addresses, between, acts }: LockstepPair,
+  targets: ReadonlyMap<string, AddressHistory>,
+  whole: boolean,
+): { readonly ties: readonly Tie[]; readonly objections: readonly Objection[] } {
+  const telling = new Map([...targets].filter(([, { degree }]) => degree <= SERVICE_DEGREE));
+  const own = acts.map((some) => some.filter(({ target }) => telling.has(target)));
+  const [first, second] = own;
+  if (first === undefined || second === undefined) throw new Error('lockstep: two have acts');
+  const moments = momentsOf(first, second);
+  const chance = chanceOf([first, second], moments.length, addresses, telling);
+  const by = earliest(between);
+  if (!isAlike(moments, [first, second]) || chance > CHANCE_MAX) {
+    const [shown] = by;
+    if (shown === undefined) throw new Error('lockstep: a pair sends to each other');
+    const { tx, block, at } = shown;
+    const objections = addresses.map((address): Objection => {
+      return { chain, kind: 'by_chance', key, address, tx, block, at, detail: null };
+    });
+    return { ties: [], objections };
+  }
+  const ties = by.flatMap(({ tx, block, at }) =>
+    addresses.map((address): Tie => {
+      const shared = { chain, heuristic: 'lockstep', form: 'same_moments', key } as const;
+      return { ...shared, address, tx, block, at, rests_on: null, whole };
     }),
   );
+  return { ties, objections: [] };
 }
 
-/** The transfers that one sent to the other by its own hand and with something in them. */
-function between(
-  { address, transfers }: AddressHistory,
-  other: string,
-  chain: ChainName,
-): HistoryTransfer[] {
-  return transfers.filter((one) => {
-    const own = one.chain === chain && one.from === address && one.to === other;
-    return own && one.raw_amount > 0n && isOwnAct(address, one);
-  });
+function isAlike(moments: readonly Act[], acts: readonly [readonly Act[], readonly Act[]]) {
+  const fewer = Math.min(acts[0].length, acts[1].length);
+  return moments.length >= MOMENTS_MIN && moments.length >= fewer * MOMENTS_SHARE_MIN;
 }
 
-function isOwnAct(address: string, transfer: HistoryTransfer): boolean {
-  return isSignedBy(address, transfer) !== false && sift([address], [transfer]).edge !== null;
+/**
+ * The transfers that an address sent in transactions of its own, by its own history alone: whoever
+ * else was read before must not change what counts.
+ */
+function ownTransfers({ address, transfers }: AddressHistory, chain: ChainName): HistoryTransfer[] {
+  const own = transfers.filter((one) => one.chain === chain && one.success !== false);
+  const signed = new Set(
+    own.filter((one) => one.from === address && signerOf(one) === address).map(({ tx }) => tx),
+  );
+  return own.filter(({ from, tx }) => from === address && signed.has(tx));
 }
 
-type Act = TiedBy & { readonly target: string };
-
-/** The transfers that an address sent by its own hand, each transaction once. */
-function actsOf(history: AddressHistory, partner: string, chain: ChainName): Act[] {
-  const { address } = history;
+/** The acts of an address, each transaction once, its dealings with the other left out. */
+function actsOf(own: readonly HistoryTransfer[], partner: string): Act[] {
   const byTx = new Map<string, Act>();
-  for (const one of history.transfers) {
-    if (one.chain !== chain || one.from !== address || one.to === partner) continue;
-    if (!isOwnAct(address, one)) continue;
-    byTx.set(one.tx, { tx: one.tx, block: one.block, at: one.at, target: one.to });
+  for (const { tx, block, at, to } of own) {
+    if (to !== partner) byTx.set(tx, { tx, block, at, target: to });
   }
-  return [...byTx.values()];
+  return [...byTx.values()].sort((a, b) => a.at - b.at || (a.tx < b.tx ? -1 : 1));
 }
 
 /** The acts of the first that the second matches on the same target; each act serves once. */

@@ -1,41 +1,6 @@
-// What does each heuristic weigh, and when does an address serve too many to be anybody's?
-// The one table of weights: `docs/concepts/entities.md` says what each was measured on.
+// When does an address serve too many to be anybody's, and how far are ties followed?
 
-import type { Heuristic, Tie, TiedLimits } from '../../ports/entities/cluster-store.ts';
-
-/** The facts of a heuristic: its weight, and the paper that it follows. */
-type HeuristicFacts = { readonly weight: number; readonly paper: string };
-
-/**
- * The weight of one evidence item: how often two addresses that it names have one controller. The
- * measured ones are lower bounds (Wilson, 95%); the rest stand on published or constructed cases.
- */
-export const WEIGHTS: { readonly [H in Heuristic]: HeuristicFacts } = {
-  deposit_reuse: {
-    weight: 0.75,
-    paper: 'Victor, Address Clustering Heuristics for Ethereum, Financial Cryptography 2020',
-  },
-  shared_funder: {
-    weight: 0.5,
-    paper: 'Liu and Zhu, Fighting Sybils in Airdrops, 2022; the LayerZero sybil reports of 2024',
-  },
-  lockstep: {
-    weight: 0.6,
-    paper: 'Béres et al., Blockchain is Watching You, DAPPS 2021 (acting at the same moments)',
-  },
-  same_deployer: {
-    weight: 0.9,
-    paper: 'the signer of a creation, as read from the chain; no inference beside it',
-  },
-  multi_input: {
-    weight: 0.9,
-    paper: 'Androulaki et al., Financial Cryptography 2013; Meiklejohn et al., IMC 2013',
-  },
-  change: {
-    weight: 0.6,
-    paper: 'Meiklejohn et al., IMC 2013 (one-time change)',
-  },
-};
+import type { Tie, TiedLimits } from '../../ports/entities/cluster-store.ts';
 
 /** More counterparties than this make an address a service for clustering: it links nobody. */
 export const SERVICE_DEGREE = 1_000;
@@ -43,7 +8,7 @@ export const SERVICE_DEGREE = 1_000;
 export const DEPOSIT_USERS_MAX = 8;
 /** A payer into more deposit addresses than this is a service itself. */
 export const USER_DEPOSITS_MAX = 10;
-/** More addresses than this that one funder began are a service's customers. */
+/** Who ever paid coins to more addresses than this begins customers, not wallets of its own. */
 export const FUNDED_MAX = 25;
 /** More contracts than this of one signer are a deployment service's. */
 const DEPLOYED_MAX = 200;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { noFacts } from '../../ports/accounts/readings.ts';
 import { UNPRICED } from '../../ports/history/transfer-history.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
@@ -30,6 +31,7 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
         new Map(all.map((one) => [one, unread('transfer_history' as const, silence)])),
     },
     creations: { around: async () => unread('contract_creations', silence) },
+    facts: { stateChains: [], of: async () => noFacts(silence) },
   };
   const names = ['store', 'labels', 'history', 'creations'] as const;
   const subsets = Array.from({ length: 15 }, (_, n) =>

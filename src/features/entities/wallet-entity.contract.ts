@@ -9,6 +9,7 @@ import {
   harmless,
   isoTime,
   negative,
+  ofRow,
   oneOf,
   prose,
   unixSeconds,
@@ -41,11 +42,53 @@ const heuristic = oneOf([
 const evidence = z.strictObject({
   id: words(),
   heuristic,
+  form: words(),
   addresses: z.array(words()).min(2),
   through: words(),
   transactions: z.array(words()).min(1),
   at: isoTime,
   weight: z.number().positive(),
+  // `assumed`: no data set that was reached tells how often such a link is right.
+  basis: oneOf(['measured', 'assumed']),
+  statement: prose().min(1),
+  rule: z.int().positive(),
+  judged_at: isoTime,
+  histories_whole: ofRow(z.boolean()),
+});
+
+// One step of the way from the address asked about to a member.
+const pathStep = z.strictObject({
+  from: words(),
+  to: words(),
+  evidence: words(),
+  heuristic,
+  weight: z.number().positive(),
+});
+
+// `links`: how many items name the member. `weakest`: the item of its path with the least weight.
+const member = z.strictObject({
+  address: words(),
+  links: z.int().positive(),
+  path: z.array(pathStep).min(1),
+  weakest: z.strictObject({ evidence: words(), heuristic, weight: z.number().positive() }),
+});
+
+// What speaks against a link: a CoinJoin that was refused, a payer of many, accounts apart.
+const against = z.strictObject({
+  kind: oneOf([
+    'coinjoin',
+    'partial_signature',
+    'marketplace_trade',
+    'payjoin_form',
+    'crowd',
+    'contract_payer',
+    'by_chance',
+    'separate_accounts',
+  ]),
+  addresses: z.array(words()).min(1),
+  through: words(),
+  transactions: z.array(words()).min(1),
+  at: isoTime,
   statement: prose().min(1),
 });
 
@@ -86,6 +129,8 @@ export const walletEntityData = z.strictObject({
   confidence: emptyUnless('checked', z.number().min(0).max(1)),
   evidence: emptyUnless('checked', z.array(evidence)),
   evidence_total: emptyUnless('checked', z.int().nonnegative()),
+  against: emptyUnless('checked', z.array(against)),
+  members: emptyUnless('checked', z.array(member)),
   labels: emptyUnless('checked', z.array(label)),
   related_wallets: z.array(words()).min(1),
   related_wallets_total: z.int().positive(),

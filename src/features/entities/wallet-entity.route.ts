@@ -12,17 +12,15 @@ import { claim } from '../../evidence/claim.ts';
 import { basis, decided, map, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { oldestObservation, SIMULATED_CAVEAT, type Source } from '../../evidence/source.ts';
+import { TIE_RULE } from '../../ports/entities/cluster-store.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
-import {
-  type Entity,
-  type EntityAnswer,
-  type EntityPorts,
-  entityOf,
-  evidenceFor,
-  heuristicsOn,
-} from './entity.ts';
+import type { AgainstItem } from './against.ts';
+import { calibrationOf } from './calibration.ts';
+import type { EntityPorts } from './closure.ts';
+import { type EntityAnswer, entityOf, evidenceFor, heuristicsOn } from './entity.ts';
 import type { EvidenceItem } from './evidence.ts';
-import { type Step, shortestChain } from './forest.ts';
+import { pathsFrom, type Step } from './forest.ts';
+import type { Entity } from './held-entity.ts';
 import {
   type ENTITY_CHAINS,
   walletEntity,
@@ -43,6 +41,8 @@ type Question = {
 /** How much of a large cluster one answer shows; the totals stand beside it. */
 const EVIDENCE_SHOWN_MAX = 200;
 const WALLETS_SHOWN_MAX = 1_000;
+const MEMBERS_SHOWN_MAX = 200;
+const AGAINST_SHOWN_MAX = 100;
 const LABELS_SHOWN_MAX = 200;
 const MERGES_SHOWN_MAX = 100;
 
@@ -126,6 +126,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
   const cluster = found === null ? null : found.cluster;
   const items = cluster === null ? [] : evidenceFor(address, cluster);
   const members = cluster === null ? [address] : membersFor(address, cluster.members);
+  const paths = pathsFrom(items, address);
   const sources = [...basis(entity).sources, ...basis(live).sources];
   const simulated = sources.some((one) => one.simulated);
   return {
@@ -135,6 +136,8 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
     confidence: found === null ? 1 : found.confidence,
     evidence: items.slice(0, EVIDENCE_SHOWN_MAX).map(shownItem),
     evidence_total: items.length,
+    against: found === null ? [] : found.against.slice(0, AGAINST_SHOWN_MAX).map(shownAgainst),
+    members: [...paths].slice(1, MEMBERS_SHOWN_MAX + 1).map((one) => shownMember(one, items)),
     labels: found === null ? [] : found.labels.slice(0, LABELS_SHOWN_MAX).map(shownLabel),
     related_wallets: members.slice(0, WALLETS_SHOWN_MAX),
     related_wallets_total: members.length,
@@ -147,7 +150,7 @@ function bodyOf(question: Question, answer: EntityAnswer, now: number): EntityBo
       mergesOf,
       () => null,
     ),
-    explain: question.to === null ? null : explained(question.to, address, entity, items),
+    explain: question.to === null ? null : explained(question.to, entity, paths),
     simulated,
     as_of: asOf(sources, now),
     caveat: caveatOf(items.length > 0, simulated),
@@ -206,11 +209,11 @@ function mergesOf(found: Entity) {
 
 function explained(
   to: string,
-  address: string,
   entity: EntityAnswer['entity'],
-  items: readonly EvidenceItem[],
+  paths: ReturnType<typeof pathsFrom>,
 ): EntityBody['explain'] {
-  const way = shortestChain(items, address, to);
+  const found = paths.get(to);
+  const way = found === undefined ? null : found;
   return {
     to,
     linked: claim(
@@ -226,14 +229,47 @@ function shownStep({ from, to, item }: Step) {
   return { from, to, evidence: shownItem(item) };
 }
 
+function shownMember(
+  [address, path]: readonly [string, readonly Step[]],
+  items: readonly EvidenceItem[],
+) {
+  const weakest = path.map(({ item }) => item).reduce((a, b) => (b.weight < a.weight ? b : a));
+  return {
+    address,
+    links: items.filter((one) => one.addresses.includes(address)).length,
+    path: path.map(({ from, to, item }) => ({ from, to, ...named(item) })),
+    weakest: named(weakest),
+  };
+}
+
+function named({ id, heuristic, weight }: EvidenceItem) {
+  return { evidence: id, heuristic, weight };
+}
+
+function shownAgainst({ kind, addresses, through, transactions, at, statement }: AgainstItem) {
+  return {
+    kind,
+    through,
+    statement,
+    addresses: [...addresses],
+    transactions: [...transactions],
+    at: formatIsoTime(at),
+  };
+}
+
 function shownItem({ id, heuristic, addresses, through, transactions, ...item }: EvidenceItem) {
-  const { at, weight, statement } = item;
+  const { at, weight, statement, form, judged_at, whole } = item;
   return {
     id,
     heuristic,
+    form,
     through,
     weight,
+    basis: calibrationOf(form).basis,
     statement,
+    rule: TIE_RULE,
+    judged_at: formatIsoTime(judged_at),
+    histories_whole: whole,
     addresses: [...addresses],
     transactions: [...transactions],
     at: formatIsoTime(at),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Tie } from '../../ports/entities/cluster-store.ts';
+import { TIE_RULE, type Tie } from '../../ports/entities/cluster-store.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {
@@ -23,30 +23,47 @@ import {
   t,
   world,
 } from '../../testing/entity-world.ts';
+import { calibrationOf } from './calibration.ts';
 import { walletEntity } from './wallet-entity.contract.ts';
+
+const WEIGHT = calibrationOf('hot_wallet').weight;
 
 describe('GET /api/wallet/{address}/entity says', () => {
   test('the whole answer of two users of one deposit address, transaction by transaction', async () => {
     const { ports } = world({ transfers: DEPOSITS });
     const id = await answered(SUBJECT, ports);
+    const evidence = id.cluster_id.slice('ethereum:'.length);
+    const link = { evidence, heuristic: 'deposit_reuse', weight: WEIGHT };
     expect(id).toEqual({
       address: SUBJECT,
       chain: 'ethereum',
       cluster_id: expect.stringMatching(/^ethereum:[0-9a-f]{24}$/),
-      confidence: 0.75,
+      confidence: WEIGHT,
       evidence: [
         {
-          id: id.cluster_id.slice('ethereum:'.length),
+          id: evidence,
           heuristic: 'deposit_reuse',
           addresses: [SUBJECT, OTHER, DEPOSIT].sort(),
           through: DEPOSIT,
           transactions: [t(10, SUBJECT, DEPOSIT).tx, t(20, OTHER, DEPOSIT).tx],
           at: '2026-01-01T00:00:10.000Z',
-          weight: 0.75,
+          form: 'hot_wallet',
+          weight: WEIGHT,
+          basis: 'assumed',
+          rule: TIE_RULE,
+          judged_at: formatIsoTime(STILL_NOW),
+          histories_whole: true,
           statement: `2 addresses paid into ${DEPOSIT}, an inferred deposit address of Exemplar.`,
         },
       ],
       evidence_total: 1,
+      against: [],
+      members: [DEPOSIT, OTHER].sort().map((address) => ({
+        address,
+        links: 1,
+        path: [{ from: SUBJECT, to: address, ...link }],
+        weakest: link,
+      })),
       labels: [],
       related_wallets: [SUBJECT, ...[OTHER, DEPOSIT].sort()],
       related_wallets_total: 3,
@@ -84,7 +101,10 @@ describe('GET /api/wallet/{address}/entity says', () => {
     expect(found.evidence.map(({ heuristic }) => heuristic).sort()).toEqual([
       ...['lockstep', 'same_deployer', 'shared_funder'],
     ]);
-    expect(found.confidence).toBe(Number((1 - 0.4 * 0.1 * 0.5).toFixed(4)));
+    const doubt = (['same_moments', 'signed', 'first_coins'] as const)
+      .map((form) => 1 - calibrationOf(form).weight)
+      .reduce((a, b) => a * b);
+    expect(found.confidence).toBe(Number((1 - doubt).toFixed(4)));
     expect(found.related_wallets).toEqual(expect.arrayContaining([OTHER, evm('contract b')]));
     expect(found.related_wallets).not.toContain(FUNDER);
     expect(found.related_wallets).not.toContain(evm('factory'));
@@ -109,31 +129,22 @@ describe('GET /api/wallet/{address}/entity says', () => {
     });
   });
 
-  test('a cluster that grew: what was seen from one address is known of the next', async () => {
+  test('the members of members, whichever of them was asked about first', async () => {
     const { ports } = world({ transfers: [...DEPOSITS, ...FUNDED], creations: CREATED });
     const before = await answered(OTHER, ports);
-    expect(before.related_wallets).not.toContain(evm('contract a'));
+    expect(before.related_wallets).toContain(evm('contract a'));
     await answered(SUBJECT, ports);
     const after = await answered(OTHER, ports);
-    expect(after.related_wallets).toContain(evm('contract a'));
+    expect(after.related_wallets).toEqual(before.related_wallets);
     expect(after.cluster_id).toBe(before.cluster_id);
   });
 
   test('which id gave way when an older link was found later', async () => {
     const { ports } = world({ transfers: DEPOSITS });
     const before = await answered(SUBJECT, ports);
-    const older: Tie[] = [SUBJECT, THIRD].map((address) => ({
-      chain: 'ethereum',
-      heuristic: 'same_deployer',
-      key: THIRD,
-      address,
-      tx: '0xolder',
-      block: 1,
-      at: 1_000,
-      rests_on: null,
-    }));
-    await ports.store.keep('ethereum', { ties: older, services: [], examinations: [] });
-    const after = await answered(SUBJECT, ports);
+    const older = CREATED.map((one) => ({ ...one, at: 1_000 }));
+    const later = { ...world({ transfers: DEPOSITS, creations: older }).ports, store: ports.store };
+    const after = await answered(SUBJECT, later);
     expect(after.cluster_id).not.toBe(before.cluster_id);
     expect(after.merge_history).toEqual([
       {
@@ -233,6 +244,8 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const ties: Tie[] = [a, b].map((address) => ({
       chain: 'bitcoin',
       heuristic: 'multi_input',
+      form: 'spent_together',
+      whole: true,
       key: 'spent',
       address,
       tx: 'spent',
@@ -243,8 +256,9 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const blocks = (from_block: number, to_block: number, to_time: number, change: boolean) =>
       ports.store.keepBlocks({
         ties,
+        objections: [],
         paid: new Map(),
-        ranges: [{ from_block, to_block, to_time, change }],
+        ranges: [{ from_block, to_block, to_time, change, signatures: true }],
       });
     await blocks(500, 1_500, STILL_NOW - 600, false);
     expect(await answered(a, ports)).toMatchObject({
@@ -263,8 +277,9 @@ describe('GET /api/wallet/{address}/entity says', () => {
       ],
     });
     const { ports: whole } = world();
-    const ranges = [{ from_block: 0, to_block: 9, to_time: STILL_NOW - 600, change: true }];
-    await whole.store.keepBlocks({ ties, paid: new Map(), ranges });
+    const reach = { from_block: 0, to_block: 9, to_time: STILL_NOW - 600 };
+    const ranges = [{ ...reach, change: true, signatures: true }];
+    await whole.store.keepBlocks({ ties, objections: [], paid: new Map(), ranges });
     expect(await answered(named('bitcoin', 'stranger'), whole)).toMatchObject({ checked: true });
   });
 });

@@ -13,7 +13,10 @@ const EXCHANGE_CAVEATS = {
   conflict: 'Sources disagree about this address; all of their labels are shown.',
   inferred:
     'A deposit address is inferred from what it passed on: at least 90 % of each asset within 24 ' +
-    'hours, to hot wallets of one exchange. It is no label.',
+    'hours, to wallets of one exchange. It is no label.',
+  role_unstated:
+    'Where `receiver_role` is `unstated`, the label of a receiving wallet tells no role: it may ' +
+    'be no hot wallet, and `weight` is lower.',
   kind_unknown: 'Nothing read shows whether an inferred address is a contract.',
   incomplete: 'An inferred address whose history was not read to its end may prove otherwise.',
   left_out: 'Transfers that are poisoning or spam make no activity; they are counted apart.',
@@ -33,6 +36,9 @@ export function exchangeCaveat({ own, activity }: Attribution, shownMax: number)
   if (met !== null) {
     const [{ contacts, deposits, leftOut }] = met;
     if (deposits.length > 0) codes.push('inferred');
+    if (deposits.some(({ inferred }) => inferred.receiverRole === 'unstated')) {
+      codes.push('role_unstated');
+    }
     if (deposits.some(({ externallyOwned }) => externallyOwned === null))
       codes.push('kind_unknown');
     if (deposits.some(({ whole }) => !whole)) codes.push('incomplete');

@@ -92,6 +92,10 @@ const inferredDeposit = z.strictObject({
   transactions: z.array(words()).min(1),
   transactions_count: z.int().positive(),
   is_subject: ofRow(z.boolean()),
+  // `unstated`: the label of a wallet that it forwards to tells no role; it may be no hot wallet.
+  receiver_role: oneOf(['hot', 'unstated']),
+  // How often an address inferred so is the exchange's; docs/concepts/entities.md has the measure.
+  weight: z.number().positive().max(1),
   clusterable: z.literal(true),
   externally_owned: z.literal(true).nullable(),
   history_complete: ofRow(z.boolean()),

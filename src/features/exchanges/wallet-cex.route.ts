@@ -24,7 +24,7 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
-import type { AssetFlow, Forward } from '../deposits/inference.ts';
+import { type AssetFlow, DEPOSIT_WEIGHTS, type Forward } from '../deposits/inference.ts';
 import { confidenceLevel } from '../tables/labels.ts';
 import {
   type Activity,
@@ -127,7 +127,7 @@ const wasNot = (): false => false;
 function activityShown(subject: string, { history, activity }: Attribution): Data['activity'] {
   const whole = activity instanceof Read;
   const contacts = map(activity, (one) => one.contacts.map((c) => contactShown(subject, c, whole)));
-  const deposits = map(activity, (one) => one.deposits.map(depositShown));
+  const deposits = map(activity, (one) => one.deposits.map((d) => depositShown(subject, d)));
   const known = seen(map(activity, (one) => [one.provenance]));
   return {
     checked: claim(activity, wasRead, wasNot),
@@ -212,8 +212,8 @@ function transferShown(subject: string, { transfer, direction, wallet }: Contact
 const RATIO_PARTS = 10_000n;
 
 /** An inferred deposit address as the interface shows it. */
-function depositShown(deposit: SeenDeposit) {
-  const { inferred, entity, isSubject, externallyOwned, whole } = deposit;
+function depositShown(subject: string, deposit: SeenDeposit) {
+  const { inferred, entity, externallyOwned, whole } = deposit;
   const { address, forwards, flows, wallets, otherReceivers, assetsKept } = inferred;
   const transactions = [...new Set(forwards.flatMap(transactionsOf))];
   return {
@@ -223,7 +223,9 @@ function depositShown(deposit: SeenDeposit) {
     delay_s: forwards.map(({ delay }) => delay).reduce((a, b) => Math.max(a, b)),
     transactions: transactions.slice(0, TRANSACTIONS_SHOWN_MAX),
     transactions_count: transactions.length,
-    is_subject: isSubject,
+    is_subject: address === subject,
+    receiver_role: inferred.receiverRole,
+    weight: DEPOSIT_WEIGHTS[inferred.receiverRole],
     clusterable: true as const,
     externally_owned: externallyOwned,
     history_complete: whole,

@@ -10,6 +10,7 @@ import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { DEPOSIT_WEIGHTS } from '../deposits/inference.ts';
 import { walletCex } from './wallet-cex.contract.ts';
 import { walletCexHandler } from './wallet-cex.route.ts';
 
@@ -204,6 +205,8 @@ describe('says', () => {
         transactions: [tx(10), tx(70)],
         transactions_count: 2,
         is_subject: false,
+        receiver_role: 'hot',
+        weight: DEPOSIT_WEIGHTS.hot,
         clusterable: true,
         externally_owned: true,
         history_complete: true,

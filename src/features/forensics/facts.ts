@@ -7,9 +7,9 @@ import { basis, both, map, type Partly, Read, seen } from '../../evidence/readin
 import { why } from '../../evidence/reasons.ts';
 import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import { firstFundingTransfer, sinceFirst } from '../history/first-funder.ts';
 import { accountKind, factual, MAIN_FACTS_CHAIN, unreadFacts } from './evidence.ts';
 import type { FindingInputs } from './finding.ts';
-import { firstFundingTransfer, sinceFirst } from './finding-evidence.ts';
 
 /** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */
 type Measured<P extends string> = {

@@ -2,15 +2,12 @@
 // Poisoning and spam are told by the walk's rule (`edge-rule.ts`): those transfers are kept
 // apart here, shown as what they are, and never taken for a contact.
 
-import { isSystemAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
-import { map, Part, type Partly, unread } from '../../evidence/reading.ts';
 import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
-import type { HistoryTransfer, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
-import type { AddressHistory } from '../history/address-history.ts';
+import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { type LeftOut, sift } from '../history/edge-rule.ts';
 import type { FindingDraft, TransferEvidence } from './finding.ts';
 
@@ -116,38 +113,4 @@ export function wishText(subject: string, transfers: readonly HistoryTransfer[])
   return own === false
     ? 'the address itself signed none of them'
     : 'whether the address itself signed one of them is not known';
-}
-
-/**
- * A history that says what came first: one that is cut could have anything before what it shows,
- * so it is unread here. Made-up history is shown as the made-up whole that it is.
- */
-export function sinceFirst(
-  history: Partly<AddressHistory, TransferHistoryPort>,
-): Partly<AddressHistory, TransferHistoryPort> {
-  if (!(history instanceof Part) || history.why.code === 'simulated') return history;
-  return unread('transfer_history', history.why);
-}
-
-/** The first transfer that paid coins to the address, poisoning and spam left out. */
-export function firstFundingTransfer({
-  address,
-  transfers,
-  gaps,
-}: AddressHistory): HistoryTransfer | null {
-  if (gaps.length > 0) return null;
-  const { kept } = sidesOf(address, transfers);
-  const paid = kept.filter(
-    ({ kind, from, to, raw_amount }) =>
-      kind !== 'token' && to === address && raw_amount > 0n && !isSystemAddress(from),
-  );
-  const last = paid.at(-1);
-  return last === undefined ? null : last;
-}
-
-/** The reading of that transfer, as a list of one or none. */
-export function fundingOf(
-  history: Partly<AddressHistory, TransferHistoryPort>,
-): Partly<HistoryTransfer | null, TransferHistoryPort> {
-  return map(sinceFirst(history), firstFundingTransfer);
 }

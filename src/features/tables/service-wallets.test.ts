@@ -36,7 +36,7 @@ describe('a hot wallet that two sources give to two exchanges', () => {
   ] as const)('is of the one whose label is the strongest, be it told %s', (_, rows) => {
     expect(leadingLabel(rows)?.entity).toBe('Proven');
     expect(named(...rows).exchanges.get(WALLET)).toBe('Proven');
-    expect(named(...rows).hotWallets).toEqual(named(proven).hotWallets);
+    expect(named(...rows).receivers).toEqual(named(proven).receivers);
   });
 });
 

@@ -11,11 +11,12 @@ export type Named = {
   readonly isLabelled: (address: string) => boolean;
   /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
   readonly isService: (address: string) => boolean;
-  /** The hot wallets, and the exchange of each. */
-  readonly hotWallets: ReadonlyMap<string, string>;
-  /** The exchanges of hot wallets, as their labels spell them. */
-  readonly hotNames: ReadonlyMap<string, string>;
-  readonly labelled: { readonly has: (address: string) => boolean };
+  /** The wallets that may take deposits, by the exchange of each: hot ones, and of no told role. */
+  readonly receivers: ReadonlyMap<string, { exchange: string; role: 'hot' | 'unstated' }>;
+  /** Every labelled address, and the exchange that its strongest label names. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** The exchanges of those, as their labels spell them. */
+  readonly names: ReadonlyMap<string, string>;
   readonly services: readonly ServiceMark[];
   /** Every labelled wallet but deposit addresses, with the exchange as its label spells it. */
   readonly exchanges: ReadonlyMap<string, string>;
@@ -29,17 +30,25 @@ export function exchangeKey(entity: string): string {
 
 /** What a look-up of labels says. */
 export function namedIn({ found }: LabelLookUp): Named {
-  const hotWallets = new Map<string, string>();
-  const hotNames = new Map<string, string>();
+  const receivers = new Map<string, { exchange: string; role: 'hot' | 'unstated' }>();
+  const owners = new Map<string, string>();
+  const names = new Map<string, string>();
   const exchanges = new Map<string, string>();
   const services: ServiceMark[] = [];
   for (const rows of found.values()) {
     // Where sources disagree the strongest label says whose it is, as it does everywhere.
     const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
     const own = leadingLabel(rows.filter(({ role }) => role !== 'deposit'));
-    if (hot !== null) hotNames.set(exchangeKey(hot.entity), hot.entity);
+    const any = leadingLabel(rows);
+    const receiver = hot === null ? unstatedIn(rows) : hot;
     for (const { address, clusterable } of rows) {
-      if (hot !== null) hotWallets.set(address, exchangeKey(hot.entity));
+      if (receiver !== null) {
+        const role = receiver === hot ? 'hot' : 'unstated';
+        receivers.set(address, { exchange: exchangeKey(receiver.entity), role });
+        names.set(exchangeKey(receiver.entity), receiver.entity);
+      }
+      const owner = receiver === null ? any : receiver;
+      if (owner !== null) owners.set(address, exchangeKey(owner.entity));
       if (own !== null) exchanges.set(address, own.entity);
       if (!clusterable) services.push({ address, why: 'label' });
     }
@@ -50,15 +59,20 @@ export function namedIn({ found }: LabelLookUp): Named {
   };
   const isLabelled = (address: string) => labelsOf(address).length > 0;
   return {
-    hotWallets,
-    hotNames,
+    receivers,
+    owners,
+    names,
     exchanges,
     services,
     labelsOf,
     isLabelled,
     isService: (address) => labelsOf(address).some(({ role }) => role !== 'deposit'),
-    labelled: { has: isLabelled },
   };
+}
+
+/** The label of an address of which no label tells the role; one that tells another is no such. */
+function unstatedIn(rows: readonly ExchangeLabel[]): ExchangeLabel | null {
+  return rows.every(({ role }) => role === 'other') ? leadingLabel(rows) : null;
 }
 
 const NO_LABELS: readonly ExchangeLabel[] = Object.freeze([]);

@@ -10,6 +10,13 @@ export type BitcoinCoin = {
   readonly value: bigint;
 };
 
+/**
+ * An input: the coin that it spends, and how far its signatures bind it to the others. `whole`:
+ * every one of them signs all inputs and outputs. `in_part`: one signs fewer (`ANYONECANPAY`,
+ * `SINGLE`, `NONE`), or none was found. `null`: the source does not tell them.
+ */
+export type BitcoinInput = BitcoinCoin & { readonly signed: 'whole' | 'in_part' | null };
+
 /** One transaction; a coinbase has no inputs. */
 export type BitcoinTransaction = {
   readonly tx: string;
@@ -17,7 +24,7 @@ export type BitcoinTransaction = {
   /** Unix seconds of its block. */
   readonly at: number;
   readonly coinbase: boolean;
-  readonly inputs: readonly BitcoinCoin[];
+  readonly inputs: readonly BitcoinInput[];
   readonly outputs: readonly BitcoinCoin[];
 };
 

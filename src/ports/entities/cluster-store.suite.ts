@@ -13,13 +13,15 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  ClusterStore,
-  Examination,
-  Heuristic,
-  Tie,
-  Tied,
-  TiedLimits,
+import {
+  type ClusterStore,
+  type Examination,
+  type Heuristic,
+  type Objection,
+  TIE_FORMS,
+  type Tie,
+  type Tied,
+  type TiedLimits,
 } from './cluster-store.ts';
 
 type Made = { readonly store: ClusterStore; readonly close: () => Promise<void> };
@@ -44,7 +46,9 @@ let count = 0;
 function tie(heuristic: Heuristic, key: string, address: string, change: Partial<Tie> = {}): Tie {
   count += 1;
   const by = { tx: `tx ${count}`, block: count, at: AT + count };
-  return { chain: 'ethereum', heuristic, key, address, ...by, rests_on: null, ...change };
+  const form = TIE_FORMS[heuristic][0];
+  const own = { chain: 'ethereum', heuristic, form, key, address, rests_on: null } as const;
+  return { ...own, ...by, whole: true, ...change };
 }
 
 function valueIn<T>(reading: Partly<T, never>): T {
@@ -57,7 +61,7 @@ const pair = (key: string, a: string, b: string): Tie[] => [
   tie('same_deployer', key, a),
   tie('same_deployer', key, b),
 ];
-const nothing = { ties: [], services: [], examinations: [] };
+const nothing = { ties: [], objections: [], judged: [], services: [], examinations: [] };
 
 /** Holds a store of ties to its promises. */
 export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Promise<Made>): void {
@@ -75,24 +79,58 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
     test('follows ties over any number of keys, and on one chain only', async () => {
       const ties = [...pair('k', 'a', 'b'), ...pair('l', 'b', 'c'), ...pair('m', 'x', 'y')];
       const elsewhere = pair('n', 'c', 'd').map((one) => ({ ...one, chain: 'base' as const }));
-      await made.store.keep('ethereum', { ...nothing, ties: [...ties, ...elsewhere] });
+      await made.store.keep('ethereum', { ...nothing, ties: [...ties, ...elsewhere] }, AT);
       const reading = await tied('a');
       expect(reading).toBeInstanceOf(Read);
       expect(addresses(reading)).toEqual(['a', 'b', 'c']);
-      expect(valueIn(reading).ties.find(({ key }) => key === 'k')).toEqual(ties[0]);
+      const held = valueIn(reading).ties.find(({ key }) => key === 'k');
+      expect(held).toEqual({ ...ties[0], judged_at: AT });
     });
 
     test('keeps a tie once, however often it is seen', async () => {
       const ties = pair('k', 'a', 'b');
-      for (let n = 0; n < 2; n += 1) await made.store.keep('ethereum', { ...nothing, ties });
+      for (let n = 0; n < 2; n += 1) await made.store.keep('ethereum', { ...nothing, ties }, AT);
       expect(valueIn(await tied('a')).ties).toHaveLength(2);
+    });
+
+    test('holds what is judged anew in place of what was held of the same, and nothing else', async () => {
+      const [a, b, c] = ['a', 'b', 'c'].map((one) => tie('shared_funder', 'f', one));
+      const other = pair('l', 'b', 'c');
+      const ties = [a, b, c, ...other].filter((one) => one !== undefined);
+      await made.store.keep('ethereum', { ...nothing, ties }, AT);
+      const address = { heuristic: 'shared_funder', address: 'a' } as const;
+      await made.store.keep('ethereum', { ...nothing, judged: [address] }, AT + 9);
+      const left = valueIn(await tied('b')).ties.filter(({ key }) => key === 'f');
+      expect(left.map((one) => one.address).sort()).toEqual(['b', 'c']);
+      const key = { heuristic: 'same_deployer', key: 'l' } as const;
+      const anew = other.map((one) => ({ ...one, whole: false }));
+      await made.store.keep('ethereum', { ...nothing, judged: [key], ties: anew }, AT + 9);
+      const told = valueIn(await tied('b')).ties.filter((one) => one.key === 'l');
+      expect(told.map(({ whole, judged_at }) => [whole, judged_at])).toEqual([
+        [false, AT + 9],
+        [false, AT + 9],
+      ]);
+      await made.store.keep('ethereum', { ...nothing, judged: [key] }, AT + 10);
+      expect(valueIn(await tied('b')).ties.some((one) => one.key === 'l')).toBe(false);
+    });
+
+    test('tells what speaks against links of the addresses met, as the last examination saw it', async () => {
+      const { tx, block, at } = tie('lockstep', 'k', 'a');
+      const by = { tx, block, at, detail: null };
+      const crowd: Objection = { ...by, chain: 'ethereum', kind: 'crowd', key: 'f', address: 'a' };
+      const whole: Examination = { address: 'a', whole: true, read_at: AT, reason: null };
+      await made.store.keep('ethereum', { ...nothing, objections: [crowd] }, AT);
+      expect(valueIn(await tied('a')).objections).toEqual([crowd]);
+      expect(valueIn(await tied('b')).objections).toEqual([]);
+      await made.store.keep('ethereum', { ...nothing, examinations: [whole] }, AT);
+      expect(valueIn(await tied('a')).objections).toEqual([]);
     });
 
     test('does not follow a key that more share than may', async () => {
       const ties = ['a', 'b', 'c', 'd'].map((one) => tie('same_deployer', 'k', one));
-      await made.store.keep('ethereum', { ...nothing, ties: ties.slice(0, 3) });
+      await made.store.keep('ethereum', { ...nothing, ties: ties.slice(0, 3) }, AT);
       expect(addresses(await tied('a'))).toEqual(['a', 'b', 'c']);
-      await made.store.keep('ethereum', { ...nothing, ties });
+      await made.store.keep('ethereum', { ...nothing, ties }, AT);
       expect(addresses(await tied('a'))).toEqual([]);
     });
 
@@ -102,7 +140,7 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
         { address: 'hub', why: 'degree' as const },
         { address: 'f', why: 'label' as const },
       ];
-      await made.store.keep('ethereum', { ...nothing, ties, services });
+      await made.store.keep('ethereum', { ...nothing, ties, services }, AT);
       const found = await tied('a');
       expect(addresses(found)).toEqual(['a', 'hub']);
       const marked = await made.store.servicesAmong('ethereum', ['a', 'hub', 'f', 'x']);
@@ -112,7 +150,7 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
 
     test('says that it was cut where the cluster is larger than what is followed', async () => {
       const ties = Array.from({ length: 20 }, (_, n) => pair(`k${n}`, `a${n}`, `a${n + 1}`)).flat();
-      await made.store.keep('ethereum', { ...nothing, ties });
+      await made.store.keep('ethereum', { ...nothing, ties }, AT);
       expect(await tied('a0')).toBeInstanceOf(Part);
       expect(await tied('a0', { ...LIMITS, roundsMax: 30 })).toBeInstanceOf(Read);
       expect(await tied('a0', { ...LIMITS, roundsMax: 30, addressesMax: 5 })).toBeInstanceOf(Part);
@@ -121,9 +159,9 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
     test('tells the last examination of each address asked', async () => {
       const whole: Examination = { address: 'a', whole: true, read_at: AT, reason: null };
       const cut: Examination = { address: 'a', whole: false, read_at: AT + 1, reason: 'cut' };
-      await made.store.keep('ethereum', { ...nothing, examinations: [whole] });
+      await made.store.keep('ethereum', { ...nothing, examinations: [whole] }, AT);
       expect(valueIn(await tied('a')).examinations.get('a')).toEqual(whole);
-      await made.store.keep('ethereum', { ...nothing, examinations: [cut] });
+      await made.store.keep('ethereum', { ...nothing, examinations: [cut] }, AT);
       expect(valueIn(await tied('a')).examinations.get('a')).toEqual(cut);
       expect(valueIn(await tied('b')).examinations.size).toBe(0);
     });
@@ -160,15 +198,18 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       const harvest = (from: number, to: number, ...paid: string[]) => ({
         ties: [tie('change', `spent ${from}`, 'c', { chain: 'bitcoin', rests_on: 'c' })],
         paid: new Map(paid.map((one) => [one, 1])),
-        ranges: [{ from_block: from, to_block: to, to_time: AT + to, change: from < 9 }],
+        objections: [],
+        ranges: [
+          { from_block: from, to_block: to, to_time: AT + to, change: from < 9, signatures: true },
+        ],
       });
       await made.store.keepBlocks(harvest(0, 4, 'c', 'd'));
       await made.store.keepBlocks(harvest(9, 9));
       await made.store.keepBlocks(harvest(5, 6, 'd'));
       expect(await made.store.keepBlocks(harvest(6, 8, 'c'))).toBeInstanceOf(Unread);
       expect(valueIn(await made.store.blocksHeld())).toEqual([
-        { from_block: 0, to_block: 6, to_time: AT + 6, change: true },
-        { from_block: 9, to_block: 9, to_time: AT + 9, change: false },
+        { from_block: 0, to_block: 6, to_time: AT + 6, change: true, signatures: true },
+        { from_block: 9, to_block: 9, to_time: AT + 9, change: false, signatures: true },
       ]);
       expect([...valueIn(await made.store.paidBefore(['c', 'd', 'e']))].sort()).toEqual(['c', 'd']);
       const single = await made.store.tiedTo('bitcoin', ['c'], LIMITS);
@@ -185,7 +226,7 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
 
   test(`${name} reads made-up ties in part only`, async () => {
     const { store, close } = await make(true);
-    await store.keep('ethereum', { ...nothing, ties: pair('k', 'a', 'b') });
+    await store.keep('ethereum', { ...nothing, ties: pair('k', 'a', 'b') }, AT);
     const reading = await store.tiedTo('ethereum', ['a'], LIMITS);
     expect(reading).toBeInstanceOf(Part);
     expect(valueIn<Tied>(reading).ties).toHaveLength(2);

@@ -1,6 +1,6 @@
 // Answers one question: what ties addresses to each other, as far as it was seen and kept.
-// It holds what was observed, not what follows from it: which ties stand, and what they join, is
-// the engines' rule, so that a new label or a later block can take a link back.
+// A tie is an inference with a date: what is judged anew replaces what was held of the same. Which
+// ties stand is decided on every answer, so that a new label takes a link back.
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
@@ -18,23 +18,94 @@ export const HEURISTICS = [
 export type Heuristic = (typeof HEURISTICS)[number];
 
 /**
+ * The forms that a heuristic's observation takes; each has a weight of its own. `hot_wallet`: the
+ * deposit address forwards to a wallet that a label calls hot; `unstated_role`: to one whose label
+ * tells no role. `own_factory`: a contract made by a contract that the same key had made.
+ * `payjoin_form`: a payee may have added an input. `tx0`: a wallet cuts its coins for a mix.
+ */
+export const TIE_FORMS = {
+  deposit_reuse: ['hot_wallet', 'unstated_role'],
+  shared_funder: ['first_coins'],
+  lockstep: ['same_moments'],
+  same_deployer: ['signed', 'own_factory'],
+  multi_input: ['spent_together', 'payjoin_form', 'tx0'],
+  change: ['one_sign', 'two_signs', 'three_signs'],
+} as const satisfies { readonly [H in Heuristic]: readonly string[] };
+export type TieForm = (typeof TIE_FORMS)[Heuristic][number];
+
+/** The version of the rules that judge ties now. What an earlier one judged is read no more. */
+export const TIE_RULE = 2;
+
+/**
  * One address tied to what it shares with others (`key`: a deposit address, a funder, a deployer, a
  * pair, a transaction) by one transaction. Addresses are in the form that `parseAddress` gives.
  */
 export type Tie = {
   readonly chain: ChainName;
   readonly heuristic: Heuristic;
+  readonly form: TieForm;
   readonly key: string;
   readonly address: string;
   readonly tx: string;
   readonly block: number;
   /** Unix seconds. */
   readonly at: number;
+  /** Whether the histories that it was judged by were read to their end. */
+  readonly whole: boolean;
   /**
    * On what it rests beside its transaction: the exchange wallet whose label makes a deposit
    * address of its key, or the change address that is paid only once. `null`: on nothing else.
    */
   readonly rests_on: string | null;
+};
+
+/** A tie as it is held: an inference with a date. Unix seconds. */
+export type HeldTie = Tie & { readonly judged_at: number };
+
+/** The kinds of what speaks against a link. */
+export const OBJECTION_KINDS = [
+  'coinjoin',
+  'partial_signature',
+  'marketplace_trade',
+  'payjoin_form',
+  'crowd',
+  'contract_payer',
+  'by_chance',
+  'separate_accounts',
+] as const;
+
+/**
+ * What speaks against joining an address with others: for which transaction or through what
+ * (`key`), and in one word more (`detail`: a protocol, a number).
+ */
+export type Objection = {
+  readonly chain: ChainName;
+  readonly kind: (typeof OBJECTION_KINDS)[number];
+  readonly key: string;
+  readonly address: string;
+  readonly tx: string;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly detail: string | null;
+};
+
+/**
+ * What an examination judged anew, so that what was held of it before is replaced: everything
+ * under a key, or everything that ties an address by a heuristic.
+ */
+export type Judged =
+  | { readonly heuristic: Heuristic; readonly key: string }
+  | { readonly heuristic: Heuristic; readonly address: string };
+
+/** The findings of examinations, as they are kept and replaced. */
+export type SeenTies = {
+  readonly ties: readonly Tie[];
+  /** Of the addresses examined: they replace what was held of the same. */
+  readonly objections: readonly Objection[];
+  readonly judged: readonly Judged[];
+  readonly services: readonly ServiceMark[];
+  readonly examinations: readonly Examination[];
 };
 
 /** Why an address links nobody. */
@@ -54,10 +125,12 @@ export type Examination = {
 
 /** Everything that is tied to some addresses, over any number of ties. */
 export type Tied = {
-  readonly ties: readonly Tie[];
+  readonly ties: readonly HeldTie[];
+  /** What speaks against joining those addresses. */
+  readonly objections: readonly Objection[];
   /** Bitcoin addresses that were paid in more than one transaction: no one-time change. */
   readonly reused: ReadonlySet<string>;
-  /** The last examination of each address asked, where there was one. */
+  /** The last examination of each address met, where there was one under the rules of now. */
   readonly examinations: ReadonlyMap<string, Examination>;
 };
 
@@ -85,17 +158,21 @@ type SettledCluster = { readonly cluster_id: string; readonly members: readonly 
 /**
  * Blocks of Bitcoin that were processed in full; `to_time` is Unix seconds of the last. `change`:
  * whether change was told there, which needs every block before and none after to have been held.
+ * `signatures`: whether every signature was told that has to be; without them joint transactions
+ * pass for one owner's, so that no input ties there.
  */
 export type BlockRange = {
   readonly from_block: number;
   readonly to_block: number;
   readonly to_time: number;
   readonly change: boolean;
+  readonly signatures: boolean;
 };
 
 /** What some blocks of Bitcoin gave, kept all or not at all. */
 type BlockHarvest = {
   readonly ties: readonly Tie[];
+  readonly objections: readonly Objection[];
   /** Every address paid, with the number of transactions that paid it. */
   readonly paid: ReadonlyMap<string, number>;
   /** The blocks that are now held in full; a block of which a part was read is not among them. */
@@ -117,14 +194,11 @@ export type ClusterStore = {
     chain: ChainName,
     addresses: readonly string[],
   ) => Promise<Reading<ReadonlySet<string>, HeldTiesPort>>;
-  /** Keeps what an examination saw. What is held already stays as it is. */
+  /** Keeps what examinations saw in place of what was judged before. `now`: Unix seconds. */
   readonly keep: (
     chain: ChainName,
-    seen: {
-      readonly ties: readonly Tie[];
-      readonly services: readonly ServiceMark[];
-      readonly examinations: readonly Examination[];
-    },
+    seen: SeenTies,
+    now: number,
   ) => Promise<Reading<null, HeldTiesPort>>;
   /** Notes clusters as they are shown now, and the ids that gave way since. */
   readonly settle: (

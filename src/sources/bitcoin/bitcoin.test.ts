@@ -64,8 +64,8 @@ const JOIN = {
   at: 1_790_001_200,
   coinbase: false,
   inputs: [
-    { address: btc('a'), value: 2_000_000_000n },
-    { address: btc('b'), value: 2_900_000_001n },
+    { address: btc('a'), value: 2_000_000_000n, signed: 'whole' },
+    { address: btc('b'), value: 2_900_000_001n, signed: 'whole' },
   ],
   outputs: [
     { address: btc('c'), value: 4_000_000_000n },
@@ -171,7 +171,14 @@ describe('files of bitcoin-etl', () => {
       sleep: async () => undefined,
     });
     const told = await all(bitcoinNode(rpc)(0, null));
-    expect((await all(etlFiles([folder]))).slice(0, told.length)).toEqual(told);
+    // bitcoin-etl leaves witnesses out, so that how an input is signed is the one thing it lacks.
+    const unsigned = told.map((block) => ({
+      ...block,
+      transactions: block.transactions.map((one) => {
+        return { ...one, inputs: one.inputs.map((input) => ({ ...input, signed: null })) };
+      }),
+    }));
+    expect((await all(etlFiles([folder]))).slice(0, told.length)).toEqual(unsigned);
     rpc.close();
     await core.close();
   });

@@ -5,8 +5,14 @@
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import type { BitcoinCoin, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
+import { written } from '../../evidence/measure.ts';
+import type {
+  BitcoinCoin,
+  BitcoinInput,
+  BitcoinTransaction,
+} from '../../ports/entities/bitcoin-blocks.ts';
 import { jsonIn } from '../http/json-text.ts';
+import { signedBy } from './signatures.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -24,6 +30,10 @@ const time = z.union([
 const coin = z.object({
   addresses: z.array(z.string()).nullish(),
   value: z.union([z.int().nonnegative(), z.string().regex(/^[0-9]{1,16}$/)]).nullish(),
+  script_hex: z
+    .string()
+    .regex(/^([0-9a-f]{2})*$/)
+    .nullish(),
 });
 const blockRow = z.object({
   hash: z.string().regex(HASH),
@@ -79,7 +89,7 @@ export function etlRow(text: string): EtlRow {
 
 function transactionOf(row: z.output<typeof transactionRow>): EtlRow {
   const { hash, block_number, block_hash, block_timestamp, is_coinbase } = row;
-  const inputs = is_coinbase ? [] : coinsOf(row.inputs);
+  const inputs = is_coinbase ? [] : inputsOf(row.inputs);
   const refused = (reason: RefusedReason): EtlRow => ({
     kind: 'refused',
     reason,
@@ -92,6 +102,15 @@ function transactionOf(row: z.output<typeof transactionRow>): EtlRow {
   if (outputs === null || outputs.length === 0) return refused('outputs_without_values');
   const at = { tx: hash, block: block_number, at: block_timestamp, coinbase: is_coinbase };
   return { kind: 'transaction', block_hash, row: { ...at, inputs, outputs } };
+}
+
+// bitcoin-etl leaves witnesses out: only what is signed in the script itself is told.
+function inputsOf(told: z.output<typeof transactionRow>['inputs']): readonly BitcoinInput[] | null {
+  const coins = coinsOf(told);
+  if (coins === null || told === null || told === undefined) return null;
+  return coins.map((one, i) => {
+    return { ...one, signed: signedBy(one.address, written(told[i]?.script_hex), null) };
+  });
 }
 
 // Every transaction has inputs and outputs, and each its value: where one is unsaid, none is known.

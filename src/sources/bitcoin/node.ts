@@ -5,15 +5,17 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { given } from '../../evidence/measure.ts';
+import { given, written } from '../../evidence/measure.ts';
 import {
   type BitcoinBlock,
   type BitcoinCoin,
+  type BitcoinInput,
   type BitcoinNode,
   type BitcoinTransaction,
   BlocksFault,
 } from '../../ports/entities/bitcoin-blocks.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
+import { signedBy } from './signatures.ts';
 
 /** Blocks under so many others are not replaced any more. */
 export const FINAL_DEPTH = 6;
@@ -35,6 +37,8 @@ const input = z.object({
   txid: z.string().regex(HASH).optional(),
   vout: z.int().nonnegative().optional(),
   prevout: output.optional(),
+  scriptSig: z.object({ hex: z.string() }).optional(),
+  txinwitness: z.array(z.string()).optional(),
 });
 const transaction = z.object({
   txid: z.string().regex(HASH),
@@ -104,11 +108,21 @@ async function blockOf(
       block: height,
       at: time,
       coinbase,
-      inputs: coinbase ? [] : one.vin.map((from) => coinOf(spentOf(from, spent, height))),
+      inputs: coinbase ? [] : one.vin.map((from) => inputOf(from, spentOf(from, spent, height))),
       outputs: one.vout.map(coinOf),
     };
   });
   return { block: height, at: time, whole: true, transactions };
+}
+
+// Core leaves an empty witness out.
+function inputOf(
+  { scriptSig, txinwitness }: z.output<typeof input>,
+  spends: WireOutput,
+): BitcoinInput {
+  const coin = coinOf(spends);
+  const signed = signedBy(coin.address, written(scriptSig?.hex), given(txinwitness));
+  return { ...coin, signed };
 }
 
 type Spent = ReadonlyMap<string, WireTransaction>;

@@ -20,9 +20,13 @@ export function joinedRanges(
   for (const range of [...held, ...added].sort((a, b) => a.from_block - b.from_block)) {
     const last = joined.at(-1);
     if (last !== undefined && range.from_block <= last.to_block) throw new BlocksTaken();
-    const adjoins = last?.to_block === range.from_block - 1 && last.change === range.change;
+    const adjoins = last?.to_block === range.from_block - 1 && isAlike(last, range);
     if (last === undefined || !adjoins) joined.push(range);
     else joined.splice(-1, 1, { ...range, from_block: last.from_block });
   }
   return joined;
+}
+
+function isAlike(a: BlockRange, b: BlockRange): boolean {
+  return a.change === b.change && a.signatures === b.signatures;
 }

@@ -5,8 +5,11 @@ import { z } from 'zod';
 import type { ChainName } from '../../chain/chain.ts';
 import {
   HEURISTICS,
+  type HeldTie,
   type Heuristic,
-  type Tie,
+  OBJECTION_KINDS,
+  TIE_FORMS,
+  TIE_RULE,
   type Tied,
   type TiedLimits,
 } from '../../ports/entities/cluster-store.ts';
@@ -17,12 +20,24 @@ type Key = { readonly heuristic: Heuristic; readonly key: string };
 const keyRow = z.object({ heuristic: z.enum(HEURISTICS), key: z.string(), addresses: z.number() });
 const tieRow = z.object({
   heuristic: z.enum(HEURISTICS),
+  form: z.enum(HEURISTICS.flatMap((heuristic) => TIE_FORMS[heuristic])),
   key: z.string(),
   address: z.string(),
   tx: z.string(),
   block: z.coerce.number(),
   at: z.coerce.number(),
   rests_on: z.string().nullable(),
+  whole: z.boolean(),
+  judged_at: z.coerce.number(),
+});
+const objectionRow = z.object({
+  kind: z.enum(OBJECTION_KINDS),
+  key: z.string(),
+  address: z.string(),
+  tx: z.string(),
+  block: z.coerce.number(),
+  at: z.coerce.number(),
+  detail: z.string().nullable(),
 });
 const examinationRow = z.object({
   address: z.string(),
@@ -30,6 +45,9 @@ const examinationRow = z.object({
   read_at: z.coerce.number(),
   reason: z.string().nullable(),
 });
+/** The most objections read for one cluster: those of the addresses asked, then the oldest. */
+const OBJECTIONS_MAX = 1_000;
+
 /** Follows the ties of some addresses; `cut` where a bound ended it. */
 export async function followed(
   database: Database,
@@ -39,7 +57,7 @@ export async function followed(
 ): Promise<{ tied: Tied; cut: boolean }> {
   const met = new Set(asked);
   const keys = new Set<string>();
-  const ties: Tie[] = [];
+  const ties: HeldTie[] = [];
   let cut = false;
   let frontier = [...met];
   for (let round = 0; frontier.length > 0; round += 1) {
@@ -62,8 +80,9 @@ export async function followed(
   return {
     tied: {
       ties: ties.filter(({ address }) => met.has(address)),
+      objections: await objectionsTo(database, chain, asked, [...met]),
       reused: await reusedIn(database, single),
-      examinations: await examinationsOf(database, chain, asked),
+      examinations: await examinationsOf(database, chain, [...met]),
     },
     cut,
   };
@@ -81,12 +100,12 @@ async function keysOf(
      from entity_ties t
      join (
        select distinct heuristic, key from entity_ties
-       where chain = $1 and address = any($2::text[])
+       where chain = $1 and address = any($2::text[]) and rule = ${TIE_RULE}
          and address not in (select address from entity_services where chain = $1)
          and key not in (select address from entity_services where chain = $1)
        limit ${keysMax}
      ) mine on mine.heuristic = t.heuristic and mine.key = t.key
-     where t.chain = $1
+     where t.chain = $1 and t.rule = ${TIE_RULE}
      group by t.heuristic, t.key`,
     [chain, addresses],
   );
@@ -101,18 +120,37 @@ async function tiesUnder(
   database: Database,
   chain: ChainName,
   keys: readonly Key[],
-): Promise<Tie[]> {
+): Promise<HeldTie[]> {
   if (keys.length === 0) return [];
   const rows = await database.query(
-    `select t.heuristic, t.key, t.address, t.tx, t.block, t.at, t.rests_on
+    `select t.heuristic, t.form, t.key, t.address, t.tx, t.block, t.at, t.rests_on, t.whole,
+       t.judged_at
      from entity_ties t
      join unnest($2::text[], $3::text[]) as mine (heuristic, key)
        on mine.heuristic = t.heuristic and mine.key = t.key
-     where t.chain = $1`,
+     where t.chain = $1 and t.rule = ${TIE_RULE}`,
     [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
   );
   return z
     .array(tieRow)
+    .parse(rows)
+    .map((row) => ({ chain, ...row }));
+}
+
+async function objectionsTo(
+  database: Database,
+  chain: ChainName,
+  asked: readonly string[],
+  addresses: readonly string[],
+) {
+  const rows = await database.query(
+    `select kind, key, address, tx, block, at, detail from entity_objections
+     where chain = $1 and address = any($2::text[])
+     order by address = any($3::text[]) desc, at, key, address limit ${OBJECTIONS_MAX}`,
+    [chain, addresses, asked],
+  );
+  return z
+    .array(objectionRow)
     .parse(rows)
     .map((row) => ({ chain, ...row }));
 }
@@ -145,7 +183,7 @@ async function reusedIn(
 async function examinationsOf(database: Database, chain: ChainName, addresses: readonly string[]) {
   const rows = await database.query(
     `select address, whole, read_at, reason from entity_examinations
-     where chain = $1 and address = any($2::text[])`,
+     where chain = $1 and address = any($2::text[]) and rule = ${TIE_RULE}`,
     [chain, addresses],
   );
   const parsed = z.array(examinationRow).parse(rows);

@@ -23,14 +23,15 @@ onEachEngine((name, fresh) => {
       multi_input: 1,
       change: 1,
     };
-    const nothing = { ties: [], services: [], examinations: [] };
+    const nothing = { ties: [], objections: [], judged: [], services: [], examinations: [] };
+    const blocks = { ties: [], objections: [], paid: new Map<string, number>(), ranges: [] };
     for (const reading of [
       await store.tiedTo('ethereum', ['a'], { ...limits, perKeyMax }),
-      await store.keep('ethereum', nothing),
+      await store.keep('ethereum', nothing, 1),
       await store.blocksHeld(),
       await store.paidBefore(['a']),
       await store.memberOf('a'),
-      await store.keepBlocks({ ties: [], paid: new Map(), ranges: [] }),
+      await store.keepBlocks(blocks),
     ]) {
       expect(reading).toBeInstanceOf(Unread);
     }

@@ -4,11 +4,13 @@
 
 import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import { part, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ClusterStore, HeldTiesPort, Tie } from '../../ports/entities/cluster-store.ts';
+import type { ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
 import { BlocksTaken, joinedRanges } from './cluster-block-ranges.ts';
 import { followed, servicesIn } from './cluster-followed-ties.ts';
+import { INSERT_ROWS_MAX, insertObjections, insertTies, keepSeen } from './cluster-kept-ties.ts';
 import { coveredTies } from './covered-ties.ts';
 import {
   type ControlContext,
@@ -19,8 +21,6 @@ import type { Database, Session } from './engine/database.ts';
 
 const PORT = 'held_ties';
 const WHAT = 'The table of clusters';
-/** Rows of one insert. */
-const INSERT_ROWS_MAX = 2_000;
 /** How far ids that gave way are followed: each step is an older cluster. */
 const GIVEN_WAY_STEPS_MAX = 20;
 /** The most ids that are told to have given way to one. */
@@ -33,6 +33,7 @@ const rangeRow = z.object({
   to_block: z.coerce.number(),
   to_time: z.coerce.number(),
   change: z.boolean(),
+  signatures: z.boolean(),
 });
 
 type Tools = {
@@ -60,39 +61,12 @@ function tiesIn({ database, context, readings }: Tools): TiesIn {
       return context.simulated ? part(tied, origin, why('simulated')) : readings.read(tied);
     },
     servicesAmong: (chain, addresses) => readings.ask(() => servicesIn(database, chain, addresses)),
-    keep: (chain, seen) =>
+    keep: (chain, seen, now) =>
       readings.ask(async () => {
-        await database.transaction((session) => keepSeen(session, chain, seen));
+        await database.transaction((session) => keepSeen(session, chain, seen, now));
         return null;
       }),
   };
-}
-
-async function keepSeen(
-  session: Session,
-  chain: ChainName,
-  { ties, services, examinations }: Parameters<ClusterStore['keep']>[1],
-): Promise<void> {
-  await insertTies(session, ties);
-  await session.query(
-    `insert into entity_services (chain, address, why)
-     select $1, * from unnest($2::text[], $3::text[]) on conflict do nothing`,
-    [chain, services.map((one) => one.address), services.map((one) => one.why)],
-  );
-  await session.query(
-    `insert into entity_examinations (chain, address, whole, read_at, reason)
-     select $1, * from unnest($2::text[], $3::bool[], $4::int8[], $5::text[])
-     on conflict (chain, address) do update
-     set whole = excluded.whole, read_at = excluded.read_at, reason = excluded.reason
-     where entity_examinations.read_at <= excluded.read_at`,
-    [
-      chain,
-      examinations.map((one) => one.address),
-      examinations.map((one) => one.whole),
-      examinations.map((one) => one.read_at),
-      examinations.map((one) => one.reason),
-    ],
-  );
 }
 
 type ClustersIn = Pick<ClusterStore, 'settle' | 'givenWay' | 'memberOf'>;
@@ -122,7 +96,7 @@ function clustersIn({ database, readings }: Tools): ClustersIn {
 
 type BlocksIn = Pick<ClusterStore, 'blocksHeld' | 'paidBefore' | 'keepBlocks'>;
 
-function blocksIn({ database, readings }: Tools): BlocksIn {
+function blocksIn({ database, context, readings }: Tools): BlocksIn {
   return {
     blocksHeld: () => readings.ask(() => blocksHeld(database)),
     paidBefore: (addresses) =>
@@ -137,7 +111,10 @@ function blocksIn({ database, readings }: Tools): BlocksIn {
       const limits = { timeoutMs: KEEP_TIMEOUT_MS };
       try {
         return await readings.ask(async () => {
-          await database.transaction((session) => keepBlocks(session, harvest), limits);
+          await database.transaction(
+            (session) => keepBlocks(session, harvest, Math.floor(context.nowMs() / MS_PER_S)),
+            limits,
+          );
           return null;
         });
       } catch (error) {
@@ -146,27 +123,6 @@ function blocksIn({ database, readings }: Tools): BlocksIn {
       }
     },
   };
-}
-
-async function insertTies(session: Session, ties: readonly Tie[]): Promise<void> {
-  for (let from = 0; from < ties.length; from += INSERT_ROWS_MAX) {
-    const some = ties.slice(from, from + INSERT_ROWS_MAX);
-    await session.query(
-      `insert into entity_ties (chain, heuristic, key, address, tx, block, at, rests_on)
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-         $6::int8[], $7::int8[], $8::text[]) on conflict do nothing`,
-      [
-        some.map((one) => one.chain),
-        some.map((one) => one.heuristic),
-        some.map((one) => one.key),
-        some.map((one) => one.address),
-        some.map((one) => one.tx),
-        some.map((one) => one.block),
-        some.map((one) => one.at),
-        some.map((one) => one.rests_on),
-      ],
-    );
-  }
 }
 
 async function settleOne(
@@ -215,18 +171,21 @@ async function memberOf(
 
 async function blocksHeld(session: Pick<Session, 'query'>) {
   const rows = await session.query(
-    'select from_block, to_block, to_time, change from entity_blocks order by from_block',
+    `select from_block, to_block, to_time, change, signatures from entity_blocks
+     order by from_block`,
   );
   return z.array(rangeRow).parse(rows);
 }
 
 async function keepBlocks(
   session: Session,
-  { ties, paid, ranges }: Parameters<ClusterStore['keepBlocks']>[0],
+  { ties, objections, paid, ranges }: Parameters<ClusterStore['keepBlocks']>[0],
+  now: number,
 ): Promise<void> {
   await session.script('lock table entity_blocks in share row exclusive mode');
   const joined = joinedRanges(await blocksHeld(session), ranges);
-  await insertTies(session, ties);
+  await insertTies(session, ties, now);
+  await insertObjections(session, objections);
   const owners = [...paid];
   for (let from = 0; from < owners.length; from += INSERT_ROWS_MAX) {
     const some = owners.slice(from, from + INSERT_ROWS_MAX);
@@ -238,13 +197,14 @@ async function keepBlocks(
   }
   await session.query('delete from entity_blocks');
   await session.query(
-    `insert into entity_blocks (from_block, to_block, to_time, change)
-     select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[])`,
+    `insert into entity_blocks (from_block, to_block, to_time, change, signatures)
+     select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[], $5::bool[])`,
     [
       joined.map((one) => one.from_block),
       joined.map((one) => one.to_block),
       joined.map((one) => one.to_time),
       joined.map((one) => one.change),
+      joined.map((one) => one.signatures),
     ],
   );
 }

@@ -19,7 +19,7 @@ export function memoryNoTies(as_of: number, formerIds: readonly string[]): Clust
     read(value, { port: 'held_ties', source });
   return {
     covered: coveredTies,
-    tiedTo: () => said({ ties: [], reused: new Set(), examinations: new Map() }),
+    tiedTo: () => said({ ties: [], objections: [], reused: new Set(), examinations: new Map() }),
     servicesAmong: () => said(new Set()),
     keep: () => said(null),
     settle: () => said(null),

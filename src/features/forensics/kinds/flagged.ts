@@ -5,6 +5,7 @@ import { isSystemAddress, matchKey } from '../../../chain/address.ts';
 import { heldUnder, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { FlaggedLookUp, FlaggedRow } from '../../../ports/flags/flagged-addresses.ts';
+import { fundingOf } from '../../history/first-funder.ts';
 import {
   draftSource,
   EVERY_KIND,
@@ -17,7 +18,6 @@ import {
   carriedBy,
   countText,
   EVIDENCE_SHOWN_MAX,
-  fundingOf,
   sidesOf,
   wishText,
 } from '../finding-evidence.ts';

@@ -6,16 +6,10 @@ import { both, map } from '../../../evidence/reading.ts';
 import { isSignedBy } from '../../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
+import { fundingOf } from '../../history/first-funder.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
 import { draftSource, EVERY_KIND, type FindingDraft, type FindingKind } from '../finding.ts';
-import {
-  byOther,
-  carriedBy,
-  countText,
-  fundingOf,
-  sidesOf,
-  wishText,
-} from '../finding-evidence.ts';
+import { byOther, carriedBy, countText, sidesOf, wishText } from '../finding-evidence.ts';
 
 const EVM_COIN_DUST = 10n ** 17n;
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */

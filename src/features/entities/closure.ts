@@ -1,0 +1,144 @@
+// Which entity does an address form once every member of it was examined as well?
+// What one member shows leads to the next, so that the answer is the same whichever was asked
+// first. A bounded number is examined for one answer; what is left over makes it a part.
+
+import type { ChainName } from '../../chain/chain.ts';
+import { listFrom } from '../../evidence/measure.ts';
+import { map, type Partly, Read, seen, weaken } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
+import {
+  type ExaminationAsked,
+  type ExaminationPort,
+  type ExaminationPorts,
+  type Examined,
+  examine,
+} from './examination.ts';
+import {
+  type Entity,
+  type Fresh,
+  type HeldPort,
+  heldOf,
+  isUnder,
+  NOTHING_FRESH,
+} from './held-entity.ts';
+
+/** The ports that an entity rests on. */
+export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
+
+/** How many members are examined for one answer. */
+const MEMBERS_EXAMINED_MAX = 10;
+
+type Live = Partly<Examined, ExaminationPort>;
+
+/** An entity, and what was examined for it. */
+export type Closure = {
+  readonly held: Partly<Entity, HeldPort>;
+  /** The address's own examination. */
+  readonly live: Live;
+  /** Why the entity may have more members; `null` where each was examined to its end. */
+  readonly open: Why | null;
+  /** The same for one heuristic. */
+  readonly openFor: (heuristic: Heuristic) => Why | null;
+};
+
+/** Examines an address, and its members until no new one is found. */
+export async function closureOf(
+  ports: EntityPorts,
+  chain: ChainName,
+  address: string,
+  asked: ExaminationAsked,
+): Promise<Closure> {
+  const now = asked.now();
+  const examined = new Map<string, Live>();
+  let fresh = NOTHING_FRESH;
+  const look = async (one: string): Promise<Live> => {
+    const live = await examine(ports, chain, one, asked);
+    examined.set(one, live);
+    fresh = withMore(fresh, live);
+    await keep(ports.store, chain, one, live, now);
+    return live;
+  };
+  const step = { chain, address, now };
+  const live = await look(address);
+  let next = openIn(await heldOf(ports, { ...step, fresh, isNoted: false }), examined, asked);
+  while (next.length > 0 && examined.size <= MEMBERS_EXAMINED_MAX) {
+    for (const one of next.slice(0, MEMBERS_EXAMINED_MAX + 1 - examined.size)) await look(one);
+    next = openIn(await heldOf(ports, { ...step, fresh, isNoted: false }), examined, asked);
+  }
+  const held = await heldOf(ports, { ...step, fresh, isNoted: true });
+  const members = membersIn(held);
+  const looked = [...examined].filter(([one]) => one !== address && members.includes(one));
+  const left = looked.filter(([, one]) => !(one instanceof Read)).length + next.length;
+  const isWhole = left === 0;
+  return {
+    held,
+    live,
+    open: isWhole ? null : why('members_not_examined', { count: String(left) }),
+    openFor: (heuristic) => {
+      const cut = looked.filter(([, one]) => !ranOf(one, heuristic)).length + next.length;
+      return cut === 0 ? null : why('members_not_examined', { count: String(cut) });
+    },
+  };
+}
+
+function ranOf(live: Live, heuristic: Heuristic): boolean {
+  const runs = listFrom(seen(map(live, (one) => one.runs)), (told) => told);
+  return runs.some((one) => one.heuristic === heuristic && one.ran instanceof Read);
+}
+
+function membersIn(held: Partly<Entity, HeldPort>): readonly string[] {
+  const found = seen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members)));
+  return found === null ? NOBODY : found;
+}
+
+const NOBODY: readonly string[] = Object.freeze([]);
+
+/** The members that nobody examined to their end lately. */
+function openIn(
+  held: Partly<Entity, HeldPort>,
+  examined: ReadonlyMap<string, Live>,
+  { now, tipMaxAgeS }: ExaminationAsked,
+): string[] {
+  const known = seen(map(held, (one) => [one.examinations]));
+  return membersIn(held).filter((member) => {
+    if (examined.has(member)) return false;
+    const last = known === null ? undefined : known[0].get(member);
+    return last === undefined || !last.whole || now() - last.read_at >= tipMaxAgeS;
+  });
+}
+
+/** What was judged anew takes the place of what was judged before it. */
+function withMore(fresh: Fresh, live: Live): Fresh {
+  const told = seen(map(live, (one) => [one]));
+  if (told === null) return fresh;
+  const [{ ties, objections, judged, services }] = told;
+  const before = fresh.ties.filter((tie) => !judged.some((one) => isUnder(tie, one)));
+  return {
+    ties: [...before, ...ties],
+    objections: [...fresh.objections, ...objections],
+    judged: [...fresh.judged, ...judged],
+    services: [...fresh.services, ...services],
+  };
+}
+
+async function keep(
+  store: ClusterStore,
+  chain: ChainName,
+  address: string,
+  live: Live,
+  read_at: number,
+): Promise<void> {
+  const told = seen(map(live, (one) => [one]));
+  if (told === null) return;
+  const [{ ties, objections, judged, services }] = told;
+  const reason = live instanceof Read ? null : live.why.reason;
+  const examinations = [{ address, whole: live instanceof Read, read_at, reason }];
+  // A store that does not take it is silent when it is asked next, and says so there.
+  await store.keep(chain, { ties, objections, judged, services, examinations }, read_at);
+}
+
+/** A reading as far as it and what else it needs came. */
+export function asFarAs<T, P extends string>(ran: Partly<T, P>, open: Why | null): Partly<T, P> {
+  return open === null ? ran : weaken(ran, open);
+}

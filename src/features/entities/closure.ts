@@ -7,6 +7,7 @@ import { listFrom } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
+import { readOnce } from '../history/read-once.ts';
 import {
   type ExaminationAsked,
   type ExaminationPort,
@@ -50,10 +51,11 @@ export async function closureOf(
   asked: ExaminationAsked,
 ): Promise<Closure> {
   const now = asked.now();
+  const once = { ...ports, history: readOnce(ports.history) };
   const examined = new Map<string, Live>();
   let fresh = NOTHING_FRESH;
   const look = async (one: string): Promise<Live> => {
-    const live = await examine(ports, chain, one, asked);
+    const live = await examine(once, chain, one, asked);
     examined.set(one, live);
     fresh = withMore(fresh, live);
     await keep(ports.store, chain, one, live, now);

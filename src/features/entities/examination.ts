@@ -37,6 +37,7 @@ import {
   type Found,
   fundingFound,
   lockstepFound,
+  readAhead,
   type Scene,
   valueIn,
 } from './neighbours.ts';
@@ -101,6 +102,7 @@ export async function examine(
     );
   }
   const scene: Scene = { chain, reading, own, kept, named, asked };
+  await readAhead(scene, ports);
   const found = {
     deposit_reuse: await depositsFound(scene, ports),
     shared_funder: await fundingFound(scene, ports),

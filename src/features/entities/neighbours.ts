@@ -67,6 +67,27 @@ type Ports = {
   readonly facts: ChainFacts;
 };
 
+/**
+ * Reads at once those whom every heuristic will ask for: a history that answers each address once
+ * (`readOnce`) has them ready then.
+ */
+export async function readAhead(scene: Scene, ports: Ports): Promise<void> {
+  const { own, kept, named, reading, chain, asked } = scene;
+  const paid = candidatesOf(own.address, kept, named.isLabelled);
+  const first = firstFunding(reading, chain);
+  const funder = first !== null && isPayersOwn(first) ? [first.by.from] : [];
+  const wanted = [
+    ...paid.slice(0, DEPOSITS_READ_MAX),
+    ...partnersIn(paid, kept).slice(0, PARTNERS_READ_MAX),
+    ...funder.filter((one) => !named.isService(one)),
+  ];
+  await read([...new Set(wanted)], ports, asked);
+}
+
+function partnersIn(paid: readonly string[], kept: readonly HistoryTransfer[]): string[] {
+  return paid.filter((one) => kept.some((row) => row.from === one));
+}
+
 /** The deposit addresses that the address pays, or is, and who else pays into them. */
 export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, kept, named, reading, asked } = scene;
@@ -137,7 +158,7 @@ export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
 export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, kept, named, reading, chain, asked } = scene;
   const paid = candidatesOf(own.address, kept, named.isLabelled);
-  const partners = paid.filter((one) => kept.some((row) => row.from === one));
+  const partners = partnersIn(paid, kept);
   const taken = partners.slice(0, PARTNERS_READ_MAX);
   const near = await read(taken, ports, asked);
   const pairs = present(

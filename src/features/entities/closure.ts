@@ -22,6 +22,7 @@ import {
   heldOf,
   isUnder,
   NOTHING_FRESH,
+  noted,
 } from './held-entity.ts';
 
 /** The ports that an entity rests on. */
@@ -61,27 +62,41 @@ export async function closureOf(
     await keep(ports.store, chain, one, live, now);
     return live;
   };
-  const step = { chain, address, now };
   const live = await look(address);
-  let next = openIn(await heldOf(ports, { ...step, fresh, isNoted: false }), examined, asked);
+  const faults: Why[] = [];
+  const step = async () => {
+    const held = await heldOf(ports, { chain, address, now, fresh });
+    if (!(held instanceof Read)) faults.push(held.why);
+    return { held, next: openIn(held, examined, asked) };
+  };
+  let { held, next } = await step();
   while (next.length > 0 && examined.size <= MEMBERS_EXAMINED_MAX) {
     for (const one of next.slice(0, MEMBERS_EXAMINED_MAX + 1 - examined.size)) await look(one);
-    next = openIn(await heldOf(ports, { ...step, fresh, isNoted: false }), examined, asked);
+    ({ held, next } = await step());
   }
-  const held = await heldOf(ports, { ...step, fresh, isNoted: true });
-  const members = membersIn(held);
-  const looked = [...examined].filter(([one]) => one !== address && members.includes(one));
-  const left = looked.filter(([, one]) => !(one instanceof Read)).length + next.length;
-  const isWhole = left === 0;
-  return {
-    held,
-    live,
-    open: isWhole ? null : why('members_not_examined', { count: String(left) }),
-    openFor: (heuristic) => {
-      const cut = looked.filter(([, one]) => !ranOf(one, heuristic)).length + next.length;
-      return cut === 0 ? null : why('members_not_examined', { count: String(cut) });
-    },
+  const leftOver = (count: number) => {
+    return count === 0 ? [] : [why('members_not_examined', { count: String(count) })];
   };
+  const others = [...examined].filter(([one, made]) => one !== address && !isService(made));
+  const countOf = (isDone: (made: Live) => boolean) =>
+    others.filter(([, made]) => !isDone(made)).length + next.length;
+  return {
+    live,
+    held: await noted(ports.store, held, now),
+    open: firstOf([...faults, ...leftOver(countOf((made) => made instanceof Read))]),
+    openFor: (heuristic) =>
+      firstOf([...faults, ...leftOver(countOf((made) => ranOf(made, heuristic)))]),
+  };
+}
+
+function firstOf(whys: readonly Why[]): Why | null {
+  const [first] = whys;
+  return first === undefined ? null : first;
+}
+
+/** A hub among those met links nobody, and nothing more is asked of it. */
+function isService(live: Live): boolean {
+  return !(live instanceof Read) && live.why.code === 'entity_service';
 }
 
 function ranOf(live: Live, heuristic: Heuristic): boolean {

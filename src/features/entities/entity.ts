@@ -13,7 +13,7 @@ import { asFarAs, closureOf, type EntityPorts } from './closure.ts';
 import type { EvidenceItem } from './evidence.ts';
 import type { ExaminationAsked, ExaminationPort, Examined, HeuristicRun } from './examination.ts';
 import type { Cluster } from './forest.ts';
-import { type Entity, type HeldPort, heldOf, NOTHING_FRESH } from './held-entity.ts';
+import { type Entity, type HeldPort, heldOf, NOTHING_FRESH, noted } from './held-entity.ts';
 
 /** An answer: what was found, and beside it which heuristic came how far. */
 export type EntityAnswer = {
@@ -101,10 +101,12 @@ async function onBitcoin(
   asked: ExaminationAsked,
 ): Promise<EntityAnswer> {
   const step = { chain: 'bitcoin', address, fresh: NOTHING_FRESH } as const;
-  const [held, runs] = await Promise.all([
-    heldOf(ports, { ...step, now: asked.now(), isNoted: true }),
+  const now = asked.now();
+  const [found, runs] = await Promise.all([
+    heldOf(ports, { ...step, now }),
     blockRuns(ports.store, address, asked),
   ]);
+  const held = await noted(ports.store, found, now);
   const silence = why('not_walked_kind', { kind: 'bitcoin' });
   const live = unread<ExaminationPort>('transfer_history', silence);
   return {

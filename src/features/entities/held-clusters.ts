@@ -18,7 +18,7 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
   return {
     clusterOf: async (chain, address) => {
       const step = { chain, address, fresh: NOTHING_FRESH };
-      const held = await heldOf(ports, { ...step, now: asked.now(), isNoted: false });
+      const held = await heldOf(ports, { ...step, now: asked.now() });
       const missing =
         chain === 'bitcoin'
           ? await blocksReading(ports.store, address, asked)

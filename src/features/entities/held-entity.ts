@@ -67,14 +67,12 @@ type Asked = {
   readonly fresh: Fresh;
   /** Unix seconds at which what was just seen was judged. */
   readonly now: number;
-  /** Whether the cluster is noted as it is shown; a step on the way to an answer is not. */
-  readonly isNoted: boolean;
 };
 
 /** The entity that the store holds, with what was just seen. */
 export async function heldOf(
   { store, labels }: { readonly store: ClusterStore; readonly labels: ExchangeLabels },
-  { chain, address, fresh, now, isNoted }: Asked,
+  { chain, address, fresh, now }: Asked,
 ): Promise<Partly<Entity, HeldPort>> {
   const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
   const known = seen(map(tied, (one) => [one]));
@@ -99,19 +97,15 @@ export async function heldOf(
   const forest = clusterForest();
   forest.add(evidenceOf(ties, bars));
   const cluster = forest.clusterOf(address);
-  const way =
-    cluster === null
-      ? map(marks, () => [])
-      : await settleCluster(store, chain, cluster, tied, isNoted ? now : null);
   const members = cluster === null ? [address] : cluster.members;
   const objections = [...held.objections, ...fresh.objections];
-  return map(both({ tied, names, marks, way }), (read) => ({
+  return map(both({ tied, names, marks }), () => ({
     chain,
     address,
     cluster,
     confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
     merges: cluster === null ? [] : mergesOf(cluster),
-    givenWay: read.way,
+    givenWay: [],
     labels: members.flatMap((one) => named.labelsOf(one)),
     against: againstOf(address, members, objections, ties, bars),
     examinations: held.examinations,
@@ -124,17 +118,23 @@ export function isUnder(tie: Tie, judged: Judged): boolean {
   return 'key' in judged ? tie.key === judged.key : tie.address === judged.address;
 }
 
-/** Notes the cluster as it is shown; not one that was cut, since its id may be a part's. */
-async function settleCluster(
+/**
+ * Notes a cluster as it is shown, and tells which ids gave way to it. One that was cut is not
+ * noted, since its id may be a part's.
+ */
+export async function noted(
   store: ClusterStore,
-  chain: ChainName,
-  cluster: Cluster,
-  tied: Partly<Tied, HeldTiesPort>,
-  noteAt: number | null,
-) {
-  const isCut = tied instanceof Part && tied.why.code === 'cluster_cut';
-  if (noteAt !== null && !isCut) await store.settle(chain, [cluster], noteAt);
-  return store.givenWay(chain, cluster.cluster_id);
+  held: Partly<Entity, HeldPort>,
+  now: number,
+): Promise<Partly<Entity, HeldPort>> {
+  const known = seen(map(held, (one) => [one]));
+  if (known === null) return held;
+  const [{ chain, cluster }] = known;
+  if (cluster === null) return held;
+  const isCut = held instanceof Part && held.why.code === 'cluster_cut';
+  if (!isCut) await store.settle(chain, [cluster], now);
+  const way = await store.givenWay(chain, cluster.cluster_id);
+  return map(both({ held, way }), (read) => ({ ...read.held, givenWay: read.way }));
 }
 
 function everyoneIn(ties: readonly Tie[]): string[] {

@@ -101,8 +101,9 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   );
   const open = deposits.find(({ externallyOwned }) => externallyOwned === null);
   const ran = cutWhere(paid.length > taken.length, both({ near: allOf(histories), inferred }));
+  // What is held is taken back by a whole history alone: one that was cut may just not show it.
   const judged = [...histories].flatMap(([key, one]): Judged[] =>
-    valueIn(one) === null ? [] : [{ heuristic: 'deposit_reuse', key }],
+    one instanceof Read && inferred instanceof Read ? [{ heuristic: 'deposit_reuse', key }] : [],
   );
   return {
     ties,
@@ -120,7 +121,8 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
 export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, chain, reading, named, asked } = scene;
   const alone: Histories = new Map([[own.address, reading]]);
-  const judged: Judged[] = [{ heuristic: 'shared_funder', address: own.address }];
+  const judged: Judged[] =
+    reading instanceof Read ? [{ heuristic: 'shared_funder', address: own.address }] : [];
   const nothing = { ties: [], objections: [], judged, histories: alone, ran: allOf(alone) };
   const first = firstFunding(reading, chain);
   if (first === null) return nothing;
@@ -187,7 +189,7 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
     objections: told.flatMap(({ objections }) => objections),
     judged: [...near].flatMap(([address, one]): Judged[] => {
       const key = pairKey(own.address, address);
-      return valueIn(one) === null ? [] : [{ heuristic: 'lockstep', key }];
+      return one instanceof Read && isWhole ? [{ heuristic: 'lockstep', key }] : [];
     }),
     ran: cutWhere(isCut, allOf(histories)),
   };

@@ -6,7 +6,7 @@ import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { answered, HOT, t, world } from '../../testing/entity-world.ts';
 
-vi.setConfig({ testTimeout: 600_000 });
+vi.setConfig({ testTimeout: 3_600_000 });
 const TRIALS = Number(process.env['EXHIBIT_TRIALS'] ?? '4');
 const QUESTIONS = 5;
 const TRANSFERS = 26;

@@ -89,5 +89,15 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
 .prose h3 { margin: 1.5rem 0 .4rem; }
 .prose blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid var(--line);
   color: var(--quiet); }
+.plot { margin: 1.5rem 0; max-width: 34rem; }
+.plot svg { display: block; width: 100%; height: auto; }
+.plot text { fill: var(--quiet); font: 12px ui-sans-serif, system-ui, sans-serif; }
+.plot .grid { stroke: var(--line); }
+.plot .even { stroke: var(--quiet); stroke-dasharray: 4 4; }
+.plot .range { stroke: var(--accent); stroke-width: 2; }
+.plot circle { fill: var(--accent); stroke: var(--accent); stroke-width: 2; }
+.plot .assumed circle { fill: var(--paper); }
+.plot .number { fill: var(--ink); font-weight: 600; }
+figcaption { color: var(--quiet); font-size: .92rem; }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 `;

@@ -5,6 +5,9 @@ import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
+import { entitiesCalibrationPage } from '../../features/entities/calibration.contract.ts';
+import { calibrationPage } from '../../features/entities/calibration.page.tsx';
+import { publishedCalibration } from '../../features/entities/calibration.route.ts';
 import type { EntityPorts } from '../../features/entities/closure.ts';
 import {
   type EntityQuestion,
@@ -31,7 +34,14 @@ import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.t
 import { clusterStore } from '../../stores/control/clusters.ts';
 import { warehouseCreations } from '../../stores/warehouse/creations.ts';
 import { nowS, pause } from '../clock.ts';
-import { type Base, feature, type OpenedRests, type Service, served } from '../feature.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  type Service,
+  served,
+  shownPage,
+} from '../feature.ts';
 import { forensics } from './forensics.ts';
 import { history } from './history.ts';
 import { tables } from './tables.ts';
@@ -125,6 +135,12 @@ export const entities = feature({
     },
   },
   commands: entityCommands,
+  pages: [
+    shownPage(entitiesCalibrationPage, 'Entities', (_given: unknown, facts) => {
+      const shown = calibrationPage(facts, publishedCalibration());
+      return async () => entitiesCalibrationPage.reply(200, shown);
+    }),
+  ],
 });
 
 function portsOf(given: Omit<Given, 'service'>): EntityPorts {

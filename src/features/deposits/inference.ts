@@ -106,8 +106,8 @@ export const OWN_RULE: DepositRule = {
  * was reached tells it. `docs/concepts/entities.md` has the numbers.
  */
 export const DEPOSIT_WEIGHTS: { readonly [R in Receiver['role']]: number } = {
-  hot: 0.9,
-  unstated: 0.6,
+  hot: 0.75,
+  unstated: 0.5,
 };
 
 /** The published window in blocks, and the published tolerance: one hundredth of a whole token. */

@@ -199,8 +199,8 @@ async function createdAround(
     address,
     ...made.flatMap(({ signer }) => (signer === null ? [] : [signer])),
   ]);
-  const judged = [...keys].flatMap((key): Judged[] =>
-    reading instanceof Read ? [{ heuristic: 'same_deployer', key }] : [],
-  );
+  const judged = [...keys]
+    .filter(() => reading instanceof Read)
+    .map((key): Judged => ({ heuristic: 'same_deployer', key }));
   return { ties: deployerTies(made, reading instanceof Read), judged, runs, reading };
 }

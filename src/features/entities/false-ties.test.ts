@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { TIE_RULE } from '../../ports/entities/cluster-store.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import { type HistoryTransfer, UNPRICED } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {
@@ -115,6 +115,7 @@ describe('a tie', () => {
     await answered(SUBJECT, ports);
     const gone = why('not_configured', { what: 'ethereum' });
     const history: Ports['history'] = {
+      worths: UNPRICED,
       chainsRead: async () => unread('transfer_history', gone),
       neighbourhoods: async () => new Map(),
     };

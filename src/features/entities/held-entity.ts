@@ -22,7 +22,6 @@ import type {
   Judged,
   SeenTies,
   Tie,
-  Tied,
 } from '../../ports/entities/cluster-store.ts';
 import type {
   ExchangeLabel,

@@ -102,9 +102,9 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
   const open = deposits.find(({ externallyOwned }) => externallyOwned === null);
   const ran = cutWhere(paid.length > taken.length, both({ near: allOf(histories), inferred }));
   // What is held is taken back by a whole history alone: one that was cut may just not show it.
-  const judged = [...histories].flatMap(([key, one]): Judged[] =>
-    one instanceof Read && inferred instanceof Read ? [{ heuristic: 'deposit_reuse', key }] : [],
-  );
+  const judged = [...histories]
+    .filter(([, one]) => one instanceof Read && inferred instanceof Read)
+    .map(([key]): Judged => ({ heuristic: 'deposit_reuse', key }));
   return {
     ties,
     judged,
@@ -121,8 +121,9 @@ export async function depositsFound(scene: Scene, ports: Ports): Promise<Found> 
 export async function fundingFound(scene: Scene, ports: Ports): Promise<Found> {
   const { own, chain, reading, named, asked } = scene;
   const alone: Histories = new Map([[own.address, reading]]);
-  const judged: Judged[] =
-    reading instanceof Read ? [{ heuristic: 'shared_funder', address: own.address }] : [];
+  const judged = [own.address]
+    .filter(() => reading instanceof Read)
+    .map((address): Judged => ({ heuristic: 'shared_funder', address }));
   const nothing = { ties: [], objections: [], judged, histories: alone, ran: allOf(alone) };
   const first = firstFunding(reading, chain);
   if (first === null) return nothing;
@@ -187,10 +188,9 @@ export async function lockstepFound(scene: Scene, ports: Ports): Promise<Found> 
     histories,
     ties: told.flatMap(({ ties }) => ties),
     objections: told.flatMap(({ objections }) => objections),
-    judged: [...near].flatMap(([address, one]): Judged[] => {
-      const key = pairKey(own.address, address);
-      return one instanceof Read && isWhole ? [{ heuristic: 'lockstep', key }] : [];
-    }),
+    judged: [...near]
+      .filter(([, one]) => one instanceof Read && isWhole)
+      .map(([address]): Judged => ({ heuristic: 'lockstep', key: pairKey(own.address, address) })),
     ran: cutWhere(isCut, allOf(histories)),
   };
 }

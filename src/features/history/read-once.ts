@@ -11,6 +11,7 @@ export function readOnce(history: TransferHistory): TransferHistory {
   const known = new Map<string, OneReading>();
   let chains: ReturnType<TransferHistory['chainsRead']> | null = null;
   return {
+    worths: history.worths,
     chainsRead: () => {
       if (chains === null) chains = history.chainsRead();
       return chains;

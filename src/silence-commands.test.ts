@@ -94,7 +94,7 @@ function checking(words: string): ReturnType<typeof ran> {
   };
   const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
   const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
-  const sanctions = { list, ...files, ...given };
+  const sanctions = { list, store: { inForce: unasked, entries: unasked }, ...files, ...given };
   const otherLists = { ...others, poll: async () => undefined, now: () => Number(EMPTY?.now) };
   return ran(`sanctions check ${words}`, [sanctionsCheck], { sanctions, otherLists }, { cwd });
 }

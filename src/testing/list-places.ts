@@ -15,7 +15,7 @@ const SOURCE = { name: 'test', url: 'test:', as_of: 0, kind: 'table', simulated:
 const ORIGIN = { port: 'publisher', source: SOURCE } as const;
 
 /** What a place serves: a list, a file that its reader refuses, or no file. */
-type Served = PublishedList | FileRefusal | 'silent' | 'unchanged';
+type Served = PublishedList | FileRefusal | 'silent' | 'unchanged' | 'later';
 
 /** A refusal by its code; `size`: whether only the size speaks against the file. */
 export function refusedAs(code: string, size: boolean): FileRefusal {
@@ -40,6 +40,10 @@ export function mirrorAt(name: string, kind: Mirror['kind'] = 'http') {
       if (now === 'silent') {
         const filling = { provider: url, fault: 'answered 503' };
         return unread('publisher', why('provider_failed', filling));
+      }
+      if (now === 'later') {
+        const reason = `${url} failed: answered 503.`;
+        return read<Delivery, 'publisher'>({ kind: now, reason, after_s: 900 }, ORIGIN);
       }
       const validators = { etag: `"${name}"`, last_modified: null };
       if (now === 'unchanged')

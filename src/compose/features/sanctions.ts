@@ -216,16 +216,18 @@ function logOutcome(outcome: RefreshOutcome, log: Logger): void {
 /** A line for each address that left the list, so that an alarm can be set on it. */
 async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: Logger) {
   if (outcome.kind !== 'updated') return;
-  const removed = await removalsBy(changes, outcome.list.sha256);
-  if (typeof removed === 'string') {
-    log.warn({ reason: removed }, 'sanctions list: removals not read');
+  const read = await removalsBy(changes, outcome.list.sha256);
+  if (typeof read === 'string') {
+    log.warn({ reason: read }, 'sanctions list: removals not read');
     return;
   }
+  const { removed, unnamed } = read;
   for (const { listing, to } of removed) {
     const { address, entity, uid, programs } = listing;
     const { published, sha256 } = to;
     log.warn({ address, entity, uid, programs, published, sha256 }, 'sanctions list: removed');
   }
+  if (unnamed > 0) log.warn({ unnamed }, 'sanctions list: more were removed, see the change log');
 }
 
 /** How the list is asked for. */

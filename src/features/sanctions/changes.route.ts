@@ -2,17 +2,13 @@
 // It refuses to show an empty log that was not read.
 
 import { matchKey } from '../../chain/address.ts';
-import { DAY_S, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
+import { formatIsoTime } from '../../chain/time.ts';
+import { daySpan } from '../../contract/day-span.ts';
 import { badInput } from '../../contract/refusals.ts';
 import type { PlainHandler } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
 import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
-import type {
-  FileEvent,
-  ListChange,
-  ListChanges,
-  Span,
-} from '../../ports/sanctions/list-changes.ts';
+import type { FileEvent, ListChange, ListChanges } from '../../ports/sanctions/list-changes.ts';
 import type { Listing } from '../../ports/sanctions/publisher.ts';
 import {
   FILES_MAX,
@@ -30,7 +26,7 @@ export const LIST_CHANGES_CAVEAT =
 /** The handler of the change log. */
 export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof sanctionsChanges> {
   return async ({ query: { address, from, to, before, limit } }) => {
-    const span = spanOf(from, to);
+    const span = daySpan(from, to);
     if (typeof span === 'string') return badInput([span]);
     const found = await log.newest({
       ...span,
@@ -61,16 +57,6 @@ const isCut = (): false => false;
 
 function unavailable(reason: string) {
   return sanctionsChanges.reply(503, { error: 'unavailable', reason });
-}
-
-/** The span of some days, both included; a text says what is wrong with them. */
-function spanOf(from: string | undefined, to: string | undefined): Span | string {
-  const first = from === undefined ? null : parseIsoDate(from);
-  const last = to === undefined ? null : parseIsoDate(to);
-  if (from !== undefined && first === null) return `from: ${from} is not a day of the calendar`;
-  if (to !== undefined && last === null) return `to: ${to} is not a day of the calendar`;
-  if (first !== null && last !== null && first > last) return 'from: it is later than `to`';
-  return { from: first, until: last === null ? null : last + DAY_S };
 }
 
 function changeShown({ listing, before, at, ...change }: ListChange) {
@@ -124,19 +110,33 @@ export async function newestChanges(log: ListChanges) {
   };
 }
 
+/** Pages of the log that are read for one list; the rest of its removals is counted. */
+const REMOVAL_PAGES_MAX = 100;
+
+/** The listings that a file took off the list, and how many more there are. */
+export type Removals = { readonly removed: readonly ListChange[]; readonly unnamed: number };
+
 /** The listings that a file took off the list when it last came into force, or why not read. */
-export async function removalsBy(
-  log: ListChanges,
-  sha256: string,
-): Promise<readonly ListChange[] | string> {
-  const found = await log.newest({
-    ...ALL_OF_IT,
-    limit: LIST_CHANGES_MAX,
-  });
-  const page = decided(found, holdsSome);
-  if (!(page instanceof Read)) return page.why.reason;
-  const at = page.value[0]?.at;
-  return page.value.filter(
-    (one) => one.at === at && one.to.sha256 === sha256 && one.change === 'removed',
-  );
+export async function removalsBy(log: ListChanges, sha256: string): Promise<Removals | string> {
+  const removed: ListChange[] = [];
+  let at: number | null = null;
+  let beforeId: number | null = null;
+  for (let pages = 0; pages < REMOVAL_PAGES_MAX; pages += 1) {
+    const found = await log.newest({ ...ALL_OF_IT, beforeId, limit: LIST_CHANGES_MAX });
+    const page = decided(found, holdsSome);
+    if (!(page instanceof Read)) return page.why.reason;
+    const last = page.value.at(-1);
+    if (last === undefined) return { removed, unnamed: 0 };
+    if (at === null && page.value[0] !== undefined) at = page.value[0].at;
+    const own = page.value.filter((one) => one.at === at && one.to.sha256 === sha256);
+    removed.push(...own.filter(({ change }) => change === 'removed'));
+    if (own.length < page.value.length || !(found instanceof Part)) return { removed, unnamed: 0 };
+    beforeId = last.id;
+  }
+  const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
+  const files = decided(filed, holdsSome);
+  if (!(files instanceof Read)) return files.why.reason;
+  const file = files.value.find((one) => one.at === at && one.sha256 === sha256);
+  if (file === undefined || file.counts === null) return 'The list is not in its change log.';
+  return { removed, unnamed: file.counts.removed - removed.length };
 }

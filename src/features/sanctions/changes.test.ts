@@ -137,9 +137,22 @@ describe('says', () => {
 test('the listings that a file took away, for the log of the service', async () => {
   const log = await logged();
   const removed = await removalsBy(log, SECOND.sha256);
-  expect(removed).toMatchObject([{ change: 'removed', listing: { address: EVM, uid: '7' } }]);
-  expect(await removalsBy(log, FIRST.sha256)).toEqual([]);
+  const gone = { change: 'removed', listing: { address: EVM, uid: '7' } };
+  expect(removed).toMatchObject({ removed: [gone], unnamed: 0 });
+  expect(await removalsBy(log, FIRST.sha256)).toEqual({ removed: [], unnamed: 0 });
   expect(await removalsBy(listChangesIn(fresh()), FIRST.sha256)).toMatch(/nothing was checked/);
+});
+
+test('every one of more removals than a page of the log holds', async () => {
+  const database = fresh();
+  const store = publicationsIn(database);
+  const many = Array.from({ length: 1_201 }, (_, n) => row(`gone ${n}`, String(100 + n)));
+  await acceptedIn(store, listOf('2026-09-15', '1', [row('kept', '8'), ...many]), FIRST_DAY);
+  await acceptedIn(store, listOf('2026-09-16', '2', [row('kept', '8')]), SECOND_DAY);
+  const read = await removalsBy(listChangesIn(database), SECOND.sha256);
+  if (typeof read === 'string') throw new Error(read);
+  expect(new Set(read.removed.map(({ listing }) => listing.address)).size).toBe(1_201);
+  expect(read.unnamed).toBe(0);
 });
 
 describe('is silent', () => {

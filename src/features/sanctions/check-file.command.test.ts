@@ -81,6 +81,23 @@ describe('sanctions check --file', () => {
     expect(people.errors.at(-1)).toContain('1 on the sanctions list of 2026-11-18 (simulated)');
   });
 
+  test('a text that differs from a listed address in letter case alone is told as that', async () => {
+    const typo = BITCOIN.toLowerCase();
+    const { lines, status } = await check(
+      `address\n${typo}\nno-address-at-all-but-long\n`,
+      '--json',
+    );
+    expect(status).toBe(3);
+    const hint = `nothing was checked. The list holds ${BITCOIN}: check the letter case.`;
+    expect(parsed(lines)).toMatchObject([
+      { listed: null, reason: expect.stringContaining(hint) },
+      { listed: null, reason: 'Form not recognised; nothing was checked.' },
+    ]);
+    const files = { [join(cwd, 'new.xml')]: LIST };
+    const source = await check(`address\n${typo}\n`, '--source new.xml', { files });
+    expect(source.lines[1]).toContain(hint);
+  });
+
   test('a row that could not be taken has its line, is no miss, and exits 3', async () => {
     const broken = `unquoted, comma,${evm('a')},${LISTED},x`;
     const file = fileOf([...some(2), broken, 'n,,,x']);

@@ -17,6 +17,7 @@ import {
   type ScreenedForm,
   spellingsOf,
 } from './direct-check.ts';
+import type { CaseHint } from './letter-case.ts';
 
 /** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
 export type Checked = {
@@ -45,18 +46,20 @@ export type CheckAsked = {
   /** Unix seconds. */
   readonly now: () => number;
   readonly simulated: boolean;
+  /** Which listed address a text of no known form may have been meant to be. */
+  readonly hint: CaseHint;
 };
 
 /** Checks one address. */
 export async function checkOne(
   address: string,
-  { lookUp, otherLists, now, simulated }: CheckAsked,
+  { lookUp, otherLists, now, simulated, hint }: CheckAsked,
 ): Promise<Checked> {
   const subject = listSubject(address);
-  if (subject === null) return notRecognised(address);
+  if (subject === null) return notRecognised(address, null);
   const others = await checkOthers(otherLists, subject, now());
   const check = directCheck(subject, await lookUp(spellingsOf(subject)), others.holds);
-  if (check.outcome === 'misformed') return notRecognised(address);
+  if (check.outcome === 'misformed') return notRecognised(address, await hint(address));
   const { listedForms } = check;
   if (check.outcome === 'silent') {
     const { reason } = check.why;
@@ -82,8 +85,9 @@ export async function checkOne(
 
 const NO_FORMS: readonly string[] = Object.freeze([]);
 
-function notRecognised(address: string): Checked {
-  const reason = 'Form not recognised; nothing was checked.';
+function notRecognised(address: string, meant: string | null): Checked {
+  const alike = meant === null ? '' : ` The list holds ${meant}: check the letter case.`;
+  const reason = `Form not recognised; nothing was checked.${alike}`;
   const nothing = { listedForms: NO_FORMS, others: NOT_ASKED };
   return { address, listed: null, recognised: false, reason, ...nothing };
 }

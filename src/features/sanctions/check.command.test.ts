@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { otherForms } from '../../chain/equivalent-form.ts';
 import { DAY_S } from '../../chain/time.ts';
 import type { Io } from '../../command/command.ts';
+import { unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
 import { row } from '../../ports/sanctions/publication-store.suite.ts';
@@ -55,7 +57,13 @@ function servicesWith({ checked_at = NOW - 60, held = true, others }: Given = {}
   };
   const files = { reader: unasked, gate: { absolute: unasked }, lookUpIn: unasked };
   const given = { poll: async () => undefined, simulated: false, readRecords: addressRecords };
-  return { sanctions: { list, ...files, ...given }, otherLists: otherListsOf(others) };
+  const silent = async () =>
+    unread(
+      'publication_store',
+      why('store_unreadable', { what: 'The store', fault: 'it is down' }),
+    );
+  const store = { inForce: silent, entries: silent };
+  return { sanctions: { list, store, ...files, ...given }, otherLists: otherListsOf(others) };
 }
 
 describe('sanctions check', () => {

@@ -12,9 +12,11 @@ import {
 } from '../../command/command.ts';
 import { print, printJson, tableLines, timeText } from '../../command/output.ts';
 import { given } from '../../evidence/measure.ts';
+import { Read } from '../../evidence/reading.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
+import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
 import type { Gate } from '../../ports/sanctions/publisher.ts';
-import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { checkFile } from './check-file.command.ts';
 import {
   type Checked,
@@ -25,6 +27,7 @@ import {
   shortfallOf,
   statusOf,
 } from './check-result.command.ts';
+import { caseHint } from './letter-case.ts';
 import { fromFile } from './publications.command.ts';
 import type { SanctionsServices } from './sanctions.command.ts';
 
@@ -36,7 +39,10 @@ export type CheckServices = {
   readonly sanctions: Pick<
     SanctionsServices['sanctions'],
     'list' | 'poll' | 'simulated' | 'reader' | 'lookUpIn' | 'readRecords'
-  > & { readonly gate: Pick<Gate, 'absolute'> };
+  > & {
+    readonly gate: Pick<Gate, 'absolute'>;
+    readonly store: Pick<PublicationStore, 'inForce' | 'entries'>;
+  };
   /** The lists of other authorities, read anew by `poll`. */
   readonly otherLists: OtherLists & {
     readonly poll: () => Promise<void>;
@@ -78,7 +84,8 @@ export const sanctionsCheck: Command<CheckServices> = {
     if ('status' in list) return list.status;
     await otherLists.poll();
     const { simulated, readRecords } = sanctions;
-    const asked = { lookUp: list.lookUp, otherLists, now: otherLists.now, simulated };
+    const hint = caseHint(list.entries);
+    const asked = { lookUp: list.lookUp, otherLists, now: otherLists.now, simulated, hint };
     const ask = (address: string) => checkOne(address, asked);
     const tally = newTally();
     if (file === undefined) {
@@ -103,7 +110,12 @@ function checkArguments(addresses: readonly string[], column: readonly string[] 
   throw new UsageError(`At most ${CHECKED_MAX} addresses at a time; --file takes more.`);
 }
 
-type ListAsked = Pick<SanctionsList, 'lookUp'> | { readonly status: ExitStatus };
+type ListAsked =
+  | (Pick<SanctionsList, 'lookUp'> & {
+      /** Its rows; `null` where they could not be read. */
+      readonly entries: () => Promise<readonly ListEntry[] | null>;
+    })
+  | { readonly status: ExitStatus };
 
 /** The list in force, or that of a file. */
 async function listAsked(
@@ -113,10 +125,21 @@ async function listAsked(
 ): Promise<ListAsked> {
   if (source === undefined) {
     await sanctions.poll();
-    return sanctions.list;
+    return { lookUp: sanctions.list.lookUp, entries: () => entriesInForce(sanctions.store) };
   }
   const found = await fromFile(source, io, sanctions);
-  return 'status' in found ? found : { lookUp: sanctions.lookUpIn(found.list) };
+  if ('status' in found) return found;
+  const { list } = found;
+  return { lookUp: sanctions.lookUpIn(list), entries: async () => list.addresses };
+}
+
+async function entriesInForce(
+  store: CheckServices['sanctions']['store'],
+): Promise<readonly ListEntry[] | null> {
+  const inForce = await store.inForce();
+  if (!(inForce instanceof Read) || inForce.value.publication === null) return null;
+  const entries = await store.entries(inForce.value.publication.id);
+  return entries instanceof Read ? entries.value : null;
 }
 
 const COLUMNS = [

@@ -170,6 +170,20 @@ describe('one source', () => {
     expect(await inForce(store)).toEqual(before);
   });
 
+  test('how long the publisher asks to be left alone is told; what a mirror asks is not', async () => {
+    const store = await opened();
+    const [a, b] = [mirrorAt('a'), mirrorAt('b')];
+    const { refresh } = worldOf([a, b], store);
+    a.serve('later');
+    expect(await refresh()).toMatchObject({ kind: 'unreachable', retry: 'soon', after_s: 900 });
+    a.serve('silent');
+    b.serve('later');
+    expect(await refresh()).not.toHaveProperty('after_s');
+    a.serve('later');
+    b.serve(OLD);
+    expect(await refresh()).toMatchObject({ kind: 'updated', after_s: 900 });
+  });
+
   test('a reader that fails says nothing about the file: no check, nothing kept', async () => {
     const store = await opened();
     const a = mirrorAt('a');

@@ -55,6 +55,7 @@ async function askedAround(
   let updated: Updated | null = null;
   let refused: Refused | null = null;
   let retry: RefreshOutcome['retry'] = 'soon';
+  let later: Pick<RefreshOutcome, 'after_s'> = {};
   for (const [place, mirror] of world.publisher.mirrors.entries()) {
     if (round.signal.aborted) break;
     const first = place === 0;
@@ -69,12 +70,16 @@ async function askedAround(
       // The same file would be refused again; what was cut short may come whole.
       if (first && !step.passing) retry = 'in_turn';
     }
+    if (first && step.kind === 'failed' && step.after_s !== undefined) {
+      later = { after_s: step.after_s };
+    }
     tried.push({ source: mirror.url, result: wordsOf(step) });
   }
-  if (updated !== null) return { ...updated, tried, retry };
-  if (refused !== null) return { ...refused, tried, retry };
+  const end = { tried, retry, ...later };
+  if (updated !== null) return { ...updated, ...end };
+  if (refused !== null) return { ...refused, ...end };
   const reason = tried.map(({ result }) => result).join(' ');
-  if (reason !== '') return { kind: 'unreachable', reason, tried, retry };
+  if (reason !== '') return { kind: 'unreachable', reason, ...end };
   const asked = world.publisher.mirrors.length > 0;
   const nobody = asked ? 'The refresh was stopped.' : 'No source of the list is configured.';
   return { kind: 'unreachable', reason: nobody, tried, retry };
@@ -115,6 +120,10 @@ async function askMirror(world: RefreshWorld, mirror: Mirror, asked: Case): Prom
     return { kind: 'failed', reason: delivered.why.reason, served: null };
   }
   const delivery = delivered.value;
+  if (delivery.kind === 'later') {
+    const { reason, after_s } = delivery;
+    return { kind: 'failed', reason, after_s, served: null };
+  }
   if (delivery.kind === 'file') {
     try {
       return await weigh(world, asked, delivery);

@@ -40,7 +40,8 @@ describe('the schedule', () => {
     const outcomes: (RefreshOutcome | Error)[] = [
       UNCHANGED,
       UNREACHABLE,
-      UNREACHABLE,
+      { ...UNREACHABLE, after_s: 900 },
+      { ...UNREACHABLE, after_s: 7 * 86_400 },
       new Error('a bug'),
       UNCHANGED,
     ];
@@ -70,8 +71,9 @@ describe('the schedule', () => {
     });
     await over;
     await schedule.stop();
-    expect(told).toEqual(['unchanged', 'unreachable', 'unreachable', 'unchanged']);
-    expect(waits).toEqual([3600, 60, 120, 240, 3600]);
+    expect(told).toEqual(['unchanged', 'unreachable', 'unreachable', 'unreachable', 'unchanged']);
+    // The publisher's own wish goes before ours where it is longer, up to six hours.
+    expect(waits).toEqual([3600, 60, 900, 6 * HOUR_S, 480, 3600]);
     expect(bugs).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@
 // One refresh at a time in a process, at once after the start and then at a jittered interval; what
 // may pass soon is asked again within minutes. Validation is in weighing.ts.
 
-import { MS_PER_S } from '../../chain/time.ts';
+import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import type { Acceptance, Publisher, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 
 /** Refreshes one after another, whoever asks. */
@@ -31,6 +31,8 @@ const JITTER_SHARE = 0.1;
 /** The first wait after a fault that may pass soon; it doubles up to the interval. */
 const RETRY_S = 60;
 const DOUBLINGS_MAX = 20;
+/** A publisher that asks to be left alone for longer is asked again after this all the same. */
+const AFTER_S_MAX = 6 * HOUR_S;
 
 /** The parts and times of a schedule. */
 type ScheduleOptions = {
@@ -66,15 +68,18 @@ export function scheduleRefresh(options: ScheduleOptions): { readonly stop: () =
 async function rounds(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
+    let afterS = 0;
     try {
       const outcome = await options.refresh(null, signal);
       failures = outcome.retry === 'soon' ? failures + 1 : 0;
+      if (outcome.after_s !== undefined) afterS = Math.min(outcome.after_s, AFTER_S_MAX);
       if (!signal.aborted) options.onOutcome(outcome);
     } catch (error) {
       // A bug in one round is told and does not end the schedule: the next list may be readable.
       failures += 1;
       options.onBug(error);
     }
-    await options.sleep(delayS(options.intervalS, failures, options.random()) * MS_PER_S, signal);
+    const waitS = Math.max(delayS(options.intervalS, failures, options.random()), afterS);
+    await options.sleep(waitS * MS_PER_S, signal);
   }
 }

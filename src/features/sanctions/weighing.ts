@@ -63,7 +63,7 @@ export type Step =
   | ({ readonly served: Served | null } & (
       | { readonly kind: 'served'; readonly end: Updated | Ended<'unchanged'> }
       | { readonly kind: 'refused'; readonly refused: Refused; readonly passing: boolean }
-      | { readonly kind: 'failed'; readonly reason: string }
+      | { readonly kind: 'failed'; readonly reason: string; readonly after_s?: number }
     ));
 
 /** The store of publications did not answer: nothing can be judged or kept. */

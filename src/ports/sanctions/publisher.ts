@@ -27,7 +27,9 @@ export type SpooledFile = {
 /** What a mirror answered: that nothing changed, or a file. */
 export type Delivery =
   | { readonly kind: 'unchanged'; readonly validators: Validators }
-  | { readonly kind: 'file'; readonly validators: Validators; readonly file: SpooledFile };
+  | { readonly kind: 'file'; readonly validators: Validators; readonly file: SpooledFile }
+  /** It asked to be asked again after so many seconds. */
+  | { readonly kind: 'later'; readonly reason: string; readonly after_s: number };
 
 /** One place that serves the list. */
 export type Mirror = {
@@ -168,6 +170,8 @@ export type RefreshOutcome = RefreshEnd & {
   readonly tried: readonly Tried[];
   /** Whether asking again within minutes may bring more than waiting for the next turn. */
   readonly retry: 'soon' | 'in_turn';
+  /** Seconds for which the publisher asked to be left alone, if it did. */
+  readonly after_s?: number;
 };
 
 /** An operator's word for one file that only the size rules refuse. */

@@ -11,6 +11,7 @@ import {
   cappedChunks,
   credentialOf,
   FetchFault,
+  retryAfterMs,
   seconds,
   sent,
 } from './outbound-call.ts';
@@ -86,7 +87,10 @@ async function followed(ask: FetchAsk, ended: CallEnd): Promise<Fetched> {
     // What comes with any other status is of no use, and its connection goes with it.
     response.destroy();
     if (status === 304) return { status, header, bytes: 0 };
-    if (!REDIRECTS.has(Number(status))) throw new FetchFault(`answered ${status}`);
+    if (!REDIRECTS.has(Number(status))) {
+      const wait = retryAfterMs(headers['retry-after']);
+      throw new FetchFault(`answered ${status}`, 'failed', wait);
+    }
     url = redirectTarget(header('location'), url);
   }
   throw new FetchFault(`redirected more than ${redirectsMax} times`);

@@ -15,11 +15,14 @@ import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 export class FetchFault extends Error {
   readonly fault: string;
   readonly kind: 'failed' | 'too_large' | 'stopped';
-  constructor(fault: string, kind: FetchFault['kind'] = 'failed') {
+  /** How long the server asked to wait, in milliseconds; `null` where it did not. */
+  readonly waitMs: number | null;
+  constructor(fault: string, kind: FetchFault['kind'] = 'failed', waitMs: number | null = null) {
     super(fault);
     this.name = 'FetchFault';
     this.fault = fault;
     this.kind = kind;
+    this.waitMs = waitMs;
   }
 }
 

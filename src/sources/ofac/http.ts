@@ -1,6 +1,7 @@
 // Answers one question: what does a web server that publishes the list serve now.
 // It follows the publisher's redirect to an expiring link and never keeps where it led.
 
+import { MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -79,7 +80,11 @@ export function httpMirror({ isInside = isInsideAddress, ...options }: HttpMirro
         await spooling?.abandon();
         const fault = faultOf(error);
         if (fault === null) throw error;
-        return unread('publisher', why('provider_failed', { provider: shown, fault }));
+        const because = why('provider_failed', { provider: shown, fault });
+        const waitMs = error instanceof FetchFault ? error.waitMs : null;
+        if (waitMs === null) return unread('publisher', because);
+        const after_s = Math.ceil(waitMs / MS_PER_S);
+        return read({ kind: 'later', reason: because.reason, after_s }, origin());
       }
     },
   };

@@ -122,6 +122,20 @@ describe('the publisher on the web', () => {
     expect((await delivered(mirror, dateOnly)).kind).toBe('unchanged');
   });
 
+  test('a server that asks to be asked later is told with how long', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(503, { 'retry-after': '90' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const origin = `http://127.0.0.1:${address.port}`;
+    const mirror = await webMirror(new URL(origin));
+    const reason = `${origin} failed: answered 503.`;
+    expect(await delivered(mirror, null)).toEqual({ kind: 'later', reason, after_s: 90 });
+    await new Promise((closed) => server.close(closed));
+  });
+
   const faults: readonly [PublisherFault, string][] = [
     ['forbidden', 'answered 403'],
     ['not-found', 'answered 404'],

@@ -90,6 +90,7 @@ const TAKE_ADDRESS = [
   'wallet_ofac',
   'sanctions_changes',
   'label_changes',
+  'other_list_changes',
   'wallet_bridges',
   'wallet_cex',
   'wallet_score',

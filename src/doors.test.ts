@@ -256,6 +256,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   bulk_wallet_screen: { body: { addresses: [LISTED] } },
   health: {},
   label_changes: {},
+  other_list_changes: {},
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
   receipts_index: {},
   registry_bridges: {},

@@ -15,12 +15,14 @@ import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts
 import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
 import type { labelChanges } from '../features/tables/label-changes.contract.ts';
+import type { otherListChanges } from '../features/tables/list-changes.contract.ts';
 
 /** The declarations, from which the types of the methods follow. */
 export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
   readonly health: typeof health;
   readonly label_changes: typeof labelChanges;
+  readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly receipts_index: typeof receiptsIndex;
   readonly registry_bridges: typeof registryBridges;
@@ -64,6 +66,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     kind: 'plain',
     method: 'GET',
     path: '/api/v1/registry/labels/changes',
+    access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  other_list_changes: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/registry/lists/changes',
     access: 'open',
     statuses: [200, 503],
     absences: [],

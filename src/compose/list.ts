@@ -46,7 +46,7 @@ export type Ports = PortsOf<typeof FEATURES>;
 /** The ports that evidence routes rest on; the others serve routes with bodies of their own. */
 export type EvidencePorts = Omit<
   Ports,
-  'labelChanges' | 'sanctionsChanges' | 'entityTies' | 'contractCreations'
+  'labelChanges' | 'otherListChanges' | 'sanctionsChanges' | 'entityTies' | 'contractCreations'
 >;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(

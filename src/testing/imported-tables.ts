@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { ImportedTable } from '../features/tables/import-rows.ts';
 import { tableImporter } from '../features/tables/import-rows.ts';
 import type { LabelChanges } from '../ports/labels/label-changes.ts';
+import type { OtherListChanges } from '../ports/lists/list-changes.ts';
 import type { StoredRow, TableShape, TableStore } from '../ports/tables/imported-table.ts';
 import type { ImportOrder, ImportOutcome, RefusedRow } from '../ports/tables/table-import.ts';
 import { localTableFiles } from '../sources/files/files.ts';
@@ -15,6 +16,7 @@ import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { tableStore } from '../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
+import { OTHER_LIST_NOTES, otherListChangeStore } from '../stores/control/other-list-changes.ts';
 import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 
@@ -35,6 +37,8 @@ type KeptTables = {
   ) => Promise<TableStore<Row>>;
   /** The change log of the table of labels. */
   readonly changes: () => LabelChanges;
+  /** The change log of other lists. */
+  readonly listChanges: () => OtherListChanges;
   /** Makes the store silent, or lets it answer again. */
   readonly fallSilent: (isSilent: boolean) => void;
 };
@@ -82,6 +86,7 @@ export function keptTables(open = embedded): KeptTables {
       return storeOf(database(), table, now);
     },
     changes: () => labelChangeStore(database(), () => IMPORTED_AT),
+    listChanges: () => otherListChangeStore(database(), () => IMPORTED_AT),
     fallSilent: (isSilent) => {
       silent = isSilent;
     },
@@ -107,7 +112,11 @@ export function storeOf<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,
   now: () => number,
 ): TableStore<Row> {
-  return tableStore(database, table, now, table.name === 'exchange_labels' ? LABEL_NOTES : null);
+  const notes = new Map([
+    ['exchange_labels', LABEL_NOTES],
+    ['other_lists', OTHER_LIST_NOTES],
+  ]).get(table.name);
+  return tableStore(database, table, now, notes === undefined ? null : notes);
 }
 
 /** How often a table under test is polled once it was started. */

@@ -16,6 +16,7 @@ import { memoryCreations } from './memory/contract-creations.ts';
 import { memoryNoTies } from './memory/entity-ties.ts';
 import { memoryLabelLog } from './memory/label-log.ts';
 import { memoryListChanges } from './memory/list-changes.ts';
+import { memoryOtherListLog } from './memory/other-list-log.ts';
 import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
 import { type Fact, HOUR_S, type Plan, type Planted, transferOf } from './planted.ts';
 import type { SilencePorts } from './silence-ports.ts';
@@ -215,7 +216,7 @@ function worldOver(
   planted: Planted,
   of: Pick<World, 'name' | 'empty' | 'subjects' | 'days' | 'facts'>,
 ): World {
-  const { labels = [], entries = [], coverage, formerIds = [] } = planted;
+  const { labels = [], entries = [], otherEntries = [], coverage, formerIds = [] } = planted;
   const as_of = STILL_NOW - HOUR_S;
   return {
     ...of,
@@ -228,6 +229,7 @@ function worldOver(
         [labelOf(evm('exchange elsewhere'), 'Elsewhere'), ...labels],
         as_of,
       ),
+      otherListChanges: memoryOtherListLog(otherEntries, as_of),
       sanctionsChanges: memoryListChanges(entries, as_of),
       contractCreations: memoryCreations({ creations: [], whole: true, simulated: false, as_of }),
       entityTies: memoryNoTies(as_of, formerIds),

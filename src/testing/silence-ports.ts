@@ -49,6 +49,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   entityClusters: { clusterOf: [] },
   chainFacts: { of: null },
   labelChanges: { newest: [] },
+  otherListChanges: { newest: [], imports: [] },
   sanctionsChanges: { newest: [], files: [] },
   contractCreations: { around: [] },
   entityTies: { tiedTo: ['ties'] },

@@ -90,7 +90,10 @@ const TABLE_PLANS: readonly Plan[] = [
     about: evm('listed by others'),
     item: OTHER_LIST,
     otherEntries: [otherEntryOf(evm('listed by others'))],
-    contradicts: { wallet_ofac: ['other_lists[].listed', 'other_lists[].matches'] },
+    contradicts: {
+      wallet_ofac: ['other_lists[].listed', 'other_lists[].matches'],
+      other_list_changes: ['changes', 'imports'],
+    },
   },
   {
     name: 'one of several, listed by another authority',

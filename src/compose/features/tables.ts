@@ -8,16 +8,20 @@ import { labelChanges } from '../../features/tables/label-changes.contract.ts';
 import { labelChangesHandler } from '../../features/tables/label-changes.route.ts';
 import { exchangeLabels } from '../../features/tables/labels.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
+import { otherListChanges } from '../../features/tables/list-changes.contract.ts';
+import { otherListChangesHandler } from '../../features/tables/list-changes.route.ts';
 import { otherLists } from '../../features/tables/other-lists.ts';
 import { validateShippedLabels } from '../../features/tables/shipped-labels.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { LabelChanges } from '../../ports/labels/label-changes.ts';
+import type { OtherListChanges } from '../../ports/lists/list-changes.ts';
 import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
 import type { ImportFile } from '../../ports/tables/table-import.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { labelsFile } from '../../sources/registry/labels-file.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
+import { OTHER_LIST_NOTES, otherListChangeStore } from '../../stores/control/other-list-changes.ts';
 import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature, type PortFacts, served } from '../feature.ts';
@@ -25,6 +29,7 @@ import { type Base, feature, type PortFacts, served } from '../feature.ts';
 /** The label table that comes with the product. */
 export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
 
+type ListChangesGiven = { readonly otherListChanges: OtherListChanges };
 type ChangesGiven = { readonly labelChanges: LabelChanges };
 
 /** How a table that an operator fills is shown; it does not expire. */
@@ -86,7 +91,7 @@ export const tables = feature({
       all.push(held);
       return held;
     };
-    const others = serve(otherLists);
+    const others = serve(otherLists, OTHER_LIST_NOTES);
     return {
       ports: {
         exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
@@ -94,6 +99,7 @@ export const tables = feature({
         flaggedAddresses: asked(serve(flaggedAddresses)),
         otherLists: asked(others),
         labelChanges: labelChangeStore(database, nowS),
+        otherListChanges: otherListChangeStore(database, nowS),
       },
       services: {
         otherLists: { lookUp: others.lookUp, poll: others.poll, now: nowS },
@@ -107,7 +113,12 @@ export const tables = feature({
       },
     };
   },
-  routes: [served(labelChanges, (given: ChangesGiven) => labelChangesHandler(given.labelChanges))],
+  routes: [
+    served(labelChanges, (given: ChangesGiven) => labelChangesHandler(given.labelChanges)),
+    served(otherListChanges, (given: ListChangesGiven) =>
+      otherListChangesHandler(given.otherListChanges),
+    ),
+  ],
   ports: {
     exchangeLabels: imported(
       exchangeLabels,
@@ -135,6 +146,13 @@ export const tables = feature({
       says: 'What each import of labels changed',
       pages: true,
       freshness: { kind: 'shown_with', tag: 'exchange_labels' },
+    },
+    otherListChanges: {
+      tag: 'other_list_changes',
+      title: 'Changes of other lists',
+      says: 'What each import of a list of another authority changed',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'other_lists' },
     },
   },
   commands: [exchangeLabels, launchCorpus, flaggedAddresses, otherLists].map(importCommand),

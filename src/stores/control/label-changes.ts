@@ -1,37 +1,25 @@
-// Which changes of the exchange-wallet table does the control store hold, and how are they noted?
-// They are noted in pieces before an import is put in force, so that nobody waits for a long
-// statement; nobody sees them before it is.
+// Which changes of the exchange-wallet table does the control store hold?
 
-import { part, type Reading, read, unread } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
+import { map } from '../../evidence/reading.ts';
 import type { LabelRole } from '../../ports/labels/exchange-labels.ts';
-import type {
-  ChangesAsked,
-  LabelChange,
-  LabelChanges,
-  LabelChangesPort,
-} from '../../ports/labels/label-changes.ts';
-import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
-import type { ImportNotes } from './imported-tables.ts';
+import type { ChangesAsked, LabelChange, LabelChanges } from '../../ports/labels/label-changes.ts';
+import type { Database } from './engine/database.ts';
+import { changeNotes, loggedRows, PIECE } from './import-changes.ts';
 
-const PORT = 'label_changes';
-/** The name of the log as a source. */
-const CHANGES_TITLE = 'Change log of the exchange wallet table';
-const WHAT = 'The change log of the exchange-wallet table';
-/** How many rows of an import one statement compares. */
-const STATEMENT_ROWS = 250;
-const STATEMENTS_MAX = 40_000;
+const LOG = {
+  port: 'label_changes',
+  title: 'Change log of the exchange wallet table',
+  what: 'The change log of the exchange-wallet table',
+  of: 'the exchange-wallet table',
+  table: 'exchange_labels',
+} as const;
 const MS_PER_S = 1_000;
-
-type Asking = Pick<Session, 'query'>;
 
 const SAME_LABEL =
   'o.match_key = l.match_key and o.entity = l.entity and o.chain is not distinct from l.chain';
 const COLUMNS =
   'import_id, change, match_key, address, chain, entity, label, role, confidence, source_url, ' +
   'first_seen, label_before, role_before, confidence_before, source_url_before';
-const PIECE = 'l.import_id = $1 and l.n > $3 and l.n <= $4';
 
 /** A label that stood there before keeps the day on which it was first seen. */
 const KEEP_FIRST_SEEN = `update exchange_labels l set first_seen = o.first_seen
@@ -56,54 +44,12 @@ const NOTE_GONE = `insert into label_changes (${COLUMNS})
   order by l.n`;
 
 /** What an import of labels notes of itself. */
-export const LABEL_NOTES: ImportNotes = { before: noteChanges, completing: renoteChanges };
-
-/** Notes what a staged import changes of the one in force of its source. */
-async function noteChanges(session: Asking, id: number): Promise<void> {
-  const before = await inForceBefore(session, id);
-  await session.query('delete from label_changes where import_id = $1', [id]);
-  await inPieces(session, [KEEP_FIRST_SEEN, NOTE_NEW], id, before);
-  if (before !== null) await inPieces(session, [NOTE_GONE], before, id);
-  await session.query('update table_imports set compared_with = $2 where id = $1', [id, before]);
-}
-
-/** Notes them again where another import of the source came in between. */
-async function renoteChanges(session: Asking, id: number): Promise<void> {
-  const before = await inForceBefore(session, id);
-  const [noted] = await session.query<{ compared_with: number | null }>(
-    'select compared_with from table_imports where id = $1',
-    [id],
-  );
-  if (noted !== undefined && noted.compared_with !== before) await noteChanges(session, id);
-}
-
-async function inForceBefore(session: Asking, id: number): Promise<number | null> {
-  const [row] = await session.query<{ id: number }>(
-    `select o.id from table_imports i
-       join table_imports o on o.table_name = i.table_name and o.source = i.source and o.in_force
-      where i.id = $1 and o.id <> i.id`,
-    [id],
-  );
-  return row === undefined ? null : row.id;
-}
-
-async function inPieces(
-  session: Asking,
-  statements: readonly string[],
-  of: number,
-  other: number | null,
-): Promise<void> {
-  const [last] = await session.query<{ n: number | null }>(
-    'select max(n) as n from exchange_labels where import_id = $1',
-    [of],
-  );
-  const until = last === undefined ? null : last.n;
-  for (let i = 0; until !== null && i * STATEMENT_ROWS < until; i += 1) {
-    if (i >= STATEMENTS_MAX) throw new Error('labels: an import of too many rows');
-    const piece = [of, other, i * STATEMENT_ROWS, (i + 1) * STATEMENT_ROWS];
-    for (const statement of statements) await session.query(statement, piece);
-  }
-}
+export const LABEL_NOTES = changeNotes({
+  table: 'exchange_labels',
+  log: 'label_changes',
+  ofNew: [KEEP_FIRST_SEEN, NOTE_NEW],
+  ofGone: NOTE_GONE,
+});
 
 type Row = Omit<LabelChange, 'before' | 'at' | 'role'> & {
   readonly role: LabelRole;
@@ -118,30 +64,13 @@ type Row = Omit<LabelChange, 'before' | 'at' | 'role'> & {
 export function labelChangeStore(database: Database, now: () => number): LabelChanges {
   return {
     newest: async (asked) => {
-      try {
+      const found = await loggedRows(database, LOG, now, asked.limit, async () => {
         const rows = await changeRows(database, asked);
-        const source: Source = {
-          name: CHANGES_TITLE,
-          url: `${database.kind}:`,
-          as_of: now(),
-          kind: 'table',
-          simulated: rows.some(({ origin }) => origin === 'simulated'),
-        };
-        if (rows.length === 0 && !(await everImported(database))) return neverImported();
-        const changes = rows.slice(0, asked.limit).map(changeOf);
-        if (rows.length <= asked.limit) return read(changes, { port: PORT, source });
-        const cut = why('row_cap', { address: 'the log', limit: String(asked.limit) });
-        return part(changes, { port: PORT, source }, cut);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        return unread(PORT, why('store_unreadable', { what: WHAT, fault: error.fault }));
-      }
+        return rows.map((row) => ({ row, simulated: row.origin === 'simulated' }));
+      });
+      return map(found, (rows) => rows.map(({ row }) => changeOf(row)));
     },
   };
-}
-
-function neverImported(): Reading<never, LabelChangesPort> {
-  return unread(PORT, why('table_never_imported', { what: 'the exchange-wallet table' }));
 }
 
 function changeRows(database: Database, asked: ChangesAsked): Promise<Row[]> {
@@ -155,14 +84,6 @@ function changeRows(database: Database, asked: ChangesAsked): Promise<Row[]> {
       order by c.id desc limit $3`,
     [asked.beforeId, asked.matchKey, asked.limit + 1],
   );
-}
-
-async function everImported(database: Database): Promise<boolean> {
-  const rows = await database.query(
-    `select 1 from table_imports
-      where table_name = 'exchange_labels' and completed_at is not null limit 1`,
-  );
-  return rows.length > 0;
 }
 
 function changeOf({ completed_at, label_before, role_before, ...row }: Row): LabelChange {

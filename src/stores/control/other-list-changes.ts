@@ -1,0 +1,128 @@
+// Which changes of the lists of other authorities does the control store hold?
+// An address may have several entries on a list: they are compared together, as one.
+
+import { MS_PER_S } from '../../chain/time.ts';
+import type {
+  ImportsAsked,
+  OtherListChange,
+  OtherListChanges,
+  OtherListChangesAsked,
+  OtherListImport,
+} from '../../ports/lists/list-changes.ts';
+import type { Database } from './engine/database.ts';
+import { changeNotes, loggedRows, PIECE } from './import-changes.ts';
+
+const LOG = {
+  port: 'other_list_changes',
+  title: 'Change log of other lists',
+  what: 'The change log of other lists',
+  of: 'the table of other lists',
+  table: 'other_lists',
+} as const;
+
+const ENTRY = `jsonb_build_object('address', e.address, 'currency', e.currency, 'entity', e.entity,
+  'entity_type', e.entity_type, 'programs', e.programs, 'entry_id', e.entry_id,
+  'source_url', e.source_url, 'listed_at', e.listed_at, 'ended_at', e.ended_at, 'note', e.note)`;
+
+/** The entries of the address of `l` in an import, in an order of their own; null for none. */
+const entriesIn = (id: string) => `(select jsonb_agg(one order by one::text) from (
+  select ${ENTRY} as one from other_lists e
+   where e.import_id = ${id} and e.match_key = l.match_key) entries)`;
+
+/** An address is compared once, at the first of its rows. */
+const FIRST_OF_ADDRESS = `not exists (select 1 from other_lists f
+  where f.import_id = l.import_id and f.match_key = l.match_key and f.n < l.n)`;
+
+const COLUMNS = 'import_id, change, match_key, address, entries, before';
+
+/** What an import of a list notes of itself. */
+export const OTHER_LIST_NOTES = changeNotes({
+  table: 'other_lists',
+  log: 'other_list_changes',
+  ofNew: [
+    `insert into other_list_changes (${COLUMNS})
+      select import_id, case when before is null then 'added' else 'changed' end,
+        match_key, address, entries, before
+      from (select l.import_id, l.n, l.match_key, l.address, ${entriesIn('$1')} as entries,
+              ${entriesIn('$2')} as before
+            from other_lists l where ${PIECE} and ${FIRST_OF_ADDRESS}) compared
+      where before is distinct from entries order by n`,
+  ],
+  ofGone: `insert into other_list_changes (${COLUMNS})
+    select $2::int4, 'removed', l.match_key, l.address, ${entriesIn('$1')}, null
+    from other_lists l
+    where ${PIECE} and ${FIRST_OF_ADDRESS} and not exists (
+      select 1 from other_lists o where o.import_id = $2 and o.match_key = l.match_key)
+    order by l.n`,
+});
+
+/** The log in a control store. `now` gives Unix seconds. */
+export function otherListChangeStore(database: Database, now: () => number): OtherListChanges {
+  return {
+    newest: (asked) => loggedRows(database, LOG, now, asked.limit, () => changes(database, asked)),
+    imports: (asked) => loggedRows(database, LOG, now, asked.limit, () => imports(database, asked)),
+  };
+}
+
+type Dated<T> = Omit<T, 'at'> & { readonly completed_at: Date };
+
+async function changes(database: Database, asked: OtherListChangesAsked) {
+  const rows = await database.query<Dated<OtherListChange>>(
+    `select c.id::int4 as id, c.change, i.source as list, c.address, c.entries, c.before,
+        c.import_id, i.completed_at, i.sha256, i.origin = 'simulated' as simulated
+       from other_list_changes c
+       join table_imports i on i.id = c.import_id and i.completed_at is not null
+      where ($1::text is null or i.source = $1)
+        and ($2::timestamptz is null or i.completed_at >= $2)
+        and ($3::timestamptz is null or i.completed_at < $3)
+        and ($4::bigint is null or c.id < $4) and ($5::text is null or c.match_key = $5)
+      order by c.id desc limit $6`,
+    [asked.list, ...spanOf(asked), asked.beforeId, asked.matchKey, asked.limit + 1],
+  );
+  return rows.map(({ completed_at, ...row }): OtherListChange => {
+    return { ...row, at: secondsOf(completed_at) };
+  });
+}
+
+type ImportRow = Omit<Dated<OtherListImport>, 'as_of' | 'counts'> & {
+  readonly as_of: Date;
+  readonly changes_noted: boolean;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+};
+
+async function imports(database: Database, asked: ImportsAsked) {
+  const rows = await database.query<ImportRow>(
+    `select i.source as list, i.id as import_id, i.completed_at, i.as_of, i.dated_by, i.sha256,
+        i.source_url, i.rows_accepted as rows, i.rows_refused, i.rows_lost,
+        i.origin = 'simulated' as simulated, i.changes_noted, n.*
+       from table_imports i,
+         lateral (select count(*) filter (where change = 'added')::int4 as added,
+                    count(*) filter (where change = 'changed')::int4 as changed,
+                    count(*) filter (where change = 'removed')::int4 as removed
+                    from other_list_changes where import_id = i.id) n
+      where i.table_name = 'other_lists' and i.completed_at is not null
+        and ($1::text is null or i.source = $1)
+        and ($2::timestamptz is null or i.completed_at >= $2)
+        and ($3::timestamptz is null or i.completed_at < $3)
+      order by i.completed_at desc, i.id desc limit $4`,
+    [asked.list, ...spanOf(asked), asked.limit + 1],
+  );
+  return rows.map(
+    ({ completed_at, as_of, changes_noted, added, changed, removed, ...row }): OtherListImport => ({
+      ...row,
+      at: secondsOf(completed_at),
+      as_of: secondsOf(as_of),
+      counts: changes_noted ? { added, changed, removed } : null,
+    }),
+  );
+}
+
+function spanOf({ from, until }: ImportsAsked): (Date | null)[] {
+  return [from, until].map((at) => (at === null ? null : new Date(at * MS_PER_S)));
+}
+
+function secondsOf(at: Date): number {
+  return Math.floor(at.getTime() / MS_PER_S);
+}

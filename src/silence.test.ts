@@ -46,6 +46,7 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'listed: evm',
     'labelled',
     'an article about it',
+    'listed by another authority',
     'was paid by a listed address, before anything else',
     'paid a bridge, and was paid by it',
     'paid a mixer',

@@ -9,13 +9,12 @@ import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import {
   freshFolder,
-  imported,
+  importedInto,
   recordOf,
 } from './stores/warehouse/bulk-import/bulk-import.suite.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
-import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
 import { SHARED_DATA } from './testing/shared-data.ts';
 import { listedEntry, walkedPorts } from './testing/walked-world.ts';
@@ -97,13 +96,7 @@ describe.each(EXPORTS)('a walk over an import of %s', (_, { fileIn, listedEvery 
     const file = fileIn(folder);
     warehouse = await embeddedWarehouse(join(folder, 'store'));
     await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
-    recordOf(
-      await imported(
-        transferStore(warehouse, () => NOW),
-        [file],
-        { folder },
-      ),
-    );
+    recordOf(await importedInto(warehouse, [file], { folder }));
     lines = linesOf(file);
   }, 60_000);
   afterAll(() => warehouse?.close());

@@ -80,6 +80,7 @@ function askedWarehouse(kind: Warehouse['kind']): Warehouse {
         await ask({ say: 'insert', table, columns, timeoutMs }, bytes);
       }
     },
+    commandFile: without,
     ping: without,
     load: () => ({ inFlight: pending.size, waiting: 0, restarts: 0 }),
     close: async () => undefined,

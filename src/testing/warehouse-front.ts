@@ -130,15 +130,15 @@ async function handle(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const call = { timeoutMs: QUERY_MS_MAX, signal: gone.signal };
-  if (asked.parquet === undefined) {
+  if (asked.fromFile === undefined) {
     answer(response, await engine.run(asked.job, asked.body, call), fault);
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'warehouse-front-'));
   try {
-    const path = join(folder, 'body.parquet');
+    const path = join(folder, 'body');
     await writeFile(path, asked.body);
-    const sql = Buffer.from(fileInsert(asked.parquet, path));
+    const sql = Buffer.from(asked.fromFile(path));
     answer(response, await engine.run(asked.job, sql, call), fault);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -213,10 +213,18 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-type Question = { readonly job: EngineJob; readonly body: Buffer; readonly parquet?: string };
+type Question = {
+  readonly job: EngineJob;
+  readonly body: Buffer;
+  /** The statement that reads the body out of a file, where the engine takes it in no other way. */
+  readonly fromFile?: (path: string) => string;
+};
 
 const MULTIPART = /^multipart\/form-data; boundary=(.+)$/;
 const INSERT = /^\s*INSERT INTO ([\w.]+)(?: \(([^)]*)\))? FORMAT (\w+)\s*$/;
+/** An INSERT … SELECT out of the request's body. */
+const FROM_INPUT =
+  /^(\s*INSERT INTO [\s\S]*)\binput\(('(?:[^'\\]|\\.)*')\)([\s\S]*?) FORMAT (\w+)\s*$/;
 const LINE_FORMATS = ['JSONEachRow', 'JSONCompactEachRow', 'CSV', 'TabSeparated'] as const;
 
 function question(url: URL, request: IncomingMessage, body: Buffer): Question {
@@ -228,6 +236,14 @@ function question(url: URL, request: IncomingMessage, body: Buffer): Question {
   const statement = query === undefined ? body.toString('utf8') : query;
   const insert = INSERT.exec(statement);
   if (insert !== null && boundary === undefined) return insertion(insert, body);
+  const uploaded = FROM_INPUT.exec(statement);
+  if (uploaded !== null && boundary === undefined) {
+    const [, head, structure, tail, named] = uploaded;
+    const settings = Object.fromEntries(settingsOf(fields));
+    const fromFile = (path: string) =>
+      `${head}file(${quoted(path)}, '${named}', ${structure})${tail}`;
+    return { job: { do: 'run', format: 'Null', settings }, body, fromFile };
+  }
   const format = fields.get('default_format');
   const job: EngineJob = {
     do: 'run',
@@ -241,7 +257,8 @@ function insertion(match: RegExpExecArray, body: Buffer): Question {
   const [, table, columns, named] = match;
   if (table !== undefined && named === 'Parquet') {
     const job: EngineJob = { do: 'run', format: 'Null', settings: {} };
-    return { job, body, parquet: insertTarget(table, columns?.split(/,\s*/)) };
+    const target = insertTarget(table, columns?.split(/,\s*/));
+    return { job, body, fromFile: (path) => fileInsert(target, path) };
   }
   const format = LINE_FORMATS.find((known) => known === named);
   if (table === undefined || format === undefined) {

@@ -16,6 +16,7 @@ import { followReportTable } from '../../stores/control/follow-reports.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
+import { importList } from '../../stores/warehouse/transfers/imports.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, type OpenedRests } from '../feature.ts';
@@ -53,12 +54,17 @@ export const indexing = feature({
       const node = { chain, source: shownAddress(new URL(url)) };
       return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
     });
-    const importFiles = bulkImporter(store, join(config.dataDir, 'import'));
+    const into = { warehouse, store, now: nowS };
+    const importFiles = bulkImporter(into, join(config.dataDir, 'import'));
     return {
       ports: {},
       services: {
         warehouseImport: { simulated, importFiles },
-        warehouseStatus: { status: store.status, followers: reports.all },
+        warehouseStatus: {
+          status: store.status,
+          followers: reports.all,
+          ...importList(warehouse, nowS),
+        },
         warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
           pause(READS_END_MS, signal),
         ),

@@ -12,12 +12,13 @@ const ORIGIN = {
 } as const;
 const FORGOTTEN: Forgotten = {
   chain: 'base',
+  import_id: null,
   from_block: 5,
   to_block: 9,
   transfers: 1_234,
   withdrawn: [{ kind: 'token', from_block: 5, to_block: 8, source: 'a.csv' }],
   addresses: 2,
-  staying: [{ kinds: ['native'], from_block: 7, to_block: 9 }],
+  staying: [{ because: 'followed', kind: 'native', blocks: 3 }],
 };
 const SILENT = unread(
   'transfer_store',
@@ -51,7 +52,7 @@ describe('exhibit warehouse forget', () => {
     expect(lines[0]).toBe('Nothing was changed. With --yes this goes:');
     expect(text).toMatch(/transfers +1234/);
     expect(text).toMatch(/no longer held in full: token +5 to 8, by a\.csv/);
-    expect(text).toMatch(/stays, because it is followed +native: 7 to 9/);
+    expect(text).toMatch(/stays, because it is followed +native: 3 blocks/);
   });
 
   test('does it with --yes, and says so', async () => {
@@ -59,6 +60,18 @@ describe('exhibit warehouse forget', () => {
     expect(status).toBe(0);
     expect(asked.map(([what]) => what)).toEqual(['forget']);
     expect(lines[0]).toBe('Forgotten.');
+  });
+
+  test('takes an import by its id, and says where there is none', async () => {
+    const line = 'warehouse forget --import 0123abcd';
+    const known = await typed(line, read({ ...FORGOTTEN, import_id: '0123abcd' }, ORIGIN));
+    expect(known.asked).toEqual([['plan', { import_id: '0123abcd' }]]);
+    expect(known.lines.join('\n')).toMatch(/import +0123abcd/);
+    for (const yes of ['', ' --yes']) {
+      const { status, errors } = await typed(`${line}${yes}`, read(null, ORIGIN));
+      expect(status).toBe(1);
+      expect(errors.join('\n')).toContain('No import of this id');
+    }
   });
 
   test('as JSON, one document that says whether it was done', async () => {
@@ -79,6 +92,7 @@ describe('exhibit warehouse forget', () => {
   test.each([
     ['without a chain', 'warehouse forget --blocks 5..9', '--chain is missing'],
     ['without blocks', 'warehouse forget --chain base', '--blocks is missing'],
+    ['an import of a chain', 'warehouse forget --import 1 --chain base', 'stands alone'],
     ['one number', 'warehouse forget --chain base --blocks 5', 'two numbers'],
     ['a range backwards', 'warehouse forget --chain base --blocks 9..5', '--blocks takes'],
     ['a chain without imports', 'warehouse forget --chain solana --blocks 5..9', 'one of'],

@@ -32,8 +32,8 @@ function typed(line: string, outcome: BulkImportOutcome, simulated = false, json
   const importFiles = async (order: BulkImportOrder, watch: BulkImportWatch) => {
     orders.push(order);
     watch.onNote('logs.csv: left aside.');
-    watch.onProgress({ phase: 'reading', rows: 5, fraction: 0.5 });
-    watch.onProgress({ phase: 'reading', rows: 10, fraction: 1 });
+    watch.onProgress({ phase: 'importing', rows: 5, fraction: 0.5 });
+    watch.onProgress({ phase: 'importing', rows: 10, fraction: 1 });
     return outcome;
   };
   const services = { warehouseImport: { simulated, importFiles } };
@@ -65,7 +65,7 @@ describe('exhibit warehouse import', () => {
     expect(lines.join('\n')).toMatch(/no_transaction_hash +2/);
     expect(lines.join('\n')).toContain('No block is recorded as held in full');
     expect(errors[0]).toBe('logs.csv: left aside.');
-    expect(errors.at(-1)).toMatch(/^reading 100%, 10 rows/);
+    expect(errors.at(-1)).toMatch(/^importing 100%, 10 rows/);
   });
 
   test('as JSON, one document with the counts by reason', async () => {

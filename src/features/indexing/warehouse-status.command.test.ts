@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { FollowReport } from '../../ports/indexing/follow-reports.ts';
+import type { ListedImport } from '../../ports/indexing/imports.ts';
 import type { HeldChain, TransferStorePort } from '../../ports/indexing/transfer-store.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { warehouseStatus } from './warehouse-status.command.ts';
@@ -26,11 +27,13 @@ const typed = (
   line: string,
   chains: readonly HeldChain[],
   followers: readonly FollowReport[] = [],
+  imports: readonly ListedImport[] = [],
 ) =>
   ran(line, [warehouseStatus], {
     warehouseStatus: {
       status: async () => read(chains, ORIGIN),
       followers: async () => read(followers, { ...ORIGIN, port: 'follow_reports' }),
+      imports: async () => read(imports, ORIGIN),
     },
   });
 
@@ -46,6 +49,27 @@ describe('exhibit warehouse status', () => {
     const { lines } = await typed('warehouse status --json', [CHAIN]);
     const { coverage: _, following: __, ...documented } = CHAIN;
     expect(JSON.parse(String(lines[0]))).toMatchObject({ chains: [documented] });
+  });
+
+  test('lists the imports, each with its id, by which it can be forgotten', async () => {
+    const listed: ListedImport = {
+      import_id: '0123abcd',
+      chain: 'ethereum',
+      source: 'a.csv and 2 more files',
+      origin: 'observed',
+      state: 'completed',
+      rows: 12,
+      rows_refused: 2,
+      transfers: 10,
+      began_at: 1_700_000_000,
+      changed_at: 1_700_000_000,
+    };
+    const { lines } = await typed('warehouse status', [CHAIN], [], [listed]);
+    expect(lines.at(-1)).toMatch(/^0123abcd +ethereum +completed +10 +2 +2023-.*a\.csv and 2 more/);
+    const json = await typed('warehouse status --json', [CHAIN], [], [listed]);
+    expect(JSON.parse(String(json.lines[0]))).toMatchObject({
+      imports: [{ import_id: '0123abcd', state: 'completed', transfers: 10 }],
+    });
   });
 
   test('an empty store says so, and one without coverage says that', async () => {
@@ -83,7 +107,11 @@ describe('exhibit warehouse status', () => {
     const silent = unread('transfer_store', fault);
     const unheard = unread('follow_reports', fault);
     const { status, lines, errors } = await ran('warehouse status', [warehouseStatus], {
-      warehouseStatus: { status: async () => silent, followers: async () => unheard },
+      warehouseStatus: {
+        status: async () => silent,
+        followers: async () => unheard,
+        imports: async () => read([], ORIGIN),
+      },
     });
     expect(status).toBe(3);
     expect(lines).toEqual([]);

@@ -1,16 +1,16 @@
-// What an operator types to see which transfers of which chains are held.
+// What an operator types to see which transfers of which chains are held, and by which imports.
 // A store that does not answer is said to be unread; that is never an empty store.
 
 import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts';
 import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
 import type { FollowReport, FollowReports } from '../../ports/indexing/follow-reports.ts';
+import type { ImportList, ListedImport } from '../../ports/indexing/imports.ts';
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** The command's services; compose fills them. */
 type WarehouseStatusServices = {
-  readonly warehouseStatus: Pick<TransferStore, 'status'> & {
-    readonly followers: FollowReports['all'];
-  };
+  readonly warehouseStatus: Pick<TransferStore, 'status'> &
+    ImportList & { readonly followers: FollowReports['all'] };
 };
 
 /** `exhibit warehouse status`. */
@@ -22,18 +22,22 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
   details: ['Exit status 3: the warehouse could not be read.'],
   run: async (argv, io, { warehouseStatus: store }) => {
     readArgs(argv, { options: {} });
-    const held = await store.status();
-    if (!held.checked) {
-      io.err(held.why.reason);
+    const [held, listed] = [await store.status(), await store.imports()];
+    for (const reading of [held, listed]) {
+      if (reading.checked) continue;
+      io.err(reading.why.reason);
       return EXIT.couldNotCheck;
     }
+    if (!held.checked || !listed.checked) return EXIT.couldNotCheck;
     const followers = await store.followers();
     if (io.json) {
       const following = followers.checked ? followers.value.map(reportJson) : null;
-      printJson(io, { chains: held.value.map(jsonOf), following });
+      const imports = listed.value.map(importJson);
+      printJson(io, { chains: held.value.map(jsonOf), following, imports });
       return EXIT.done;
     }
     tell(held.value, io);
+    tellImports(listed.value, io);
     if (!followers.checked) io.err(followers.why.reason);
     else print(io, followers.value.flatMap(heldUp));
     return EXIT.done;
@@ -54,6 +58,33 @@ function heldUp({ chain, state, reason, since }: FollowReport): readonly string[
   if (state === 'following') return [];
   const word = state === 'stopped' ? 'stopped' : 'held up';
   return [`${chain}: following ${word} since ${timeText(since)}. ${reason}`];
+}
+
+function importJson({ began_at, changed_at, ...one }: ListedImport) {
+  return { ...one, began_at: formatTime(began_at), changed_at: formatTime(changed_at) };
+}
+
+const IMPORTS_SHOWN = 20;
+
+function tellImports(imports: readonly ListedImport[], io: Io): void {
+  if (imports.length === 0) return;
+  const columns = [
+    ...[{ title: 'import' }, { title: 'chain' }, { title: 'state' }],
+    ...[
+      { title: 'transfers', right: true },
+      { title: 'refused', right: true },
+    ],
+    ...[{ title: 'begun' }, { title: 'files' }],
+  ];
+  const rows = imports
+    .slice(0, IMPORTS_SHOWN)
+    .map((one) => [
+      ...[one.import_id, one.chain, one.state, one.transfers, one.rows_refused],
+      ...[timeText(one.began_at), one.source],
+    ]);
+  print(io, ['', ...tableLines(columns, rows, io)]);
+  const more = imports.length - IMPORTS_SHOWN;
+  if (more > 0) print(io, [`and ${more} more; --json tells all of them`]);
 }
 
 function tell(chains: readonly HeldChain[], io: Io): void {

@@ -30,9 +30,12 @@ export type BulkImportOrder = {
   readonly failed_excluded: boolean;
 };
 
-/** How far an import is. `fraction` is of its phase, from 0 to 1; rows are those of the phase. */
+/**
+ * How far an import is: files are looked into first, where there are several. `fraction` is of its
+ * phase, from 0 to 1; rows are those that are written.
+ */
 type BulkProgress = {
-  readonly phase: 'reading' | 'writing';
+  readonly phase: 'looking' | 'importing';
   readonly rows: number;
   readonly fraction: number;
 };
@@ -79,7 +82,7 @@ export type BulkImportOutcome =
   | { readonly outcome: 'unread'; readonly why: Why }
   | { readonly outcome: 'stopped' };
 
-/** Imports files of chain exports into the transfer store. One import at a time. */
+/** Imports files of chain exports into the transfer store. Several may go side by side. */
 export type BulkImport = (
   order: BulkImportOrder,
   watch: BulkImportWatch,

@@ -1,85 +1,48 @@
 // What do the tests of the import import into, and from where?
-// A store that keeps each transfer once, as the port promises, and a folder that is cleared away.
+// A warehouse on an engine of its own, emptied for each store that is made, and folders that are
+// cleared away. What is held is read back in the form of facts.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { numberTransfers } from '../../../chain/transfer.ts';
-import { read, unread } from '../../../evidence/reading.ts';
-import { why } from '../../../evidence/reasons.ts';
+import { z } from 'zod';
 import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing/bulk-import.ts';
-import type {
-  BlockFact,
-  HeldCreation,
-  HeldRange,
-  TransactionFact,
-  TransferFact,
-  TransferStorePort,
-} from '../../../ports/indexing/transfer-store.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { transferStore } from '../transfers/store.ts';
 import { bulkImporter } from './bulk-import.ts';
-import type { ImportStore } from './write-blocks.ts';
 
-/** A store in memory; `failAt` is the call to append, from 1, at which it does not answer. */
-export class KeptFacts implements ImportStore {
-  readonly transfers = new Map<string, TransferFact>();
-  readonly creations = new Map<string, HeldCreation>();
-  readonly blocks = new Map<number, BlockFact>();
-  readonly transactions = new Map<string, TransactionFact>();
-  readonly ranges: HeldRange[] = [];
-  appends = 0;
-  failAt: number | null = null;
-  /** How many transfers of each append the store says it holds another fork of. */
-  ofAnotherFork = 0;
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
+const CALL = { timeoutMs: 60_000 };
+/** The time of these tests, Unix seconds. */
+export const NOW = 1_800_000_000;
+const now = () => NOW;
 
-  readonly appendImported: ImportStore['appendImported'] = async (facts) => {
-    this.appends += 1;
-    for (const { transfer, identity, n } of numberTransfers(facts.transfers)) {
-      const fact = facts.transfers.find((one) => one === transfer);
-      if (fact !== undefined) this.transfers.set(`${identity} ${n}`, fact);
-    }
-    for (const one of facts.creations) this.creations.set(one.created, one);
-    for (const one of facts.blocks) this.blocks.set(one.number, one);
-    for (const one of facts.transactions) this.transactions.set(one.tx_hash, one);
-    // It fails after it has written: that is the crash which must change nothing.
-    if (this.appends === this.failAt) {
-      return unread('transfer_store', why('store_unreadable', { what: 'It', fault: 'down' }));
-    }
-    const counts = { transfers: facts.transfers.length, creations: facts.creations.length };
-    return read({ ...counts, of_another_fork: this.ofAnotherFork }, ORIGIN);
-  };
-
-  readonly recordCoverage: ImportStore['recordCoverage'] = async (ranges) => {
-    this.ranges.push(...ranges);
-    return read(true, ORIGIN);
-  };
-
-  readonly blockTimes: ImportStore['blockTimes'] = async (_, numbers) => {
-    const held = [...this.blocks.values()].filter(({ number }) => numbers.includes(number));
-    return read(new Map(held.map(({ number, time }) => [number, time])), ORIGIN);
-  };
-
-  /** What would be served: transfers that did not fail, in an order of their own. */
-  served(): readonly TransferFact[] {
-    const kept = [...this.transfers].filter(([, one]) => one.success !== false);
-    return kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
-  }
-
-  /** `from → to: amount kind success` of each, sorted. */
-  lines(): readonly string[] {
-    const line = (one: TransferFact) =>
-      `${one.from.slice(0, 6)} → ${one.to.slice(0, 6)}: ${one.raw_amount} ${one.kind} ${one.success}`;
-    return this.served().map(line).sort();
-  }
-}
-
-const ORIGIN = {
-  port: 'transfer_store' satisfies TransferStorePort,
-  source: { name: 'memory', url: 'urn:memory', kind: 'table', simulated: false, as_of: 0 },
-} as const;
+/** A transfer as it is held; hashes and addresses are in hexadecimal or as their text. */
+export type HeldTransfer = {
+  readonly tx_hash: string | null;
+  readonly position: string | null;
+  readonly kind: string;
+  readonly token: string | null;
+  readonly from: string;
+  readonly to: string;
+  readonly raw_amount: bigint;
+  readonly n: number;
+  readonly block: number;
+  readonly block_time: number;
+  readonly block_hash: string | null;
+  readonly initiator: string | null;
+  readonly success: boolean | null;
+};
 
 const folders: string[] = [];
+let opened: EmbeddedWarehouse | null = null;
+
 afterAll(async () => {
+  await opened?.close();
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
@@ -90,7 +53,125 @@ export async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** What an import of paths into a store came to, with what it told on the way. */
+/** A warehouse with all tables, on an engine of its own. */
+export async function freshWarehouse(): Promise<EmbeddedWarehouse> {
+  const warehouse = await embeddedWarehouse(join(await freshFolder(), 'store'));
+  await migrateWarehouse(warehouse, MIGRATIONS, { simulated: false });
+  return warehouse;
+}
+
+const text = z.string();
+const transferRow = z.tuple([
+  ...[text, text, text, text, text, text, text, text],
+  ...[z.coerce.number(), z.coerce.number(), z.coerce.number(), text, text, z.number()],
+] as const);
+const nameRow = z.tuple([text]);
+
+/** Empties every table of a warehouse but what it says of itself. */
+export async function emptied(warehouse: Warehouse): Promise<void> {
+  const sql = `SELECT name FROM system.tables WHERE database = currentDatabase()
+    AND engine LIKE '%MergeTree' AND name NOT IN ('deployment', 'schema_migrations')
+    AND total_rows > 0`;
+  for (const [name] of await warehouse.query(sql, { ...CALL, row: nameRow, tuples: true })) {
+    await warehouse.command(`TRUNCATE TABLE ${name}`, CALL);
+  }
+}
+
+/** What one import, or several, left in the warehouse of this file's tests. */
+export class KeptFacts {
+  transfers: readonly HeldTransfer[] = [];
+  creations: readonly Readonly<Record<string, string | number | null>>[] = [];
+  blocks: readonly Readonly<Record<string, string | number | null>>[] = [];
+  ranges: readonly {
+    readonly kind: string;
+    readonly from_block: number;
+    readonly to_block: number;
+    readonly to_time: number;
+  }[] = [];
+  /** How many signers are held. */
+  transactions = 0;
+  isBegun = false;
+
+  /** The warehouse, emptied where this store is used for the first time. */
+  async warehouse(): Promise<EmbeddedWarehouse> {
+    if (opened === null) opened = await freshWarehouse();
+    if (!this.isBegun) await emptied(opened);
+    this.isBegun = true;
+    return opened;
+  }
+
+  /** Reads what is held. */
+  async look(): Promise<void> {
+    const warehouse = await this.warehouse();
+    this.transfers = await heldTransfers(warehouse);
+    this.creations = await warehouse.query(
+      `SELECT ${asText('created')}, ${asText('creator')}, ${asText('initiator')},
+         ${asText('tx_hash')}, toUInt32(block) AS block, block_time FROM creations FINAL
+       ORDER BY ALL`,
+      { ...CALL, row: z.record(text, z.union([text, z.number(), z.null()])) },
+    );
+    this.blocks = await warehouse.query(
+      `SELECT toUInt32(number) AS number, ${asText('hash')}, ${asText('parent_hash')}, time
+       FROM blocks FINAL ORDER BY number`,
+      { ...CALL, row: z.record(text, z.union([text, z.number(), z.null()])) },
+    );
+    const [signers] = await warehouse.query('SELECT count() FROM transactions FINAL', {
+      ...CALL,
+      row: z.tuple([z.coerce.number()]),
+      tuples: true,
+    });
+    this.transactions = Number(signers?.[0]);
+    const rangeRow = z.object({
+      kind: text,
+      from_block: z.coerce.number(),
+      to_block: z.coerce.number(),
+      to_time: z.number(),
+    });
+    this.ranges = await warehouse.query(
+      `SELECT kind, from_block, to_block, to_time FROM coverage FINAL
+       ORDER BY from_block, kind, to_block`,
+      { ...CALL, row: rangeRow },
+    );
+  }
+
+  /** What would be served: transfers that did not fail, in an order of their own. */
+  served(): readonly HeldTransfer[] {
+    return this.transfers.filter(({ success }) => success !== false);
+  }
+
+  /** `from → to: amount kind success` of each, sorted. */
+  lines(): readonly string[] {
+    const line = ({ from, to, raw_amount, kind, success }: HeldTransfer) =>
+      `${from.slice(0, 6)} → ${to.slice(0, 6)}: ${raw_amount} ${kind} ${success}`;
+    return this.served().map(line).sort();
+  }
+}
+
+/** A column of bytes as hexadecimal text, or `null` where it is empty. */
+function asText(column: string): string {
+  return `if(${column} = '', NULL, concat('0x', lower(hex(${column})))) AS ${column}`;
+}
+
+async function heldTransfers(warehouse: Warehouse): Promise<readonly HeldTransfer[]> {
+  const bytes = ['tx_hash', 'token', 'from_address', 'to_address', 'block_hash', 'initiator'];
+  const hex = bytes.map((name) => `lower(hex(${name}))`).join(', ');
+  const sql = `SELECT ${hex}, toString(kind), toString(raw_amount), n, block, block_time, position,
+      lower(hex(place)), success
+    FROM transfers FINAL ORDER BY block, tx_hash, place, kind, token, from_address, to_address,
+      raw_amount, n`;
+  const rows = await warehouse.query(sql, { ...CALL, row: transferRow, tuples: true });
+  const known = (digits: string) => (digits === '' ? null : `0x${digits}`);
+  return rows.map(([tx, token, from, to, block_hash, initiator, kind, amount, ...rest]) => {
+    const [n, block, block_time, position, _, success] = rest;
+    const place = { tx_hash: known(tx), position: position === '' ? null : position, kind };
+    const moved = { token: known(token), from: `0x${from}`, to: `0x${to}`, n };
+    const at = { block, block_time, block_hash: known(block_hash), initiator: known(initiator) };
+    const outcome = { raw_amount: BigInt(amount), success: success === 0 ? null : success === 2 };
+    return { ...place, ...moved, ...at, ...outcome };
+  });
+}
+
+/** What an import of paths came to, with what it told on the way. */
 type Imported = {
   readonly outcome: BulkImportOutcome;
   readonly notes: readonly string[];
@@ -99,20 +180,32 @@ type Imported = {
 
 type How = Partial<BulkImportOrder> & {
   readonly folder: string;
-  readonly chunkRows?: number;
+  readonly blockRows?: number;
   readonly signal?: AbortSignal;
 };
 
 /** Imports paths as observed files of Ethereum, unless it is said otherwise. */
 export async function imported(
-  store: ImportStore,
+  store: KeptFacts,
   paths: readonly string[],
-  { folder, chunkRows, signal, ...said }: How,
+  how: How,
+): Promise<Imported> {
+  const done = await importedInto(await store.warehouse(), paths, how);
+  await store.look();
+  return done;
+}
+
+/** The same, into a warehouse that is given. */
+export async function importedInto(
+  warehouse: Warehouse,
+  paths: readonly string[],
+  { folder, blockRows, signal, ...said }: How,
 ): Promise<Imported> {
   const notes: string[] = [];
   const phases: string[] = [];
   const order = { chain: 'ethereum', origin: 'observed', declared: null } as const;
-  const run = bulkImporter(store, join(folder, 'imports'), chunkRows);
+  const into = { warehouse, store: transferStore(warehouse, now), now };
+  const run = bulkImporter(into, join(folder, 'imports'), blockRows);
   const outcome = await run(
     { ...order, failed_excluded: false, ...said, paths },
     {

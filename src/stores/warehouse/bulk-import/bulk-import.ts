@@ -1,6 +1,6 @@
-// How do files of chain exports become transfers of the store, each of them once?
-// All of them are read into scratch first, since a transaction may lie in two files; then whole
-// blocks are written. It refuses a second import beside the first.
+// How do files of chain exports become transfers of the warehouse, each of them once?
+// The warehouse's own engine reads them, file by file in the order of their blocks; whole blocks
+// are written as soon as no other file can add to them. Several imports may go side by side.
 
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,36 +13,76 @@ import type {
   BulkImportWatch,
   ImportedFile,
 } from '../../../ports/indexing/bulk-import.ts';
+import type { TransferStore } from '../../../ports/indexing/transfer-store.ts';
 import { ImportFault } from '../../../sources/files/fault.ts';
-import { WarehouseRefusal, WarehouseUnavailable } from '../engine/executor.ts';
-import { type Checkpoint, readCheckpoint, writeCheckpoint, writeWhole } from './checkpoint.ts';
+import { embeddedWarehouse } from '../engine/embedded.ts';
+import { ENGINE_LIMITS } from '../engine/engine.ts';
+import {
+  type LocalFiles,
+  type Warehouse,
+  WarehouseRefusal,
+  WarehouseUnavailable,
+} from '../engine/executor.ts';
+import { keepCounts } from '../transfers/counts.ts';
+import { degreeCount } from '../transfers/degrees.ts';
+import { importLedger } from '../transfers/imports.ts';
+import {
+  begun,
+  type Checkpoint,
+  forgetCheckpoint,
+  readCheckpoint,
+  writeWhole,
+} from './checkpoint.ts';
 import { coverageOf } from './coverage.ts';
+import { importFiles, type Work } from './import-files.ts';
+import { importTables } from './import-tables.ts';
 import { type ImportPlan, planOf, sourceOf } from './plan.ts';
-import { CHUNK_ROWS, type Chunk, openScratch, type Scratch } from './scratch.ts';
-import { stageFiles } from './stage-files.ts';
-import { type ImportStore, writeChunk } from './write-blocks.ts';
+import { type KnownFile, knownFiles } from './read-files.ts';
 
 /** Refused rows that are told one by one, in the file beside the imports. */
 const REFUSED_LINES_MAX = 10_000;
-/** An import that nobody has gone on with for so long is forgotten. */
-const FORGOTTEN_MS = 7 * 24 * 60 * 60 * 1000;
+/** An import that nobody has gone on with for so long is cleared away. */
+const LEFT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Rows that are written at once, or one block. */
+const BLOCK_ROWS = 400_000;
+const UNDER_WAY = 'under-way';
+const MIB = 1024 * 1024;
+/** The engine that looks into files where the warehouse itself is elsewhere. */
+const OWN = {
+  ...ENGINE_LIMITS,
+  threadsMax: 1,
+  queryBytesMax: 256 * MIB,
+  engineBytesMax: 384 * MIB,
+  markCacheBytes: 16 * MIB,
+};
 
-/** Imports into a store. `directory` is this importer's own: scratch and refused rows lie there. */
+/** Where an import goes. `now` is Unix seconds. */
+export type ImportInto = {
+  readonly warehouse: Warehouse | (Warehouse & LocalFiles);
+  readonly store: Pick<TransferStore, 'recordCoverage'>;
+  readonly now: () => number;
+};
+
+/** Imports into a warehouse. `directory` is this importer's own: how far each import is. */
 export function bulkImporter(
-  store: ImportStore,
+  into: ImportInto,
   directory: string,
-  chunkRows = CHUNK_ROWS,
+  blockRows = BLOCK_ROWS,
 ): BulkImport {
-  let busy = false;
+  const underWay = new Set<string>();
   return async (order, watch) => {
-    if (busy) return unreadable('another import is under way');
-    busy = true;
     try {
-      return await imported({ store, directory, chunkRows }, order, watch);
+      const plan = await planOf(order);
+      if (underWay.has(plan.id)) return unreadable('this import is under way already');
+      underWay.add(plan.id);
+      try {
+        await clearLeft(into.warehouse, directory, underWay);
+        return await imported({ into, directory, blockRows }, plan, order, watch);
+      } finally {
+        underWay.delete(plan.id);
+      }
     } catch (fault) {
       return faulty(fault, watch.signal);
-    } finally {
-      busy = false;
     }
   };
 }
@@ -63,112 +103,107 @@ function faulty(fault: unknown, signal: AbortSignal): BulkImportOutcome {
 }
 
 type Importer = {
-  readonly store: ImportStore;
+  readonly into: ImportInto;
   readonly directory: string;
-  readonly chunkRows: number;
+  readonly blockRows: number;
 };
 
 async function imported(
-  { store, directory, chunkRows }: Importer,
+  { into, directory, blockRows }: Importer,
+  plan: ImportPlan,
   order: BulkImportOrder,
   watch: BulkImportWatch,
 ): Promise<BulkImportOutcome> {
-  const plan = await planOf(order);
-  const source = sourceOf(plan);
-  const underWay = join(directory, 'under-way');
-  const folder = join(underWay, plan.id);
+  const { warehouse, now } = into;
+  const folder = join(directory, UNDER_WAY, plan.id);
   await mkdir(join(folder, 'files'), { recursive: true, mode: 0o700 });
-  await forgetOld(underWay, plan.id);
-  const scratch = await openScratch(join(folder, 'scratch'), chunkRows);
-  let outcome: BulkImportOutcome;
+  const own =
+    'queryFile' in warehouse ? null : await embeddedWarehouse(join(folder, 'engine'), OWN);
   try {
-    const from = await readCheckpoint(folder);
-    const work = { plan, order, folder, scratch, watch };
-    const { state, files } = await stageFiles(work, from);
-    const provenance = { source, origin: order.origin, import_id: plan.id };
-    const to = { store, scratch };
-    const written = await writeAll(state, order, provenance, to, folder, watch);
-    if (!('state' in written)) return written;
-    outcome = await ended(written.state, { plan, order, files, source, directory }, to, watch);
+    const local = 'queryFile' in warehouse ? warehouse : own;
+    if (local === null)
+      throw new TypeError('an engine of this machine, started where there is none');
+    const reading = { plan, order, folder, local, warehouse, watch };
+    const tables = importTables(warehouse, plan.id);
+    const work = { ...reading, blockRows, tables, ledger: importLedger(warehouse, now) };
+    const known = await knownFiles(work);
+    const state = await importFiles(work, known, await resumed(work));
+    const outcome = await ended(work, state, filesOf(known, state), { into, directory });
+    if (outcome.outcome !== 'completed') return outcome;
+    await tables.clear();
+    await rm(folder, { recursive: true, force: true });
+    return outcome;
   } finally {
-    await scratch.close();
-  }
-  if (outcome.outcome === 'completed') await rm(folder, { recursive: true, force: true });
-  return outcome;
-}
-
-async function writeAll(
-  from: Checkpoint,
-  order: BulkImportOrder,
-  provenance: Parameters<typeof writeChunk>[3],
-  to: { readonly store: ImportStore; readonly scratch: Scratch },
-  folder: string,
-  watch: BulkImportWatch,
-): Promise<{ readonly state: Checkpoint } | BulkImportOutcome> {
-  const rows = await to.scratch.rowsIn();
-  let state = from;
-  let coming = chunkFrom(to.scratch, state.next_block);
-  // Each turn is at least one block further, so it ends with the last block staged.
-  for (;;) {
-    if (watch.signal.aborted) return { outcome: 'stopped' };
-    const came = await coming;
-    if ('fault' in came) throw came.fault;
-    const { chunk } = came;
-    if (chunk === null) return { state };
-    // The next one is read while this one is written.
-    coming = chunkFrom(to.scratch, chunk.toBlock + 1);
-    const written = await writeChunk(chunk, state, order, provenance, to);
-    if ('why' in written) return { outcome: 'unread', why: written.why };
-    state = written.state;
-    await writeCheckpoint(folder, state);
-    const fraction = state.rows_written / rows;
-    watch.onProgress({ phase: 'writing', rows: state.rows_written, fraction });
+    await own?.close();
   }
 }
 
-type Came = { readonly chunk: Chunk | null } | { readonly fault: unknown };
-
-/** A chunk, or the fault for whoever waits for it: perhaps nobody does any more. */
-function chunkFrom(scratch: Scratch, block: number): Promise<Came> {
-  return scratch.chunk(block).then(
-    (chunk) => ({ chunk }),
-    (fault: unknown) => ({ fault }),
-  );
+/** Where the import was, if it is listed as begun; else its beginning, with nothing left of it. */
+async function resumed({ plan, order, folder, tables, ledger }: Work): Promise<Checkpoint> {
+  const listed = await ledger.find(plan.id);
+  const kept = await readCheckpoint(folder);
+  if (kept !== null && listed !== null && listed.state === 'begun') return kept;
+  await forgetCheckpoint(folder);
+  await tables.clear();
+  const { chain, origin } = order;
+  await ledger.begin({ import_id: plan.id, chain, origin, source: sourceOf(plan) });
+  return begun();
 }
 
-type Ending = {
-  readonly plan: ImportPlan;
-  readonly order: BulkImportOrder;
-  readonly files: readonly ImportedFile[];
-  readonly source: string;
-  readonly directory: string;
-};
+/** A file that is left aside is not read. */
+const NO_ROWS = 0;
+
+function filesOf(
+  known: readonly (KnownFile | null)[],
+  { read }: Checkpoint,
+): readonly ImportedFile[] {
+  const files = known.filter((one) => one !== null);
+  return files.map(({ file: { name, number }, layout: { name: layout, dataset } }) => {
+    const rows = read[String(number)];
+    if (rows === undefined && dataset !== 'left_aside') {
+      throw new RangeError('a file that was not read');
+    }
+    return { name, layout, dataset, rows: rows === undefined ? NO_ROWS : rows };
+  });
+}
 
 async function ended(
+  { plan, order, tables, ledger, watch }: Work,
   state: Checkpoint,
-  { plan, order, files, source, directory }: Ending,
-  { store, scratch }: { readonly store: ImportStore; readonly scratch: Scratch },
-  watch: BulkImportWatch,
+  files: readonly ImportedFile[],
+  { into, directory }: Pick<Importer, 'into' | 'directory'>,
 ): Promise<BulkImportOutcome> {
-  const coverage = await coverageOf(state, order, files, source, scratch, watch.onNote);
-  if (coverage.length > 0) {
-    const recorded = await store.recordCoverage(coverage);
-    if (!recorded.checked) return { outcome: 'unread', why: recorded.why };
+  const coverage = await coverageOf(state, order, files, sourceOf(plan), tables, watch.onNote);
+  const listed = await ledger.find(plan.id);
+  if (listed === null || listed.state !== 'begun') {
+    return unreadable('some of its blocks were forgotten meanwhile; type the same command again');
   }
-  const refused = await scratch.refusedCounts();
+  await ledger.vouch(plan.id, coverage);
+  if (coverage.length > 0) {
+    const recorded = await into.store.recordCoverage(coverage);
+    if (!recorded.checked) return { outcome: 'unread', why: recorded.why };
+  } else {
+    await degreeCount(into.warehouse).count();
+  }
+  await keepCounts(into.warehouse);
+  const refused = await tables.refusedCounts();
   const rows_refused = [...refused.values()].reduce((sum, n) => sum + n, 0);
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  const refused_file = rows_refused === 0 ? null : await writeRefused(plan, tables, directory);
+  const { transfers, creations, of_another_fork } = state;
+  await ledger.change(plan.id, 'completed', { rows, rows_refused, transfers });
   const record: BulkImportRecord = {
     import_id: plan.id,
     files,
-    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    rows,
     rows_refused,
     refused,
     left_out: new Map(Object.entries(state.left_out)),
-    transfers: state.transfers,
-    creations: state.creations,
-    of_another_fork: state.of_another_fork,
+    transfers,
+    creations,
+    of_another_fork,
     coverage,
-    refused_file: rows_refused === 0 ? null : await writeRefused(plan, scratch, directory),
+    refused_file,
   };
   return { outcome: 'completed', record };
 }
@@ -176,10 +211,10 @@ async function ended(
 /** The first refused rows, one JSON object a line, where the operator finds them afterwards. */
 async function writeRefused(
   plan: ImportPlan,
-  scratch: Scratch,
+  tables: Work['tables'],
   directory: string,
 ): Promise<string> {
-  const lines = await scratch.refusedLines(REFUSED_LINES_MAX);
+  const lines = await tables.refusedLines(REFUSED_LINES_MAX);
   const path = join(directory, 'refused', `${plan.id}.jsonl`);
   await mkdir(join(directory, 'refused'), { recursive: true, mode: 0o700 });
   const text = lines.map(({ file, line, reason, given }) =>
@@ -189,11 +224,18 @@ async function writeRefused(
   return path;
 }
 
-async function forgetOld(underWay: string, current: string): Promise<void> {
-  for (const name of await readdir(underWay)) {
-    const folder = join(underWay, name);
-    const { mtimeMs } = await stat(folder);
-    if (name === current || Date.now() - mtimeMs < FORGOTTEN_MS) continue;
-    await rm(folder, { recursive: true, force: true });
+/** Clears away what is left of imports that nobody goes on with. */
+async function clearLeft(
+  warehouse: Warehouse,
+  directory: string,
+  underWay: ReadonlySet<string>,
+): Promise<void> {
+  const folders = join(directory, UNDER_WAY);
+  await mkdir(folders, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(folders)) {
+    const { mtimeMs } = await stat(join(folders, name));
+    if (underWay.has(name) || Date.now() - mtimeMs < LEFT_MS) continue;
+    await importTables(warehouse, name).clear();
+    await rm(join(folders, name), { recursive: true, force: true });
   }
 }

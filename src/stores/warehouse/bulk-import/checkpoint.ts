@@ -1,15 +1,16 @@
 // How far did an import come before it ended, or was ended?
 // A checkpoint is whole or is not there; what it does not count is done again and changes nothing.
 
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const whole = z.number().int().nonnegative();
 const counts = z.record(z.string(), whole);
 const checkpoint = z.strictObject({
-  /** Rows of each file that was staged, by its number. */
-  staged: z.record(z.string(), whole),
+  /** Rows of each file that was read, by its number, and files of which all is written. */
+  read: counts,
+  dropped: z.array(whole),
   /** The first block that was not written yet. */
   next_block: whole,
   rows_written: whole,
@@ -18,6 +19,8 @@ const checkpoint = z.strictObject({
   /** Transfers of which no file told whether they succeeded. */
   success_unknown: whole,
   of_another_fork: whole,
+  /** Blocks of which a row told another hash than their header. */
+  contradicted: whole,
   left_out: counts,
   proved: z.array(
     z.strictObject({
@@ -35,18 +38,26 @@ export type Checkpoint = z.infer<typeof checkpoint>;
 const FILE = 'checkpoint.json';
 
 /** Where an import begins. */
-function begun(): Checkpoint {
-  const counts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
-  return { staged: {}, next_block: 0, ...counts, of_another_fork: 0, left_out: {}, proved: [] };
+export function begun(): Checkpoint {
+  const facts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
+  const apart = { of_another_fork: 0, contradicted: 0, left_out: {}, proved: [] };
+  return { read: {}, dropped: [], next_block: 0, ...facts, ...apart };
 }
 
-/** The checkpoint in a folder, or the beginning where there is none. */
-export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+/** The checkpoint in a folder, `null` where there is none, or none of this version. */
+export async function readCheckpoint(folder: string): Promise<Checkpoint | null> {
   const text = await readFile(join(folder, FILE), 'utf8').catch((fault: unknown) => {
     if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
     throw fault;
   });
-  return text === null ? begun() : checkpoint.parse(JSON.parse(text));
+  if (text === null) return null;
+  const { data } = checkpoint.safeParse(JSON.parse(text));
+  return data === undefined ? null : data;
+}
+
+/** Takes the checkpoint of a folder away: what it counts is not there any more. */
+export async function forgetCheckpoint(folder: string): Promise<void> {
+  await rm(join(folder, FILE), { force: true });
 }
 
 /** Replaces the checkpoint of a folder in one step. */

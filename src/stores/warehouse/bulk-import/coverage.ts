@@ -12,20 +12,28 @@ import type {
 import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { RANGES_MAX, without } from './held-blocks.ts';
-import type { Scratch } from './scratch.ts';
+import type { ImportTables } from './import-tables.ts';
 
 /** Blocks with refused rows that a declared range is cut at; with more it is not believed. */
 const HOLES_MAX = 1_000;
 
+/** What is asked of the rows of an import that were refused, and of their times. */
+export type ToldRows = Pick<ImportTables, 'refusedBlocks' | 'lastTime'>;
+
+/** What of an import's counts its coverage hangs on. */
+type Counted = Pick<
+  Checkpoint,
+  'proved' | 'of_another_fork' | 'contradicted' | 'success_unknown' | 'left_out'
+>;
 type Told = { readonly kind: TransferKind; readonly by: readonly BulkDataset[] };
 
 /** The ranges to record. */
 export async function coverageOf(
-  state: Checkpoint,
+  state: Counted,
   order: BulkImportOrder,
   files: readonly ImportedFile[],
   source: string,
-  scratch: Scratch,
+  rows: ToldRows,
   onNote: (line: string) => void,
 ): Promise<readonly HeldRange[]> {
   const common = { chain: order.chain, source, origin: order.origin } as const;
@@ -38,15 +46,19 @@ export async function coverageOf(
     onNote('Another fork is held of some of these blocks, so no declared block is held in full.');
     return proved;
   }
+  if (state.contradicted > 0) {
+    onNote('Headers of some blocks are not those of their rows, so no declared block is held.');
+    return proved;
+  }
   const declared: HeldRange[] = [];
   for (const told of toldKinds(state, order, files, onNote)) {
-    const holes = await holesOf(told, scratch);
+    const holes = await holesOf(told, rows);
     if (holes === null) {
       onNote(`${told.kind}: too many rows were refused, so no declared block is held in full.`);
       continue;
     }
     for (const part of without(order.declared, holes)) {
-      const to_time = await scratch.lastTime(part.to_block);
+      const to_time = await rows.lastTime(part.to_block);
       if (to_time === null) onNote(`No time is known up to block ${part.to_block}.`);
       else declared.push({ ...common, ...part, kind: told.kind, to_time });
     }
@@ -56,7 +68,7 @@ export async function coverageOf(
 
 /** The kinds of transfer that the files can tell whole, each with the datasets that tell it. */
 function toldKinds(
-  state: Checkpoint,
+  state: Counted,
   { chain }: BulkImportOrder,
   files: readonly ImportedFile[],
   onNote: (line: string) => void,
@@ -84,10 +96,10 @@ function toldKinds(
 
 const FIRST_BLOCK = 0;
 
-async function holesOf({ by }: Told, scratch: Scratch): Promise<readonly number[] | null> {
+async function holesOf({ by }: Told, rows: ToldRows): Promise<readonly number[] | null> {
   const holes = new Set<number>();
   for (const dataset of by) {
-    const blocks = await scratch.refusedBlocks(dataset, HOLES_MAX + 1);
+    const blocks = await rows.refusedBlocks(dataset, HOLES_MAX + 1);
     // A refused row that names no block may be of any.
     if (blocks.length > HOLES_MAX || blocks.includes(0)) return null;
     for (const block of blocks) holes.add(block);

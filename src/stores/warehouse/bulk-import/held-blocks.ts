@@ -14,19 +14,14 @@ export type HeldRange = {
 /** Ranges kept apart at most; an import of scattered blocks proves no more than these. */
 export const RANGES_MAX = 5_000;
 
-/** Adds a block of a kind: it goes on with the last range of its kind, or begins one. */
-export function withBlock(
-  ranges: HeldRange[],
-  kind: TransferKind,
-  block: number,
-  to_time: number,
-): void {
-  const at = ranges.findLastIndex((range) => range.kind === kind);
+/** Adds a range of a kind: it goes on with the last one of its kind, or is one of its own. */
+export function withRange(ranges: HeldRange[], range: HeldRange): void {
+  const at = ranges.findLastIndex(({ kind }) => kind === range.kind);
   const last = ranges[at];
-  if (last !== undefined && last.to_block + 1 === block) {
-    ranges[at] = { ...last, to_block: block, to_time };
+  if (last !== undefined && last.to_block + 1 === range.from_block) {
+    ranges[at] = { ...range, from_block: last.from_block };
   } else if (ranges.length < RANGES_MAX) {
-    ranges.push({ kind, from_block: block, to_block: block, to_time });
+    ranges.push(range);
   }
 }
 

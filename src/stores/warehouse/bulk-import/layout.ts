@@ -40,6 +40,7 @@ export type ExportLayout = {
 const ETL = 'ethereum-etl or BigQuery';
 const TIMES = ['block_timestamp', 'time_stamp', 'timestamp'];
 const CRYO_AMOUNT = ['value_string', 'value', 'value_binary'];
+const CRYO_TRACE_AMOUNT = ['action_value_string', 'action_value', 'action_value_binary'];
 const PLACE = { block: ['block_number'], hash: ['block_hash'], time: TIMES } as const;
 
 /** The layouts, the most particular first. Sources: the schemas of the three tools. */
@@ -61,6 +62,29 @@ const LAYOUTS: readonly ExportLayout[] = [
       error: ['error'],
       subtraces: ['subtraces'],
       trace_id: ['trace_id'],
+    },
+  },
+  {
+    // Without a transaction's hash these columns are of calls that were only simulated.
+    name: 'cryo',
+    dataset: 'traces',
+    needs: [
+      ...[['action_type'], ['action_from'], ['action_to'], CRYO_TRACE_AMOUNT],
+      ...[['trace_address'], ['transaction_hash']],
+    ],
+    fields: {
+      ...PLACE,
+      tx: ['transaction_hash'],
+      path: ['trace_address'],
+      from: ['action_from'],
+      to: ['action_to'],
+      created: ['result_address'],
+      amount: CRYO_TRACE_AMOUNT,
+      trace: ['action_type'],
+      call: ['action_call_type'],
+      error: ['error'],
+      subtraces: ['subtraces'],
+      chain_id: ['chain_id'],
     },
   },
   {

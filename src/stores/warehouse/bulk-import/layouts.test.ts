@@ -258,9 +258,64 @@ describe('cryo', () => {
     ];
     const [careful, told] = [new KeptFacts(), new KeptFacts()];
     const record = recordOf(await imported(careful, paths, { folder }));
-    expect([...careful.creations.keys()]).toEqual([MADE]);
+    expect(careful.creations.map(({ created }) => created)).toEqual([MADE]);
     expect(record.refused).toEqual(new Map([['success_unknown', 1]]));
     recordOf(await imported(told, paths, { folder, failed_excluded: true }));
-    expect([...told.creations.values()].map(({ creator }) => creator)).toEqual([ALICE, BOB]);
+    expect(told.creations.map(({ creator }) => creator).sort()).toEqual([ALICE, BOB]);
+  });
+
+  test('traces: a reward goes to its author, a delegated call and a failed one move nothing', async () => {
+    const store = new KeptFacts();
+    const one = (of: Record<string, string>) => {
+      const row: Record<string, string> = {
+        action_from: bytes(ALICE),
+        action_to: bytes(BOB),
+        action_value: "'7'",
+        action_call_type: "'call'",
+        action_type: "'call'",
+        result_address: 'NULL::Nullable(String)',
+        trace_address: "''",
+        subtraces: 'toUInt32(0)',
+        transaction_hash: `${bytes(TX)}::Nullable(String)`,
+        block_number: 'toUInt32(7)',
+        block_hash: bytes(BLOCK_HASH),
+        error: 'NULL::Nullable(String)',
+        chain_id: 'toUInt64(1)',
+        ...of,
+      };
+      const cells = Object.entries(row).map(([name, value]) => `${value} AS ${name}`);
+      return `SELECT ${cells.join(', ')}`;
+    };
+    const none = 'NULL::Nullable(String)';
+    const rows = [
+      one({ subtraces: 'toUInt32(3)' }),
+      one({ trace_address: "'0'", action_call_type: "'delegate_call'" }),
+      one({ trace_address: "'1'", action_value: "'8'", error: "'Reverted'" }),
+      one({
+        action_type: "'create'",
+        action_to: none,
+        action_call_type: none,
+        result_address: `${bytes(MADE)}::Nullable(String)`,
+        trace_address: "'2'",
+        action_value: "'9'",
+      }),
+      one({
+        action_type: "'reward'",
+        action_to: none,
+        action_call_type: none,
+        transaction_hash: none,
+        action_value: "'2'",
+      }),
+    ];
+    const path = await parquet('traces.parquet', `SELECT * FROM (${rows.join(' UNION ALL ')})`);
+    const record = recordOf(await imported(store, [path, await blocks()], { folder }));
+    expect(store.lines()).toEqual([
+      '0x0000 → 0xaaaa: 2 internal true',
+      '0xaaaa → 0xbbbb: 7 native true',
+      '0xaaaa → 0xdddd: 9 internal true',
+    ]);
+    expect(store.creations).toMatchObject([{ created: MADE, creator: ALICE, initiator: ALICE }]);
+    expect(Object.fromEntries(record.left_out)).toEqual({ failed: 1, trace_delegatecall: 1 });
+    expect(record.files[0]).toMatchObject({ layout: 'cryo' });
   });
 });

@@ -71,7 +71,7 @@ describe('traces', () => {
     const { store, record } = await importedFrom('node-traces-without-hashes.csv');
     expect(record.refused).toEqual(new Map([['no_transaction_hash', 3]]));
     expect(record).toMatchObject({ rows: 3, rows_refused: 3, transfers: 0 });
-    expect(store.transfers.size).toBe(0);
+    expect(store.transfers.length).toBe(0);
   });
 });
 

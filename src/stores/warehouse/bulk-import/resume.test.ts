@@ -1,9 +1,34 @@
 // An import that ends anywhere and is begun again comes to the same, and holds what it may.
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freshFolder, imported, KeptFacts, recordOf } from './bulk-import.suite.ts';
+import { z } from 'zod';
+import { embeddedWarehouse } from '../engine/embedded.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { lostAt } from '../engine/lost-writes.suite.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { warehouseHistory } from '../history/warehouse.ts';
+import { transferStore } from '../transfers/store.ts';
+import {
+  emptied,
+  freshFolder,
+  freshWarehouse,
+  imported,
+  importedInto,
+  KeptFacts,
+  NOW,
+  recordOf,
+} from './bulk-import.suite.ts';
+import { bulkImporter } from './bulk-import.ts';
+
+const CALL = { timeoutMs: 60_000 };
+/** More writes than the import takes, and how many are passed over between two that are lost. */
+const WRITES_MAX = 400;
+const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '30');
+/** At which writes a process is killed: a few in each run, all of them up to a number on demand. */
+const KILLS = Number(process.env['EXHIBIT_IMPORT_KILLS'] ?? '0');
+const KILLED_AT = KILLS > 0 ? Array.from({ length: KILLS }, (_, at) => at + 1) : [9, 40, 75];
 
 const word = (n: number, chars: number) => `0x${n.toString(16).padStart(chars, '0')}`;
 const BLOCKS = 12;
@@ -45,27 +70,55 @@ async function exported(folder: string, without: readonly string[] = []): Promis
 const kinds = (store: KeptFacts) =>
   store.ranges.map(({ kind, from_block, to_block }) => `${kind} ${from_block}-${to_block}`);
 
+/** What an import leaves in the tables that are read, each row once. */
+async function heldIn(warehouse: Warehouse): Promise<readonly string[]> {
+  const queries = [
+    'SELECT hex(addr), hex(peer), hex(id), hex(detail) FROM sides FINAL ORDER BY ALL',
+    'SELECT block, hex(tx_hash), kind, n, position, success FROM transfers FINAL ORDER BY ALL',
+    'SELECT kind, from_block, to_block, to_time FROM coverage FINAL ORDER BY ALL',
+    'SELECT number, hex(hash), time FROM blocks FINAL ORDER BY ALL',
+  ];
+  const rows: string[] = [];
+  for (const sql of queries) {
+    const found = await warehouse.query(sql, { ...CALL, row: z.array(z.unknown()), tuples: true });
+    rows.push(...found.map((row) => JSON.stringify(row)));
+  }
+  return rows;
+}
+
+/** Whether what counts as held in full is all there: each block has its twelve transfers. */
+async function mustHoldWhatCounts(warehouse: Warehouse): Promise<void> {
+  const sql = `SELECT count() FROM coverage AS c
+    WHERE kind = 'native' AND 3 * (to_block - from_block + 1) > (
+      SELECT count() FROM transfers FINAL WHERE kind = 'native')`;
+  const row = z.tuple([z.coerce.number()]);
+  expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([[0]]);
+}
+
 describe('an import that is begun again', () => {
-  test('comes to the same after the store fell silent at any of its parts', async () => {
+  test('comes to the same after the warehouse was lost at any of its writes', async () => {
+    const warehouse = await freshWarehouse();
     const folder = await freshFolder();
     const files = await exported(folder);
-    const whole = new KeptFacts();
-    const record = recordOf(await imported(whole, [files], { folder, chunkRows: 40 }));
-    expect(whole.appends).toBeGreaterThan(3);
-    for (const failAt of [1, 2, 4]) {
-      const store = new KeptFacts();
-      store.failAt = failAt;
-      const first = await imported(store, [files], { folder, chunkRows: 40 });
-      expect(first.outcome.outcome).toBe('unread');
-      expect(store.ranges).toEqual([]);
-      const again = await imported(store, [files], { folder, chunkRows: 40 });
+    const record = recordOf(await importedInto(warehouse, [files], { folder, blockRows: 40 }));
+    const whole = await heldIn(warehouse);
+    expect(whole.length).toBeGreaterThan(BLOCKS * 3 * 4);
+    let points = 0;
+    // Not each of them in every run: the engine needs a second for each import.
+    for (let write = 1; write < WRITES_MAX; write += WRITES_STEP) {
+      await emptied(warehouse);
+      const lost = lostAt(warehouse, write, points % 2 === 0 ? 'after' : 'before');
+      const first = await importedInto(lost, [files], { folder, blockRows: 40 });
+      if (first.outcome.outcome === 'completed') break;
+      points += 1;
+      await mustHoldWhatCounts(warehouse);
+      const again = await importedInto(warehouse, [files], { folder, blockRows: 40 });
       expect(recordOf(again)).toEqual(record);
-      expect(store.served()).toEqual(whole.served());
-      expect(store.ranges).toEqual(whole.ranges);
-      // One part was written twice, none was left out, and nothing was begun anew.
-      expect(store.appends).toBe(whole.appends + 1);
+      expect(await heldIn(warehouse)).toEqual(whole);
     }
-  });
+    expect(points).toBeGreaterThan(2);
+    await warehouse.close();
+  }, 600_000);
 
   test('changes nothing when it is done already, and leaves nothing lying about', async () => {
     const folder = await freshFolder();
@@ -74,9 +127,32 @@ describe('an import that is begun again', () => {
     recordOf(await imported(store, [files], { folder }));
     const before = store.served();
     expect(before).toHaveLength(BLOCKS * 3 * 4);
-    recordOf(await imported(store, [files], { folder, chunkRows: 25 }));
+    recordOf(await imported(store, [files], { folder, blockRows: 25 }));
     expect(store.served()).toEqual(before);
     expect(await readdir(join(folder, 'imports', 'under-way'))).toEqual([]);
+    const sql = 'SELECT (SELECT count() FROM import_rows) + (SELECT count() FROM import_facts)';
+    const row = z.tuple([z.coerce.number()]);
+    const warehouse = await store.warehouse();
+    expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([[0]]);
+  });
+
+  test('comes to the same whatever the order of its rows and files', async () => {
+    const folder = await freshFolder();
+    const files = await exported(folder);
+    const store = new KeptFacts();
+    recordOf(await imported(store, [files], { folder }));
+    const before = store.served();
+    for (const name of ['traces.csv', 'deeper/tokens.csv']) {
+      const [heading, ...lines] = (await readFile(join(files, name), 'utf8')).trim().split('\n');
+      const [odd, even] = [0, 1].map((rest) => lines.filter((_, at) => at % 2 === rest).reverse());
+      const parts = [odd, even, lines].map((part) => `${[heading, ...(part ?? [])].join('\n')}\n`);
+      for (const [at, text] of parts.entries()) {
+        await writeFile(join(files, `${name.replace('/', '-')}-${at}.csv`), text);
+      }
+    }
+    const shuffled = new KeptFacts();
+    recordOf(await imported(shuffled, [files], { folder, blockRows: 25 }));
+    expect(shuffled.served()).toEqual(before);
   });
 
   test('that was stopped says so, and goes on', async () => {
@@ -86,97 +162,134 @@ describe('an import that is begun again', () => {
     const signal = AbortSignal.abort();
     const { outcome } = await imported(store, [files], { folder, signal });
     expect(outcome).toEqual({ outcome: 'stopped' });
-    expect(store.transfers.size).toBe(0);
+    expect(store.transfers.length).toBe(0);
     expect(recordOf(await imported(store, [files], { folder })).transfers).toBe(BLOCKS * 3 * 4);
   });
 
-  test('a second one beside it is refused', async () => {
-    const { bulkImporter } = await import('./bulk-import.ts');
+  test('beside itself is refused, and beside another one comes to the same', async () => {
     const folder = await freshFolder();
     const files = await exported(folder);
-    const run = bulkImporter(new KeptFacts(), join(folder, 'imports'));
-    const order = { paths: [files], chain: 'ethereum', origin: 'observed' } as const;
-    const asked = { ...order, declared: null, failed_excluded: false };
+    const store = new KeptFacts();
+    const warehouse = await store.warehouse();
+    const now = () => NOW;
+    const into = { warehouse, store: transferStore(warehouse, now), now };
+    const run = bulkImporter(into, join(folder, 'imports'), 25);
+    const order = { chain: 'ethereum', origin: 'observed', declared: null } as const;
     const watch = { onNote: () => {}, onProgress: () => {}, signal: new AbortController().signal };
-    const [first, second] = await Promise.all([run(asked, watch), run(asked, watch)]);
-    expect(first.outcome).toBe('completed');
-    expect(second).toMatchObject({ outcome: 'unread' });
+    const asked = (...paths: string[]) => run({ ...order, failed_excluded: false, paths }, watch);
+    const [first, second, tokens, traces] = await Promise.all([
+      ...[asked(files), asked(files)],
+      ...[
+        asked(join(files, 'deeper')),
+        asked(join(files, 'traces.csv'), join(files, 'blocks.csv')),
+      ],
+    ]);
+    const outcomes = [first, second].map((one) => one?.outcome).sort();
+    expect(outcomes).toEqual(['completed', 'unread']);
+    expect(traces?.outcome).toBe('completed');
+    expect(tokens?.outcome).toBe('completed');
+    await store.look();
+    expect(store.served()).toHaveLength(BLOCKS * 3 * 4);
+    expect(store.served().every(({ initiator }) => initiator !== null)).toBe(true);
+  });
+
+  test('makes its chain one of those that are read before it has written a row', async () => {
+    const folder = await freshFolder();
+    const files = await exported(folder);
+    const store = new KeptFacts();
+    const warehouse = await store.warehouse();
+    const history = warehouseHistory(warehouse, () => NOW);
+    const chains = async () => {
+      const reading = await history.chainsRead();
+      return reading.checked ? reading.value : reading.why;
+    };
+    expect(await chains()).toEqual([]);
+    const seen: unknown[] = [];
+    const looking = {
+      ...warehouse,
+      commandFile: async (...asked: Parameters<typeof warehouse.commandFile>) => {
+        seen.push(await chains());
+        await warehouse.commandFile(...asked);
+      },
+    };
+    recordOf(await importedInto(looking, [files], { folder, chain: 'base' }));
+    expect(seen).toEqual([['base'], ['base'], ['base']]);
   });
 });
 
-/**
- * An import in a process of its own. It tells each transfer that it has handed over, and hangs
- * where it is asked to: after the first file was read, or while its second part is written.
- */
+/** A process that imports, and kills itself at one of its writes. */
 const IMPORTER = `
-const [entry, directory, files, hangAt] = process.argv.slice(1);
-const { bulkImporter } = await import(entry);
-const hang = () => new Promise(() => setInterval(() => {}, 1000));
-const say = (line) => process.stdout.write(line + '\\n');
-let appends = 0;
-const appendImported = async ({ transfers }) => {
-  appends += 1;
-  for (const one of transfers) say(JSON.stringify([one.tx_hash, one.position, one.kind]));
-  if (hangAt === 'write' && appends === 2) { say('hangs'); await hang(); }
-  return { checked: true, value: { transfers: 0, creations: 0, of_another_fork: 0 } };
+const [dist, directory, files, at] = process.argv.slice(1);
+const load = (path) => import(dist + path);
+const { embeddedWarehouse } = await load('stores/warehouse/engine/embedded.js');
+const { transferStore } = await load('stores/warehouse/transfers/store.js');
+const { bulkImporter } = await load('stores/warehouse/bulk-import/bulk-import.js');
+const opened = await embeddedWarehouse(directory + '/store');
+let writes = 0;
+const counted = (work) => async (...asked) => {
+  writes += 1;
+  // In the midst of every other one, else before it.
+  if (writes === Number(at)) {
+    if (writes % 2 === 0) void work(...asked);
+    process.kill(process.pid, 'SIGKILL');
+    await new Promise(() => undefined);
+  }
+  return work(...asked);
 };
-const onProgress = ({ phase }) => {
-  if (hangAt !== phase) return;
-  say('hangs');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-};
+const { command, insert, commandFile } = opened;
+const warehouse = { ...opened, command: counted(command), insert: counted(insert),
+  commandFile: counted(commandFile) };
+const now = () => ${NOW};
+const into = { warehouse, store: transferStore(warehouse, now), now };
+const run = bulkImporter(into, directory + '/imports', 40);
 const order = { paths: [files], chain: 'ethereum', origin: 'observed', declared: null };
-const blockTimes = async () => ({ checked: true, value: new Map() });
-const run = bulkImporter({ appendImported, recordCoverage: hang, blockTimes }, directory, 40);
-await run({ ...order, failed_excluded: false }, {
-  onNote: say, onProgress, signal: new AbortController().signal,
-});
+const signal = new AbortController().signal;
+const watch = { onNote: () => {}, onProgress: () => {}, signal };
+const outcome = await run({ ...order, failed_excluded: false }, watch);
+await opened.close();
+process.stdout.write(outcome.outcome);
+process.exit(0);
 `;
-const BUILT = new URL(
-  '../../../../dist/stores/warehouse/bulk-import/bulk-import.js',
-  import.meta.url,
-).href;
+const DIST = new URL('../../../../dist/', import.meta.url).href;
 
-/** Starts an import, kills it where it hangs, and answers what it had handed over. */
-async function killed(directory: string, files: string, hangAt: string): Promise<string[]> {
-  const args = ['--input-type=module', '-e', IMPORTER, BUILT, directory, files, hangAt];
+/** Runs an import until it kills itself, or ends; answers what it said of its end. */
+async function killedAt(directory: string, files: string, write: number): Promise<string> {
+  const args = ['--input-type=module', '-e', IMPORTER, DIST, directory, files, String(write)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
-  for await (const piece of child.stdout) {
-    said += String(piece);
-    if (said.includes('hangs')) child.kill('SIGKILL');
-  }
-  expect(said).toContain('hangs');
-  return said.split('\n').filter((line) => line.startsWith('['));
+  for await (const piece of child.stdout) said += String(piece);
+  return said;
 }
 
 describe('a process that imports is killed', () => {
-  test.each([
-    ['while it reads the files', 'reading'],
-    ['while it writes', 'write'],
-  ])('%s: the next one goes on, and between them they hand over all', async (_, hangAt) => {
-    const folder = await freshFolder();
-    const files = await exported(folder);
-    const before = await killed(join(folder, 'imports'), files, hangAt);
-    const store = new KeptFacts();
-    const record = recordOf(await imported(store, [files], { folder, chunkRows: 40 }));
-    const after = store
-      .served()
-      .map((one) => JSON.stringify([one.tx_hash, one.position, one.kind]));
-    expect(new Set([...before, ...after]).size).toBe(BLOCKS * 3 * 4);
-    expect(record.transfers).toBe(BLOCKS * 3 * 4);
-    // What was written and counted is not written again; the part under way is.
-    const again = before.filter((line) => after.includes(line));
-    expect(again.length).toBe(hangAt === 'write' ? before.length / 2 : 0);
-    expect(kinds(store)).toEqual(['native 100-111', 'internal 100-111']);
-  });
+  test('at its writes: nothing counts that is not there, and the next one comes to the same', async () => {
+    const files = await exported(await freshFolder());
+    const straight = await freshWarehouse();
+    recordOf(await importedInto(straight, [files], { folder: await freshFolder(), blockRows: 40 }));
+    const whole = await heldIn(straight);
+    await straight.close();
+    for (const write of KILLED_AT) {
+      const folder = await freshFolder();
+      const opened = await embeddedWarehouse(join(folder, 'store'));
+      await migrateWarehouse(opened, resolve('migrations/warehouse'), { simulated: false });
+      await opened.close();
+      const said = await killedAt(folder, files, write);
+      const left = await embeddedWarehouse(join(folder, 'store'));
+      await mustHoldWhatCounts(left);
+      if (said !== 'completed') {
+        recordOf(await importedInto(left, [files], { folder, blockRows: 40 }));
+      }
+      expect(await heldIn(left)).toEqual(whole);
+      await left.close();
+    }
+  }, 900_000);
 });
 
 describe('what is recorded as held in full', () => {
   test('coins of blocks whose every transaction and call is there; tokens on nobody’s word', async () => {
     const folder = await freshFolder();
     const store = new KeptFacts();
-    recordOf(await imported(store, [await exported(folder)], { folder, chunkRows: 30 }));
+    recordOf(await imported(store, [await exported(folder)], { folder, blockRows: 30 }));
     expect(kinds(store)).toEqual(['native 100-111', 'internal 100-111']);
     expect(store.ranges[0]?.to_time).toBe(1_670_000_111);
   });
@@ -196,11 +309,18 @@ describe('what is recorded as held in full', () => {
   test('no block of files that are of another fork than the one held, declared or not', async () => {
     const folder = await freshFolder();
     const store = new KeptFacts();
-    store.ofAnotherFork = 1;
+    const other = join(folder, 'other.csv');
+    const heading = 'number,hash,parent_hash,timestamp,transaction_count';
+    await writeFile(other, `${heading}\n104,${word(9_104, 64)},,1670000104,3\n`);
+    recordOf(await imported(store, [other], { folder }));
     const declared = { from_block: 100, to_block: 111 };
     const done = await imported(store, [await exported(folder)], { folder, declared });
-    expect(recordOf(done).of_another_fork).toBe(1);
-    expect(store.ranges).toEqual([]);
+    // Its traces and tokens: twelve transfers of the block of which another header is held.
+    expect(recordOf(done).of_another_fork).toBe(12);
+    expect(kinds(store)).toEqual([
+      ...['native 100-103', 'internal 100-103', 'native 105-111', 'internal 105-111'],
+    ]);
+    expect(store.transfers.some(({ block }) => block === 104)).toBe(false);
     expect(done.notes.join()).toContain('Another fork');
   });
 

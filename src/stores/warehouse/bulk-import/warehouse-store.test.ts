@@ -7,7 +7,7 @@ import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { transferStore } from '../transfers/store.ts';
-import { freshFolder, imported, recordOf } from './bulk-import.suite.ts';
+import { freshFolder, importedInto, recordOf } from './bulk-import.suite.ts';
 
 type Files = {
   readonly what: string;
@@ -57,6 +57,11 @@ describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
   });
   afterAll(() => warehouse?.close());
 
+  function opened(): EmbeddedWarehouse {
+    if (warehouse === undefined) throw new Error('the warehouse was not opened');
+    return warehouse;
+  }
+
   async function status() {
     const reading = await store.status();
     if (!reading.checked) throw new Error(reading.why.reason);
@@ -66,12 +71,12 @@ describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
   test.skipIf(absent)(
     'is held once after it was made twice, and proves nothing without status',
     async () => {
-      recordOf(await imported(store, [plain], { folder }));
+      recordOf(await importedInto(opened(), [plain], { folder }));
       const once = await status();
       expect(once).toMatchObject([
         { chain: 'ethereum', transfers: held, origin: 'observed', coverage: [], following: null },
       ]);
-      recordOf(await imported(store, [plain], { folder, chunkRows: 7_000 }));
+      recordOf(await importedInto(opened(), [plain], { folder, blockRows: 7_000 }));
       expect(await status()).toEqual(once);
     },
   );
@@ -81,9 +86,9 @@ describe.each(FILES)('an import into the warehouse of %s', (_, files) => {
     async () => {
       const count = async () => Number((await status())[0]?.transfers);
       const before = await count();
-      const first = recordOf(await imported(store, [untold], { folder }));
+      const first = recordOf(await importedInto(opened(), [untold], { folder }));
       expect(await count()).toBe(before + first.transfers);
-      const second = recordOf(await imported(store, [told], { folder }));
+      const second = recordOf(await importedInto(opened(), [told], { folder }));
       // Its token transfers are new, and the creation whose address only the second file tells.
       const fresh = before + first.transfers + tokens + 1;
       const failed = Number(second.left_out.get('failed'));

@@ -13,16 +13,25 @@ import {
   type Call,
   type CommandOptions,
   type InsertSource,
+  type LocalFiles,
   type QueryOptions,
   RESULT_ROWS_MAX,
   type Warehouse,
   WarehouseUnavailable,
 } from './executor.ts';
-import { COLUMNS_SQL, chunksOf, fileInsert, insertTarget, targetColumns } from './insert-source.ts';
+import {
+  COLUMNS_SQL,
+  chunksOf,
+  fileInsert,
+  fileTable,
+  insertTarget,
+  targetColumns,
+  withSettings,
+} from './insert-source.ts';
 import { rowsOf } from './result.ts';
 
 /** The embedded warehouse; `pid` is its child's process id, for whoever measures memory. */
-export type EmbeddedWarehouse = Warehouse & { pid(): number | undefined };
+export type EmbeddedWarehouse = Warehouse & LocalFiles & { pid(): number | undefined };
 
 const columnRow = z.object({ name: z.string(), type: z.string() });
 type ParquetSource = Extract<InsertSource, { format: 'Parquet' }>;
@@ -81,16 +90,18 @@ export async function embeddedWarehouse(
     }
   }
 
-  async function ping(call: Call): Promise<void> {
-    await engine.run({ do: 'run', format: 'Null', settings: {} }, PING, call);
-  }
-
   return {
     kind: 'embedded',
     query,
     insert,
     command,
-    ping,
+    queryFile: (file, sql, { settings, ...options }) =>
+      query(withSettings(sql(fileTable(file)), settings), options),
+    commandFile: (file, sql, { settings, ...options }) =>
+      command(withSettings(sql(fileTable(file)), settings), options),
+    ping: async (call) => {
+      await engine.run({ do: 'run', format: 'Null', settings: {} }, PING, call);
+    },
     load: engine.load,
     pid: engine.pid,
     close: engine.close,

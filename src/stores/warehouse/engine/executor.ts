@@ -49,6 +49,27 @@ export type InsertSource =
       readonly bytes: AsyncIterable<Uint8Array>;
     };
 
+/** A file of this machine with the columns to read of it, each with its type; all where empty. */
+export type FileSource = {
+  readonly path: string;
+  readonly format: 'Parquet' | 'CSVWithNames' | 'JSONEachRow';
+  readonly gzip: boolean;
+  readonly columns: readonly (readonly [name: string, type: string])[];
+};
+
+/** How a file is read, by the names that ClickHouse has for it. */
+export type FileSettings = Readonly<Record<string, number>>;
+
+/** What an engine of this machine can tell of a file without taking it in. */
+export type LocalFiles = {
+  /** All rows of one statement, which is given the file as a table. */
+  queryFile<T>(
+    file: FileSource,
+    sql: (table: string) => string,
+    options: QueryOptions<T> & { readonly settings?: FileSettings | undefined },
+  ): Promise<readonly T[]>;
+};
+
 /** How busy the executor is; `restarts` counts how often its child process was replaced. */
 export type WarehouseLoad = {
   readonly inFlight: number;
@@ -68,6 +89,12 @@ export type Warehouse = {
   insert(table: string, source: InsertSource, call: Call): Promise<void>;
   /** One statement without result: DDL, ALTER, OPTIMIZE, INSERT … SELECT. */
   command(sql: string, options: CommandOptions): Promise<void>;
+  /** One INSERT … SELECT out of a file of this machine, which `sql` is given as a table. */
+  commandFile(
+    file: FileSource,
+    sql: (table: string) => string,
+    options: Call & { readonly settings: FileSettings },
+  ): Promise<void>;
   /** Resolves when the engine has just answered a query. */
   ping(call: Call): Promise<void>;
   load(): WarehouseLoad;

@@ -3,6 +3,8 @@
 // Refuses NaN, infinities, short rows and rows larger than a chunk.
 import { quoted } from './binding.ts';
 import {
+  type FileSettings,
+  type FileSource,
   INSERT_CHUNK_BYTES,
   type InsertCell,
   type InsertSource,
@@ -118,4 +120,24 @@ export function insertTarget(table: string, columns: readonly string[] | undefin
 /** The statement that inserts a Parquet file which the engine itself reads. */
 export function fileInsert(target: string, path: string): string {
   return `INSERT INTO ${target} FROM INFILE ${quoted(path)} FORMAT Parquet`;
+}
+
+/** The columns of a file as a table function takes them. */
+export function fileStructure({ columns }: FileSource): string {
+  return quoted(columns.map(([name, type]) => `\`${name}\` ${type}`).join(', '));
+}
+
+/** A file of this machine as a table. */
+export function fileTable(file: FileSource): string {
+  const { path, format, gzip, columns } = file;
+  if (columns.length === 0) return `file(${quoted(path)}, '${format}')`;
+  const packed = gzip ? 'gz' : 'none';
+  return `file(${quoted(path)}, '${format}', ${fileStructure(file)}, '${packed}')`;
+}
+
+/** Settings as the last words of a statement. */
+export function withSettings(sql: string, settings: FileSettings | undefined): string {
+  if (settings === undefined) return sql;
+  const words = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  return `${sql} SETTINGS ${words.join(', ')}`;
 }

@@ -1,13 +1,19 @@
 // What if a process dies at one of its writes? For tests of whatever writes to a warehouse.
 
-import { type Warehouse, WarehouseUnavailable } from './executor.ts';
+import {
+  type Call,
+  type CommandOptions,
+  type InsertSource,
+  type Warehouse,
+  WarehouseUnavailable,
+} from './executor.ts';
 
 /** A warehouse that is lost at one of its writes: before it is done, or after. */
-export function lostAt(
-  warehouse: Warehouse,
+export function lostAt<W extends Warehouse>(
+  warehouse: W,
   write: number,
   moment: 'before' | 'after',
-): Warehouse & { readonly writes: number } {
+): W & { readonly writes: number } {
   let writes = 0;
   const lost = async (work: () => Promise<void>): Promise<void> => {
     writes += 1;
@@ -21,7 +27,10 @@ export function lostAt(
     get writes() {
       return writes;
     },
-    insert: (table, source, call) => lost(() => warehouse.insert(table, source, call)),
-    command: (sql, options) => lost(() => warehouse.command(sql, options)),
+    insert: (table: string, source: InsertSource, call: Call) =>
+      lost(() => warehouse.insert(table, source, call)),
+    command: (sql: string, options: CommandOptions) => lost(() => warehouse.command(sql, options)),
+    commandFile: (...asked: Parameters<Warehouse['commandFile']>) =>
+      lost(() => warehouse.commandFile(...asked)),
   };
 }

@@ -1,7 +1,9 @@
 // The warehouse on many machines: a ClickHouse server or cluster behind one URL.
 // Asks for whole answers only: buffered until complete, from all shards, written to all shards.
 // Refuses to repeat in a message what a server or proxy said: it may hold data or secrets.
+import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import {
   type ClickHouseClient,
   ClickHouseError,
@@ -16,6 +18,7 @@ import { engineError, saidError } from './engine-error.ts';
 import {
   type Call,
   type CommandOptions,
+  type FileSource,
   type InsertSource,
   type Params,
   type QueryOptions,
@@ -25,7 +28,13 @@ import {
   WarehouseRefusal,
   WarehouseUnavailable,
 } from './executor.ts';
-import { COLUMNS_SQL, chunksOf, insertTarget, targetColumns } from './insert-source.ts';
+import {
+  COLUMNS_SQL,
+  chunksOf,
+  fileStructure,
+  insertTarget,
+  targetColumns,
+} from './insert-source.ts';
 import { rowsOf } from './result.ts';
 import { openSlots, type Slots } from './slots.ts';
 
@@ -139,7 +148,20 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
   }
 
   const load = () => ({ ...slots.load(), restarts: 0 });
-  return { kind: 'remote', query, insert, command, ping, load, close };
+  const commandFile = uploadOf(client, slots);
+  return { kind: 'remote', query, insert, command, commandFile, ping, load, close };
+}
+
+/** A file goes up as the body of its statement, no faster than the server takes it. */
+function uploadOf(client: ClickHouseClient, slots: Slots): Warehouse['commandFile'] {
+  return async (file, sql, { settings, ...call }) => {
+    const query = `${sql(`input(${fileStructure(file)})`)} FORMAT ${file.format}`;
+    await request(slots, call, async ({ abort_signal, seconds }) => {
+      const clickhouse_settings = { ...settings, max_execution_time: seconds };
+      const values = fileBytes(file);
+      await acknowledged(await client.exec({ query, values, abort_signal, clickhouse_settings }));
+    });
+  };
 }
 
 /** Bytes of the answer to a statement without result: a line for each node of a cluster. */
@@ -206,6 +228,15 @@ async function ownFault(
 }
 
 const BYTES = { objectMode: false };
+
+/** The bytes of a file, unpacked; a fault of the file ends the request. */
+function fileBytes({ path, gzip }: FileSource): Readable {
+  const bytes = createReadStream(path);
+  if (!gzip) return bytes;
+  const unpacked = createGunzip();
+  bytes.on('error', (fault) => unpacked.destroy(fault));
+  return bytes.pipe(unpacked);
+}
 
 function clientOf(url: string, limits: RemoteLimits): ClickHouseClient {
   try {

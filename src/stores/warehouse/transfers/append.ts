@@ -152,7 +152,7 @@ function successBy({ kind, success }: TransferFact, outcome: boolean | null): bo
 const KEY = `chain, block, tx_hash, place, kind, token, from_address, to_address, raw_amount, n`;
 
 // Rows once more, with what is known of their transactions: they fall together with those held.
-const completion = (chain: ChainName) => `
+const completion = (chain: ChainName, blocks: string) => `
 INSERT INTO transfers (${KEY}, block_time, block_hash, position, initiator, success,
   finality, observed)
 SELECT ${KEY}, t_time, t_hash, t_position, if(t_initiator = '', signer, t_initiator),
@@ -162,14 +162,37 @@ FROM (
   SELECT ${KEY}, max(block_time) AS t_time, max(block_hash) AS t_hash, max(position) AS t_position,
     max(initiator) AS t_initiator, max(success) AS t_success,
     max(finality) AS t_finality, max(observed) AS t_observed
-  FROM transfers WHERE chain = '${chain}' AND block IN {blocks:Array(UInt64)} AND tx_hash != ''
+  FROM transfers WHERE chain = '${chain}' AND block ${blocks} AND tx_hash != ''
   GROUP BY ${KEY}
 ) AS t INNER JOIN (
   SELECT tx_hash, max(initiator) AS signer, max(success) AS outcome
-  FROM transactions WHERE chain = '${chain}' AND block IN {blocks:Array(UInt64)}
+  FROM transactions WHERE chain = '${chain}' AND block ${blocks}
   GROUP BY tx_hash
 ) AS s USING tx_hash
 WHERE t_initiator = '' OR (t_success = 0 AND (outcome = 1 OR (outcome = 2 AND kind = 'native')))`;
+
+const LISTED = 'IN {blocks:Array(UInt64)}';
+
+/**
+ * Completes all transfers from a block to another one that do not know their signer by those that
+ * are held: whatever brought the one and the other, and in whichever order.
+ */
+export async function completeBlocks(
+  warehouse: Warehouse,
+  chain: ChainName,
+  fromBlock: number,
+  toBlock: number,
+): Promise<void> {
+  const within = `BETWEEN ${fromBlock} AND ${toBlock}`;
+  const some = (table: string, which: string) => `SELECT 1 FROM ${table}
+    WHERE chain = '${chain}' AND block ${within} ${which} LIMIT 1`;
+  const open = "AND tx_hash != '' AND (initiator = '' OR success = 0)";
+  for (const sql of [some('transactions', ''), some('transfers', open)]) {
+    const found = await warehouse.query(sql, { ...WRITE, row: one, tuples: true });
+    if (found.length === 0) return;
+  }
+  await warehouse.command(completion(chain, within), WRITE);
+}
 
 /**
  * Completes transfers of earlier batches by the signers of this one, and this one's by those of
@@ -192,7 +215,7 @@ async function completeSigners(
   for (const [chain, known] of blocks) {
     if (transactions.length === 0 && !(await hasSigners(warehouse, chain))) continue;
     for (const list of slices([...known])) {
-      await warehouse.command(completion(chain), { ...WRITE, params: { blocks: list } });
+      await warehouse.command(completion(chain, LISTED), { ...WRITE, params: { blocks: list } });
     }
   }
 }

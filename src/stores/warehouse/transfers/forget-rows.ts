@@ -52,7 +52,9 @@ async function partsOf(warehouse: Warehouse, table: string): Promise<string> {
 
 /** The condition for transfers in `going`; `kind` and `block` are expressions of the table. */
 function within(going: readonly Going[], kind: string, block: string): string {
-  const each = going.map(({ from_block, to_block, kinds }) => {
+  const moved = going.filter(({ kinds }) => kinds.length > 0);
+  if (moved.length === 0) return 'false';
+  const each = moved.map(({ from_block, to_block, kinds }) => {
     const codes = kinds.map((name) => KIND_CODES[name]).join(', ');
     return `(${kind} IN (${codes}) AND ${block} BETWEEN ${from_block} AND ${to_block})`;
   });

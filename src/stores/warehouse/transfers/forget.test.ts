@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Forgetting, Forgotten } from '../../../ports/indexing/forgetting.ts';
 import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
 import {
   given,
@@ -25,6 +26,7 @@ import { migrateWarehouse } from '../engine/migrate.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { warehouseForgetting } from './forget.ts';
 import { readHeld } from './held.ts';
+import { importLedger } from './imports.ts';
 import { transferStore } from './store.ts';
 import { withdrawUnproved } from './withdraw-unproved.ts';
 
@@ -34,11 +36,13 @@ const now = () => NOW;
 const { signal } = new AbortController();
 /** More writes than forgetting takes. */
 const WRITES_MAX = 60;
+const WRITES_STEP = Number(process.env['EXHIBIT_FORGET_LOST_EVERY'] ?? '5');
 const ORDER = { chain: 'ethereum', from_block: 3, to_block: 5 } as const;
 const FACT_TABLES = ['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators'];
 const EMPTIED = [
   ...FACT_TABLES,
   ...['transfers_written', 'transfers_counted', 'coverage', 'address_coverage', 'degrees'],
+  ...['imports', 'import_blocks', 'import_coverage'],
   ...['following', 'tip_blocks', 'tip_transfers', 'tip_sides', 'tip_creations'],
 ];
 
@@ -57,6 +61,12 @@ afterAll(async () => {
   await warehouse.close();
   await rm(folder, { recursive: true, force: true });
 });
+
+function told(reading: Awaited<ReturnType<Forgetting['plan']>>): Forgotten {
+  const value = given(reading);
+  if (value === null) throw new Error('no such import');
+  return value;
+}
 
 const forgettingOn = (on: Warehouse) => warehouseForgetting(on, now, async () => undefined);
 const store = () => transferStore(warehouse, now);
@@ -115,7 +125,7 @@ async function rowsLeft(): Promise<Record<string, number>> {
         : table === 'sides'
           ? 'reinterpretAsUInt64(reverse(substring(detail, 4, 8)))'
           : 'block';
-    const sql = `SELECT count() FROM ${table} WHERE ${block} BETWEEN 3 AND 5`;
+    const sql = `SELECT count() FROM ${table} FINAL WHERE ${block} BETWEEN 3 AND 5`;
     const [first] = await warehouse.query(sql, { ...CALL, row, tuples: true });
     left[table] = Number(first?.[0]);
   }
@@ -136,7 +146,7 @@ describe('forgetting blocks', () => {
     for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
     await filled();
     expect(given(await store().status())[0]?.transfers).toBe(24);
-    const done = given(await forgettingOn(warehouse).forget(ORDER, signal));
+    const done = told(await forgettingOn(warehouse).forget(ORDER, signal));
     expect(done).toMatchObject({ transfers: 9, addresses: 0, staying: [] });
     expect(done.withdrawn).toEqual([
       { kind: 'token', from_block: 3, to_block: 5, source: 'one.csv' },
@@ -157,7 +167,7 @@ describe('forgetting blocks', () => {
     const range = { ...RANGE, address: party(1), from_first: true, truncated: false, read_at: NOW };
     const apart = { ...range, address: party(2), from_block: 6 };
     given(await store().recordAddressCoverage([range, apart]));
-    expect(given(await forgettingOn(warehouse).forget(ORDER, signal)).addresses).toBe(1);
+    expect(told(await forgettingOn(warehouse).forget(ORDER, signal)).addresses).toBe(1);
     const sql = 'SELECT lower(hex(addr)) FROM address_coverage';
     const row = z.tuple([z.string()]);
     const left = await warehouse.query(sql, { ...CALL, row, tuples: true });
@@ -169,8 +179,8 @@ describe('forgetting blocks', () => {
     const kinds = ['native', 'internal'] as const;
     const following = { chain: 'ethereum', from_block: 4, kinds, source: 'a node' } as const;
     given(await store().follow({ ...following, origin: 'observed' }, tenure()));
-    const done = given(await forgettingOn(warehouse).forget(ORDER, signal));
-    expect(done.staying).toEqual([{ kinds: [...kinds], from_block: 4, to_block: 5 }]);
+    const done = told(await forgettingOn(warehouse).forget(ORDER, signal));
+    expect(done.staying).toEqual(kinds.map((kind) => ({ because: 'followed', kind, blocks: 2 })));
     expect(done.transfers).toBe(3 + 2);
     const row = z.tuple([z.coerce.number(), z.string()]);
     const sql = `SELECT block, toString(kind) FROM transfers FINAL
@@ -212,10 +222,11 @@ describe('forgetting blocks', () => {
     given(await forgettingOn(warehouse).forget(ORDER, signal));
     const expected = { sight: await sight(), status: given(await store().status()) };
     let points = 0;
-    for (let write = 1; write < WRITES_MAX; write += 1) {
+    // Not each of them in every run: each is an import and two attempts to forget it.
+    for (let write = 1; write < WRITES_MAX; write += WRITES_STEP) {
       for (const table of EMPTIED) await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
       await filled();
-      const lost = lostAt(warehouse, write, write % 2 === 0 ? 'before' : 'after');
+      const lost = lostAt(warehouse, write, points % 2 === 0 ? 'after' : 'before');
       const first = await forgettingOn(lost).forget(ORDER, signal);
       if (first.checked) break;
       points += 1;
@@ -229,7 +240,84 @@ describe('forgetting blocks', () => {
       expect({ sight: await sight(), status: given(await store().status()) }).toEqual(expected);
       expect(await rowsLeft()).toEqual(NOTHING_LEFT);
     }
-    expect(points).toBeGreaterThan(8);
+    expect(points).toBeGreaterThan(2);
+  }, 600_000);
+});
+
+/** An import that came to its end: what it wrote, and what it recorded as held in full. */
+async function importOf(import_id: string, blocks: readonly number[], range: HeldRange | null) {
+  const ledger = importLedger(warehouse, now);
+  await ledger.begin({ import_id, chain: 'ethereum', source: 'a.csv', origin: 'observed' });
+  const columns = ['chain', 'import_id', 'block', 'kinds', 'time'];
+  const rows = blocks.map((block) => ['ethereum', import_id, block, 7, NOW]);
+  await warehouse.insert('import_blocks', { columns, rows }, CALL);
+  given(await store().appendImported(factsOf(blocks), PROVENANCE));
+  const ranges = range === null ? [] : [range];
+  await ledger.vouch(import_id, ranges);
+  given(await store().recordCoverage(ranges));
+  await ledger.change(import_id, 'completed');
+}
+
+describe('forgetting an import', () => {
+  const ofImport = (import_id: string) => ({ import_id });
+
+  test('takes out what it wrote and recorded, and leaves the rest as it was', async () => {
+    await importOf('rest', [1, 2, 6], { ...RANGE, to_block: 2 });
+    const expected = { sight: await sight(), status: given(await store().status()) };
+    await importOf('wrong', [3, 4, 5], { ...RANGE, from_block: 3, to_block: 5 });
+    const done = told(await forgettingOn(warehouse).forget(ofImport('wrong'), signal));
+    expect(done).toMatchObject({ chain: 'ethereum', from_block: 3, to_block: 5, transfers: 9 });
+    expect(await rowsLeft()).toEqual(NOTHING_LEFT);
+    expect({ sight: await sight(), status: given(await store().status()) }).toEqual(expected);
+    const listed = await importLedger(warehouse, now).find('wrong');
+    expect(listed?.state).toBe('forgotten');
+    expect(given(await forgettingOn(warehouse).plan(ofImport('wrong')))).toBeNull();
+  });
+
+  test('leaves the blocks that another import wrote too, and its coverage of them', async () => {
+    await importOf('other', [4, 5], { ...RANGE, from_block: 4, to_block: 5 });
+    await importOf('wrong', [3, 4], { ...RANGE, from_block: 3, to_block: 4 });
+    const done = told(await forgettingOn(warehouse).forget(ofImport('wrong'), signal));
+    expect(done.transfers).toBe(3);
+    expect(done.staying).toEqual(
+      KINDS.map((kind) => ({ because: 'another_import', kind, blocks: 1 })),
+    );
+    const { ranges } = await readHeld(warehouse, CALL);
+    expect(ranges.map((one) => [one.from_block, one.to_block])).toEqual([[4, 5]]);
+    expect(given(await store().status())).toMatchObject([{ transfers: 6, from_block: 4 }]);
+  });
+
+  test('leaves what coverage of others says is held in full', async () => {
+    given(await store().recordCoverage([{ ...RANGE, from_block: 4, to_block: 4 }]));
+    await importOf('wrong', [3, 4, 5], null);
+    const done = told(await forgettingOn(warehouse).forget(ofImport('wrong'), signal));
+    expect(done.staying).toEqual([{ because: 'held_in_full', kind: 'token', blocks: 1 }]);
+    const row = z.tuple([z.coerce.number(), z.string()]);
+    const sql = 'SELECT block, toString(kind) FROM transfers FINAL';
+    expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([[4, 'token']]);
+  });
+
+  test('keeps coverage that another import recorded word for word', async () => {
+    await importOf('other', [3, 4, 5], RANGE);
+    await importOf('wrong', [3, 4, 5], RANGE);
+    const done = told(await forgettingOn(warehouse).forget(ofImport('wrong'), signal));
+    expect(done).toMatchObject({ withdrawn: [], transfers: 0 });
+    expect((await readHeld(warehouse, CALL)).ranges).toHaveLength(1);
+    expect((await rowsLeft())['transfers']).toBe(9);
+  });
+
+  test('knows none that is not listed', async () => {
+    expect(given(await forgettingOn(warehouse).plan(ofImport('none')))).toBeNull();
+    expect(given(await forgettingOn(warehouse).forget(ofImport('none'), signal))).toBeNull();
+  });
+
+  test('of blocks makes an import that is under way begin anew', async () => {
+    const ledger = importLedger(warehouse, now);
+    const begun = { chain: 'ethereum', source: 'a.csv', origin: 'observed' } as const;
+    await ledger.begin({ ...begun, import_id: 'under way' });
+    await filled();
+    told(await forgettingOn(warehouse).forget(ORDER, signal));
+    expect((await ledger.find('under way'))?.state).toBe('forgotten');
   });
 });
 

@@ -1,10 +1,9 @@
 // How is what was wrongly imported taken out again, so that nothing rests on it any more?
 // Coverage first, which is what a negative rests on; then, once no read that began before can still
-// rest on it, the rows. What a follower vouches for stays: it is of the chain itself.
+// rest on it, the rows. What somebody else vouches for stays.
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
-import type { TransferKind } from '../../../chain/transfer.ts';
 import { type Reading, read } from '../../../evidence/reading.ts';
 import type {
   ForgetOrder,
@@ -16,9 +15,22 @@ import type {
 import type { TransferStorePort } from '../../../ports/indexing/transfer-store.ts';
 import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { insertRows, WRITE } from './append.ts';
+import { textHex } from './bytes.ts';
 import { keepCounts, markChanged } from './counts.ts';
 import { degreeCount } from './degrees.ts';
+import {
+  type CoverageRow,
+  goingCoverage,
+  goingOf,
+  KINDS,
+  runsOf,
+  type Target,
+  targetOf,
+  touching,
+  vouchedOf,
+} from './forget-plan.ts';
 import { deleteFacts, deleteRows, type Going, goingTransfers } from './forget-rows.ts';
+import { importLedger } from './imports.ts';
 import { unreadFor, warehouseSource } from './warehouse-reading.ts';
 
 const PORT = 'transfer_store';
@@ -27,17 +39,10 @@ const PORT = 'transfer_store';
  * it has fifteen. Rows that a read may still rest on are not touched before.
  */
 export const READS_END_MS = 61_000;
-/** Ranges that are withdrawn or cut at once. */
-const RANGES_MAX = 100_000;
-const KINDS = ['native', 'internal', 'token'] as const satisfies readonly TransferKind[];
 
-const coverageRow = z.tuple([
-  z.enum(KINDS),
-  ...[z.coerce.number(), z.coerce.number(), z.string(), z.number(), z.number()],
-] as const);
-type CoverageRow = z.infer<typeof coverageRow>;
-const followedRow = z.tuple([z.coerce.number(), z.array(z.enum(KINDS))]);
 const one = z.tuple([z.coerce.number()]);
+/** Ranges that are named in one statement. */
+const NAMED_MAX = 1_000;
 
 /**
  * Forgetting in a warehouse. `now` is Unix seconds; `settled` resolves when no read that began
@@ -48,6 +53,8 @@ export function warehouseForgetting(
   now: () => number,
   settled: (signal: AbortSignal) => Promise<void>,
 ): Forgetting {
+  const ledger = importLedger(warehouse, now);
+
   async function asked<T>(work: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
     try {
       const value = await work();
@@ -63,102 +70,104 @@ export function warehouseForgetting(
     if (signal.aborted) throw new WarehouseUnavailable('aborted');
   }
 
-  async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten> {
-    const { chain } = order;
-    const { going, planned } = await planOf(warehouse, order);
-    if (going.length === 0) return planned;
-    await withdraw(warehouse, order);
+  async function plan(order: ForgetOrder): Promise<Forgotten | null> {
+    const target = await targetOf(warehouse, order);
+    return target === null ? null : plannedOf(warehouse, target);
+  }
+
+  async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten | null> {
+    const target = await targetOf(warehouse, order);
+    if (target === null) return null;
+    const planned = await plannedOf(warehouse, target);
+    const { chain, import_id, from_block, to_block } = target;
+    // One that is under way does not come to its end: what it counts is no longer there.
+    for (const standing of await ledger.standing(chain)) {
+      const isThis = standing.import_id === import_id;
+      if (isThis) await ledger.change(standing.import_id, 'forgetting');
+      else if (import_id === null && standing.state === 'begun') {
+        await ledger.change(standing.import_id, 'forgotten');
+      }
+    }
+    await withdraw(warehouse, target);
     await unread(signal);
+    // Whoever was just about to record coverage has done so by now.
+    await withdraw(warehouse, target);
     // Marked before and after, so that no count of what was there is taken for fresh.
-    await markChanged(warehouse, chain, order.from_block, order.to_block);
-    await deleteFacts(warehouse, chain, going);
-    await markChanged(warehouse, chain, order.from_block, order.to_block);
+    await markChanged(warehouse, chain, from_block, to_block);
+    for await (const going of goingIn(warehouse, target, new Map())) {
+      await deleteFacts(warehouse, chain, going);
+    }
+    await markChanged(warehouse, chain, from_block, to_block);
     // A live read may have written before its rows went, and recorded its range after.
     await unread(signal);
-    await deleteRows(warehouse, 'address_coverage', touching(order));
+    await deleteRows(warehouse, 'address_coverage', touching(target));
     await deleteRows(warehouse, 'degrees', `chain = '${chain}'`);
     await degreeCount(warehouse).count();
     await keepCounts(warehouse);
+    if (import_id !== null) {
+      const own = `import_id = '${import_id}'`;
+      await deleteRows(warehouse, 'import_coverage', own);
+      await ledger.change(import_id, 'forgotten');
+      await deleteRows(warehouse, 'import_blocks', own);
+    }
     return planned;
   }
 
   return {
-    plan: (order) => asked(async () => (await planOf(warehouse, order)).planned),
+    plan: (order) => asked(() => plan(order)),
     forget: (order, signal) => asked(() => forget(order, signal)),
   };
 }
 
-type Plan = { readonly going: readonly Going[]; readonly planned: Forgotten };
+/** What goes, some runs of blocks at a time. */
+async function* goingIn(
+  warehouse: Warehouse,
+  target: Target,
+  staying: Map<string, number>,
+): AsyncGenerator<readonly Going[]> {
+  const vouched = await vouchedOf(warehouse, target, await goingCoverage(warehouse, target));
+  let above = -1;
+  // Each turn is at least one run further, so it ends with the last of them.
+  for (;;) {
+    const runs = await runsOf(warehouse, target, above);
+    const last = runs.at(-1);
+    if (last === undefined) return;
+    above = last.to;
+    const found = goingOf(runs, vouched);
+    for (const [key, blocks] of found.staying) {
+      const before = staying.get(key);
+      staying.set(key, before === undefined ? blocks : before + blocks);
+    }
+    const going = found.going.filter(({ kinds, whole }) => kinds.length > 0 || whole);
+    if (going.length > 0) yield going;
+  }
+}
 
-async function planOf(warehouse: Warehouse, order: ForgetOrder): Promise<Plan> {
-  const { chain, from_block, to_block } = order;
-  const following = await followingOf(warehouse, chain);
-  const going = goingOf(order, following);
-  const covered = await coverageOf(warehouse, order);
+async function plannedOf(warehouse: Warehouse, target: Target): Promise<Forgotten> {
+  const { chain, from_block, to_block } = target;
+  const covered = await goingCoverage(warehouse, target);
   const withdrawn = covered.map(([kind, from, to, source]): Withdrawn => {
     const range = { from_block: Math.max(from, from_block), to_block: Math.min(to, to_block) };
     return { kind, ...range, source };
   });
-  const addresses = await countOf(
-    warehouse,
-    `SELECT count() FROM address_coverage FINAL WHERE ${touching(order)}`,
+  const ranges = `SELECT count() FROM address_coverage FINAL WHERE ${touching(target)}`;
+  const addresses = await countOf(warehouse, ranges);
+  const stays = new Map<string, number>();
+  let transfers = 0;
+  for await (const going of goingIn(warehouse, target, stays)) {
+    const where = goingTransfers(chain, going);
+    transfers += await countOf(warehouse, `SELECT count() FROM transfers FINAL WHERE ${where}`);
+  }
+  const staying = BECAUSE.flatMap((because) =>
+    KINDS.flatMap((kind): Staying[] => {
+      const blocks = stays.get(`${because} ${kind}`);
+      return blocks === undefined ? [] : [{ because, kind, blocks }];
+    }),
   );
-  const transfers =
-    going.length === 0
-      ? 0
-      : await countOf(
-          warehouse,
-          `SELECT count() FROM transfers FINAL WHERE ${goingTransfers(chain, going)}`,
-        );
-  const staying = stayingOf(order, following);
-  const planned = { chain, from_block, to_block, transfers, withdrawn, addresses, staying };
-  return { going, planned };
+  return { ...target, transfers, withdrawn, addresses, staying };
 }
 
-type Following = { readonly from_block: number; readonly kinds: readonly TransferKind[] };
-
-async function followingOf(warehouse: Warehouse, chain: ChainName): Promise<Following | null> {
-  const sql = `SELECT from_block, kinds FROM following FINAL WHERE chain = '${chain}'`;
-  const [row] = await warehouse.query(sql, { ...WRITE, row: followedRow, tuples: true });
-  return row === undefined ? null : { from_block: row[0], kinds: row[1] };
-}
-
-/** Where it follows, all blocks are the follower's, those that become final meanwhile too. */
-function goingOf({ from_block, to_block }: ForgetOrder, following: Following | null): Going[] {
-  const all: Going = { from_block, to_block, kinds: KINDS, whole: true };
-  if (following === null || following.from_block > to_block) return [all];
-  const kinds = KINDS.filter((kind) => !following.kinds.includes(kind));
-  const start = Math.max(from_block, following.from_block);
-  const followed = { from_block: start, to_block, kinds, whole: false };
-  return [
-    ...(start > from_block ? [{ ...all, to_block: start - 1 }] : []),
-    ...(kinds.length > 0 ? [followed] : []),
-  ];
-}
-
-function stayingOf({ from_block, to_block }: ForgetOrder, following: Following | null): Staying[] {
-  const followed = following === null ? [] : [following];
-  return followed
-    .filter((one) => one.from_block <= to_block)
-    .map((one) => {
-      return { ...one, from_block: Math.max(from_block, one.from_block), to_block };
-    });
-}
-
-function touching({ chain, from_block, to_block }: ForgetOrder): string {
-  return `chain = '${chain}' AND from_block <= ${to_block} AND to_block >= ${from_block}`;
-}
-
-async function coverageOf(
-  warehouse: Warehouse,
-  order: ForgetOrder,
-): Promise<readonly CoverageRow[]> {
-  const sql = `SELECT toString(kind), from_block, to_block, source, observed, max(to_time)
-    FROM coverage WHERE ${touching(order)}
-    GROUP BY chain, kind, from_block, to_block, source, observed ORDER BY kind, from_block`;
-  const query = { ...WRITE, row: coverageRow, tuples: true, rowsMax: RANGES_MAX };
-  return warehouse.query(sql, query);
-}
+const BECAUSE = ['followed', 'held_in_full', 'another_import'] as const;
 
 async function countOf(warehouse: Warehouse, sql: string): Promise<number> {
   const [row] = await warehouse.query(sql, { ...WRITE, row: one, tuples: true });
@@ -167,19 +176,39 @@ async function countOf(warehouse: Warehouse, sql: string): Promise<number> {
 }
 
 /** What is held in full beside these blocks is recorded anew before the ranges are taken away. */
-async function withdraw(warehouse: Warehouse, order: ForgetOrder): Promise<void> {
-  const { chain, from_block, to_block } = order;
-  const rows = await coverageOf(warehouse, order);
+async function withdraw(warehouse: Warehouse, target: Target): Promise<void> {
+  const { chain, import_id, from_block, to_block } = target;
+  const rows = await goingCoverage(warehouse, target);
   const rest: (string | number)[][] = [];
-  for (const [kind, from, to, source, observed, to_time] of rows) {
+  for (const [kind, from, to, source, observed, to_time] of import_id === null ? rows : []) {
     const before = from < from_block ? await lastTime(warehouse, chain, from_block - 1) : null;
     if (before !== null) rest.push([chain, kind, from, from_block - 1, source, observed, before]);
     if (to > to_block) rest.push([chain, kind, to_block + 1, to, source, observed, to_time]);
   }
   const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
   await insertRows(warehouse, 'coverage', { columns, rows: rest });
-  await deleteRows(warehouse, 'coverage', touching(order));
-  await deleteRows(warehouse, 'address_coverage', touching(order));
+  if (import_id === null) await deleteRows(warehouse, 'coverage', touching(target));
+  else await deleteNamed(warehouse, chain, rows);
+  await deleteRows(warehouse, 'address_coverage', touching(target));
+}
+
+/** Deletes these rows of coverage and no other. */
+async function deleteNamed(
+  warehouse: Warehouse,
+  chain: ChainName,
+  rows: readonly CoverageRow[],
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += NAMED_MAX) {
+    const named = rows.slice(at, at + NAMED_MAX).map(([kind, from, to, source, observed]) => {
+      return `('${kind}', ${from}, ${to}, unhex('${textHex(source)}'), ${observed})`;
+    });
+    const columns = '(toString(kind), from_block, to_block, source, observed)';
+    await deleteRows(
+      warehouse,
+      'coverage',
+      `chain = '${chain}' AND ${columns} IN (${named.join(', ')})`,
+    );
+  }
 }
 
 /** The last time that is known of a block up to this one; without one its range is not kept. */

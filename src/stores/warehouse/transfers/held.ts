@@ -225,6 +225,10 @@ function rollbacksIn(held: Held): number {
 
 const BEGUN_TABLES = ['transfers', 'blocks', 'transactions', 'coverage', 'following'] as const;
 
+/** Imports that have begun and not come to their end: perhaps none of their rows is there yet. */
+const begunImports = (what: string, which: string) =>
+  `SELECT ${what} FROM imports FINAL WHERE state IN ('begun', 'forgetting') ${which}`;
+
 /** Whether anything is held of a chain that is not among these: its import has begun. */
 export async function hasOthers(
   warehouse: Warehouse,
@@ -237,7 +241,8 @@ export async function hasOthers(
   const any = BEGUN_TABLES.map(
     (table) => `SELECT 1 FROM (SELECT 1 FROM ${table} ${where} LIMIT 1)`,
   );
-  const sql = any.join(' UNION ALL ');
+  const other = chains.length === 0 ? '' : `AND chain NOT IN (${named})`;
+  const sql = [...any, `SELECT 1 FROM (${begunImports('1', other)} LIMIT 1)`].join(' UNION ALL ');
   return (await warehouse.query(sql, { ...call, row: counted, tuples: true })).length > 0;
 }
 
@@ -249,6 +254,7 @@ export async function readPresent(warehouse: Warehouse, call: Call): Promise<Cha
     ...BEGUN_TABLES.map((table) => any(table, chain)),
     any('tip_transfers', chain),
   ]);
+  sql.push(begunImports('chain', ''));
   const shape = z.tuple([chainName]);
   const rows = await warehouse.query(sql.join(' UNION ALL '), {
     ...call,

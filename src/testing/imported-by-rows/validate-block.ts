@@ -1,14 +1,14 @@
 // What do the rows of one block come to: which are transfers, which are none, which are refused?
 // Only what succeeded moves anything. What a file cannot tell is said to be unknown, or refused.
 
-import type { EvmChainName } from '../../../chain/chain.ts';
-import { collect, heldUnder, tally } from '../../../evidence/measure.ts';
+import type { EvmChainName } from '../../chain/chain.ts';
+import { collect, heldUnder, tally } from '../../evidence/measure.ts';
 import type {
   BlockFact,
   HeldCreation,
   TransactionFact,
   TransferFact,
-} from '../../../ports/indexing/transfer-store.ts';
+} from '../../ports/indexing/transfer-store.ts';
 import { type Proof, proofOf } from './proof.ts';
 import type { LateRefusal, StagedRow } from './scratch.ts';
 import { FAILED_CREATE } from './staging-sql.ts';

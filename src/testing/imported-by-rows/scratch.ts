@@ -2,11 +2,11 @@
 // An engine of its own, whichever the warehouse is: disk, not memory, holds what is under way.
 
 import { z } from 'zod';
-import { ImportFault } from '../../../sources/files/fault.ts';
-import { embeddedWarehouse } from '../engine/embedded.ts';
-import { ENGINE_LIMITS } from '../engine/engine.ts';
-import type { Warehouse } from '../engine/executor.ts';
-import { WarehouseQueryError } from '../engine/executor.ts';
+import { ImportFault } from '../../sources/files/fault.ts';
+import { embeddedWarehouse } from '../../stores/warehouse/engine/embedded.ts';
+import { ENGINE_LIMITS } from '../../stores/warehouse/engine/engine.ts';
+import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
+import { WarehouseQueryError } from '../../stores/warehouse/engine/executor.ts';
 import {
   type FileColumn,
   STAGING_TABLES,

@@ -2,7 +2,11 @@
 // All of it is SQL, so that no number of rows is walked here. Column names come from the layouts;
 // nothing that a file holds is ever part of a statement.
 
-import { columnOf, type ExportLayout, type Field } from './layout.ts';
+import {
+  columnOf,
+  type ExportLayout,
+  type Field,
+} from '../../stores/warehouse/bulk-import/layout.ts';
 
 /** A column of a file: its name, and its type where the format has types. */
 export type FileColumn = { readonly name: string; readonly type: string | null };
@@ -121,7 +125,7 @@ function rawOf({ layout, columns }: StagedFile, field: Field): string {
   if (name === null) return "''";
   const type = columns.find((column) => column.name === name)?.type;
   const text = textOf(`\`${name}\``, type === undefined ? null : type);
-  if (name === 'value_binary') return wordOf(text);
+  if (name.endsWith('value_binary')) return wordOf(text);
   if (!HEX_FIELDS.has(field)) return `trimBoth(${text})`;
   // Binary columns are told by their length: as text they would have 42 or 66 characters.
   const hex = `if(length(${text}) IN (20, 32), concat('0x', hex(${text})), ${text})`;

@@ -2,9 +2,9 @@
 // A header counts its transactions and a trace its calls, so what is missing shows. Token logs are
 // counted nowhere: nothing proves them whole, and nothing is said of them here.
 
-import type { EvmChainName } from '../../../chain/chain.ts';
-import { wholeKinds } from '../../../chain/whole-kinds.ts';
-import { tally } from '../../../evidence/measure.ts';
+import type { EvmChainName } from '../../chain/chain.ts';
+import { wholeKinds } from '../../chain/whole-kinds.ts';
+import { tally } from '../../evidence/measure.ts';
 import type { StagedRow } from './scratch.ts';
 import { withdrawalsOf } from './withdrawals.ts';
 

@@ -1,0 +1,161 @@
+// In which order are the files of an import read and their blocks written?
+// A block is written once every file that may hold rows of it was read. Of files whose blocks do
+// not overlap only one lies in the warehouse's table of rows at a time.
+
+import type { BulkImportOrder } from '../../../ports/indexing/bulk-import.ts';
+import { WarehouseUnavailable } from '../engine/executor.ts';
+import { observed } from '../transfers/fact-rows.ts';
+import type { ImportLedger } from '../transfers/imports.ts';
+import { type Checkpoint, writeCheckpoint } from './checkpoint.ts';
+import type { Window } from './facts-sql.ts';
+import type { ImportTables, WholeBlocks } from './import-tables.ts';
+import { type KnownFile, type Reading, reachOf, readFile } from './read-files.ts';
+import { writeBlocks } from './write-blocks.ts';
+
+/** One import under way. */
+export type Work = Reading & {
+  readonly blockRows: number;
+  readonly tables: ImportTables;
+  readonly ledger: ImportLedger;
+};
+
+/** A file that is read, with the blocks it reaches; those of a lone file need not be known. */
+type Ready = { readonly known: KnownFile; readonly first: number; readonly last: number };
+
+/** Files are many and small, or few and large: after so long what was read is noted. */
+const CHECKPOINT_MS = 5_000;
+const BEFORE_ALL = -1;
+
+/** Reads all files and writes all of their blocks. Answers the checkpoint behind the last. */
+export async function importFiles(
+  work: Work,
+  known: readonly (KnownFile | null)[],
+  from: Checkpoint,
+): Promise<Checkpoint> {
+  const files = known.filter((one) => one !== null);
+  for (const { file, layout } of files) {
+    if (layout.dataset !== 'left_aside') continue;
+    work.watch.onNote(`${file.name}: left aside; nothing of it is transfers.`);
+  }
+  const told = files.filter(({ layout }) => layout.dataset !== 'left_aside');
+  const ready = await inOrder(work, told);
+  const progress = progressOf(work, told);
+  const datasets = new Set(told.map(({ layout }) => layout.dataset));
+  let state = from;
+  let notedAt = performance.now();
+  for (const [at, one] of ready.entries()) {
+    state = await read(work, one, state, progress);
+    const later = ready.slice(at + 1);
+    const bound = later.length === 0 ? null : Math.max(0, ...later.slice(0, 1).map(firstOf));
+    const waiting = rowsRead(state) - state.rows_written;
+    if (bound === null || waiting >= work.blockRows) {
+      state = await writeBefore(work, bound, datasets, state, progress);
+      for (const done of ready.slice(0, at + 1)) {
+        if (done.last >= state.next_block || state.dropped.includes(done.known.file.number))
+          continue;
+        await work.tables.drop('import_rows', done.known.file.number);
+        state = { ...state, dropped: [...state.dropped, done.known.file.number] };
+      }
+    } else if (performance.now() - notedAt < CHECKPOINT_MS) continue;
+    await writeCheckpoint(work.folder, state);
+    notedAt = performance.now();
+  }
+  return state;
+}
+
+function firstOf({ first }: Ready): number {
+  return first;
+}
+
+/** The files in the order of their first blocks; one alone is not looked through for it. */
+async function inOrder(work: Work, files: readonly KnownFile[]): Promise<readonly Ready[]> {
+  const [only, second] = files;
+  if (only !== undefined && second === undefined) {
+    return [{ known: only, first: BEFORE_ALL, last: Number.POSITIVE_INFINITY }];
+  }
+  const ready: Ready[] = [];
+  let bytes = 0;
+  const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  for (const known of files) {
+    stopIfAsked(work);
+    const reach = await reachOf(known, work);
+    ready.push({ known, ...(reach === null ? { first: BEFORE_ALL, last: BEFORE_ALL } : reach) });
+    bytes += known.file.bytes;
+    work.watch.onProgress({ phase: 'looking', rows: 0, fraction: bytes / all });
+  }
+  return ready.sort((a, b) => a.first - b.first || a.known.file.number - b.known.file.number);
+}
+
+type Told = (state: Checkpoint, underWay: { rows: number; bytes: number }) => void;
+
+/** Half of the way is read, half written. */
+function progressOf({ watch, plan }: Work, files: readonly KnownFile[]): Told {
+  const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  return (state, underWay) => {
+    const read = plan.files.filter(({ number }) => String(number) in state.read);
+    const bytes = read.reduce((sum, file) => sum + file.bytes, underWay.bytes);
+    const done = all === 0 ? 1 : bytes / all;
+    const rows = rowsRead(state) + underWay.rows;
+    const written = rows === 0 ? 0 : state.rows_written / rows;
+    const fraction = (done + done * written) / 2;
+    watch.onProgress({ phase: 'importing', rows: state.rows_written, fraction });
+  };
+}
+
+function rowsRead({ read }: Checkpoint): number {
+  return Object.values(read).reduce((sum, rows) => sum + rows, 0);
+}
+
+async function read(
+  work: Work,
+  { known }: Ready,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint> {
+  const { number } = known.file;
+  if (String(number) in state.read) return state;
+  stopIfAsked(work);
+  // What an earlier try has left of it would be there twice.
+  await work.tables.drop('import_rows', number);
+  await readFile(known, work, (rows, bytes) => progress(state, { rows, bytes }));
+  const rows = await work.tables.rowsOf(number);
+  await work.tables.keepRefused(number);
+  const next = { ...state, read: { ...state.read, [number]: rows } };
+  progress(next, { rows: 0, bytes: 0 });
+  return next;
+}
+
+async function writeBefore(
+  work: Work,
+  bound: number | null,
+  datasets: ReadonlySet<string>,
+  from: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint> {
+  const { warehouse, tables, folder, blockRows } = work;
+  let state = from;
+  // Each turn is at least one block further, so it ends with the last block that was read.
+  for (;;) {
+    stopIfAsked(work);
+    const blocks = await tables.next(state.next_block, bound, blockRows);
+    if (blocks === null) return state;
+    const window = windowOf(work, blocks, datasets);
+    state = await writeBlocks(warehouse, tables, window, blocks.rows, state);
+    await writeCheckpoint(folder, state);
+    progress(state, { rows: 0, bytes: 0 });
+  }
+}
+
+function windowOf(
+  { plan, order }: Pick<Work, 'plan'> & { readonly order: BulkImportOrder },
+  { from_block, to_block }: WholeBlocks,
+  datasets: ReadonlySet<string>,
+): Window {
+  const { chain, origin, failed_excluded } = order;
+  const blocks = { import_id: plan.id, from_block, to_block };
+  return { ...blocks, chain, observed: observed(origin), failed_excluded, datasets };
+}
+
+function stopIfAsked({ watch }: Work): void {
+  if (watch.signal.aborted) throw new WarehouseUnavailable('aborted');
+}

@@ -1,0 +1,116 @@
+// Which imports has the warehouse had, and how does each stand?
+// An import is listed before it writes anything: whatever it leaves can be taken out by its id.
+
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
+import { read } from '../../../evidence/reading.ts';
+import type { ImportList, ImportState, ListedImport } from '../../../ports/indexing/imports.ts';
+import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
+import type { Params, Warehouse } from '../engine/executor.ts';
+import { insertRows, WRITE } from './append.ts';
+import { observed, originOf } from './fact-rows.ts';
+import { unreadFor, warehouseSource } from './warehouse-reading.ts';
+
+const PORT = 'transfer_store';
+const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
+const text = z.string();
+const whole = z.coerce.number();
+const importRow = z.tuple([
+  ...[text, z.enum(CHAIN_NAMES), text, whole, z.enum(STATES)],
+  ...[whole, whole, whole, whole, whole, whole],
+] as const);
+
+const SQL = `SELECT import_id, chain, source, observed, toString(state), rows, rows_refused,
+  transfers, began_at, changed_at, version FROM imports FINAL`;
+
+type Versioned = ListedImport & { readonly version: number };
+
+/** The ledger of imports. `now` is Unix seconds. It rejects with the executor's errors. */
+export function importLedger(warehouse: Warehouse, now: () => number) {
+  async function query(where: string, params: Params): Promise<readonly Versioned[]> {
+    const rows = await warehouse.query(`${SQL} ${where}`, {
+      ...WRITE,
+      row: importRow,
+      tuples: true,
+      params,
+    });
+    return rows.map(([import_id, chain, source, isObserved, state, ...numbers]) => {
+      const [rows_of, rows_refused, transfers, began_at, changed_at, version] = numbers;
+      const counts = { rows: rows_of, rows_refused, transfers };
+      const origin = originOf(isObserved);
+      const listed = { import_id, chain, source, origin, state, ...counts };
+      return { ...listed, began_at, changed_at, version };
+    });
+  }
+
+  async function write(one: Omit<Versioned, 'changed_at'>): Promise<void> {
+    const columns = [
+      ...['import_id', 'chain', 'source', 'observed', 'state', 'rows', 'rows_refused'],
+      ...['transfers', 'began_at', 'changed_at', 'version'],
+    ];
+    const row = [
+      ...[one.import_id, one.chain, one.source, observed(one.origin), one.state, one.rows],
+      ...[one.rows_refused, one.transfers, one.began_at, now(), one.version + 1],
+    ];
+    await insertRows(warehouse, 'imports', { columns, rows: [row] });
+  }
+
+  async function find(importId: string): Promise<Versioned | null> {
+    const [found] = await query('WHERE import_id = {id:String}', { id: importId });
+    return found === undefined ? null : found;
+  }
+
+  return {
+    find,
+    /** Lists an import as begun, anew where it was listed before. */
+    begin: async (one: Pick<ListedImport, 'import_id' | 'chain' | 'source' | 'origin'>) => {
+      const before = await find(one.import_id);
+      const counts = { rows: 0, rows_refused: 0, transfers: 0, began_at: now() };
+      const version = before === null ? 0 : before.version;
+      await write({ ...one, ...counts, state: 'begun', version });
+    },
+    /** Says how an import stands from now on; one that is not listed is left alone. */
+    change: async (
+      importId: string,
+      state: ImportState,
+      counts?: Pick<ListedImport, 'rows' | 'rows_refused' | 'transfers'>,
+    ) => {
+      const before = await find(importId);
+      if (before !== null) await write({ ...before, ...counts, state });
+    },
+    /** Says what an import is about to record as held in full. */
+    vouch: (importId: string, ranges: readonly HeldRange[]) => {
+      const columns = [
+        ...['import_id', 'chain', 'kind', 'from_block', 'to_block', 'source', 'observed'],
+        'to_time',
+      ];
+      const rows = ranges.map((range) => [
+        ...[importId, range.chain, range.kind, range.from_block, range.to_block, range.source],
+        ...[observed(range.origin), Math.floor(range.to_time)],
+      ]);
+      return insertRows(warehouse, 'import_coverage', { columns, rows });
+    },
+    /** Imports of a chain that are not forgotten. */
+    standing: (chain: ChainName) =>
+      query(`WHERE chain = '${chain}' AND state != 'forgotten' ORDER BY began_at`, {}),
+    all: () => query('ORDER BY began_at DESC, import_id LIMIT 1000', {}),
+  };
+}
+
+export type ImportLedger = ReturnType<typeof importLedger>;
+
+/** The imports of a warehouse, as they are told. */
+export function importList(warehouse: Warehouse, now: () => number): ImportList {
+  const ledger = importLedger(warehouse, now);
+  return {
+    imports: async () => {
+      try {
+        const all = await ledger.all();
+        const told = all.map(({ version: _, ...one }): ListedImport => one);
+        return read(told, { port: PORT, source: warehouseSource(now(), false) });
+      } catch (error) {
+        return unreadFor(PORT, error);
+      }
+    },
+  };
+}

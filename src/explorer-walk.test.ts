@@ -45,6 +45,7 @@ async function walked(rows: readonly ExplorerRow[]): Promise<Walk> {
     headOf: () => HEAD,
     timeOf: (_, block) => STILL_NOW - (HEAD - block),
     rowsOf: (_, address) => rows.filter(({ from, to }) => from === address || to === address),
+    rowsOfToken: (_, token) => rows.filter((one) => one.token?.address === token),
   });
   open.push(explorer);
   const limits = { callsPerS: 10_000, retriesMax: 1, backoffMs: 1, failuresMax: 100, restMs: 1 };

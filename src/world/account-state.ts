@@ -2,6 +2,7 @@
 // Coins and nonces follow from what happened on the chain; two made-up contracts have code.
 
 import type { WorldChains } from './chain-types.ts';
+import { deployedAnswer, deployedCode, deployedCreations } from './deployers.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 
@@ -42,7 +43,9 @@ type Account = {
 
 /** The code at an address. */
 export function codeAt({ address }: Account): string {
-  return address.toLowerCase() === SANDBOX_SCORED.proxy ? PROXY_CODE : '0x';
+  if (address.toLowerCase() === SANDBOX_SCORED.proxy) return PROXY_CODE;
+  const deployed = deployedCode(address);
+  return deployed === null ? '0x' : deployed;
 }
 
 /** How many transactions an account signed. */
@@ -72,6 +75,7 @@ export function storageAt(account: Account, slot: string): string {
 /** What an account answers to a call; `null` where it refuses it. */
 export function calledAt(account: Account, data: string): string | null {
   if (codeAt(account) === '0x') return '0x';
+  if (deployedCode(account.address) !== null) return deployedAnswer(account.address, data);
   return data.toLowerCase() === OWNER ? word(SANDBOX_SCORED.flagged) : null;
 }
 
@@ -86,11 +90,13 @@ export function contractAnswer(action: string, params: URLSearchParams): object 
     return { status: '1', message: 'OK', result: [{ ...unverified, ContractName: '' }] };
   }
   if (action !== 'getcontractcreation') return null;
-  const asked = String(params.get('contractaddresses')).toLowerCase();
+  const asked = String(params.get('contractaddresses')).toLowerCase().split(',');
   const { proxy, flagged } = SANDBOX_SCORED;
-  if (asked !== proxy) return { status: '0', message: 'No data found', result: null };
-  const made = { contractAddress: proxy, contractCreator: flagged, contractFactory: '' };
-  return { status: '1', message: 'OK', result: [{ ...made, txHash: PROXY_CREATION_TX }] };
+  const own = { contractAddress: proxy, contractCreator: flagged, contractFactory: '' };
+  const told = asked.includes(proxy) ? [{ ...own, txHash: PROXY_CREATION_TX }] : [];
+  const result = [...told, ...deployedCreations(asked)];
+  if (result.length === 0) return { status: '0', message: 'No data found', result: null };
+  return { status: '1', message: 'OK', result };
 }
 
 /** The table of flagged addresses of the simulated world as CSV, with a header. */

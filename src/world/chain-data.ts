@@ -7,6 +7,7 @@ import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import { DAY_S } from '../chain/time.ts';
 import { SANDBOX_SCORED, WORLD_MIXER } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
+import { deployerRows } from './deployers.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
@@ -80,6 +81,10 @@ export function worldChains(now: () => number, seed: string): WorldChains {
       const chain = of(chainId);
       return chain === undefined ? [] : chain.rowsOf(address);
     },
+    rowsOfToken: (chainId, token) => {
+      const chain = of(chainId);
+      return chain === undefined ? [] : chain.rowsOfToken(token);
+    },
     rowsIn: (chainId, from, to) => {
       const chain = of(chainId);
       return chain === undefined ? [] : chain.rowsIn(from, to);
@@ -91,6 +96,7 @@ type Simulated = {
   readonly blockAt: (at: number) => number;
   readonly timeOf: (block: number) => number;
   readonly rowsOf: (address: string) => readonly ExplorerRow[];
+  readonly rowsOfToken: (token: string) => readonly ExplorerRow[];
   readonly rowsIn: (from: number, to: number) => readonly ExplorerRow[];
 };
 
@@ -125,12 +131,17 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
     const rows = byAddress.get(address);
     return rows === undefined ? [] : [...rows].sort((a, b) => a.block - b.block);
   };
+  const rowsOfToken = (token: string) => {
+    grow();
+    const rows = byTime.filter((row) => row.token?.address === token);
+    return rows.sort((a, b) => a.block - b.block);
+  };
   const rowsIn = (from: number, to: number) => {
     grow();
     const rows = byTime.filter(({ block }) => block >= from && block <= to);
     return rows.sort((a, b) => a.block - b.block);
   };
-  return { blockAt, timeOf, rowsOf, rowsIn };
+  return { blockAt, timeOf, rowsOf, rowsOfToken, rowsIn };
 }
 
 type Draft = Omit<ExplorerRow, 'block'>;
@@ -228,6 +239,7 @@ function sandboxRows(seed: string): Draft[] {
     ...bridgeRows(paid, tokenOf(seed, 0)),
     ...scoredRows(paid, suspect),
     ...customerRows(paid),
+    ...deployerRows(WORLD_GENESIS_S + 2 * DAY_S),
   ];
 }
 

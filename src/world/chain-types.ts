@@ -17,6 +17,8 @@ export type ExplorerRow = {
   } | null;
   /** `null` where the explorer does not tell. */
   readonly success: boolean | null;
+  /** The contract that it made, which is its receiver too; left out where it made none. */
+  readonly created?: string;
 };
 
 /** The chains that an explorer indexes, by EIP-155 id. */
@@ -25,6 +27,8 @@ export type ExplorerChains = {
   readonly timeOf: (chainId: number, block: number) => number;
   /** The transfers of an address, oldest first. */
   readonly rowsOf: (chainId: number, address: string) => readonly ExplorerRow[];
+  /** The transfers of a token, oldest first. */
+  readonly rowsOfToken: (chainId: number, token: string) => readonly ExplorerRow[];
 };
 
 /** The simulated chains, as an explorer and as a node hold them. */

@@ -190,13 +190,15 @@ function listed(
       'Result window is too large, PageNo x Offset size must be less than or equal to 10000';
     return json({ status: '0', message, result: null });
   }
-  const address = String(params.get('address')).toLowerCase();
-  const [from, to] = ['startblock', 'endblock'].map((name) => Number(params.get(name)));
-  const rows = chains
-    .rowsOf(chainId, address)
-    .filter(
-      ({ kind, block }) => kind === LISTS[action] && block >= Number(from) && block <= Number(to),
-    )
+  const address = params.get('address')?.toLowerCase();
+  const token = String(params.get('contractaddress')).toLowerCase();
+  const from = Number(params.get('startblock'));
+  const end = params.get('endblock');
+  const to = end === null ? Number.POSITIVE_INFINITY : Number(end);
+  const known =
+    address === undefined ? chains.rowsOfToken(chainId, token) : chains.rowsOf(chainId, address);
+  const rows = known
+    .filter(({ kind, block }) => kind === LISTS[action] && block >= from && block <= to)
     .slice((page - 1) * offset, page * offset);
   const shown = fault === 'truncated-page' ? rows.slice(0, Math.ceil(rows.length / 2)) : rows;
   const result = shown.map((row) => WRITERS[action](row, asked, chains));
@@ -231,12 +233,17 @@ const EMPTY: Readonly<Record<ExplorerCall['dialect'], Readonly<Record<ListAction
 type Written = Readonly<Record<string, string>>;
 type Writer = (row: ExplorerRow, asked: Question, chains: ExplorerChains) => Written;
 
+function written(text: string | undefined): string {
+  return text === undefined ? '' : text;
+}
+
 function common(row: ExplorerRow, { chainId }: Question, chains: ExplorerChains): Written {
   return {
     blockNumber: String(row.block),
     timeStamp: String(row.at),
     from: row.from,
-    to: row.to,
+    to: row.created === undefined ? row.to : '',
+    contractAddress: written(row.created),
     value: row.value.toString(),
     gas: '21000',
     gasUsed: '21000',
@@ -251,7 +258,6 @@ const WRITERS: Readonly<Record<ListAction, Writer>> = {
     nonce: '0',
     blockHash: row.tx,
     transactionIndex: '0',
-    contractAddress: '',
     input: '0x',
     ...(row.success === null
       ? {}
@@ -262,9 +268,8 @@ const WRITERS: Readonly<Record<ListAction, Writer>> = {
     ...(asked.dialect === 'etherscan'
       ? { hash: row.tx, traceId: '0' }
       : { transactionHash: row.tx, index: '0', callType: 'call' }),
-    contractAddress: '',
     input: '',
-    type: 'call',
+    type: row.created === undefined ? 'call' : 'create',
     isError: row.success === false ? '1' : '0',
     errCode: '',
   }),

@@ -86,7 +86,8 @@ export function nodeFacts({ nodes, simulated, now }: NodeFactsOptions): ChainFac
   };
 }
 
-function asker(rpc: JsonRpc, signal: AbortSignal): StateAsk {
+/** Asks a node of the state of accounts; that a contract refuses a call is an answer. */
+export function asker(rpc: JsonRpc, signal: AbortSignal): StateAsk {
   return async (call) => {
     const answer = await rpc.call({ method: call.method, params: rpcParams(call) }, signal);
     if (answer.ok) return { refused: false, result: answer.result };

@@ -106,8 +106,12 @@ async function addressInSlot(ask: StateAsk, address: string, slot: string): Prom
   return addressInWord(word);
 }
 
-/** The first word that a function of no arguments answers; `null` where it answers none. */
-async function answeredWord(ask: StateAsk, address: string, data: string): Promise<string | null> {
+/** The first word that a call answers; `null` where the contract refuses it or answers none. */
+export async function answeredWord(
+  ask: StateAsk,
+  address: string,
+  data: string,
+): Promise<string | null> {
   const called = await ask({ method: 'eth_call', address, data });
   if (called.refused) return null;
   const read = BYTES.safeParse(called.result);

@@ -95,7 +95,7 @@ const rpcError = z.object({ error: z.object({ message: z.string() }) });
 const rpcErrorText = z.object({ error: z.string() });
 
 /** A node's answer that the explorer passes on; a balance comes in an envelope, in decimals. */
-function stateAnswer(at: ExplorerChain, answer: unknown): Awaited<ReturnType<StateAsk>> {
+export function stateAnswer(at: ExplorerChain, answer: unknown): Awaited<ReturnType<StateAsk>> {
   const error = rpcError.safeParse(answer);
   const text = rpcErrorText.safeParse(answer);
   const said = error.success ? error.data.error.message : text.success ? text.data.error : null;
@@ -135,7 +135,8 @@ async function verifiedName(
   throw new StateFault('getsourcecode');
 }
 
-const creationRow = z.object({
+/** One row of `getcontractcreation`. */
+export const creationRow = z.object({
   contractAddress: z.string(),
   contractCreator: z.string(),
   txHash: z.string().regex(/^0x[0-9a-f]{64}$/i),
@@ -191,7 +192,7 @@ async function identify(
 }
 
 /** Why a question has no answer; a bug is thrown on. */
-function whyOf(error: unknown, at: ExplorerChain): Why {
+export function whyOf(error: unknown, at: ExplorerChain): Why {
   if (error instanceof NoCreation) {
     return why('creation_not_found', { source: `${at.name} ${at.shown}` });
   }

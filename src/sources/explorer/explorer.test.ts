@@ -46,6 +46,7 @@ function chainsOf(rows: readonly ExplorerRow[]): ExplorerChains {
   return {
     headOf: () => HEAD,
     timeOf: (_, block) => SUITE_NOW - (HEAD - block),
+    rowsOfToken: (_, token) => rows.filter((one) => one.token?.address === token),
     rowsOf: (chainId, address) =>
       chainId === 1 ? rows.filter(({ from, to }) => from === address || to === address) : [],
   };

@@ -8,7 +8,7 @@ import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
 import type { ListAction } from './empties.ts';
 import { type ListPage, pageIn, WindowEnded } from './envelope.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
-import { type ReadRow, type RowsAsked, rowIn } from './rows.ts';
+import { type RowsAsked, rowIn } from './rows.ts';
 
 /** What every plan gives; the free one gives no more than this, whatever is asked for. */
 const PAGE_ROWS = 1_000;
@@ -18,27 +18,55 @@ const PAGES_MAX = 200;
  * A list. `cut`: it has more transfers than were asked for, or the provider's window ended before
  * its rows did; `pending`: the provider says that rows are still to come.
  */
-export type Listed = {
-  readonly transfers: readonly HistoryTransfer[];
+export type Listed<T = HistoryTransfer> = {
+  readonly transfers: readonly T[];
   readonly cut: boolean;
   readonly pending: boolean;
 };
 
+/** A row as it came, with its block, and what it tells; `null` where it tells nothing. */
+export type ReadAs<T> = { readonly block: number; readonly told: T | null };
+
+/** Reads a row; throws `ProviderFault` for one that is not as documented. */
+type RowReader<T> = (action: ListAction, row: unknown, asked: RowsAsked) => ReadAs<T>;
+
+/** A list that is read. */
+type Reading<T> = {
+  readonly at: ExplorerChain;
+  readonly action: ListAction;
+  readonly rowIn: RowReader<T>;
+  readonly budget: CallBudget;
+};
+
 /** Reads a list to its end, or until it has more than `transfersMax` transfers. */
-export async function listed(
+export function listed(
   at: ExplorerChain,
   action: ListAction,
   asked: RowsAsked,
   transfersMax: number,
   budget: CallBudget,
 ): Promise<Listed> {
-  const done: HistoryTransfer[] = [];
+  const transferIn: RowReader<HistoryTransfer> = (list, row, of) => {
+    const { block, transfer } = rowIn(list, row, of);
+    return { block, told: transfer };
+  };
+  return listedAs({ at, action, rowIn: transferIn, budget }, asked, transfersMax);
+}
+
+/** Reads a list as `listed` does, whatever its rows tell. */
+export async function listedAs<T>(
+  list: Reading<T>,
+  asked: RowsAsked,
+  transfersMax: number,
+): Promise<Listed<T>> {
+  const { action } = list;
+  const done: T[] = [];
   let pending = false;
   let from = asked.fromBlock;
   // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
   let shown = 0;
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const { rows, ...page } = await askedPage(at, action, { ...asked, fromBlock: from }, 1, budget);
+    const { rows, ...page } = await askedPage(list, { ...asked, fromBlock: from }, 1);
     pending ||= page.pending;
     // The two answers are of different states: nothing follows from either.
     const again = rows.filter(({ block }) => block === from).length;
@@ -51,7 +79,7 @@ export async function listed(
       if (!cut) {
         const ended = rows.filter(({ block }) => block === last).length;
         const rest = { ...asked, fromBlock: last };
-        const more = await askedPage(at, action, rest, 1, budget);
+        const more = await askedPage(list, rest, 1);
         if (more.rows.length !== ended) throw cutShort(action);
         pending ||= more.pending;
       }
@@ -63,7 +91,7 @@ export async function listed(
       shown = rows.length - before.length;
       from = last;
     } else {
-      const rest = await restOfBlock(at, action, { ...asked, fromBlock: last }, rows, budget);
+      const rest = await restOfBlock(list, { ...asked, fromBlock: last }, rows);
       collectTransfers(done, rest.rows);
       pending ||= rest.pending;
       if (rest.cut || last === asked.toBlock) return { transfers: done, cut: rest.cut, pending };
@@ -83,16 +111,18 @@ function disagree(action: ListAction): ProviderFault {
   return new ProviderFault(`answered pages that disagree (${action})`, 'passing');
 }
 
-type Rest = { readonly rows: readonly ReadRow[]; readonly cut: boolean; readonly pending: boolean };
+type Rest<T> = {
+  readonly rows: readonly ReadAs<T>[];
+  readonly cut: boolean;
+  readonly pending: boolean;
+};
 
 /** The rest of a block that alone fills a page: numbered pages, as far as the window goes. */
-async function restOfBlock(
-  at: ExplorerChain,
-  action: ListAction,
+async function restOfBlock<T>(
+  list: Reading<T>,
   asked: RowsAsked,
-  first: readonly ReadRow[],
-  budget: CallBudget,
-): Promise<Rest> {
+  first: readonly ReadAs<T>[],
+): Promise<Rest<T>> {
   const rows = [...first];
   let pending = false;
   let full = first.length >= PAGE_ROWS;
@@ -100,7 +130,7 @@ async function restOfBlock(
   try {
     for (let number = 2; full; number += 1) {
       if (number > PAGES_MAX) return { rows, cut: true, pending };
-      const page = await askedPage(at, action, block, number, budget);
+      const page = await askedPage(list, block, number);
       pending ||= page.pending;
       rows.push(...page.rows);
       full = page.rows.length >= PAGE_ROWS;
@@ -112,19 +142,17 @@ async function restOfBlock(
   }
 }
 
-function collectTransfers(done: HistoryTransfer[], rows: readonly ReadRow[]): void {
-  for (const { transfer } of rows) {
-    if (transfer !== null) done.push(transfer);
+function collectTransfers<T>(done: T[], rows: readonly ReadAs<T>[]): void {
+  for (const { told } of rows) {
+    if (told !== null) done.push(told);
   }
 }
 
-async function askedPage(
-  at: ExplorerChain,
-  action: ListAction,
+async function askedPage<T>(
+  { at, action, rowIn, budget }: Reading<T>,
   asked: RowsAsked,
   number: number,
-  budget: CallBudget,
-): Promise<{ readonly rows: readonly ReadRow[]; readonly pending: boolean }> {
+): Promise<{ readonly rows: readonly ReadAs<T>[]; readonly pending: boolean }> {
   const question = at.list({
     module: 'account',
     action,

@@ -48,6 +48,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   indexing: [],
   sanctions: ['history', 'tables'],
   bridges: ['history', 'tables'],
+  deployers: [],
   deposits: ['history', 'tables'],
   screening: ['tables'],
   entities: ['deposits', 'history', 'tables'],

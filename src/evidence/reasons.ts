@@ -314,6 +314,28 @@ export const REASONS = {
     means: 'The table was read and does not name the address; what else was checked is said.',
     next: 'This does not say that the address is no exchange’s.',
   },
+  deployer_chain_not_served: {
+    sentence: 'No deployers of {chain}: {refusal}; nothing was checked, and so nothing was found.',
+    means: 'Who made which contract is read on Ethereum alone.',
+    next: 'Ask about Ethereum. The reason names what keeps the chain from being read.',
+  },
+  deployer_not_walked: {
+    sentence: 'The launches of this address were never walked to their end. {queued}',
+    means: 'No record is committed for the address; nothing was checked.',
+    next: 'Ask again later, or let the operator run `exhibit deployers walk`.',
+  },
+  walk_out_of_time: {
+    sentence: 'The walk ran out of time before it came to its end; nothing of it was kept.',
+    means: 'A walk of a deployer may take a fixed time, and was longer.',
+    next: 'It is walked again later; a deployer of very many contracts may stay without a record.',
+  },
+  no_record: {
+    sentence: 'no_record: the walk of {at} attributes no token launch to this address. {examined}',
+    means: 'A walk ran and credits the address with no ERC-20 token.',
+    next:
+      'This does not clear the address: launches through a public launchpad are credited to ' +
+      'nobody here.',
+  },
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

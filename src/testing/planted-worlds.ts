@@ -109,6 +109,7 @@ function held(planted: Planted): MemoryWorld {
     },
     receipts: { ...facts, receipts: planted.receipts ?? [] },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
+    deployers: { ...facts, records: planted.deployers ?? [] },
   };
 }
 

@@ -5,6 +5,7 @@ import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { CommittedRecord } from '../ports/launches/deployer-records.ts';
 import type { OtherListEntry } from '../ports/lists/other-lists.ts';
 import type { ReceiptFiles } from '../ports/receipts/published-receipts.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
@@ -52,6 +53,7 @@ export type Planted = ForensicPlanted & {
   readonly receipts?: readonly ReceiptFacts[];
   /** Articles about the subject. */
   readonly articles?: ReceiptFiles;
+  readonly deployers?: readonly CommittedRecord[];
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
   /** The ids of entities that gave way to any that is asked about. */

@@ -50,6 +50,9 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   sections: () => undefined,
 };
 
+/** What a path that names a chain names, where a question is not about another one. */
+const PATH_CHAIN = 'ethereum';
+
 /** Every question that a world holds for a route. */
 export function asksOf(route: AskedRoute, world: World): Ask[] {
   const fields = fieldsOf(route);
@@ -57,8 +60,10 @@ export function asksOf(route: AskedRoute, world: World): Ask[] {
   const takesList = fields.has('addresses');
   const each = takesList && world.subjects.length > 1 ? [world.subjects, ...alone] : alone;
   const days = fields.has('on') ? [null, ...world.days] : [null];
-  // A chain beside sections is that of one section: its own route is asked for each.
-  const chain = fields.has('sections') ? undefined : fields.get('chain');
+  // A chain beside sections is that of one section: its own route is asked for each. One in a path
+  // is always named, and facts are of that chain.
+  const inPath = isRecord(route.params.shape) && Object.hasOwn(route.params.shape, 'chain');
+  const chain = fields.has('sections') || inPath ? undefined : fields.get('chain');
   // Every chain that can be named is named where nothing is held; elsewhere facts are of one.
   const chains = [null, ...(chain === undefined || !world.empty ? [] : wordsOf(chain))];
   return days.flatMap((on) =>
@@ -68,7 +73,8 @@ export function asksOf(route: AskedRoute, world: World): Ask[] {
 
 function askOf(route: AskedRoute, fill: Fill): Ask {
   const { addresses, on, chain } = fill;
-  const params = filled(route.params.shape, fill, route.name);
+  const named = { ...fill, chain: fill.chain === null ? PATH_CHAIN : fill.chain };
+  const params = filled(route.params.shape, named, route.name);
   const query = filled(route.query.shape, fill, route.name);
   const shape = bodyShape(route);
   const body = shape === undefined ? null : filled(shape, fill, route.name);

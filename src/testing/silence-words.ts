@@ -18,7 +18,8 @@ const OF_SILENCE: readonly ReasonCode[] = [
   ...(['high_degree', 'entity_service', 'entity_nobody', 'creation_not_found'] as const),
   ...(['list_never_loaded', 'list_date_not_covered', 'table_never_imported'] as const),
   ...(['not_configured', 'registry_row_missing', 'receipt_not_held', 'simulated'] as const),
-  ...(['partial_history', 'form_not_recognised'] as const),
+  ...(['partial_history', 'form_not_recognised', 'deployer_not_walked'] as const),
+  'deployer_chain_not_served',
 ];
 
 /** Every sentence with such a word. One that fits is taken out of a text before the next. */
@@ -32,8 +33,16 @@ const SAYINGS: readonly Saying[] = [
     ['exchange_labels', 'transfer_history'],
   ],
   [REASONS.no_receipt.sentence, ['receipts']],
+  [REASONS.no_record.sentence, ['deployer_records']],
+  ['No creation by it was met.', ['deployer_records']],
+  [' never listed: in no rate.', ['deployer_records']],
+  [': no venue lists a pair.', ['deployer_records']],
+  ['No ERC-20 token was found among the contracts it made.', ['deployer_records']],
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
   // What a field does not mean, and what an answer is not.
+  ['could not be checked at the venue: in no rate, and no death.', []],
+  ['nothing here is scored, and a record without a death is no clearance.', []],
+  ['could not be determined, which is not a finding.', []],
   ['no other list was searched.', []],
   ['and is no part of `sanctioned`.', []],
   ['No chain facts are read of this kind of address', []],

@@ -6,6 +6,7 @@ import { otherForms } from '../chain/equivalent-form.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
+import { DEPLOYER_PLANS } from './deployer-worlds.ts';
 import { exchangePlans } from './exchange-worlds.ts';
 import { forensicPlans } from './forensic-worlds.ts';
 import { type Fact, type Plan, SUBJECT, transferOf, walkPlan } from './planted.ts';
@@ -301,5 +302,5 @@ const UNHELD_PLANS = unheldPlans({ near: NEAR, listedFar: LISTED_FAR });
 export const WORLDS: readonly World[] = [
   emptyWorld([DAY_OF_OLDER, DAY_OF_NONE]),
   ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
-  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS].map(worldOf),
+  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS, ...DEPLOYER_PLANS].map(worldOf),
 ];

@@ -9,6 +9,7 @@ import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
 import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
@@ -18,6 +19,7 @@ import { coveredHistory } from '../../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
+import { type MemoryDeployers, memoryDeployerRecords } from './deployer-records.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
 import {
   type MemoryCorpus,
@@ -53,6 +55,8 @@ export type MemoryWorld = {
   readonly articles?: MemoryArticles;
   /** Left out: no receipt is held. */
   readonly receipts?: MemoryReceipts;
+  /** Left out: everybody was walked, and made nothing. */
+  readonly deployers?: MemoryDeployers;
 };
 
 /** The ports over a world in memory. */
@@ -69,6 +73,7 @@ export type MemoryPorts = {
   readonly transactionReceipts: TransactionReceipts;
   readonly otherLists: OtherLists;
   readonly receiptFolder: ReceiptFolder;
+  readonly deployerRecords: DeployerRecords;
 };
 
 /** The ports over a world in memory. */
@@ -89,6 +94,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     otherLists: memoryOtherLists(world.otherLists ?? { ...UNDATED, names: [], entries: null }),
     receiptFolder: memoryReceiptFolder(world.articles ?? { ...UNDATED, files: [] }),
     transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
+    deployerRecords: memoryDeployerRecords(world.deployers ?? { ...UNDATED, records: [] }),
   };
 }
 

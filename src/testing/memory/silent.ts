@@ -28,6 +28,7 @@ export function silentPorts(why: Why): MemoryPorts {
     otherLists: { lookUp: async () => unread('other_lists', why) },
     receiptFolder: { files: async () => unread('receipts', why) },
     mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
+    deployerRecords: { recordOf: async () => unread('deployer_records', why) },
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
     transactionReceipts: {
       lookUp: async (_, hashes) =>

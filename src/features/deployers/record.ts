@@ -1,0 +1,175 @@
+// What does a walk come to: how many launches died, of how many, and in which words?
+// A rate is over listed launches alone. What was not checked is in no rate and is named.
+
+import { DAY_S, formatIsoTime } from '../../chain/time.ts';
+import { rate } from '../../evidence/measure.ts';
+import {
+  type CommittedRecord,
+  DEPLOYER_CHAIN,
+  type DeployerWalk,
+  type LaunchOutcome,
+  type ObservedLaunch,
+  type Skipped,
+} from '../../ports/launches/deployer-records.ts';
+
+/** The state of a record. `unchecked`: whether a launch was listed could not be checked. */
+type RecordState = 'all_died' | 'mixed' | 'no_listed_launch' | 'unchecked';
+
+/** The launches of a walk, counted by what became of them. */
+type LaunchCounts = {
+  readonly listed_launches: number;
+  readonly died: number;
+  readonly survived: number;
+  readonly never_listed: number;
+  readonly unchecked: number;
+  /** `died` of `listed_launches`; `null` where none is listed. */
+  readonly death_rate: number | null;
+};
+
+/** Counts launches by what became of them. */
+export function countsOf(launches: readonly Pick<ObservedLaunch, 'outcome'>[]): LaunchCounts {
+  const of = (outcome: LaunchOutcome) =>
+    launches.filter((launch) => launch.outcome === outcome).length;
+  const died = of('died');
+  const survived = of('live');
+  const listed_launches = died + survived;
+  return {
+    listed_launches,
+    died,
+    survived,
+    never_listed: of('never_listed'),
+    unchecked: of('unchecked'),
+    death_rate: rate(died, listed_launches),
+  };
+}
+
+/**
+ * The state of a record with at least one contract. That no launch was ever listed needs each of
+ * them to be determined and checked.
+ */
+function stateOf({ launches, skipped }: DeployerWalk): RecordState {
+  const { survived, listed_launches, unchecked } = countsOf(launches);
+  if (survived > 0) return 'mixed';
+  if (listed_launches > 0) return 'all_died';
+  return unchecked + undetermined(skipped) > 0 ? 'unchecked' : 'no_listed_launch';
+}
+
+function undetermined(skipped: readonly Skipped[]): number {
+  return skipped.filter(({ reason }) => reason === 'undetermined').length;
+}
+
+const CAVEAT =
+  'What was observed when it was captured, not a rating: nothing here is scored, and a record ' +
+  'without a death is no clearance. Attributed are contracts that the address made itself and ' +
+  'those of one level of factories that it made; launches through a public launchpad are not. ' +
+  'Liquidity is what the venue reports over the pools of a token, which can be inflated.';
+
+/** What a record says, in plain values. */
+export function recordFields({ failed, ...walk }: CommittedRecord) {
+  const { unchecked, ...counts } = countsOf(walk.launches);
+  return {
+    address: walk.address,
+    chain: DEPLOYER_CHAIN as typeof DEPLOYER_CHAIN,
+    state: stateOf(walk),
+    calibrated: false as const,
+    ...counts,
+    launches: walk.launches.map((one) => launchFields(one, walk)),
+    finding: findingOf({ ...walk, failed }),
+    coverage: {
+      captured_at: walk.captured_at,
+      direct_creations: walk.direct_creations,
+      factories_walked: walk.factories_walked,
+      factory_depth: 1 as const,
+      truncated: walk.truncated,
+      truncated_factories: [...walk.truncated_factories],
+      contracts_examined: walk.launches.length + walk.skipped.length,
+      skipped: [...walk.skipped],
+      unchecked,
+      providers: [...walk.providers],
+    },
+    caveat: CAVEAT,
+  };
+}
+
+function launchFields({ factory, ...launch }: ObservedLaunch, { captured_at }: DeployerWalk) {
+  return {
+    address: launch.address,
+    outcome: launch.outcome,
+    created_at: launch.created_at,
+    observed_age_days: ageDays(captured_at - launch.created_at),
+    liquidity_usd: launch.liquidity_usd,
+    volume_usd_24h: launch.volume_usd_24h,
+    transfers_observed: launch.transfers_observed,
+    transfers_truncated: launch.transfers_truncated,
+    via: factory === null ? null : `factory:${factory}`,
+  };
+}
+
+/** A span in days, to two decimals. */
+function ageDays(seconds: number): number {
+  return Math.max(0, Math.round((seconds / DAY_S) * 100) / 100);
+}
+
+/** The finding of a record, in sentences. */
+function findingOf(record: CommittedRecord): string {
+  const counts = countsOf(record.launches);
+  const sentences = [
+    leadOf(record, counts),
+    unlistedIn(counts),
+    uncheckedIn(counts),
+    undeterminedIn(record),
+    record.truncated ? 'Not everything was read: counts are a floor, not a total.' : null,
+    failureIn(record),
+  ];
+  return sentences.filter((one) => one !== null).join(' ');
+}
+
+function leadOf(walk: DeployerWalk, counts: LaunchCounts): string {
+  const { listed_launches: listed, died, survived, never_listed, unchecked } = counts;
+  const level = `${walk.exit_liquidity_usd.toLocaleString('en')} USD of pooled liquidity`;
+  const least = walk.truncated ? 'At least ' : '';
+  switch (stateOf(walk)) {
+    case 'all_died':
+      return `${least}${listed} of ${listed} listed ${launches(listed)} now below ${level}.`;
+    case 'mixed':
+      return (
+        `${least}${died} of ${listed} listed ${launches(listed)} now below ${level}; ` +
+        `${survived} still above it.`
+      );
+    case 'no_listed_launch':
+      if (never_listed === 0) return 'No ERC-20 token was found among the contracts it made.';
+      return `${least}${never_listed} ERC-20 ${launches(never_listed)}: no venue lists a pair.`;
+    case 'unchecked':
+      return unchecked > 0
+        ? 'Whether a launch of this address is listed could not be checked.'
+        : 'Whether this address launched a listed token could not be determined.';
+  }
+}
+
+function unlistedIn({ never_listed, listed_launches, unchecked }: LaunchCounts): string | null {
+  if (never_listed === 0 || listed_launches + unchecked === 0) return null;
+  return `${never_listed} further ${launches(never_listed)} never listed: in no rate.`;
+}
+
+function uncheckedIn({ unchecked }: LaunchCounts): string | null {
+  if (unchecked === 0) return null;
+  const what = `${unchecked} ${launches(unchecked)}`;
+  return `${what} could not be checked at the venue: in no rate, and no death.`;
+}
+
+function undeterminedIn({ skipped }: DeployerWalk): string | null {
+  const count = undetermined(skipped);
+  if (count === 0) return null;
+  const what = count === 1 ? 'contract' : 'contracts';
+  return `${count} ${what} could not be determined, which is not a finding.`;
+}
+
+function failureIn({ failed }: CommittedRecord): string | null {
+  if (failed === null) return null;
+  const at = formatIsoTime(failed.at);
+  return `A newer walk, of ${at}, failed: ${failed.reason} This is the record before it.`;
+}
+
+function launches(count: number): string {
+  return count === 1 ? 'launch' : 'launches';
+}

@@ -1,0 +1,112 @@
+import { expect, test, vi } from 'vitest';
+import { Read, Unread } from '../../evidence/reading.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { onEachEngine } from '../../testing/control-store.ts';
+import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
+import { deployerRecordTable, deployerWalkTable } from './deployers.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+const [ONE, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
+const FAILED = { at: STILL_NOW, reason: 'It failed.' };
+
+onEachEngine((name, fresh) => {
+  function stores() {
+    const database = fresh();
+    const records = deployerRecordTable(database, CONTEXT, null);
+    const walks = deployerWalkTable(database, CONTEXT);
+    return { database, records, walks };
+  }
+  async function reasonOf(records: ReturnType<typeof deployerRecordTable>, address: string) {
+    const reading = await records.recordOf(address);
+    return reading.checked ? 'a record' : reading.why.reason;
+  }
+
+  test(`${name}: an address without a record is queued, once, and says so`, async () => {
+    const { records, walks } = stores();
+    const queued = expect.stringContaining('It is queued to be walked.');
+    expect(await reasonOf(records, ONE)).toEqual(queued);
+    expect(await reasonOf(records, ONE)).toEqual(queued);
+    expect(await walks.take(60)).toMatchObject({ value: ONE });
+    expect(await walks.take(60)).toMatchObject({ value: null });
+  });
+
+  test(`${name}: a committed record is whole, dated by its walk, and ends the queue`, async () => {
+    const { records, walks } = stores();
+    const walk = walkOf(ONE, {
+      launches: [launchOf('a', 'died', { liquidity_usd: 12.34 })],
+      skipped: [{ address: OTHER, reason: 'undetermined' }],
+    });
+    await records.recordOf(ONE);
+    expect((await walks.commit(walk)).checked).toBe(true);
+    const reading = await records.recordOf(ONE);
+    expect(reading).toBeInstanceOf(Read);
+    if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: null });
+    expect(await walks.take(60)).toMatchObject({ value: null });
+  });
+
+  test(`${name}: a failed walk keeps the record before it, and names the failure`, async () => {
+    const { records, walks } = stores();
+    const walk = walkOf(ONE, { launches: [launchOf('a', 'live')] });
+    await walks.commit(walk);
+    await walks.fail(ONE, FAILED);
+    const reading = await records.recordOf(ONE);
+    if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: FAILED });
+    expect(reading.checked).toBe(true);
+    await walks.commit(walk);
+    const again = await records.recordOf(ONE);
+    if (again.checked) expect(again.value.failed).toBeNull();
+    expect(again.checked).toBe(true);
+  });
+
+  test(`${name}: an older walk that ends late does not replace a newer record`, async () => {
+    const { records, walks } = stores();
+    const newer = walkOf(ONE, { launches: [launchOf('a', 'live')] });
+    await walks.commit(newer);
+    await walks.commit({ ...walkOf(ONE, {}), captured_at: newer.captured_at - 1 });
+    const reading = await records.recordOf(ONE);
+    if (reading.checked) expect(reading.value.launches).toHaveLength(1);
+    expect(reading.checked).toBe(true);
+  });
+
+  test(`${name}: a failed walk is due later, tells its reason, and is given up in the end`, async () => {
+    const { database, records, walks } = stores();
+    await records.recordOf(ONE);
+    await walks.fail(ONE, FAILED);
+    expect(await walks.take(60)).toMatchObject({ value: null });
+    expect(await reasonOf(records, ONE)).toContain('Attempt 1 to walk it failed: It failed.');
+    for (let attempt = 2; attempt <= 6; attempt += 1) await walks.fail(ONE, FAILED);
+    const rows = await database.query('select * from deployer_queue');
+    expect(rows).toEqual([]);
+  });
+
+  test(`${name}: what was taken and never ended is due again, and nobody takes it twice`, async () => {
+    const { database, records, walks } = stores();
+    await records.recordOf(ONE);
+    await records.recordOf(OTHER);
+    const taken = await Promise.all([walks.take(60), walks.take(60), walks.take(60)]);
+    const values = taken.map((one) => (one.checked ? one.value : 'unread'));
+    expect(values.sort()).toEqual([ONE, OTHER, null].sort());
+    await database.query("update deployer_queue set due_at = now() - interval '1 second'");
+    expect(await walks.take(60)).toMatchObject({ checked: true });
+  });
+
+  test(`${name}: the queue is bounded, and whoever finds it full is told`, async () => {
+    const { database, records } = stores();
+    await database.query(
+      `insert into deployer_queue (address, asked_at, due_at)
+       select 'x' || n, now(), now() from generate_series(1, 1000) n`,
+    );
+    expect(await reasonOf(records, ONE)).toContain('1000 others already wait to be walked.');
+    const [row] = await database.query<{ n: bigint }>('select count(*) as n from deployer_queue');
+    expect(Number(row?.n)).toBe(1_000);
+  });
+
+  test(`${name}: a store that is silent is unread, never a missing record`, async () => {
+    const { database, records } = stores();
+    database.silence('it is away');
+    expect(await records.recordOf(ONE)).toBeInstanceOf(Unread);
+    database.silence(null);
+  });
+});

@@ -1,0 +1,186 @@
+// Answers one question: how are deployer records and the queue of walks kept in the control store.
+// A record is one row, written in one statement: a process that is killed leaves the record before,
+// or none. The database tells the time of the queue, so that any process can take a lost walk over.
+
+import { z } from 'zod';
+import { MS_PER_S } from '../../chain/time.ts';
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import {
+  type CommittedRecord,
+  type DeployerRecords,
+  type DeployerWalk,
+  LAUNCH_OUTCOMES,
+  SKIP_REASONS,
+} from '../../ports/launches/deployer-records.ts';
+import type { DeployerWalks } from '../../ports/launches/deployer-walks.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import { type Database, epoch } from './engine/database.ts';
+
+const PORT = 'deployer_records';
+/** Addresses that may wait at once. */
+const WAITING_MAX = 1_000;
+/** How often a walk that fails is tried before its place in the queue is given up. */
+const ATTEMPTS_MAX = 6;
+/** The wait before a failed walk is tried again, doubled each time. */
+const RETRY_S = 60;
+
+const seconds = z.int().nonnegative();
+const usd = z.number().nonnegative().nullable();
+const kept: z.ZodType<DeployerWalk> = z.strictObject({
+  address: z.string(),
+  captured_at: seconds,
+  exit_liquidity_usd: z.number().positive(),
+  launches: z.array(
+    z.strictObject({
+      address: z.string(),
+      created_at: seconds,
+      factory: z.string().nullable(),
+      outcome: z.enum(LAUNCH_OUTCOMES),
+      liquidity_usd: usd,
+      volume_usd_24h: usd,
+      transfers_observed: z.int().nonnegative().nullable(),
+      transfers_truncated: z.boolean().nullable(),
+    }),
+  ),
+  skipped: z.array(z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) })),
+  direct_creations: z.int().nonnegative(),
+  factories_walked: z.int().nonnegative(),
+  truncated: z.boolean(),
+  truncated_factories: z.array(z.string()),
+  providers: z.array(z.string()),
+});
+
+type RecordRow = {
+  readonly walk: string;
+  readonly failed_at: number | null;
+  readonly failure: string | null;
+};
+
+/** The records over the control database. `unwalked`: why nobody is walked here, or `null`. */
+export function deployerRecordTable(
+  database: Database,
+  context: ControlContext,
+  unwalked: string | null,
+): DeployerRecords {
+  const { ask } = controlReadings(PORT, 'The deployer records', context);
+  return {
+    recordOf: async (address) => {
+      const found = await ask(() =>
+        database.query<RecordRow>(
+          `select walk, ${epoch('failed_at')}, failure from deployer_records where address = $1`,
+          [address],
+          'often',
+        ),
+      );
+      if (!found.checked) return found;
+      const [row] = found.value;
+      if (row === undefined) {
+        const queued = await ask(() => enqueued(database, address));
+        if (!queued.checked) return queued;
+        const said = unwalked === null ? queued.value : `${queued.value} ${unwalked}`;
+        return unread(PORT, why('deployer_not_walked', { queued: said }));
+      }
+      const record = recordIn(row);
+      return read(record, { port: PORT, source: sourceOf(record, context.simulated) });
+    },
+  };
+}
+
+function recordIn({ walk, failed_at, failure }: RecordRow): CommittedRecord {
+  const failed =
+    failed_at === null || failure === null ? null : { at: Math.floor(failed_at), reason: failure };
+  return { ...kept.parse(JSON.parse(walk)), failed };
+}
+
+/** A record is as old as its walk. */
+function sourceOf({ captured_at }: CommittedRecord, simulated: boolean): Source {
+  return {
+    name: 'Deployer walk',
+    url: 'control-store:',
+    as_of: captured_at,
+    kind: 'observation',
+    simulated,
+  };
+}
+
+type Waiting = { readonly attempts: number; readonly failure: string | null };
+
+/** Puts an address into the queue, where there is room, and says so in a sentence. */
+async function enqueued(database: Database, address: string): Promise<string> {
+  await database.query(
+    `insert into deployer_queue (address, asked_at, due_at)
+     select $1, now(), now() where (select count(*) from deployer_queue) < $2::int
+     on conflict (address) do nothing`,
+    [address, WAITING_MAX],
+  );
+  const [row] = await database.query<Waiting>(
+    'select attempts, failure from deployer_queue where address = $1',
+    [address],
+  );
+  if (row === undefined) {
+    return `It was not queued: ${WAITING_MAX} others already wait to be walked.`;
+  }
+  if (row.failure === null) return 'It is queued to be walked.';
+  return `Attempt ${row.attempts} to walk it failed: ${row.failure} It will be walked again.`;
+}
+
+/** The queue of walks over the control database, and where records are committed. */
+export function deployerWalkTable(database: Database, context: ControlContext): DeployerWalks {
+  const { ask } = controlReadings('deployer_walks', 'The queue of walks', context);
+  return {
+    take: (forS) =>
+      ask(async () => {
+        const [row] = await database.query<{ address: string }>(TAKE, [Math.ceil(forS)]);
+        return row === undefined ? null : row.address;
+      }),
+    commit: (walk) =>
+      ask(async () => {
+        await database.transaction(async (session) => {
+          const at = new Date(walk.captured_at * MS_PER_S);
+          await session.query(COMMIT, [walk.address, at, JSON.stringify(walk)]);
+          await session.query('delete from deployer_queue where address = $1', [walk.address]);
+        });
+        return true as const;
+      }),
+    fail: (address, { at, reason }) =>
+      ask(async () => {
+        const failedAt = new Date(at * MS_PER_S);
+        await database.transaction(async (session) => {
+          await session.query(
+            'update deployer_records set failed_at = $2, failure = $3 where address = $1',
+            [address, failedAt, reason],
+          );
+          await session.query(RETRY, [address, reason, RETRY_S]);
+          await session.query('delete from deployer_queue where address = $1 and attempts >= $2', [
+            address,
+            ATTEMPTS_MAX,
+          ]);
+        });
+        return true as const;
+      }),
+  };
+}
+
+// Whoever is due longest comes first; two processes never take the same one.
+const TAKE = `
+  update deployer_queue set due_at = now() + make_interval(secs => $1::int)
+  where address = (
+    select address from deployer_queue where due_at <= now()
+    order by due_at, asked_at limit 1 for update skip locked
+  )
+  returning address`;
+
+const COMMIT = `
+  insert into deployer_records as r (address, captured_at, walk)
+  values ($1, $2, $3)
+  on conflict (address) do update
+    set captured_at = excluded.captured_at, walk = excluded.walk, failed_at = null, failure = null
+    where r.captured_at <= excluded.captured_at`;
+
+const RETRY = `
+  update deployer_queue
+  set attempts = attempts + 1, failure = $2,
+      due_at = now() + make_interval(secs => $3::int * (1 << least(attempts, 10)))
+  where address = $1`;

@@ -1,0 +1,99 @@
+// What is planted in the worlds in which an address has launched tokens?
+
+import type { DeployerWalk, ObservedLaunch } from '../ports/launches/deployer-records.ts';
+import { evm } from './addresses.ts';
+import { STILL_NOW } from './clock.ts';
+import { emptyWalk } from './memory/deployer-records.ts';
+import { HOUR_S, type Plan } from './planted.ts';
+
+/** A launch of two days ago. */
+export function launchOf(
+  name: string,
+  outcome: ObservedLaunch['outcome'],
+  change: Partial<ObservedLaunch> = {},
+): ObservedLaunch {
+  const listed = outcome === 'live' || outcome === 'died';
+  return {
+    address: evm(name),
+    created_at: STILL_NOW - 48 * HOUR_S,
+    factory: null,
+    outcome,
+    liquidity_usd: listed ? 10 : null,
+    volume_usd_24h: null,
+    transfers_observed: 3,
+    transfers_truncated: false,
+    ...change,
+  };
+}
+
+/** The walk of a deployer, captured an hour ago. */
+export function walkOf(address: string, change: Partial<DeployerWalk>): DeployerWalk {
+  return { ...emptyWalk(address, STILL_NOW - HOUR_S), ...change };
+}
+
+const DEPLOYER = evm('deployer');
+const FACTORY = evm('factory');
+
+function plan(name: string, walk: Partial<DeployerWalk>, said: readonly string[]): Plan {
+  return {
+    name,
+    about: DEPLOYER,
+    subjects: [DEPLOYER],
+    deployers: [{ ...walkOf(DEPLOYER, walk), failed: null }],
+    contradicts: { deployer_record: said },
+  };
+}
+
+/** The worlds, and what may then not be said of the deployer. */
+export const DEPLOYER_PLANS: readonly Plan[] = [
+  plan(
+    'launched one that lives, one that died, and more',
+    {
+      launches: [
+        launchOf('live', 'live', { liquidity_usd: 5_000 }),
+        launchOf('dead', 'died', { factory: FACTORY }),
+        launchOf('unlisted', 'never_listed'),
+        launchOf('unchecked', 'unchecked'),
+      ],
+      skipped: [{ address: FACTORY, reason: 'not_an_erc20' }],
+      direct_creations: 4,
+      factories_walked: 1,
+      truncated: true,
+      truncated_factories: [FACTORY],
+    },
+    [
+      ...['state', 'listed_launches', 'died', 'survived', 'never_listed', 'death_rate'],
+      ...['factories_walked', 'truncated', 'truncated_factories'].map((name) => `coverage.${name}`),
+      ...['coverage.skipped', 'coverage.unchecked'],
+    ],
+  ),
+  plan(
+    'launched one that lives, through a factory',
+    { launches: [launchOf('live', 'live', { factory: FACTORY })], direct_creations: 1 },
+    ['state', 'survived', 'listed_launches', 'launches'],
+  ),
+  plan(
+    'made a contract that is no token, and one of which that is not known',
+    {
+      skipped: [
+        { address: evm('router'), reason: 'not_an_erc20' },
+        { address: evm('unread'), reason: 'undetermined' },
+      ],
+      direct_creations: 2,
+    },
+    ['state', 'coverage.skipped'],
+  ),
+  plan(
+    'made a contract that is no token',
+    {
+      skipped: [{ address: evm('router'), reason: 'not_an_erc20' }],
+      direct_creations: 1,
+    },
+    ['coverage.skipped'],
+  ),
+  plan(
+    'launched one that was never listed',
+    { launches: [launchOf('unlisted', 'never_listed')], direct_creations: 1 },
+    ['never_listed'],
+  ),
+];

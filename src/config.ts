@@ -81,6 +81,7 @@ export type Config = {
   readonly blockscout: ByChain<EvmChainName>;
   readonly explorer: Optional<{ readonly url: PrivateUrl; readonly key: Secret | null }>;
   readonly pricesUrl: PrivateUrl | null;
+  readonly venueUrl: PrivateUrl | null;
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
@@ -92,6 +93,8 @@ export type Config = {
   };
   readonly liveBudgetMs: number;
   readonly tipMaxAgeMs: number;
+  /** Pooled liquidity in US dollars below which a listed launch has died. */
+  readonly exitLiquidityUsd: number;
   readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
   /** Every setting as it may be printed. */
   readonly shown: readonly ShownSetting[];
@@ -154,6 +157,7 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
+    exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
     worldFaults: listed(values.EXHIBIT_WORLD_FAULTS),
     shown: shownSettings(given),
   };
@@ -198,7 +202,9 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
   };
 }
 
-function sources(values: Values): Pick<Config, 'rpc' | 'blockscout' | 'explorer' | 'pricesUrl'> {
+function sources(
+  values: Values,
+): Pick<Config, 'rpc' | 'blockscout' | 'explorer' | 'pricesUrl' | 'venueUrl'> {
   const url = values.EXHIBIT_EXPLORER_URL;
   return {
     rpc: {
@@ -221,6 +227,7 @@ function sources(values: Values): Pick<Config, 'rpc' | 'blockscout' | 'explorer'
     },
     explorer: url === null ? NONE : { kind: 'set', url, key: values.EXHIBIT_EXPLORER_KEY },
     pricesUrl: values.EXHIBIT_PRICES_URL,
+    venueUrl: values.EXHIBIT_VENUE_URL,
   };
 }
 

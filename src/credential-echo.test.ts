@@ -95,6 +95,7 @@ const TAKE_ADDRESS = [
   'wallet_cex',
   'wallet_score',
   'wallet_entity',
+  'deployer_record',
   'partner_scan',
 ];
 

@@ -254,6 +254,7 @@ if (answer.data?.sanctioned !== true) console.log('nothing there');
 /** What each route is asked. */
 const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   bulk_wallet_screen: { body: { addresses: [LISTED] } },
+  deployer_record: { address: LISTED, chain: 'ethereum' },
   health: {},
   label_changes: {},
   other_list_changes: {},

@@ -5,6 +5,7 @@ import type { Absence } from '../contract/answer.ts';
 import type { AccessRule, Method } from '../contract/route.ts';
 import type { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
 import type { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
+import type { deployerRecord } from '../features/deployers/deployer-record.contract.ts';
 import type { walletEntity } from '../features/entities/wallet-entity.contract.ts';
 import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
@@ -20,6 +21,7 @@ import type { otherListChanges } from '../features/tables/list-changes.contract.
 /** The declarations, from which the types of the methods follow. */
 export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
+  readonly deployer_record: typeof deployerRecord;
   readonly health: typeof health;
   readonly label_changes: typeof labelChanges;
   readonly other_list_changes: typeof otherListChanges;
@@ -53,6 +55,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'desk',
     statuses: [200],
     absences: ['not_deployed'],
+  },
+  deployer_record: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/evm/deployer/{chain}/{address}',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_supported', 'not_deployed'],
   },
   health: {
     kind: 'plain',

@@ -12,6 +12,7 @@ import {
 } from './feature.ts';
 import { access } from './features/access.ts';
 import { bridges } from './features/bridges.ts';
+import { deployers } from './features/deployers.ts';
 import { entities } from './features/entities.ts';
 import { exchanges } from './features/exchanges.ts';
 import { forensics } from './features/forensics.ts';
@@ -35,6 +36,7 @@ export const FEATURES = featureList([
   forensics,
   indexing,
   entities,
+  deployers,
   partner,
   receipts,
   health,

@@ -15,6 +15,8 @@ export type Outside = {
   readonly rpc: ByChain;
   readonly solana: string | null;
   readonly prices: string | null;
+  /** DexScreener-compatible API. */
+  readonly venue: string | null;
   /** Calls a second that the providers take; `null`: each provider's own plan. */
   readonly callsPerS: number | null;
 };
@@ -43,15 +45,17 @@ export function outsideOf(config: Config): Outside {
     rpc: of(config.rpc),
     solana: revealed(config.rpc.solana),
     prices: revealed(config.pricesUrl),
+    venue: revealed(config.venueUrl),
     callsPerS: null,
   };
 }
 
-/** The simulated world's providers: a list, an explorer, prices, and the node of one chain. */
+/** The simulated world's providers, and the node of one of its chains. */
 export function simulatedOutside(world: {
   readonly mirror: string;
   readonly explorer: string;
   readonly prices: string;
+  readonly venue: string;
   readonly ethereumNode: string;
 }): Outside {
   return {
@@ -61,6 +65,7 @@ export function simulatedOutside(world: {
     rpc: { ...NOWHERE, ethereum: world.ethereumNode },
     solana: null,
     prices: world.prices,
+    venue: world.venue,
     callsPerS: SIMULATED_CALLS_PER_S,
   };
 }

@@ -15,6 +15,7 @@ import { jsonIn } from '../sources/http/json-text.ts';
 import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
+import { SANDBOX_DEPLOYERS, worldPoolsOf } from '../world/deployers.ts';
 import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
 import { isRpcFault } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
@@ -22,9 +23,11 @@ import { worldLabelsCsv } from '../world/labels.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
+import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { access } from './features/access.ts';
+import { deployers } from './features/deployers.ts';
 import { sanctions } from './features/sanctions.ts';
 import { tables } from './features/tables.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
@@ -67,17 +70,21 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
     priceOf: (id, at) => worldPriceOf(WORLD_SEED, id, at),
   });
   opened.add('simulated prices', prices.close);
+  const venue = await startVenue(worldPoolsOf);
+  opened.add('simulated venue', venue.close);
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
     if (provider === 'rpc' && isRpcFault(fault)) nodes.fault(fault);
     if (provider === 'explorer' && isExplorerFault(fault)) explorer.fault(() => fault);
     if (provider === 'prices' && isPriceFault(fault)) prices.fault(fault);
+    if (provider === 'venue' && isVenueFault(fault)) venue.fault(() => fault);
   }
   return {
     outside: simulatedOutside({
       mirror: publisher.url('SDN_ADVANCED.ZIP').href,
       explorer: explorer.etherscan.href,
       prices: prices.url.href,
+      venue: venue.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,
     }),
     furnish: async (parts, baseUrl) => {
@@ -85,12 +92,28 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
         .of(sanctions)
         .services.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
+      await walkSandbox(parts);
       return demoCredentials(config, parts, baseUrl);
     },
   };
 }
 
 const FURNISH_MS_MAX = 60_000;
+
+/** The deployers that have a record from the first start on. */
+const WALKED = ['allDied', 'mixed', 'unlisted', 'none'] as const;
+
+/** The start waits for their walks no longer than this; what is not walked by then is queued. */
+const WALKS_MS_MAX = 5_000;
+
+async function walkSandbox(parts: Parts): Promise<void> {
+  const { ports, services } = parts.of(deployers);
+  const signal = AbortSignal.timeout(WALKS_MS_MAX);
+  for (const name of WALKED) {
+    await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name]);
+    await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
+  }
+}
 
 // The same files go through the same importers as an operator's.
 async function fillTables(config: Config, parts: Parts): Promise<void> {

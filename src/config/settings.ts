@@ -178,6 +178,7 @@ const SOURCES = {
   EXHIBIT_EXPLORER_KEY: optional(secret(1), 'Its key.', { needs: 'EXHIBIT_EXPLORER_URL' }),
   ...forChains('EXHIBIT_BLOCKSCOUT_', EVM_CHAINS, (chain) => `Blockscout instance of ${chain}.`),
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
+  EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),
 } as const;
 
 const ACCESS = {
@@ -227,6 +228,11 @@ const LIMITS = {
     '1h',
     duration('h', MINUTE_MS, 30 * DAY_MS),
     "Age at which a chain's tip carries no negative. A bare number is hours.",
+  ),
+  EXHIBIT_EXIT_LIQUIDITY_USD: withInitial(
+    '1000',
+    whole(1, 1_000_000_000, 'US dollars'),
+    'Pooled liquidity in US dollars below which a listed launch has died.',
   ),
 } as const;
 

@@ -1,0 +1,196 @@
+// Are deployers walked as they are documented, over the wire formats of an explorer, a node and a
+// venue, and what becomes of a record when one of them fails?
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { recordFields } from './features/deployers/record.ts';
+import { walkDeployer } from './features/deployers/walk.ts';
+import type { WalkSources } from './ports/launches/deployer-walk.ts';
+import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
+import { contractKinds } from './sources/explorer/contract-kinds.ts';
+import { explorerCreations } from './sources/explorer/deployer-creations.ts';
+import { blockscoutChain, etherscanChain } from './sources/explorer/provider.ts';
+import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
+import { providerGuard } from './sources/http/provider-guard.ts';
+import { launchpadRegistry } from './sources/registry/launchpads-file.ts';
+import { worldChains } from './world/chain-data.ts';
+import { SANDBOX_DEPLOYERS, worldPoolsOf } from './world/deployers.ts';
+import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
+import { startNodes } from './world/json-rpc-server.ts';
+import { WORLD_SEED } from './world/listed-parties.ts';
+import { type StartedVenue, startVenue, VENUE_FAULTS } from './world/venue-api.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const now = () => NOW;
+const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000 };
+const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
+const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
+
+let explorer: StartedExplorer;
+let venue: StartedVenue;
+let nodes: Awaited<ReturnType<typeof startNodes>>;
+let rpc: JsonRpc;
+const chains = worldChains(now, WORLD_SEED);
+
+beforeEach(async () => {
+  explorer = await startExplorer(chains);
+  venue = await startVenue(worldPoolsOf);
+  nodes = await startNodes(chains);
+  const sleep = async () => undefined;
+  rpc = jsonRpc({ url: nodes.url(1), headers: {}, limits: RPC_LIMITS, sleep });
+});
+afterEach(async () => {
+  rpc.close();
+  await Promise.all([explorer.close(), venue.close(), nodes.close()]);
+});
+
+type Over = { readonly dialect?: 'blockscout'; readonly node?: null };
+
+function sources({ dialect, node }: Over = {}): WalkSources {
+  const guard = providerGuard(GUARD, () => performance.now());
+  const asked = { now, timeMs: 20_000, callsMax: 100, simulated: false };
+  const listing = { ...asked, timeMs: 300 };
+  const at =
+    dialect === undefined
+      ? etherscanChain('ethereum', { url: explorer.etherscan, guard }, null)
+      : blockscoutChain('ethereum', { url: explorer.blockscout(1), guard });
+  return {
+    creations: explorerCreations({ at, ...asked }),
+    kinds: contractKinds({ at, ...asked }, node === null ? null : rpc),
+    transfers: explorerTokenTransfers({ at, ...asked }),
+    venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),
+    launchpads: launchpadRegistry(LAUNCHPADS, now),
+  };
+}
+
+async function outcomeOf(address: string, over: Over = {}, limits = LIMITS) {
+  const { signal } = new AbortController();
+  return walkDeployer(sources(over), address, { limits, now }, signal);
+}
+
+async function recordOf(address: string, over: Over = {}, limits = LIMITS) {
+  const outcome = await outcomeOf(address, over, limits);
+  if (!outcome.walked) throw new Error(outcome.why.reason);
+  return recordFields({ ...outcome.walk, failed: null });
+}
+
+const { allDied, mixed, unlisted, none } = SANDBOX_DEPLOYERS;
+
+describe('a deployer is walked to', () => {
+  test('all_died, with the liquidity, volume and transfers of each launch', async () => {
+    const record = await recordOf(allDied);
+    expect(record).toMatchObject({ state: 'all_died', listed_launches: 3, died: 3, death_rate: 1 });
+    expect(
+      record.launches.map((one) => [one.liquidity_usd, one.volume_usd_24h, one.transfers_observed]),
+    ).toEqual([
+      [310.4, 25, 12],
+      [0, 0, 40],
+      [12.5, 0, 3],
+    ]);
+    expect(record.coverage.providers).toEqual([
+      `DexScreener-compatible API ${venue.url.origin}`,
+      `Etherscan-compatible API ${explorer.etherscan.origin}`,
+      `Node ${nodes.url(1).origin}`,
+    ]);
+  });
+
+  test('mixed, through its own factory, with what is no token and what was undone', async () => {
+    const { state, died, survived, coverage, launches } = await recordOf(mixed);
+    expect({ state, died, survived }).toEqual({ state: 'mixed', died: 1, survived: 1 });
+    const kinds = coverage.skipped.map(({ reason }) => reason).sort();
+    const [one, two, three, four] = kinds;
+    expect([one, two, three, four]).toEqual([
+      ...['not_an_erc20', 'not_an_erc20', 'not_an_erc20', 'reverted_creation'],
+    ]);
+    expect(coverage).toMatchObject({
+      direct_creations: 4,
+      factories_walked: 1,
+      factory_depth: 1,
+      truncated: false,
+      truncated_factories: [],
+      contracts_examined: 6,
+      unchecked: 0,
+    });
+    const [factory] = launches.filter(({ via }) => via !== null);
+    expect(coverage.skipped.map(({ address }) => `factory:${address}`)).toContain(factory?.via);
+  });
+
+  test('no_listed_launch, where the venue lists no pair of any', async () => {
+    const record = await recordOf(unlisted);
+    expect(record).toMatchObject({ state: 'no_listed_launch', never_listed: 2, death_rate: null });
+    expect(record.launches.map(({ transfers_observed }) => transfers_observed)).toEqual([0, 3]);
+  });
+
+  test('a record that holds nothing, where it made nothing', async () => {
+    const { launches, coverage } = await recordOf(none);
+    expect([launches, coverage.skipped, coverage.direct_creations]).toEqual([[], [], 0]);
+  });
+
+  test('counts that are a floor, where it made more than are examined', async () => {
+    const record = await recordOf(allDied, {}, { ...LIMITS, contractsMax: 2 });
+    expect(record.coverage).toMatchObject({ truncated: true, contracts_examined: 2 });
+    expect(record.finding).toContain('At least 2 of 2');
+  });
+});
+
+describe('a venue that fails', () => {
+  test.each(VENUE_FAULTS)('raises unchecked and never died: %s', async (fault) => {
+    venue.fault(() => fault);
+    const record = await recordOf(allDied);
+    expect(record).toMatchObject({ state: 'unchecked', died: 0, death_rate: null });
+    expect(record.coverage.unchecked).toBe(3);
+    expect(record.launches.map(({ outcome }) => outcome)).toEqual([
+      ...['unchecked', 'unchecked', 'unchecked'],
+    ]);
+  });
+
+  test('for one launch leaves the others as they are', async () => {
+    const whole = await recordOf(allDied);
+    const one = whole.launches[0]?.address;
+    venue.fault((token) => (token === one ? 'error500' : null));
+    const record = await recordOf(allDied);
+    expect(record).toMatchObject({ state: 'all_died', listed_launches: 2, died: 2 });
+    expect(record.coverage.unchecked).toBe(1);
+  });
+});
+
+describe('an explorer that fails', () => {
+  test.each(['rate-limited', 'notok', 'html', 'unknown-empty', 'error500', 'wrong-type'] as const)(
+    'in its list of transactions leaves no record: %s',
+    async (fault) => {
+      explorer.fault(({ action }) => (action === 'txlist' ? fault : null));
+      expect(await outcomeOf(allDied)).toMatchObject({ walked: false });
+    },
+  );
+
+  test('in the list of one contract makes the counts a floor, and names the factory', async () => {
+    explorer.fault(({ action }) => (action === 'txlistinternal' ? 'notok' : null));
+    const { coverage } = await recordOf(mixed);
+    expect(coverage.truncated).toBe(true);
+    expect(coverage.truncated_factories).toHaveLength(4);
+  });
+
+  test('to say who made a contract leaves no record where nothing else was read', async () => {
+    explorer.fault(({ action }) => (action === 'getcontractcreation' ? 'notok' : null));
+    expect(await outcomeOf(allDied)).toMatchObject({ walked: false });
+  });
+
+  test('to list transfers leaves them null, and the outcome as the venue has it', async () => {
+    explorer.fault(({ action }) => (action === 'tokentx' ? 'notok' : null));
+    const record = await recordOf(allDied);
+    expect(record).toMatchObject({ died: 3 });
+    const [launch] = record.launches;
+    expect([launch?.transfers_observed, launch?.transfers_truncated]).toEqual([null, null]);
+  });
+});
+
+describe('without a node', () => {
+  test('and without a published source each contract is undetermined, and nothing is said', async () => {
+    expect(await outcomeOf(allDied, { node: null })).toMatchObject({ walked: true });
+    const record = await recordOf(allDied, { node: null });
+    expect(record).toMatchObject({ state: 'unchecked', listed_launches: 0 });
+    expect(record.coverage.skipped.map(({ reason }) => reason)).toEqual([
+      ...['undetermined', 'undetermined', 'undetermined'],
+    ]);
+  });
+});

@@ -1,0 +1,69 @@
+// What an operator types to walk deployers now, whether or not they were walked before.
+// A walk that could not be made exits 3: nothing was found out, and nothing of it was kept.
+
+import { parseAddress } from '../../chain/address.ts';
+import { type Command, EXIT, type Io, readArgs, UsageError } from '../../command/command.ts';
+import { printJson } from '../../command/output.ts';
+import type { DeployerWalk } from '../../ports/launches/deployer-records.ts';
+import type { WalkAndCommit } from '../../ports/launches/deployer-walks.ts';
+import { recordFields } from './record.ts';
+
+/** What the command needs. */
+export type WalkServices = { readonly deployers: { readonly walk: WalkAndCommit } };
+
+/** How many addresses one run walks. */
+const ADDRESSES_MAX = 100;
+
+/** `exhibit deployers walk`. */
+export const deployersWalk: Command<WalkServices> = {
+  name: 'deployers walk',
+  summary: 'Walk what Ethereum addresses launched, and commit their records.',
+  usage: 'exhibit deployers walk ADDRESS… [--json]',
+  example: 'exhibit deployers walk 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  details: [
+    'ADDRESS   an Ethereum address; up to 100',
+    'It needs an explorer (EXHIBIT_EXPLORER_URL, or EXHIBIT_BLOCKSCOUT_ETHEREUM); with a node',
+    '(EXHIBIT_RPC_ETHEREUM) tokens are decided by its code and calls, with a venue',
+    '(EXHIBIT_VENUE_URL) it is checked what became of them.',
+    '--json prints one record a line.',
+    'Exit status 3: an address could not be walked. An earlier record of it is kept.',
+  ],
+  run: async (argv, io, { deployers }) => {
+    const { positionals } = readArgs(argv, { options: {}, positionals: ['ADDRESS'], many: true });
+    if (positionals.length > ADDRESSES_MAX) {
+      throw new UsageError(`Up to ${ADDRESSES_MAX} addresses are walked at once.`);
+    }
+    let unwalked = 0;
+    for (const address of [...new Set(positionals.map(evmAddress))]) {
+      const end = await deployers.walk(address, io.signal);
+      if (end.end === 'stopped') return EXIT.couldNotCheck;
+      if (end.end === 'committed') show(io, end.walk);
+      else {
+        unwalked += 1;
+        io.err(`${address}: not walked. ${end.why.reason}`);
+        if (io.json) printJson(io, { address, walked: false, reason: end.why.reason });
+      }
+    }
+    return unwalked === 0 ? EXIT.done : EXIT.couldNotCheck;
+  },
+};
+
+function evmAddress(text: string): string {
+  const parsed = parseAddress(text);
+  if (parsed?.kind !== 'evm') throw new UsageError('ADDRESS takes Ethereum addresses (0x…).');
+  return parsed.address;
+}
+
+function show(io: Io, walk: DeployerWalk): void {
+  const record = recordFields({ ...walk, failed: null });
+  const { address, coverage, finding } = record;
+  if (io.json) {
+    printJson(io, { walked: true, ...record });
+    return;
+  }
+  if (walk.direct_creations === 0) {
+    io.out(`${address}: no_record, ${coverage.contracts_examined} contracts examined.`);
+    return;
+  }
+  io.out(`${address}: ${record.state}. ${finding}`);
+}

@@ -1,0 +1,224 @@
+// What did an address launch, itself and through factories that it made, and what became of it?
+// One level of factories and no further. What was not read is named: it is never a death, and
+// where the creations themselves were not read there is no record.
+
+import { collect } from '../../evidence/measure.ts';
+import { basis, type Partly, Read, seen } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  DeployerWalk,
+  ObservedLaunch,
+  Skipped,
+} from '../../ports/launches/deployer-records.ts';
+import type { MadeContract, WalkSources } from '../../ports/launches/deployer-walk.ts';
+import { outcomeOf } from './outcome.ts';
+
+/** What a walk may cost, and below which pooled liquidity a launch has died. */
+export type WalkLimits = {
+  /** Contracts examined: the newest; the rest makes the counts a floor. */
+  readonly contractsMax: number;
+  /** Contracts that are read at once. */
+  readonly atOnce: number;
+  readonly exitLiquidityUsd: number;
+};
+
+/** What a walk came to: a record, or why there is none. */
+export type WalkOutcome =
+  | { readonly walked: true; readonly walk: DeployerWalk }
+  | { readonly walked: false; readonly why: Why };
+
+/** A contract that may be a launch. `factory`: who made it, where the address did not itself. */
+type Candidate = MadeContract & { readonly factory: string | null };
+
+/** One walk under way: what it was told, and by whom. */
+type Walking = {
+  readonly sources: WalkSources;
+  readonly address: string;
+  readonly limits: WalkLimits;
+  readonly signal: AbortSignal;
+  readonly providers: Set<string>;
+  readonly launches: ObservedLaunch[];
+  readonly skipped: Skipped[];
+  /** Why something was not read, the last of it. */
+  lastWhy: Why | null;
+};
+
+/** Walks the launches of an address. `now` gives Unix seconds. */
+export async function walkDeployer(
+  sources: WalkSources,
+  address: string,
+  { limits, now }: { readonly limits: WalkLimits; readonly now: () => number },
+  signal: AbortSignal,
+): Promise<WalkOutcome> {
+  const walking: Walking = {
+    sources,
+    address,
+    limits,
+    signal,
+    providers: new Set(),
+    launches: [],
+    skipped: [],
+    lastWhy: null,
+  };
+  const made = await sources.creations.madeDirectly(address, signal);
+  const direct = listIn(walking, made);
+  if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
+  const chosen = newestOf(direct.map(directly), limits.contractsMax);
+  const own = await credited(walking, chosen);
+  const disowned = walking.skipped.filter(isDetermined).length;
+  const launchpads = await sources.launchpads.among(own.map((one) => one.address));
+  if (!launchpads.checked) return { walked: false, why: launchpads.why };
+  const ownOnly = own.filter((one) => !launchpads.value.has(one.address));
+  const factories = await childrenOf(walking, ownOnly);
+  const room = Math.max(limits.contractsMax - own.length, 0);
+  const children = newestOf(factories.children, room);
+  const others = await credited(walking, children);
+  await eachOf(walking, [...own, ...others], (one) => examine(walking, one));
+  if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
+  const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
+  if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
+  const distinct = new Set(direct.map((one) => one.address)).size;
+  const cut = distinct > limits.contractsMax || factories.children.length > children.length;
+  const truncated = !(made instanceof Read) || factories.truncated.length > 0 || cut;
+  return {
+    walked: true,
+    walk: {
+      address,
+      captured_at: now(),
+      exit_liquidity_usd: limits.exitLiquidityUsd,
+      launches: walking.launches.sort((a, b) => b.created_at - a.created_at),
+      skipped: walking.skipped,
+      direct_creations: chosen.length - disowned,
+      factories_walked: factories.walked,
+      truncated,
+      truncated_factories: factories.truncated,
+      providers: [...walking.providers].sort(),
+    },
+  };
+}
+
+function directly(made: MadeContract): Candidate {
+  return { ...made, factory: null };
+}
+
+function isDetermined({ reason }: Skipped): boolean {
+  return reason !== 'undetermined';
+}
+
+/** Notes who answered, and gives what was seen so far. */
+function listIn<T>(walking: Walking, reading: Partly<readonly T[], never>): readonly T[] {
+  noted(walking, reading);
+  const list = seen(reading);
+  return list === null ? NOTHING : list;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+function noted(walking: Walking, reading: Partly<unknown, never>): void {
+  for (const { name, url } of basis(reading).sources) walking.providers.add(`${name} ${url}`);
+  if (!(reading instanceof Read)) walking.lastWhy = reading.why;
+}
+
+/** The newest contracts, each address once: one that was made again stands as it is now. */
+function newestOf<C extends MadeContract>(list: readonly C[], max: number): C[] {
+  const byAddress = new Map<string, C[]>();
+  for (const one of list) collect(byAddress, one.address, one);
+  const newest = [...byAddress.values()].flatMap((same) =>
+    same.sort((a, b) => Number(a.reverted) - Number(b.reverted) || b.block - a.block).slice(0, 1),
+  );
+  return newest.sort((a, b) => b.block - a.block).slice(0, max);
+}
+
+/** Those with which the chain credits the address; the others are skipped, and why. */
+async function credited(walking: Walking, list: readonly Candidate[]): Promise<Candidate[]> {
+  const { sources, signal, address, skipped } = walking;
+  const standing = list.filter(({ reverted }) => !reverted);
+  for (const one of list.filter(({ reverted }) => reverted)) {
+    skipped.push({ address: one.address, reason: 'reverted_creation' });
+  }
+  if (standing.length === 0) return [];
+  const makers = await sources.creations.makersOf(
+    standing.map((one) => one.address),
+    signal,
+  );
+  noted(walking, makers);
+  return standing.filter((one) => {
+    const maker = makers.checked ? makers.value.get(one.address) : undefined;
+    if (maker?.signer === address) return true;
+    const reason = maker === undefined ? 'undetermined' : 'attribution_mismatch';
+    skipped.push({ address: one.address, reason });
+    return false;
+  });
+}
+
+type Children = {
+  readonly children: readonly Candidate[];
+  readonly walked: number;
+  readonly truncated: readonly string[];
+};
+
+/** What these contracts made themselves. */
+async function childrenOf(walking: Walking, factories: readonly Candidate[]): Promise<Children> {
+  const { sources, signal } = walking;
+  const made = new Map<string, readonly MadeContract[]>();
+  const truncated: string[] = [];
+  await eachOf(walking, factories, async ({ address: factory }) => {
+    const reading = await sources.creations.madeBy(factory, signal);
+    const list = listIn(walking, reading);
+    if (!(reading instanceof Read)) truncated.push(factory);
+    if (list.length > 0) made.set(factory, list);
+  });
+  const children = [...made].flatMap(([factory, list]) => list.map((one) => ({ ...one, factory })));
+  return { children, walked: made.size, truncated: truncated.sort() };
+}
+
+/** Works on a list, a few at once, until the walk is stopped. */
+async function eachOf<T>(
+  { limits, signal }: Walking,
+  list: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...list];
+  const worker = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      if (signal.aborted) return;
+      await work(one);
+    }
+  };
+  await Promise.all(Array.from({ length: limits.atOnce }, worker));
+}
+
+/** Decides what a credited contract is, and what became of it where it is a token. */
+async function examine(walking: Walking, candidate: Candidate): Promise<void> {
+  const { sources, signal, skipped, launches, limits } = walking;
+  const { address, at, factory } = candidate;
+  const kind = await sources.kinds.kindOf(address, signal);
+  noted(walking, kind);
+  if (!kind.checked || kind.value === 'undecided') {
+    skipped.push({ address, reason: 'undetermined' });
+    return;
+  }
+  if (kind.value === 'other') {
+    skipped.push({ address, reason: 'not_an_erc20' });
+    return;
+  }
+  const transfers = await sources.transfers.observed(address, signal);
+  noted(walking, transfers);
+  const moved = transfers.checked ? transfers.value : null;
+  // A contract that is gone was a token where transfers of it are on the chain.
+  if (kind.value === 'no_code' && (moved === null || moved.count === 0)) {
+    skipped.push({ address, reason: 'undetermined' });
+    return;
+  }
+  const pools = await sources.venue.poolsOf(address, signal);
+  noted(walking, pools);
+  const listed = pools.checked ? pools.value : null;
+  launches.push({
+    address,
+    created_at: at,
+    factory,
+    ...outcomeOf({ pools: listed, transfers: moved }, limits.exitLiquidityUsd),
+    transfers_observed: moved === null ? null : moved.count,
+    transfers_truncated: moved === null ? null : moved.truncated,
+  });
+}

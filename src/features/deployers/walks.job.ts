@@ -1,0 +1,92 @@
+// Who walks, and what is kept of a walk?
+// One at a time in a process, from a queue that all processes share. A walk is committed whole or
+// not at all; one that fails is due again later, and leaves the record before it.
+
+import { MS_PER_S } from '../../chain/time.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { WalkSources } from '../../ports/launches/deployer-walk.ts';
+import type { DeployerWalks, WalkAndCommit } from '../../ports/launches/deployer-walks.ts';
+import { type WalkLimits, walkDeployer } from './walk.ts';
+
+/** A walk takes no longer than this. */
+const WALK_MAX_S = 900;
+/** A walk is another's to take over once it was taken so long ago. */
+const TAKEN_S = WALK_MAX_S + 60;
+
+type WalkerParts = {
+  /** `null` where nobody can be asked who made a contract. */
+  readonly sources: WalkSources | null;
+  readonly walks: DeployerWalks;
+  readonly limits: WalkLimits;
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+/** What walks an address and commits the record. */
+export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCommit {
+  return async (address, signal) => {
+    if (sources === null) return { end: 'failed', why: notConfigured() };
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(WALK_MAX_S * MS_PER_S)]);
+    const outcome = await walkDeployer(sources, address, { limits, now }, bounded);
+    if (signal.aborted) return { end: 'stopped' };
+    if (!outcome.walked) {
+      const noted = await walks.fail(address, { at: now(), reason: outcome.why.reason });
+      return { end: 'failed', why: noted.checked ? outcome.why : noted.why };
+    }
+    const kept = await walks.commit(outcome.walk);
+    if (!kept.checked) return { end: 'failed', why: kept.why };
+    return { end: 'committed', walk: outcome.walk };
+  };
+}
+
+/** Why nobody is walked where no explorer is set. */
+export function notConfigured(): Why {
+  return why('not_configured', { what: 'An explorer of Ethereum (EXHIBIT_EXPLORER_URL)' });
+}
+
+type QueueParts = {
+  readonly walks: DeployerWalks;
+  readonly walk: WalkAndCommit;
+  /** How often an empty queue is looked at. */
+  readonly pollMs: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onFailure: (address: string | null, why: Why) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Starts walking whoever is due. `stop` ends the walk under way and waits for it. */
+export function walkQueue(parts: QueueParts): { readonly stop: () => Promise<void> } {
+  const ended = new AbortController();
+  const running = rounds(parts, ended.signal);
+  return {
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}
+
+async function rounds(parts: QueueParts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const round = await oneRound(parts, signal);
+    if (round === 'idle') await parts.sleep(parts.pollMs, signal);
+  }
+}
+
+/** Walks the next address that is due, if one is. A bug in a walk is told and ends no other. */
+async function oneRound(
+  { walks, walk, onFailure, onBug }: QueueParts,
+  signal: AbortSignal,
+): Promise<'walked' | 'idle'> {
+  try {
+    const next = await walks.take(TAKEN_S);
+    if (!next.checked) onFailure(null, next.why);
+    if (!next.checked || next.value === null) return 'idle';
+    const end = await walk(next.value, signal);
+    if (end.end === 'failed') onFailure(next.value, end.why);
+    return 'walked';
+  } catch (error) {
+    onBug(error);
+    return 'idle';
+  }
+}

@@ -25,14 +25,14 @@ const CENTS = 100;
 export function outcomeOf({ pools, transfers }: Observed, exitLiquidityUsd: number): Outcome {
   if (pools === null) return { outcome: 'unchecked', liquidity_usd: null, volume_usd_24h: null };
   const own = pools.filter(({ side }) => side === 'base');
-  const liquidity_usd = sumOf(own.map((pool) => pool.liquidity_usd));
-  const volume_usd_24h = sumOf(own.map((pool) => pool.volume_usd_24h));
+  const held = sumOf(own.map((pool) => pool.liquidity_usd));
   const untouched = transfers !== null && transfers.count === 0;
-  const said = decided(pools, liquidity_usd, exitLiquidityUsd);
+  const said = decided(pools, held, exitLiquidityUsd);
   // Of a token that nobody ever moved there was nothing to sell.
   const outcome = said === 'died' && untouched ? 'never_listed' : said;
   if (outcome === 'never_listed') return { outcome, liquidity_usd: null, volume_usd_24h: null };
-  return { outcome, liquidity_usd, volume_usd_24h };
+  const volume_usd_24h = cents(sumOf(own.map((pool) => pool.volume_usd_24h)));
+  return { outcome, liquidity_usd: cents(held), volume_usd_24h };
 }
 
 function decided(
@@ -48,9 +48,14 @@ function decided(
   return all !== null && all < exitLiquidityUsd ? 'died' : 'unchecked';
 }
 
-/** The sum of what is told, to the cent; `null` where nothing is. */
+/** The sum of what is told; `null` where nothing is. */
 function sumOf(amounts: readonly (number | null)[]): number | null {
   const told = present(amounts);
   if (told.length === 0) return null;
-  return Math.round(told.reduce((sum, one) => sum + one) * CENTS) / CENTS;
+  return told.reduce((sum, one) => sum + one);
+}
+
+/** An amount as it is shown; what follows from it was decided before. */
+function cents(usd: number | null): number | null {
+  return usd === null ? null : Math.round(usd * CENTS) / CENTS;
 }

@@ -36,6 +36,7 @@ describe('the outcome of a launch', () => {
   test.each([
     ['below the level', [pool(999.99)], 'died', 999.99],
     ['at the level', [pool(1_000)], 'live', 1_000],
+    ['below it by less than a cent', [pool(999.996)], 'died', 1_000],
     ['in several pools that reach it together', [pool(600.1), pool(400.2)], 'live', 1_000.3],
     ['in several pools that do not', [pool(600), pool(0)], 'died', 600],
     ['beside a pool that does not tell', [pool(600), pool(null)], 'unchecked', 600],

@@ -2,6 +2,7 @@
 // One level of factories and no further. What was not read is named: it is never a death, and
 // where the creations themselves were not read there is no record.
 
+import { setMaxListeners } from 'node:events';
 import { collect } from '../../evidence/measure.ts';
 import { basis, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -50,6 +51,8 @@ export async function walkDeployer(
   { limits, now }: { readonly limits: WalkLimits; readonly now: () => number },
   signal: AbortSignal,
 ): Promise<WalkOutcome> {
+  // Every question of the walk listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, signal);
   const walking: Walking = {
     sources,
     address,
@@ -77,8 +80,7 @@ export async function walkDeployer(
   if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
   if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
-  const distinct = new Set(direct.map((one) => one.address)).size;
-  const cut = distinct > limits.contractsMax || factories.children.length > children.length;
+  const cut = distinct(direct) > chosen.length || distinct(factories.children) > children.length;
   const truncated = !(made instanceof Read) || factories.truncated.length > 0 || cut;
   return {
     walked: true,
@@ -95,6 +97,11 @@ export async function walkDeployer(
       providers: [...walking.providers].sort(),
     },
   };
+}
+
+/** How many contracts a list has: one that was made again is one. */
+function distinct(list: readonly MadeContract[]): number {
+  return new Set(list.map(({ address }) => address)).size;
 }
 
 function directly(made: MadeContract): Candidate {

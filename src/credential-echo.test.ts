@@ -96,6 +96,7 @@ const TAKE_ADDRESS = [
   'wallet_score',
   'wallet_entity',
   'deployer_record',
+  'token_creator',
   'partner_scan',
 ];
 

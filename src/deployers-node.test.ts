@@ -1,6 +1,6 @@
 // Is a deployer's record exactly as documented on a real EVM: direct, by a factory, by CREATE2,
-// destroyed and made again, reverted, behind a proxy, an NFT, a pool, a router, and a factory behind
-// a factory?
+// destroyed and made again, reverted, behind a proxy, an NFT, a pool, a router, and what a factory
+// behind a factory made?
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

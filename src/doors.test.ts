@@ -262,6 +262,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   receipts_index: {},
   registry_bridges: {},
   sanctions_changes: {},
+  token_creator: { address: LISTED },
   wallet_bridges: { address: LISTED, chain: 'base' },
   wallet_cex: { address: LISTED },
   wallet_entity: { address: LISTED },

@@ -52,6 +52,7 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'paid a mixer',
     'shares a deposit address',
     'launched one that lives, one that died, and more',
+    'a token of who launched one that lives, one that died, and more',
     'a hole, nothing held beside it',
     'a late start, nothing held beside it',
     'an old tip, some held beside it',

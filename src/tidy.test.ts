@@ -48,7 +48,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   indexing: [],
   sanctions: ['history', 'tables'],
   bridges: ['history', 'tables'],
-  deployers: [],
+  deployers: ['tables'],
   deposits: ['history', 'tables'],
   screening: ['tables'],
   entities: ['deposits', 'history', 'tables'],

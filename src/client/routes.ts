@@ -6,6 +6,7 @@ import type { AccessRule, Method } from '../contract/route.ts';
 import type { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
 import type { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
 import type { deployerRecord } from '../features/deployers/deployer-record.contract.ts';
+import type { tokenCreator } from '../features/deployers/token-creator.contract.ts';
 import type { walletEntity } from '../features/entities/wallet-entity.contract.ts';
 import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
@@ -29,6 +30,7 @@ export type Contracts = {
   readonly receipts_index: typeof receiptsIndex;
   readonly registry_bridges: typeof registryBridges;
   readonly sanctions_changes: typeof sanctionsChanges;
+  readonly token_creator: typeof tokenCreator;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
   readonly wallet_entity: typeof walletEntity;
@@ -119,6 +121,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'open',
     statuses: [200, 503],
     absences: [],
+  },
+  token_creator: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/token/{address}/creator',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_deployed'],
   },
   wallet_bridges: {
     kind: 'evidence',

@@ -1,5 +1,6 @@
 // What is planted in the worlds in which an address has launched tokens?
 
+import { given } from '../evidence/measure.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/launches/deployer-records.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
@@ -45,7 +46,7 @@ function plan(name: string, walk: Partial<DeployerWalk>, said: readonly string[]
 }
 
 /** The worlds, and what may then not be said of the deployer. */
-export const DEPLOYER_PLANS: readonly Plan[] = [
+const OF_DEPLOYER: readonly Plan[] = [
   plan(
     'launched one that lives, one that died, and more',
     {
@@ -96,4 +97,38 @@ export const DEPLOYER_PLANS: readonly Plan[] = [
     { launches: [launchOf('unlisted', 'never_listed')], direct_creations: 1 },
     ['never_listed'],
   ),
+];
+
+const TOKEN = evm('launched token');
+const CREATION = { creator: DEPLOYER, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 } as const;
+const CODE = { size: 10, delegates_to: null, minimal_proxy_of: null } as const;
+
+/** The same worlds, asked about a token that the deployer made. */
+const OF_TOKEN = OF_DEPLOYER.map(
+  (one): Plan => ({
+    ...one,
+    name: `a token of who ${one.name}`,
+    about: TOKEN,
+    subjects: [TOKEN],
+    facts: [{ chain: 'ethereum', address: TOKEN, code: CODE, creation: CREATION }],
+    contradicts: {
+      token_creator: [
+        'code_size',
+        ...given(one.contradicts['deployer_record']).map((place) => `record.${place}`),
+      ],
+    },
+  }),
+);
+
+/** Every world in which an address has launched tokens. */
+export const DEPLOYER_PLANS: readonly Plan[] = [
+  ...OF_DEPLOYER,
+  ...OF_TOKEN,
+  {
+    name: 'a token that destroyed itself',
+    about: TOKEN,
+    subjects: [TOKEN],
+    facts: [{ chain: 'ethereum', address: TOKEN, code: { ...CODE, size: 0 }, creation: CREATION }],
+    contradicts: {},
+  },
 ];

@@ -34,6 +34,7 @@ const SAYINGS: readonly Saying[] = [
   ],
   [REASONS.no_receipt.sentence, ['receipts']],
   [REASONS.no_record.sentence, ['deployer_records']],
+  [REASONS.mint_not_held.sentence, ['launch_corpus']],
   ['No creation by it was met.', ['deployer_records']],
   [' never listed: in no rate.', ['deployer_records']],
   [': no venue lists a pair.', ['deployer_records']],

@@ -5,6 +5,11 @@ import {
   type DeployerPorts,
   deployerRecordHandler,
 } from '../../features/deployers/deployer-record.route.ts';
+import { tokenCreator } from '../../features/deployers/token-creator.contract.ts';
+import {
+  type CreatorPorts,
+  tokenCreatorHandler,
+} from '../../features/deployers/token-creator.route.ts';
 import { deployersWalk } from '../../features/deployers/walk.command.ts';
 import { notConfigured, walker, walkQueue } from '../../features/deployers/walks.job.ts';
 import { DEPLOYER_CHAIN } from '../../ports/launches/deployer-records.ts';
@@ -73,7 +78,10 @@ export const deployers = feature({
       close: nodes.close,
     };
   },
-  routes: [served(deployerRecord, (given: DeployerPorts) => deployerRecordHandler(given))],
+  routes: [
+    served(deployerRecord, (given: DeployerPorts) => deployerRecordHandler(given)),
+    served(tokenCreator, (given: CreatorPorts) => tokenCreatorHandler(given)),
+  ],
   ports: {
     deployerRecords: {
       tag: 'deployer_records',

@@ -49,7 +49,7 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
     last_checked_at: 'time',
     settled: 'flag',
   },
-  keys: { deployer: 'deployer' },
+  keys: { deployer: 'deployer', mint: 'mint' },
   counting: {
     which: 'best row',
     of: 'mint',
@@ -84,11 +84,13 @@ export const launchCorpus: ImportedTable<Launch, LaunchCorpusPort, CorpusLookUp>
   },
 };
 
-/** Settled launches, counted by the wallet that launched them. */
+/** Settled launches, counted by the wallet that launched them, and who launched each mint. */
 function launchCounts(): TableIndex<Launch, CorpusLookUp> {
   const byWallet = new Map<string, LaunchCount>();
+  const byMint = new Map<string, string>();
   return {
-    add: ({ deployer, listed_after_window }) => {
+    add: ({ mint, deployer, listed_after_window }) => {
+      byMint.set(mint, deployer);
       const known = byWallet.get(deployer);
       const died = listed_after_window === false ? 1 : 0;
       byWallet.set(deployer, {
@@ -98,13 +100,16 @@ function launchCounts(): TableIndex<Launch, CorpusLookUp> {
       });
     },
     size: () => byWallet.size,
-    answer: (settled_launches, wallets) => {
+    answer: (settled_launches, addresses) => {
       const found = new Map<string, LaunchCount>();
-      for (const wallet of wallets) {
-        const count = byWallet.get(wallet);
-        if (count !== undefined) found.set(wallet, count);
+      const launchers = new Map<string, string>();
+      for (const address of addresses) {
+        const count = byWallet.get(address);
+        if (count !== undefined) found.set(address, count);
+        const launcher = byMint.get(address);
+        if (launcher !== undefined) launchers.set(address, launcher);
       }
-      return { settled_launches, found };
+      return { settled_launches, found, launchers };
     },
   };
 }

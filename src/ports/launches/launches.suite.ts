@@ -55,6 +55,11 @@ export function launchCorpusKeeps(
       expect(found.get(OTHER)).toEqual({ deployer: OTHER, launches_settled: 1, died: 1 });
     });
 
+    test('names the wallet that launched a settled mint, and no other', async () => {
+      const { launchers } = valueIn(await asked(LAUNCHES, 'mint-2', 'mint-3', WALLET));
+      expect([...launchers]).toEqual([['mint-2', WALLET]]);
+    });
+
     test('a wallet whose launches have not settled has no count', async () => {
       const look = valueIn(await asked(LAUNCHES, NEW));
       expect([...look.found.keys()]).toEqual([]);

@@ -26,10 +26,12 @@ export type LaunchCount = {
   readonly died: number;
 };
 
-/** What a look-up found, by the wallet's exact address. */
+/** What a look-up found, by the exact address of a wallet or of a mint. */
 export type CorpusLookUp = {
   readonly settled_launches: number;
   readonly found: ReadonlyMap<string, LaunchCount>;
+  /** Of each settled mint that was asked about, the wallet that launched it. */
+  readonly launchers: ReadonlyMap<string, string>;
 };
 
 /** The Solana launch corpus. Readable once an import of it has completed. */

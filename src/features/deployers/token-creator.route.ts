@@ -1,0 +1,153 @@
+// Answers GET /api/v1/token/{address}/creator: who made a token, and what became of what they made.
+// The creator is a fact of the chain; beside it stands the record that is held, or why none is.
+
+import type { z } from 'zod';
+import { describeMisform, parseAddress } from '../../chain/address.ts';
+import type { EvmChainName } from '../../chain/chain.ts';
+import { badInput } from '../../contract/refusals.ts';
+import type { Asked, Handler } from '../../contract/route.ts';
+import { claim } from '../../evidence/claim.ts';
+import { present } from '../../evidence/measure.ts';
+import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
+import type { LaunchCorpus } from '../../ports/launches/launches.ts';
+import { launchAnswer } from '../tables/launches.ts';
+import { chainNotServed, noLaunchFound } from './absent.ts';
+import { recordShown } from './record-shown.ts';
+import { tokenCreator } from './token-creator.contract.ts';
+
+type Data = z.input<typeof tokenCreator.data>;
+
+/** The ports of the route. */
+export type CreatorPorts = {
+  readonly chainFacts: ChainFacts;
+  readonly deployerRecords: DeployerRecords;
+  readonly launchCorpus: LaunchCorpus;
+};
+
+const CAVEAT =
+  'The creator is whom the chain credits with the contract, or the wallet that launched the ' +
+  'mint; who controls it today may be another. A creator without a record has not been cleared.';
+
+/** The handler of a token's creator. */
+export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCreator> {
+  return async ({ params, query }, asked) => {
+    const parsed = parseAddress(params.address);
+    if (parsed === null) {
+      const misform = describeMisform(params.address);
+      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+    }
+    const { kind, address } = parsed;
+    const { chain = kind === 'solana' ? 'solana' : DEPLOYER_CHAIN } = query;
+    if (kind === 'solana' && chain === 'solana') return minted(ports, address);
+    if (kind !== 'evm' || chain === 'solana') {
+      return badInput([`address: not an address of ${chain}; nothing was checked`]);
+    }
+    return contractMade(ports, { chain, address, asked });
+  };
+}
+
+/** A mint of the Solana launch corpus. */
+async function minted({ launchCorpus }: CreatorPorts, address: string) {
+  const look = await launchCorpus.lookUp([address]);
+  if (!look.checked) return tokenCreator.absent.not_deployed({ subject: address, silent: look });
+  const creator = look.value.launchers.get(address);
+  if (creator === undefined) {
+    const reason = why('mint_not_held', { launches: String(look.value.settled_launches) });
+    const consulted = [look] as const;
+    return tokenCreator.absent.insufficient_evidence({ subject: address, why: reason, consulted });
+  }
+  const counts = await launchCorpus.lookUp([creator]);
+  const count = counts.checked ? counts.value.found.get(creator) : undefined;
+  const data: Data = {
+    address,
+    chain: 'solana',
+    creator,
+    factory: null,
+    creation_tx: null,
+    creation_block: null,
+    code_size: null,
+    record: null,
+    launches:
+      count === undefined
+        ? null
+        : {
+            answer: launchAnswer(count),
+            launches_settled: count.launches_settled,
+            died: count.died,
+          },
+    record_checked: false,
+    corpus_checked: claim(counts, isWhole, isNot),
+    reason: counts.checked ? null : counts.why.reason,
+    caveat: CAVEAT,
+  };
+  return tokenCreator.ok({ subject: address, data, rests: [look] });
+}
+
+const isWhole = (): true => true;
+const isNot = (): false => false;
+
+type Token = { readonly chain: EvmChainName; readonly address: string; readonly asked: Asked };
+
+/** A contract of an EVM chain. */
+async function contractMade(ports: CreatorPorts, { chain, address, asked }: Token) {
+  const wanted = ['code', 'creation'] as const;
+  const { code, creation } = await ports.chainFacts.of(chain, address, wanted, asked.signal);
+  const found = seen(map(creation, (one) => [one]));
+  if (found === null) {
+    // A contract that destroyed itself has no code either, and an explorer still tells its maker.
+    const unknown = !(creation instanceof Read) && creation.why.code === 'creation_not_found';
+    if (unknown && code.checked && code.value.size === 0) {
+      const reason = why('account_without_code');
+      const consulted = [code] as const;
+      return tokenCreator.absent.insufficient_evidence({
+        subject: address,
+        why: reason,
+        consulted,
+      });
+    }
+    return tokenCreator.absent.not_deployed({ subject: address, silent: unreadOf(creation) });
+  }
+  const [{ creator, factory, tx, block }] = found;
+  const record = chain === DEPLOYER_CHAIN ? await ports.deployerRecords.recordOf(creator) : null;
+  const [first, ...more] = present([
+    creation instanceof Read ? creation : null,
+    record?.checked === true ? record : null,
+  ]);
+  // A creation that is made up shows nothing by itself.
+  if (first === undefined) {
+    const silent = record === null || record.checked ? unreadOf(creation) : record;
+    return tokenCreator.absent.not_deployed({ subject: address, silent });
+  }
+  const held = record?.checked === true && record.value.direct_creations > 0 ? record : null;
+  const data: Data = {
+    address,
+    chain,
+    creator,
+    factory,
+    creation_tx: tx,
+    creation_block: block,
+    code_size: code.checked ? claim(code, ({ size }) => size) : null,
+    record: held === null ? null : recordShown(held),
+    launches: null,
+    record_checked: record === null ? false : claim(record, isWhole, isNot),
+    corpus_checked: false,
+    reason: held === null ? reasonOf(chain, record) : null,
+    caveat: CAVEAT,
+  };
+  return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
+}
+
+type RecordReading = Awaited<ReturnType<DeployerRecords['recordOf']>>;
+
+function reasonOf(chain: EvmChainName, record: RecordReading | null): string {
+  if (record === null) return chainNotServed(chain).reason;
+  return record.checked ? noLaunchFound(record.value).reason : record.why.reason;
+}
+
+function unreadOf<P extends string>(reading: Read<unknown, P> | Silent<P>): Silent<P> {
+  if (reading instanceof Read) throw new TypeError('creator: a creation that was read is shown');
+  return reading;
+}

@@ -14,7 +14,7 @@ import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
-/** How often it is killed: the whole suite has a little time for it, a trial of its own has more. */
+/** How often it is killed: the suite has a little time for it, a trial of its own has more. */
 const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 3);
 const DEPLOYERS = 3 * KILLS;
 const LAUNCHES = 40;
@@ -40,7 +40,10 @@ const sources = {
   creations: {
     madeDirectly: (address) => say('deployer_creations', contracts(address)),
     madeBy: () => say('deployer_creations', []),
-    makersOf: (list) => say('deployer_creations', new Map(list.map((one) => [one, { signer: current }]))),
+    makersOf: (list) => {
+      const makers = list.map((one) => [one, { signer: current }]);
+      return say('deployer_creations', new Map(makers));
+    },
   },
   kinds: { kindOf: () => say('contract_kinds', 'erc20') },
   transfers: { observed: () => say('token_transfers', { count: 3, truncated: false }) },
@@ -56,7 +59,11 @@ const limits = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1000 };
 const walk = walker({ sources, walks, limits, now });
 walkQueue({
   walks, pollMs: 5, sleep: (ms) => wait(ms),
-  walk: (address, signal) => { current = address; console.log('begun'); return walk(address, signal); },
+  walk: (address, signal) => {
+    current = address;
+    console.log('begun');
+    return walk(address, signal);
+  },
   onFailure: (address, why) => console.log('failed ' + why.reason),
   onBug: (error) => console.log('failed ' + error),
 });

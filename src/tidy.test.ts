@@ -61,7 +61,12 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
 const ARROWS: readonly Arrows[] = [
   { of: EVIDENCE, may: [], outside: [], sealed: true },
-  { of: CHAIN, may: [], outside: ['hash-wasm', '@noble/hashes', '@scure/base'], sealed: true },
+  {
+    of: CHAIN,
+    may: [],
+    outside: ['hash-wasm', '@noble/hashes', '@scure/base', 'ox'],
+    sealed: true,
+  },
   { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: [] },
   {
@@ -153,7 +158,7 @@ const ARROWS: readonly Arrows[] = [
       'types:src/compose/',
     ],
     outside: [
-      ...['zod', 'oxc-parser', 'vitest', 'fast-check'],
+      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox'],
       ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
     ],
   },

@@ -287,6 +287,11 @@ export const REASONS = {
     means: 'A node that does not know a transaction has said nothing about it.',
     next: 'The operator asks an archive node, or reads the receipt from a file.',
   },
+  bridge_event_unknown: {
+    sentence: 'bridge_event_unknown: {contract} logged an event whose layout is not known.',
+    means: 'A contract of the registry of bridges logged something that cannot be read.',
+    next: 'The operator reads the transaction in an explorer, or waits for the layout.',
+  },
   no_bridge_seen: {
     sentence: 'Nothing was traced on {chain}: no bridge contact in {rows} transfers, and {rest}',
     means: 'What could be read shows no bridge contact, and not everything could be read.',

@@ -8,8 +8,8 @@ import { BRIDGE_PROTOCOLS } from '../ports/bridges/bridge-registry.ts';
 
 const SAID = z.strictObject({
   direction: z.enum(['out', 'in']).optional(),
-  kind: z.enum(['message', 'liquidity']).optional(),
-  user: z.string().optional(),
+  kind: z.enum(['bridge', 'message', 'liquidity']).optional(),
+  user: z.string().nullable().optional(),
   asset: z.string().nullable().optional(),
   // In the token's smallest units.
   amount: z

@@ -13,24 +13,20 @@ const PROVIDERS = evm('pool of providers');
 
 /** The contracts of the registry: one that moves assets, and two through which nobody bridges. */
 export const BRIDGE_ROWS: readonly RegistryRow[] = [
-  bridgeRow(BRIDGE, 'SpokePool', 'liquidity', null),
-  bridgeRow(MESSENGER, 'Endpoint', 'messaging', null),
-  bridgeRow(PROVIDERS, 'HubPool', 'liquidity', 'providers only'),
+  bridgeRow(BRIDGE, 'SpokePool', 'liquidity'),
+  bridgeRow(MESSENGER, 'Endpoint', 'messaging'),
+  bridgeRow(PROVIDERS, 'HubPool', 'providers'),
 ];
 
-function bridgeRow(
-  address: string,
-  name: string,
-  role: RegistryRow['role'],
-  note: string | null,
-): RegistryRow {
+function bridgeRow(address: string, name: string, role: RegistryRow['role']): RegistryRow {
   return {
     chain: 'ethereum',
     address,
     protocol: 'across',
     name,
     role,
-    note,
+    note: null,
+    also_on: [],
     valid_from_block: null,
     sources: ['tests'],
     reviewed: '2026-09-01',
@@ -62,15 +58,19 @@ const TOTALS = ['out_usd', 'in_usd', 'transfers', 'transactions'].map((one) => `
 const STRANGE_LOG = { address: BRIDGE, topics: [`0x${'5'.repeat(64)}`], data: '0x', index: 0 };
 
 /** The receipt of a transfer to the bridge. */
-function receiptOf({ tx, block, from }: HistoryTransfer, logs: ReceiptFacts['logs']): ReceiptFacts {
-  const facts = { chain: 'ethereum', tx, block, from, to: BRIDGE } as const;
-  return { ...facts, value: 0n, success: true, logs };
+function receiptOf(
+  { tx, block, from, to }: HistoryTransfer,
+  logs: ReceiptFacts['logs'],
+): ReceiptFacts {
+  const facts = { chain: 'ethereum', tx, block, from, to } as const;
+  return { ...facts, value: 0n, input: null, success: true, logs };
 }
 
 /** Worlds in which the subject deals with bridges, or seems to. */
 export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
   const { subject, near, poison, spam, transferOf } = cast;
   const paid = transferOf(subject, BRIDGE);
+  const sent = transferOf(subject, near);
   const unpriced = { ...spam, initiator: subject, has_market: null };
   return [
     {
@@ -105,12 +105,14 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
     {
       name: 'poisoned in a bridge’s name',
       said: ['transfers_left_out.zero_value'],
-      transfers: [transferOf(BRIDGE, subject, poison), transferOf(subject, near)],
+      transfers: [transferOf(BRIDGE, subject, poison), sent],
+      receipts: [receiptOf(sent, [])],
     },
     {
       name: 'sent spam in a bridge’s name',
       said: ['transfers_left_out.no_market_token'],
-      transfers: [transferOf(BRIDGE, subject, spam), transferOf(subject, near)],
+      transfers: [transferOf(BRIDGE, subject, spam), sent],
+      receipts: [receiptOf(sent, [])],
     },
     {
       name: 'paid a bridge that logged something unknown',

@@ -98,6 +98,7 @@ export function bridgeRow(address: string, over: Partial<RegistryRow> = {}): Reg
     name: 'SpokePool',
     role: 'lock',
     valid_from_block: null,
+    also_on: [],
     sources: ['tests'],
     reviewed: '2026-01-01',
     note: null,

@@ -118,12 +118,19 @@ describe('transactions of Across of our own making', () => {
   });
 
   test('a chain that the file does not name is told by the contracts, where one alone fits', async () => {
-    const { said } = await explain(own('fill-on-base').replace(/ *"chainId": "0x2105",\n/, ''));
-    expect(said).toMatchObject([{ chain: 'base', direction: 'in' }]);
+    const { said } = await explain(own('deposit-on-ethereum').replace(/ *"chainId": "0x1",\n/, ''));
+    expect(said).toMatchObject([{ chain: 'ethereum', direction: 'out' }]);
+  });
+
+  test('a chain is not guessed where another has the same contract, covered or not', async () => {
+    const { said, status } = await explain(
+      own('fill-on-base').replace(/ *"chainId": "0x2105",\n/, ''),
+    );
+    expect(said).toMatchObject([{ bridged: null, chain: null, checked: false }]);
+    expect(JSON.stringify(said)).toMatch(/fit base, eip155:130, .*eip155:480/);
+    expect(status).toBe(3);
   });
 });
-
-const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 
 describe.skipIf(!RECORDED)('recorded transactions of Across (or skipped: no shared data)', () => {
   test.each([
@@ -146,7 +153,7 @@ describe.skipIf(!RECORDED)('recorded transactions of Across (or skipped: no shar
       said: {
         direction: 'in',
         user: '0xc37b40abdb939635068d3c5f13e7faf686f03b65',
-        asset: '0x4200000000000000000000000000000000000006',
+        asset: 'native',
         amount: '9804674568982550',
         contract: '0x09aea4b2242abc8bb4bb78d537a67a245a7bec64',
         message_id: '42161/1142258',
@@ -160,7 +167,7 @@ describe.skipIf(!RECORDED)('recorded transactions of Across (or skipped: no shar
       said: {
         direction: 'in',
         user: '0xf5d90ac6747cb3352f05bf61f48b991aceae28eb',
-        asset: WETH,
+        asset: 'native',
         chain: 'ethereum',
         origin: 'arbitrum',
         destination: 'ethereum',
@@ -228,10 +235,10 @@ describe.skipIf(!RECORDED)('recorded transactions of Across (or skipped: no shar
   });
 
   test('a chain that the file does not name is told by the contracts, where one alone fits', async () => {
-    const { transaction, receipt } = recorded('test_across_bridge_receive_on_base');
-    const bare = JSON.stringify({ transaction, receipt }).replace('"chainId":"0x2105",', '');
+    const { transaction, receipt } = recorded('test_socket_across_receive_on_arbitrum');
+    const bare = JSON.stringify({ transaction, receipt }).replace('"chainId":"0xa4b1",', '');
     const { said } = await explain(bare);
-    expect(said).toEqual([expect.objectContaining({ chain: 'base', direction: 'in' })]);
+    expect(said).toEqual([expect.objectContaining({ chain: 'arbitrum', direction: 'in' })]);
   });
 });
 
@@ -284,12 +291,13 @@ describe('what is no bridging', () => {
     ]);
   });
 
-  test('an unknown layout at a contract of the registry is counted', async () => {
+  test('an unknown layout at a contract of the registry is not told: null, and no false', async () => {
     const spoke = '0x5c7bcd6e7de5423a257d81b442095a1a6ced35c5';
     const log = { address: spoke, topics: [HASH], data: '0x', logIndex: '0x0' };
     const receipt = { ...RAW.receipt, blockNumber: '0x1839787', logs: [log] };
-    const { said } = await explain({ ...RAW, receipt });
-    expect(said).toEqual([expect.objectContaining({ bridged: false, unknown_events: 1 })]);
+    const { said, status } = await explain({ ...RAW, receipt });
+    expect(said).toEqual([expect.objectContaining({ bridged: null, unknown_events: 1 })]);
+    expect(status).toBe(3);
   });
 });
 

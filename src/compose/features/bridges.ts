@@ -27,6 +27,7 @@ import {
 } from '../../features/tables/shipped-labels.ts';
 import {
   BRIDGE_CHAINS,
+  type BridgeChain,
   type BridgeRegistry,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
@@ -197,7 +198,7 @@ async function judgedOrFault(path: string | URL) {
   }
 }
 
-async function explained(path: string, chain: string | null) {
+async function explained(path: string, chain: BridgeChain | null) {
   const file = await textOf(path);
   if (!file.read) return file;
   const table = await bridgeRegistryOf().table();

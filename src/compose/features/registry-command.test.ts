@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-registry-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const HEADING = 'chain,address,protocol,name,role,valid_from_block,sources,reviewed,note';
+const HEADING = 'chain,address,protocol,name,role,valid_from_block,also_on,sources,reviewed,note';
 let files = 0;
 
 function fileOf(...lines: string[]): string {
@@ -26,7 +26,7 @@ function fileOf(...lines: string[]): string {
 }
 
 const lineOf = (address: string, name = 'Bridge', protocol = 'hop') =>
-  `ethereum,${address},${protocol},${name},lock,,https://example.org/a,2026-01-01,`;
+  `ethereum,${address},${protocol},${name},lock,,,https://example.org/a,2026-01-01,`;
 const SPOKE = '0x5c7BCd6E7De5423a257D81B442095A1a6ced35C5';
 
 function checksummed(text: string): string {
@@ -43,7 +43,7 @@ describe('registry check', () => {
     const { status, lines } = await check('');
     expect(status).toBe(0);
     expect(lines).toEqual([
-      'registry/bridge-contracts.csv: 196 rows, 196 accepted, 0 refused.',
+      'registry/bridge-contracts.csv: 252 rows, 252 accepted, 0 refused.',
       'No node is set for ethereum, arbitrum, base, bsc, polygon: code and events not verified.',
       'registry/exchange-wallets.csv: 422 rows, 422 accepted, 0 refused.',
     ]);

@@ -10,12 +10,16 @@ import {
   requireOption,
 } from '../../command/command.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
-import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
-import type { Explained, ExplainedReceipt } from '../../ports/bridges/explained-receipt.ts';
+import { BRIDGE_CHAINS, type BridgeChain } from '../../ports/bridges/bridge-registry.ts';
+import type {
+  Explained,
+  ExplainedEvent,
+  ExplainedReceipt,
+} from '../../ports/bridges/explained-receipt.ts';
 
 /** The command's services; compose fills them. */
 export type BridgesServices = {
-  readonly explainReceipt: (path: string, chain: string | null) => Promise<ExplainedReceipt>;
+  readonly explainReceipt: (path: string, chain: BridgeChain | null) => Promise<ExplainedReceipt>;
 };
 
 /** `exhibit bridges explain`. */
@@ -30,7 +34,8 @@ export const bridgesExplain: Command<BridgesServices> = {
     '                 it is or inside "result", or a list of the two answers',
     '--chain CHAIN    where the transaction names none; else its own chain id decides',
     '--json           one object a line for each thing that was bridged; one with why_not for none',
-    'Exit status 1: the file holds no such thing. 3: its chain is not covered.',
+    'Exit status 1: the file holds no such thing. 3: its chain is not covered, or an event of a',
+    'bridge in it cannot be read: `"bridged": null`.',
   ],
   run: async (argv, io, { explainReceipt }) => {
     const { values } = readArgs(argv, {
@@ -53,14 +58,32 @@ function json({ bridged, ...rest }: Explained, io: Io): void {
   const { chain, checked, why_not, unknown_events } = rest;
   for (const one of bridged) printJson(io, { ...one, chain, unknown_events });
   if (bridged.length > 0) return;
+  // An event that cannot be read is no "nothing": what is not told is null.
   printJson(io, { bridged: checked ? false : null, why_not, chain, checked, unknown_events });
+}
+
+function denial(checked: boolean, unknown_events: number): string {
+  if (checked) return 'No bridging';
+  return unknown_events > 0 ? 'Not told' : 'Not checked';
+}
+
+function viaText({ via }: ExplainedEvent): string | null {
+  const names = via.map(({ contract, name }) => (name === null ? contract : `${contract} ${name}`));
+  return names.length === 0 ? null : names.join(', ');
+}
+
+/** The event's own words, where they differ. */
+function loggedText({ user, asset, amount, logged }: ExplainedEvent): string | null {
+  const same = logged.user === user && logged.asset === asset && logged.amount === amount;
+  const words = [logged.user, logged.asset, logged.amount].map((one) => (one === null ? '?' : one));
+  return same ? null : words.join(', ');
 }
 
 function show(
   { bridged, chain, chain_from, why_not, checked, unknown_events }: Explained,
   io: Io,
 ): void {
-  if (why_not !== null) io.out(`${checked ? 'No bridging' : 'Not checked'}: ${why_not}`);
+  if (why_not !== null) io.out(`${denial(checked, unknown_events)}: ${why_not}`);
   for (const [i, one] of bridged.entries()) {
     if (i > 0) io.out('');
     const { protocol, direction, user, asset, amount, contract, message_id, destination } = one;
@@ -69,6 +92,7 @@ function show(
       factLines([
         ...[['protocol', protocol] as const, ['direction', direction] as const],
         ...[['user', user] as const, ['asset', asset] as const, ['amount', amount] as const],
+        ...[['via', viaText(one)] as const, ['logged', loggedText(one)] as const],
         ...[['contract', contract] as const, ['message_id', message_id] as const],
         ...[['origin', one.origin] as const, ['destination', destination] as const],
         ['event', `${one.event}, ${one.version}`],

@@ -17,6 +17,7 @@ const row = (address: string, over: Partial<RegistryRow> = {}): RegistryRow => (
   name: 'Bridge',
   role: 'lock',
   note: null,
+  also_on: [],
   valid_from_block: 50,
   sources: ['tests'],
   reviewed: '2026-01-01',
@@ -85,8 +86,7 @@ describe('contacts', () => {
   test('a receipt without an event of the contract changes nothing of a contact', () => {
     const paid = memoryTransfer(60, SUBJECT, BRIDGE);
     const contacts = contactsIn(SUBJECT, 'ethereum', [paid], INDEX);
-    const facts = { chain: 'ethereum', tx: paid.tx, block: 60, from: SUBJECT, to: BRIDGE } as const;
-    const receipts = new Map([[paid.tx, { ...facts, value: 1n, success: true, logs: [] }]]);
+    const receipts = new Map([[paid.tx, { events: [], unknown: [], off_registry: [] }]]);
     const told = withReceipts(SUBJECT, contacts, receipts, INDEX);
     expect(told.bridging).toEqual([{ ...contacts.bridging[0], events: [] }]);
   });

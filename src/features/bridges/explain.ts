@@ -1,7 +1,8 @@
 // What does one transaction and its receipt show of bridging, or why not?
-// A receipt of a chain that the registry does not cover is not looked at: that is no "nothing".
+// A receipt of a chain that the registry does not cover, or with an event of a bridge that cannot
+// be read, is not told: that is no "nothing".
 
-import { CHAINS, chainById } from '../../chain/chain.ts';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
@@ -9,6 +10,7 @@ import {
 } from '../../ports/bridges/bridge-registry.ts';
 import type { Explained, ExplainedEvent } from '../../ports/bridges/explained-receipt.ts';
 import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
+import { evmChain } from './protocols/chains.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
 import { type RegistryIndex, registryIndex } from './registry.ts';
 
@@ -18,18 +20,17 @@ type Unplaced = Omit<ReceiptFacts, 'chain'>;
 /** Explains a receipt. `chain` is our name of it, the id of one that is not ours, or `null`. */
 export function explainReceipt(
   receipt: Unplaced,
-  chain: string | number | null,
+  chain: EvmChainName | number | null,
   rows: readonly RegistryRow[],
 ): Explained {
   const index = registryIndex(rows);
   const named = BRIDGE_CHAINS.find((one) => one === chain);
   if (named !== undefined) return explained({ ...receipt, chain: named }, 'file', index);
   if (chain !== null) {
-    const known = typeof chain === 'number' ? chainById(chain) : null;
-    const shown = known === null ? String(chain) : known.name;
+    const shown = typeof chain === 'number' ? evmChain(chain) : chain;
     return unchecked(shown, `The registry covers no chain ${shown}: ${covered()}.`);
   }
-  const fits = BRIDGE_CHAINS.filter((one) => decoded({ ...receipt, chain: one }, index) > 0);
+  const fits = chainsFitting(receipt, index);
   const [only, second] = fits;
   if (only === undefined) {
     return unchecked(
@@ -37,10 +38,11 @@ export function explainReceipt(
       'The file names no chain, and its contracts are on no chain’s registry.',
     );
   }
-  if (second !== undefined) {
+  const own = BRIDGE_CHAINS.find((one) => one === only);
+  if (second !== undefined || own === undefined) {
     return unchecked(null, `The file names no chain, and its contracts fit ${fits.join(', ')}.`);
   }
-  return explained({ ...receipt, chain: only }, 'registry', index);
+  return explained({ ...receipt, chain: own }, 'registry', index);
 }
 
 function covered(): string {
@@ -51,20 +53,37 @@ function unchecked(chain: string | null, why_not: string): Explained {
   return { checked: false, chain, chain_from: null, bridged: [], why_not, unknown_events: 0 };
 }
 
-function decoded(receipt: ReceiptFacts & { readonly chain: BridgeChain }, index: RegistryIndex) {
-  return decodeReceipt(receipt, index).events.length;
+/** The chains, covered or not, on which the protocol has every contract that logged for it. */
+function chainsFitting(receipt: Unplaced, index: RegistryIndex): string[] {
+  const fits = new Set<string>();
+  for (const chain of BRIDGE_CHAINS) {
+    const own = receipt.logs.flatMap(({ address }) => index.at(chain, address, receipt.block));
+    if (own.length === 0) continue;
+    const decoded = decodeReceipt({ ...receipt, chain }, index);
+    if (decoded.events.length + decoded.unknown.length === 0) continue;
+    fits.add(chain);
+    const elsewhere = own.map(({ also_on }) => also_on);
+    const [first, ...rest] = elsewhere;
+    const shared = first?.filter((id) => rest.every((one) => one.includes(id)));
+    for (const id of shared ?? NOWHERE) fits.add(evmChain(id));
+  }
+  return [...fits];
 }
 
+const NOWHERE: readonly number[] = [];
+
 function explained(
-  receipt: ReceiptFacts,
+  receipt: ReceiptFacts & { readonly chain: BridgeChain },
   chain_from: 'file' | 'registry',
   index: RegistryIndex,
 ): Explained {
   const said = decodeReceipt(receipt, index);
-  const moving = said.events.filter(({ kind }) => kind === 'bridge');
-  const shown = moving.length > 0 ? moving : said.events.filter(({ kind }) => kind === 'message');
+  const shown = ['bridge', 'message'].flatMap((kind) =>
+    said.events.filter((one) => one.kind === kind),
+  );
+  const untold = shown.length === 0 && said.unknown.length > 0;
   return {
-    checked: true,
+    checked: !untold,
     chain: receipt.chain,
     chain_from,
     bridged: shown.map(shownEvent),
@@ -74,35 +93,41 @@ function explained(
 }
 
 function shownEvent(one: DecodedEvent): ExplainedEvent {
-  const { protocol, direction, user, asset, amount, contract, message_id } = one;
+  const { protocol, direction, user, asset, amount, contract, message_id, logged } = one;
   return {
     protocol,
     direction,
     user,
     asset,
-    amount: amount === null ? null : amount.toString(),
+    amount: textOf(amount),
+    via: one.via,
     contract,
     message_id,
-    destination: one.destination,
     origin: one.origin,
+    destination: one.destination,
     event: one.event,
     version: one.version,
+    logged: { ...logged, amount: textOf(logged.amount) },
     messaging_only: one.kind === 'message',
   };
 }
 
+function textOf(amount: bigint | null): string | null {
+  return amount === null ? null : amount.toString();
+}
+
 function whyNot(receipt: ReceiptFacts, said: DecodedReceipt, index: RegistryIndex): string {
   if (receipt.success === false) return 'The transaction failed, so it moved nothing.';
-  const [provided] = said.events;
-  if (provided !== undefined) {
-    const { event, protocol, name } = provided;
-    return `${event} of ${protocol} ${name} is what liquidity providers do, not bridging.`;
-  }
   const [unknown] = said.unknown;
   if (unknown !== undefined) {
     const more = said.unknown.length > 1 ? ` and ${said.unknown.length - 1} more` : '.';
     const topic = unknown.topic === null ? 'no topic' : unknown.topic;
     return `No layout is known for ${topic} of ${unknown.protocol} ${unknown.contract}${more}`;
+  }
+  const [provided] = said.events;
+  if (provided !== undefined) {
+    const { event, protocol, name } = provided;
+    return `${event} of ${protocol} ${name} is what liquidity providers do, not bridging.`;
   }
   const [off] = said.off_registry;
   if (off !== undefined) {
@@ -111,6 +136,6 @@ function whyNot(receipt: ReceiptFacts, said: DecodedReceipt, index: RegistryInde
   const to = receipt.to === null ? [] : index.at(receipt.chain, receipt.to, receipt.block);
   const [called] = to;
   if (called !== undefined)
-    return `${called.protocol} ${called.name} was called and logged nothing.`;
+    return `${called.protocol} ${called.name} was called and logged no bridging.`;
   return 'No contract on the registry logged anything in it.';
 }

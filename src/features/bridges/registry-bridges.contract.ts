@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { html } from '../../contract/media.ts';
 import { plainRoute } from '../../contract/route.ts';
-import { isoDay, oneOf, prose, words } from '../../contract/wire.ts';
+import { isoDay, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 
 /** One contract of the table. */
 const registryRow = z.strictObject({
@@ -13,8 +13,10 @@ const registryRow = z.strictObject({
   address: words(),
   protocol: words(),
   name: words(),
-  role: oneOf(['liquidity', 'lock', 'router', 'messaging']),
+  role: oneOf(['liquidity', 'lock', 'router', 'token', 'providers', 'messaging']),
   valid_from_block: z.int().nonnegative().nullable(),
+  /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
+  also_on: ofRow(z.array(z.int().positive())),
   sources: z.array(words()).min(1),
   reviewed: isoDay,
   note: words().nullable(),

@@ -48,10 +48,10 @@ export function published({ id, reviewed, rows }: RegistryTable): PublishedRegis
       const protocols = [...counts].map(([protocol, contracts]) => ({ protocol, contracts }));
       return { chain, contracts: own.length, protocols };
     }),
-    rows: rows.map(({ address, sources, ...row }) => {
+    rows: rows.map(({ address, sources, also_on, ...row }) => {
       const parsed = parseEvmAddress(address);
       const shown = parsed === null ? address : checksumAddress(parsed);
-      return { ...row, address: shown, sources: [...sources] };
+      return { ...row, address: shown, also_on: [...also_on], sources: [...sources] };
     }),
   };
 }

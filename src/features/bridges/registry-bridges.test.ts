@@ -37,6 +37,7 @@ const ROW: RegistryRow = {
   name: 'SpokePool',
   role: 'liquidity',
   valid_from_block: 2_164_878,
+  also_on: [],
   note: 'a note',
   sources: ['https://example.org/a'],
   reviewed: '2026-09-01',

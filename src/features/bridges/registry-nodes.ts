@@ -13,7 +13,6 @@ import type {
   RowRefusal,
 } from '../../ports/bridges/bridge-registry.ts';
 import { EVENT_LAYOUTS } from './protocols/decode.ts';
-import { topicOf } from './protocols/layout.ts';
 import { REGISTRY_REFUSALS } from './registry.ts';
 
 /** The outcome of asking the node of one chain. */
@@ -62,7 +61,7 @@ async function checkChain(
     }
     checked += 1;
     if (reading.value.events) seen += 1;
-    const code = refusalOf(reading.value);
+    const code = refusalOf(reading.value, row);
     if (code !== null) refused.push(refusal(row, code));
   }
   return { chain: probe.chain, rows: rows.length, checked, events_seen: seen, silent, refused };
@@ -76,14 +75,16 @@ function refusal({ chain, address }: RegistryRow, code: RowRefusal): RefusedRegi
 
 const NO_LINE = 0;
 
-function refusalOf({ code, token, pool }: ContractFacts): RowRefusal | null {
+function refusalOf({ code, token, pool }: ContractFacts, { role }: RegistryRow): RowRefusal | null {
   if (!code) return 'no_code';
   if (pool) return 'amm_pool';
-  return token ? 'token_contract' : null;
+  return token && role !== 'token' ? 'token_contract' : null;
 }
 
 const TOPICS = new Map<string, string[]>();
-for (const layout of EVENT_LAYOUTS) collect(TOPICS, layout.protocol, topicOf(layout));
+for (const { kind, protocol, topic } of EVENT_LAYOUTS) {
+  if (kind !== 'other') collect(TOPICS, protocol, topic);
+}
 
 /** The events that a contract of a protocol is expected to log. */
 function topicsOf({ protocol }: RegistryRow): readonly string[] {

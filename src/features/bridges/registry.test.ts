@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
-import { BRIDGE_CHAINS, BRIDGE_PROTOCOLS } from '../../ports/bridges/bridge-registry.ts';
+import {
+  BRIDGE_CHAINS,
+  BRIDGE_PROTOCOLS,
+  BRIDGE_ROLES,
+} from '../../ports/bridges/bridge-registry.ts';
 import type { TableLine } from '../../ports/tables/table-import.ts';
 import { evm } from '../../testing/addresses.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import {
   familyOf,
-  isProvidersOnly,
   movesAssets,
   REGISTRY_COLUMNS,
   registryIndex,
@@ -31,6 +34,7 @@ const GOOD = {
   name: 'Bridge',
   role: 'lock',
   valid_from_block: '',
+  also_on: '',
   sources: 'https://example.org/a',
   note: '',
   reviewed: '2026-01-02',
@@ -164,10 +168,8 @@ describe('the index', () => {
   test('takes neither messengers nor pools of providers for what moves assets', () => {
     const [row] = rows;
     if (row === undefined) throw new Error('no row');
-    const providers = { ...row, note: 'one source only; providers only: a pool' };
-    expect(movesAssets(row)).toBe(true);
-    expect(movesAssets({ ...row, role: 'messaging' })).toBe(false);
-    expect([isProvidersOnly(providers), movesAssets(providers)]).toEqual([true, false]);
+    const moving = BRIDGE_ROLES.filter((role) => movesAssets({ ...row, role }));
+    expect(moving).toEqual(['liquidity', 'lock', 'router', 'token']);
   });
 
   test('puts the contracts of each asset into one family', () => {

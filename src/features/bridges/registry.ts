@@ -10,6 +10,7 @@ import {
   BRIDGE_CHAINS,
   BRIDGE_PROTOCOLS,
   BRIDGE_ROLES,
+  type BridgeChain,
   type RefusedRegistryRow,
   type RegistryRow,
   type RowRefusal,
@@ -26,6 +27,7 @@ export const REGISTRY_COLUMNS = [
   'name',
   'role',
   'valid_from_block',
+  'also_on',
   'sources',
   'reviewed',
   'note',
@@ -46,6 +48,7 @@ export const REGISTRY_REFUSALS: Readonly<Record<RowRefusal, string>> = {
   no_source: 'no source stands beside it, or one that is no page and no path',
   bad_review: 'the day of its review is no day',
   bad_block: 'the block from which it is valid is no block number',
+  bad_chain_ids: 'the other chains are no EIP-155 ids with a space between',
   bad_text: 'a text is empty, too long, or has characters that cannot be shown',
   duplicate: 'an earlier row has the same chain, address and role',
   token_contract: 'the address is a token’s, which everybody who holds it deals with',
@@ -82,8 +85,8 @@ function refusal(code: RowRefusal, line: number, cells: readonly string[]): Refu
 
 function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | RowRefusal {
   if (cells.length !== REGISTRY_COLUMNS.length) return 'unreadable_row';
-  const [chainText, addressText, protocolText, name, roleText, blockText, ...last] = cells;
-  const [sourcesText, reviewed, noteText] = last;
+  const [chainText, addressText, protocolText, name, roleText, ...last] = cells;
+  const [blockText, elsewhereText, sourcesText, reviewed, noteText] = last;
   const chain = BRIDGE_CHAINS.find((one) => one === chainText);
   if (chain === undefined) return 'unknown_chain';
   const protocol = BRIDGE_PROTOCOLS.find((one) => one === protocolText);
@@ -94,10 +97,12 @@ function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | 
   if (address === null) return 'bad_checksum';
   if (isSystemAddress(address)) return 'system_address';
   if (checksumAddress(address) !== addressText) return 'bad_checksum';
-  const foreign = knownForeign(chain, address) ?? kindByName(String(name));
+  const foreign = role === 'token' ? null : foreignKind(chain, address, String(name));
   if (foreign !== null) return foreign;
   const block = blockOf(String(blockText));
   if (block === 'bad_block') return block;
+  const also_on = chainIdsOf(String(elsewhereText));
+  if (also_on === null) return 'bad_chain_ids';
   const sources = sourcesOf(String(sourcesText));
   if (sources === null) return 'no_source';
   if (reviewed === undefined || parseIsoDate(reviewed) === null) return 'bad_review';
@@ -107,7 +112,11 @@ function validateRow(cells: readonly string[], met: Set<string>): RegistryRow | 
   met.add(key);
   const note = noteText === '' || noteText === undefined ? null : noteText;
   const facts = { chain, address, protocol, name: String(name), role, sources, reviewed, note };
-  return { ...facts, valid_from_block: block };
+  return { ...facts, valid_from_block: block, also_on };
+}
+
+function foreignKind(chain: BridgeChain, address: string, name: string): RowRefusal | null {
+  return knownForeign(chain, address) ?? kindByName(name);
 }
 
 const POOL_NAMES = /saddle.?swap|swap.?pool|\bamm\b(?! ?wrapper)|liquidity pool/i;
@@ -122,6 +131,14 @@ function blockOf(text: string): number | null | 'bad_block' {
   if (text === '') return null;
   return /^\d{1,12}$/.test(text) ? Number(text) : 'bad_block';
 }
+
+/** EIP-155 ids, a space between; `null` for anything else. */
+function chainIdsOf(text: string): readonly number[] | null {
+  if (text === '') return NOWHERE;
+  return /^\d{1,10}( \d{1,10})*$/.test(text) ? text.split(' ').map(Number) : null;
+}
+
+const NOWHERE: readonly number[] = [];
 
 const SOURCE = /^(https:\/\/[^\s]+|[a-z0-9@._-]+\/[^\s]+)( \([^()]+\))?$/i;
 
@@ -153,19 +170,9 @@ export function registryIndex(rows: readonly RegistryRow[]): RegistryIndex {
   };
 }
 
-const PROVIDERS_ONLY = 'providers only';
-
-/**
- * Whether users bridge through a contract: not through one that only passes messages, and not
- * through one that deals with liquidity providers alone.
- */
-export function movesAssets(row: RegistryRow): boolean {
-  return row.role !== 'messaging' && !isProvidersOnly(row);
-}
-
-/** Whether a contract deals with liquidity providers alone, as its note says. */
-export function isProvidersOnly({ note }: RegistryRow): boolean {
-  return note === null ? false : note.split('; ').some((one) => one.startsWith(PROVIDERS_ONLY));
+/** Whether users bridge through a contract: not by its messages, and not as providers. */
+export function movesAssets({ role }: RegistryRow): boolean {
+  return role !== 'messaging' && role !== 'providers';
 }
 
 /** The family that a contract belongs to: its name without the asset in brackets. */

@@ -14,6 +14,7 @@ import {
   some,
   Unread,
   unread,
+  weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
@@ -23,10 +24,10 @@ import type {
   BridgeRegistryPort,
   RegistryTable,
 } from '../../ports/bridges/bridge-registry.ts';
-import type {
-  ReceiptFacts,
-  TransactionReceipts,
-  TransactionReceiptsPort,
+import {
+  RECEIPTS_MAX,
+  type TransactionReceipts,
+  type TransactionReceiptsPort,
 } from '../../ports/bridges/transaction-receipts.ts';
 import type {
   CoverageRange,
@@ -41,8 +42,8 @@ import {
   transactionsToRead,
   withReceipts,
 } from './contacts.ts';
-import { decodeReceipt } from './protocols/decode.ts';
-import { familyOf, registryIndex } from './registry.ts';
+import { type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
+import { familyOf, movesAssets, registryIndex } from './registry.ts';
 
 /** The ports that a trace reads. */
 export type BridgePorts = {
@@ -61,8 +62,8 @@ type TraceAsked = {
   readonly signal: AbortSignal;
 };
 
-/** How many of the newest receipts one trace reads. */
-const TRACE_RECEIPTS_MAX = 24;
+/** How many receipts one trace reads: of contacts first, then of the newest candidates. */
+const TRACE_RECEIPTS_MAX = 2 * RECEIPTS_MAX;
 
 /** The dealings with one family of contracts of a protocol. `usd` is over priced transfers only. */
 export type BridgeDealings = {
@@ -92,7 +93,7 @@ export type Trace = {
   readonly table: Pick<RegistryTable, 'id' | 'reviewed'> & { readonly rows: number };
 };
 
-/** How far the receipts of the contacts were read. */
+/** How far the receipts were read, of contacts and of candidates. */
 export type ReceiptsTold = {
   /** Transactions whose receipts are wanted, and those of them whose receipts were read. */
   readonly wanted: number;
@@ -122,17 +123,41 @@ export async function bridgeTrace(ports: BridgePorts, asked: TraceAsked): Promis
   const first = seen(map(joined, (held) => [{ held, contacts: contactsOf(asked, held) }]));
   if (first === null) return { trace: map(joined, (held) => traceOf(held, asked)), receipts: null };
   const [{ held, contacts }] = first;
-  const hashes = transactionsToRead(contacts, TRACE_RECEIPTS_MAX);
-  if (hashes.length === 0) {
+  const wanted = transactionsToRead(contacts, Number.POSITIVE_INFINITY);
+  if (wanted.length === 0) {
     return { trace: map(joined, (one) => traceOf(one, asked)), receipts: null };
   }
+  const hashes = wanted.slice(0, TRACE_RECEIPTS_MAX);
   const readings = await receiptsInTime(ports.transactionReceipts, chain, hashes, signal);
-  const facts = new Map<string, ReceiptFacts>();
-  for (const [tx, reading] of readings) if (reading instanceof Read) facts.set(tx, reading.value);
-  return {
-    trace: map(joined, (one) => traceOf(one, asked, facts)),
-    receipts: receiptsTold(held, contacts, readings),
-  };
+  const index = registryIndex(held.table.rows);
+  const decoded = new Map<string, DecodedReceipt>();
+  for (const [tx, reading] of readings) {
+    if (reading instanceof Read) decoded.set(tx, decodeReceipt(reading.value, index));
+  }
+  const trace = map(joined, (one) => traceOf(one, asked, decoded));
+  const receipts = receiptsTold(wanted.length, readings, decoded);
+  const missed = missedBy(contacts, decoded, receipts, held.table.rows, chain);
+  return { trace: missed === null ? trace : weaken(trace, missed), receipts };
+}
+
+/** Why there may be bridging that was not seen: a candidate's receipt was not read or not told. */
+function missedBy(
+  { candidates }: Contacts,
+  decoded: ReadonlyMap<string, DecodedReceipt>,
+  receipts: ReceiptsTold,
+  rows: RegistryTable['rows'],
+  chain: BridgeChain,
+): Why | null {
+  const moving = new Set(
+    rows.filter((row) => row.chain === chain && movesAssets(row)).map(({ address }) => address),
+  );
+  for (const { tx } of candidates) {
+    const receipt = decoded.get(tx);
+    if (receipt === undefined) return receipts.why;
+    const strange = receipt.unknown.find(({ contract }) => moving.has(contract));
+    if (strange !== undefined) return why('bridge_event_unknown', { contract: strange.contract });
+  }
+  return null;
 }
 
 type Held = { readonly table: RegistryTable; readonly history: AddressHistory };
@@ -155,8 +180,13 @@ async function receiptsInTime(
   hashes: readonly string[],
   signal: AbortSignal,
 ): Promise<ReceiptReadings> {
-  const readings = await inTime(() => receipts.lookUp(chain, hashes, signal), signal);
-  if (readings !== OUT_OF_TIME) return readings;
+  const parts: (readonly string[])[] = [];
+  for (let from = 0; from < hashes.length; from += RECEIPTS_MAX) {
+    parts.push(hashes.slice(from, from + RECEIPTS_MAX));
+  }
+  const looked = () => Promise.all(parts.map((part) => receipts.lookUp(chain, part, signal)));
+  const readings = await inTime(looked, signal);
+  if (readings !== OUT_OF_TIME) return new Map(readings.flatMap((one) => [...one]));
   const late = unread('transaction_receipts' as const, STOPPED_BY_TIME);
   return new Map(hashes.map((hash) => [hash, late]));
 }
@@ -168,7 +198,7 @@ function contactsOf({ address, chain }: TraceAsked, { table, history }: Held): C
 function traceOf(
   held: Held,
   asked: TraceAsked,
-  receipts: ReadonlyMap<string, ReceiptFacts> | null = null,
+  receipts: ReadonlyMap<string, DecodedReceipt> | null = null,
 ): Trace {
   const { table, history } = held;
   const plain = contactsOf(asked, held);
@@ -256,21 +286,20 @@ function joinedRange(ranges: readonly CoverageRange[]): { from: number; to: numb
   return { from: first.from_block, to };
 }
 
-/** How far the receipts were read; of the whole question, where there is no contact. */
-function receiptsTold(held: Held, contacts: Contacts, readings: ReceiptReadings): ReceiptsTold {
-  const own = new Set(contacts.bridging.map(({ transfer }) => transfer.tx));
-  const wanted = own.size === 0 ? [...readings.keys()] : [...own];
-  const asked = present(wanted.map((hash) => readings.get(hash)));
-  const index = registryIndex(held.table.rows);
-  const facts = asked.filter((one) => one instanceof Read).map((one) => one.value);
+function receiptsTold(
+  wanted: number,
+  readings: ReceiptReadings,
+  decoded: ReadonlyMap<string, DecodedReceipt>,
+): ReceiptsTold {
+  const asked = [...readings.values()];
   const silent = asked.find((one) => one instanceof Unread);
   const cut =
-    wanted.length > asked.length ? why('receipts_capped', { limit: String(readings.size) }) : null;
+    wanted > asked.length ? why('receipts_capped', { limit: String(asked.length) }) : null;
   const whole = map(some(asked), () => null);
   return {
-    wanted: wanted.length,
-    read: facts.length,
-    unknown_events: facts.flatMap((one) => decodeReceipt(one, index).unknown).length,
+    wanted,
+    read: decoded.size,
+    unknown_events: [...decoded.values()].flatMap(({ unknown }) => unknown).length,
     reading: cut === null ? whole : unread('transaction_receipts' as const, cut),
     why: silent instanceof Unread ? silent.why : cut,
   };

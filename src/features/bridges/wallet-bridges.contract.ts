@@ -36,8 +36,9 @@ const bridge = z.strictObject({
   messaging_only: ofRow(z.boolean()),
 });
 
-// What a contract's event says of a contact. `amount` is in the asset's smallest units, as the
-// event has it; `asset` is a token's contract or `native`.
+// What a contract's event says of a contact. `user` is the wallet that paid or was paid, `asset`
+// what it gave or got (a token's contract or `native`), `amount` how much of it, in smallest units;
+// `via` what lay between it and the contract; `logged` the event's own words.
 const event = z.strictObject({
   event: words(),
   version: words(),
@@ -45,13 +46,19 @@ const event = z.strictObject({
   user: words().nullable(),
   asset: words().nullable(),
   amount: words().nullable(),
+  via: ofRow(z.array(z.strictObject({ contract: words(), name: words().nullable() }))),
   contract: words(),
   message_id: words().nullable(),
   origin: words().nullable(),
   destination: words().nullable(),
+  logged: z.strictObject({
+    user: words().nullable(),
+    asset: words().nullable(),
+    amount: words().nullable(),
+  }),
 });
 
-// `basis` is `event` where another paid the transfer and an event says that it was bridged.
+// `basis` is `event` where the other end is no bridge and an event says that it was bridged.
 // `events` is null where the receipt was not read, and where it holds none of the contract.
 const contact = z.strictObject({
   protocol: words(),

@@ -206,7 +206,8 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
 }
 
 function eventOf(one: DecodedEvent) {
-  const { event, version, direction, user, asset, amount, contract, message_id } = one;
+  const { event, version, direction, user, asset, amount, contract, message_id, logged } = one;
+  const inText = (units: bigint | null) => (units === null ? null : units.toString());
   return {
     event,
     version,
@@ -215,9 +216,11 @@ function eventOf(one: DecodedEvent) {
     asset,
     contract,
     message_id,
-    amount: amount === null ? null : amount.toString(),
+    amount: inText(amount),
+    via: [...one.via],
     origin: one.origin,
     destination: one.destination,
+    logged: { ...logged, amount: inText(logged.amount) },
   };
 }
 
@@ -279,7 +282,8 @@ function caveatOf(
     `Only contracts on the registry (${table.rows} rows, reviewed ${table.reviewed}) were looked ` +
       `for, on ${chain} alone: it covers seven protocols and is partial by construction. That ` +
       'none was touched does not show that nothing was bridged.',
-    'What a relayer pays out of its own wallet is recognised only where the receipt was read.',
+    'What a relayer pays out of its own wallet, and what an aggregator bridges for its caller, ' +
+      'is recognised only where the receipt was read.',
   ];
   if (!(trace instanceof Read)) {
     said.push(`History was not read in full, so every count is the least: ${trace.why.reason}`);

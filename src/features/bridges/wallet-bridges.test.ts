@@ -2,123 +2,45 @@ import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RegistryRow } from '../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm, named } from '../../testing/addresses.ts';
+import {
+  asked,
+  dataOf,
+  ENDPOINT,
+  HUB,
+  NOBODY,
+  POOL,
+  portsOf,
+  RELAYER,
+  receipt,
+  SUBJECT,
+  token,
+  traced,
+  USDC,
+  VAULT,
+  type World,
+  word,
+} from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { memoryPorts } from '../../testing/memory/ports.ts';
+import { logOf } from '../../testing/event-logs.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { walletBridges } from './wallet-bridges.contract.ts';
-import { walletBridgesHandler } from './wallet-bridges.route.ts';
 
-const SUBJECT = evm('subject');
-const POOL = evm('spoke pool');
-const VAULT = evm('vault');
-const ENDPOINT = evm('endpoint');
-const HUB = evm('hub pool');
-const RELAYER = evm('relayer');
-const USDC = evm('usdc');
-const NOBODY = `0x${'0'.repeat(40)}`;
-
-function row(address: string, name: string, over: Partial<RegistryRow> = {}): RegistryRow {
-  return {
-    chain: 'ethereum',
-    address,
-    protocol: 'across',
-    name,
-    role: 'liquidity',
-    note: null,
-    valid_from_block: null,
-    sources: ['tests'],
-    reviewed: '2026-09-01',
-    ...over,
-  };
-}
-const ROWS = [
-  row(POOL, 'SpokePool'),
-  row(VAULT, 'StargatePool V2 (USDC)', { protocol: 'stargate', valid_from_block: 10 }),
-  row(ENDPOINT, 'Endpoint', { protocol: 'layerzero', role: 'messaging' }),
-  row(HUB, 'HubPool', { note: 'one source only; providers only: users do not bridge through it' }),
-];
-
-type World = {
-  readonly transfers: readonly HistoryTransfer[];
-  readonly receipts?: readonly ReceiptFacts[];
-  readonly rows?: readonly RegistryRow[] | null;
-  readonly coverage?: ReturnType<typeof heldInFull>;
-  readonly simulated?: boolean;
-};
-
-function portsOf(world: World) {
-  const dated = { as_of: STILL_NOW - 120, simulated: world.simulated === true };
-  const inForce = { published: '2026-09-20', checked_at: STILL_NOW, entries: [] };
-  return memoryPorts({
-    list: { publications: [inForce], maxAgeS: 1_000, simulated: false, now: () => STILL_NOW },
-    labels: { ...dated, labels: [] },
-    corpus: { ...dated, launches: [] },
-    history: {
-      ...dated,
-      chains: ['ethereum', 'base'],
-      transfers: world.transfers,
-      provenance: 'warehouse',
-      coverage: world.coverage ?? heldInFull('ethereum', STILL_NOW - 120),
-    },
-    bridges: { ...dated, simulated: false, rows: world.rows === undefined ? ROWS : world.rows },
-    receipts: { ...dated, receipts: world.receipts ?? [] },
-  });
-}
-
-type Call = (
-  input: { params: { address: string }; query: object; body: undefined },
-  asked: { now: () => number; signal: AbortSignal },
-) => ReturnType<ReturnType<typeof walletBridgesHandler>>;
-
-async function asked(ports: ReturnType<typeof portsOf>, address = SUBJECT, chain = 'ethereum') {
-  const params = walletBridges.params.parse({ address });
-  const query = walletBridges.query.parse({ chain });
-  const now = () => STILL_NOW;
-  const signal = new AbortController().signal;
-  const handler = walletBridgesHandler(ports) as Call;
-  return handler({ params, query, body: undefined }, { now, signal });
-}
-
-async function traced(world: World, address = SUBJECT, chain = 'ethereum') {
-  const answer = await asked(portsOf(world), address, chain);
-  if (!(answer instanceof Answer)) throw new Error('refused');
-  return answer.envelope(STILL_NOW);
-}
-
-async function dataOf(world: World) {
-  const said = await traced(world);
-  if (said.state !== 'ok') throw new Error(String(said.reason));
-  return walletBridges.data.parse(said.data);
-}
-
-const token = (over: Partial<HistoryTransfer> = {}): Partial<HistoryTransfer> => ({
-  kind: 'token',
-  token: USDC,
-  symbol: 'USDC',
-  decimals: 6,
-  raw_amount: 70_000_000n,
-  usd: '70',
-  has_market: true,
-  ...over,
-});
 const DEPOSIT = memoryTransfer(20, SUBJECT, POOL, token());
 const PAYOUT = memoryTransfer(30, VAULT, SUBJECT, token({ usd: null, initiator: SUBJECT }));
 
-const word = (value: string | bigint) =>
-  (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0');
 const OFT_RECEIVED = '0xefed6d3500546b29533b128a29e3a94d70788727f0507505ac12eaf2e578fd9c';
 const POOL_DEPOSITED = '0x8752a472e571a816aea92eec8dae9baf628e840f4929fbcc2d155e6233ff68a7';
-const V3_FILL = '0x571749edf1d5c9599318cdbc4e28a6475d65e87fd3b2ddbe1e9a8d5e7a0f0ff7';
-
-function receipt({ tx, block }: HistoryTransfer, ...logs: ReceiptFacts['logs']): ReceiptFacts {
-  const facts = { chain: 'ethereum', tx, block, from: RELAYER, to: null } as const;
-  return { ...facts, value: 0n, success: true, logs };
-}
+const V3_FILL = [
+  'event FilledV3Relay(address inputToken, address outputToken, uint256 inputAmount,',
+  'uint256 outputAmount, uint256 repaymentChainId, uint256 indexed originChainId,',
+  'uint32 indexed depositId, uint32 fillDeadline, uint32 exclusivityDeadline,',
+  'address exclusiveRelayer, address indexed relayer, address depositor, address recipient,',
+  'bytes message, (address updatedRecipient, bytes updatedMessage, uint256 updatedOutputAmount,',
+  'uint8 fillType) relayExecutionInfo)',
+].join(' ');
 
 describe('says', () => {
   test('what was dealt with each family, with the transactions, and USD of the priced alone', async () => {
@@ -170,12 +92,13 @@ describe('says', () => {
   });
 
   test('that no contract of the registry was touched, where the whole history was read', async () => {
-    const data = await dataOf({ transfers: [memoryTransfer(1, SUBJECT, evm('friend'))] });
+    const sent = memoryTransfer(1, SUBJECT, evm('friend'));
+    const data = await dataOf({ transfers: [sent], receipts: [receipt(sent)] });
     expect(data.bridges).toEqual([]);
     expect(data.totals).toEqual({ out_usd: 0, in_usd: 0, transfers: 0, transactions: 0 });
     expect([data.total_usd, data.messaging_only, data.truncated]).toEqual([0, 0, false]);
     expect(data.coverage.checked).toBe(true);
-    expect(data.receipts).toBeNull();
+    expect(data.receipts?.complete).toBe(true);
     expect(data.caveat).toContain('does not show that nothing was bridged');
   });
 
@@ -210,6 +133,8 @@ describe('says', () => {
         message_id: `0x${'ab'.repeat(32)}`,
         origin: 'polygon',
         destination: 'ethereum',
+        via: [],
+        logged: { user: SUBJECT, asset: null, amount: '70000000' },
       },
     ]);
     expect(data.receipts).toEqual({
@@ -223,13 +148,15 @@ describe('says', () => {
 
   test('a fill that a relayer paid out of its own wallet, by the event that names us', async () => {
     const fill = memoryTransfer(40, RELAYER, SUBJECT, token());
-    const words = [
-      ...[word(USDC), word(USDC), word(71_000_000n), word(70_000_000n), word(1n), word(0n)],
-      ...[word(0n), word(0n), word(evm('depositor')), word(SUBJECT), word(13n * 32n)],
-      ...[word(12n * 32n), word(SUBJECT), word(0n), word(70_000_000n), word(0n)],
-    ];
-    const topics = [V3_FILL, `0x${word(8453n)}`, `0x${word(9n)}`, `0x${word(RELAYER)}`];
-    const log = { address: POOL, index: 0, topics, data: `0x${words.join('')}` };
+    const info = {
+      updatedRecipient: SUBJECT,
+      updatedMessage: '0x',
+      updatedOutputAmount: 70_000_000n,
+    };
+    const log = logOf(POOL, V3_FILL, [
+      ...[USDC, USDC, 71_000_000n, 70_000_000n, 1n, 8453n, 9, 0, 0, NOBODY, RELAYER],
+      ...[evm('depositor'), SUBJECT, '0x', { ...info, fillType: 0 }],
+    ]);
     const data = await dataOf({ transfers: [fill], receipts: [receipt(fill, log)] });
     expect(data.bridges).toEqual([expect.objectContaining({ protocol: 'across', usd: 70 })]);
     expect(data.contacts).toEqual([
@@ -248,7 +175,8 @@ describe('says', () => {
 
 describe('takes for no contact', () => {
   const none = async (transfers: HistoryTransfer[], more: Partial<World> = {}) => {
-    const data = await dataOf({ transfers, ...more });
+    const receipts = transfers.map((one) => receipt(one));
+    const data = await dataOf({ transfers, receipts, ...more });
     expect(data.bridges).toEqual([]);
     return data;
   };
@@ -369,13 +297,13 @@ describe('is silent', () => {
   });
 
   test('about receipts beyond the newest', async () => {
-    const many = Array.from({ length: 40 }, (_, n) =>
+    const many = Array.from({ length: 140 }, (_, n) =>
       memoryTransfer(20 + n, SUBJECT, POOL, token()),
     );
     const data = await dataOf({ transfers: many, receipts: many.map((one) => receipt(one)) });
-    expect(data.totals.transfers).toBe(40);
+    expect(data.totals.transfers).toBe(140);
     expect(data.receipts).toEqual(
-      expect.objectContaining({ read: 24, unread: 16, complete: false, unknown_events: null }),
+      expect.objectContaining({ read: 128, unread: 12, complete: false, unknown_events: null }),
     );
     expect(data.receipts?.reason).toContain('receipts_capped');
   });

@@ -24,9 +24,18 @@ export type BridgeChain = (typeof BRIDGE_CHAINS)[number];
 
 /**
  * What a contract does in its protocol: holds the liquidity that users are paid from, takes what
- * they bridge into custody, passes their calls on, or only passes messages.
+ * they bridge into custody, passes their calls on, is a token that bridges itself (or a pool whose
+ * shares are one, so that who holds it need not bridge), deals with liquidity providers only, or
+ * only passes messages.
  */
-export const BRIDGE_ROLES = ['liquidity', 'lock', 'router', 'messaging'] as const;
+export const BRIDGE_ROLES = [
+  'liquidity',
+  'lock',
+  'router',
+  'token',
+  'providers',
+  'messaging',
+] as const;
 export type BridgeRole = (typeof BRIDGE_ROLES)[number];
 
 /** One row: a contract on a chain. */
@@ -40,6 +49,8 @@ export type RegistryRow = {
   readonly role: BridgeRole;
   /** The first block from which it counts; `null`, not known: from the chain's first. */
   readonly valid_from_block: number | null;
+  /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
+  readonly also_on: readonly number[];
   /** Public pages or repository paths, at least one. */
   readonly sources: readonly string[];
   /** The day of the last review, ISO 8601. */
@@ -89,6 +100,7 @@ export type RowRefusal =
   | 'no_source'
   | 'bad_review'
   | 'bad_block'
+  | 'bad_chain_ids'
   | 'bad_text'
   | 'duplicate'
   | 'token_contract'

@@ -8,16 +8,27 @@ export type ExplainedEvent = {
   readonly user: string | null;
   readonly asset: string | null;
   readonly amount: string | null;
+  /** The contracts between the wallet and the bridge's, each with the registry's name for it. */
+  readonly via: readonly { readonly contract: string; readonly name: string | null }[];
   readonly contract: string;
   readonly message_id: string | null;
   readonly destination: string | null;
   readonly origin: string | null;
   readonly event: string;
   readonly version: string;
+  /** The event's own words of user, asset and amount. */
+  readonly logged: {
+    readonly user: string | null;
+    readonly asset: string | null;
+    readonly amount: string | null;
+  };
   readonly messaging_only: boolean;
 };
 
-/** `checked` is false where the receipt could not be held against the registry. */
+/**
+ * `checked` is false where nothing may be denied: the receipt could not be held against the
+ * registry, or it holds nothing that can be read and an event of a bridge that cannot.
+ */
 export type Explained = {
   readonly checked: boolean;
   readonly chain: string | null;

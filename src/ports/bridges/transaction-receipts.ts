@@ -25,6 +25,8 @@ export type ReceiptFacts = {
   readonly to: string | null;
   /** Wei that it carried itself. */
   readonly value: bigint;
+  /** The call data, hex: `0x` and lower case; `null` where it was not told. */
+  readonly input: string | null;
   /** `null` where the receipt is of a time that told no status. */
   readonly success: boolean | null;
   readonly logs: readonly ReceiptLog[];

@@ -19,6 +19,7 @@ export const TRANSACTION = z.object({
   from: ADDRESS,
   to: ADDRESS.nullish(),
   value: AMOUNT,
+  input: DATA.nullish(),
   chainId: COUNT.nullish(),
 });
 
@@ -56,6 +57,7 @@ export function factsOf(
     from: receipt.from,
     to: to == null ? null : to,
     value: transaction.value,
+    input: transaction.input == null ? null : transaction.input,
     success: status == null ? null : status === 1,
     logs: receipt.logs.map(({ logIndex, ...log }) => ({ ...log, index: logIndex })),
   };

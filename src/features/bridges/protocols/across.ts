@@ -1,268 +1,378 @@
-// What do the events of Across say: deposits and fills of its spoke pools, in each layout so far.
+// What do the events of Across say: deposits and fills of its spoke pools, in each layout so far?
 // A fill is paid out of the relayer's wallet, so that its receipt alone shows whom it was for.
 // The hub pool logs the deposits and withdrawals of liquidity providers, never bridging.
 
-import {
-  account,
-  type Bridged,
-  type EventLayout,
-  evmChain,
-  type LogContext,
-  topic,
-  uint,
-  word,
-} from './layout.ts';
+import { evmChain } from './chains.ts';
+import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
 
-const PROTOCOL = 'across';
+const protocol = 'across';
 const ONE = 10n ** 18n;
-const SIGNED_FROM = 2n ** 255n;
-const WORD_VALUES = 2n ** 256n;
 
 type Deposit = {
-  readonly id: bigint;
-  readonly destination: bigint;
+  readonly id: bigint | number;
+  readonly to: bigint;
   readonly user: string;
   readonly asset: string;
   readonly amount: bigint;
+  readonly recipient: string;
+  readonly promised: { readonly asset: string | null; readonly amount: bigint | null };
+  readonly deadline: number | null;
 };
 
-function deposited({ log, chainId }: LogContext, said: Deposit): Bridged {
-  const { id, destination, user, asset, amount } = said;
+function deposited({ chainId }: LogContext, said: Deposit) {
+  const { id, to, user, asset, amount, recipient, promised, deadline } = said;
   return {
-    direction: 'out',
+    direction: 'out' as const,
     user,
     asset,
     amount,
-    contract: log.address,
     message_id: `${chainId}/${id}`,
     origin: evmChain(chainId),
-    destination: evmChain(destination),
+    destination: evmChain(to),
+    promised: { ...promised, recipient, deadline },
   };
 }
 
 type Fill = {
-  readonly id: bigint;
-  readonly origin: bigint;
+  readonly id: bigint | number;
+  readonly from: bigint;
   readonly user: string;
   readonly asset: string;
   readonly amount: bigint;
 };
 
-function filled({ log, chainId }: LogContext, said: Fill): Bridged {
-  const { id, origin, user, asset, amount } = said;
+function filled({ chainId }: LogContext, { id, from, user, asset, amount }: Fill) {
   return {
-    direction: 'in',
+    direction: 'in' as const,
     user,
     asset,
     amount,
-    contract: log.address,
-    message_id: `${origin}/${id}`,
-    origin: evmChain(origin),
+    message_id: `${from}/${id}`,
+    origin: evmChain(from),
     destination: evmChain(chainId),
   };
 }
 
-function signed(hex: string): bigint {
-  const value = uint(hex);
-  return value >= SIGNED_FROM ? value - WORD_VALUES : value;
-}
-
 /** What a fill of the second version paid: its amount less the fees, in parts of 10^18. */
-function afterFees(amount: bigint, fees: readonly string[]): bigint {
-  return (amount * (ONE - fees.reduce((sum, fee) => sum + signed(fee), 0n))) / ONE;
+function afterFees(amount: bigint, ...fees: readonly bigint[]): bigint {
+  return (amount * (ONE - fees.reduce((sum, fee) => sum + fee, 0n))) / ONE;
 }
 
-// The third version and the one of 32-byte addresses differ in the width of a field, not in place.
-function depositedV3(context: LogContext): Bridged {
-  const { log } = context;
+const V2 = { protocol, version: 'v2 (2022)' } as const;
+const V2_MESSAGES = { protocol, version: 'v2 with messages' } as const;
+const V3 = { protocol, version: 'v3' } as const;
+const V3_BYTES32 = { protocol, version: 'v3, 32-byte addresses' } as const;
+
+const NOT_PROMISED = { promised: { asset: null, amount: null }, deadline: null } as const;
+
+/** A deposit id of the second version has 32 bits, so where an address stands it is of another. */
+const DEPOSIT_IDS = 2n ** 32n;
+
+function isId(text: string): boolean {
+  return BigInt(text) < DEPOSIT_IDS;
+}
+
+type V2Deposit = {
+  readonly depositId: number;
+  readonly destinationChainId: bigint;
+  readonly depositor: string;
+  readonly originToken: string;
+  readonly amount: bigint;
+  readonly recipient: string;
+};
+
+function depositedV2(said: V2Deposit, context: LogContext) {
+  const { depositId: id, destinationChainId: to, depositor: user } = said;
+  const { originToken: asset, amount, recipient } = said;
+  return deposited(context, { ...NOT_PROMISED, id, to, user, asset, amount, recipient });
+}
+
+type V2Fill = {
+  readonly depositId: number;
+  readonly originChainId: bigint;
+  readonly destinationToken: string;
+  readonly fillAmount: bigint;
+};
+
+function filledV2(said: V2Fill, context: LogContext, user: string, fees: readonly bigint[]) {
+  const { depositId: id, originChainId: from, destinationToken: asset, fillAmount } = said;
+  return filled(context, { id, from, user, asset, amount: afterFees(fillAmount, ...fees) });
+}
+
+type V3Deposit = {
+  readonly depositId: number | bigint;
+  readonly destinationChainId: bigint;
+  readonly depositor: string;
+  readonly recipient: string;
+  readonly inputToken: string;
+  readonly inputAmount: bigint;
+  readonly outputToken: string;
+  readonly outputAmount: bigint;
+  readonly fillDeadline: number;
+};
+
+function depositedV3(said: V3Deposit, context: LogContext) {
+  const output = account(said.outputToken);
   return deposited(context, {
-    id: uint(topic(log, 2)),
-    destination: uint(topic(log, 1)),
-    user: account(topic(log, 3)),
-    asset: account(word(log, 0)),
-    amount: uint(word(log, 2)),
+    id: said.depositId,
+    to: said.destinationChainId,
+    user: account(said.depositor),
+    asset: account(said.inputToken),
+    amount: said.inputAmount,
+    recipient: account(said.recipient),
+    // The zero address asks for the other side's form of the same token.
+    promised: { asset: BigInt(output) === 0n ? null : output, amount: said.outputAmount },
+    deadline: said.fillDeadline,
   });
 }
 
-/** A word of the execution info of a fill, which stands behind an offset where it holds bytes. */
-function filledV3(context: LogContext, info: number): Bridged {
-  const { log } = context;
+type V3Fill = {
+  readonly depositId: number | bigint;
+  readonly originChainId: bigint;
+  readonly outputToken: string;
+  readonly relayExecutionInfo: {
+    readonly updatedRecipient: string;
+    readonly updatedOutputAmount: bigint;
+  };
+};
+
+function filledV3(said: V3Fill, context: LogContext) {
+  const { updatedRecipient, updatedOutputAmount } = said.relayExecutionInfo;
   return filled(context, {
-    id: uint(topic(log, 2)),
-    origin: uint(topic(log, 1)),
-    user: account(word(log, info)),
-    asset: account(word(log, 1)),
-    amount: uint(word(log, info + 2)),
+    id: said.depositId,
+    from: said.originChainId,
+    user: account(updatedRecipient),
+    asset: account(said.outputToken),
+    amount: updatedOutputAmount,
   });
 }
 
-const WORD_BYTES = 32n;
-const V3_INFO_OFFSET = 11;
-const V4_INFO = 11;
-const V2_INFO_OFFSET = 11;
-const V2_INFO_FEE = 2;
+const POOLS: readonly EventLayout[] = [
+  layout(
+    [
+      'event FundsDeposited(uint256 amount, uint256 originChainId, uint256 destinationChainId,',
+      'uint64 relayerFeePct, uint32 indexed depositId, uint32 quoteTimestamp, address indexed',
+      'originToken, address recipient, address indexed depositor)',
+    ],
+    V2,
+    depositedV2,
+  ),
+  layout(
+    [
+      'event FilledRelay(uint256 amount, uint256 totalFilledAmount, uint256 fillAmount, uint256',
+      'repaymentChainId, uint256 originChainId, uint256 destinationChainId, uint64 relayerFeePct,',
+      'uint64 appliedRelayerFeePct, uint64 realizedLpFeePct, uint32 indexed depositId, address',
+      'destinationToken, address indexed relayer, address indexed depositor, address recipient,',
+      'bool isSlowRelay)',
+    ],
+    V2,
+    (said, context) =>
+      filledV2(said, context, said.recipient, [said.appliedRelayerFeePct, said.realizedLpFeePct]),
+  ),
+  layout(
+    [
+      'event FilledRelay(uint256 amount, uint256 totalFilledAmount, uint256 fillAmount, uint256',
+      'repaymentChainId, uint256 originChainId, uint256 destinationChainId, uint64 relayerFeePct,',
+      'uint64 appliedRelayerFeePct, uint64 realizedLpFeePct, uint32 depositId, address',
+      'destinationToken, address indexed relayer, address indexed depositor, address recipient,',
+      'bool isSlowRelay)',
+    ],
+    V2,
+    (said, context) =>
+      filledV2(said, context, said.recipient, [said.appliedRelayerFeePct, said.realizedLpFeePct]),
+  ),
+  // Two releases index the same signature otherwise: the deposit's id is the second of one's
+  // topics, an address is the second of the other's.
+  layout(
+    [
+      'event FundsDeposited(uint256 amount, uint256 originChainId, uint256 destinationChainId,',
+      'int64 relayerFeePct, uint32 indexed depositId, uint32 quoteTimestamp, address indexed',
+      'originToken, address recipient, address indexed depositor, bytes message)',
+    ],
+    V2_MESSAGES,
+    (said, context) => (isId(said.originToken) ? null : depositedV2(said, context)),
+  ),
+  layout(
+    [
+      'event FundsDeposited(uint256 amount, uint256 originChainId, uint256 indexed',
+      'destinationChainId, int64 relayerFeePct, uint32 indexed depositId, uint32 quoteTimestamp,',
+      'address originToken, address recipient, address indexed depositor, bytes message)',
+    ],
+    V2_MESSAGES,
+    depositedV2,
+  ),
+  layout(
+    [
+      'event FilledRelay(uint256 amount, uint256 totalFilledAmount, uint256 fillAmount, uint256',
+      'repaymentChainId, uint256 originChainId, uint256 destinationChainId, int64 relayerFeePct,',
+      'int64 realizedLpFeePct, uint32 indexed depositId, address destinationToken, address indexed',
+      'relayer, address indexed depositor, address recipient, bytes message, (address recipient,',
+      'bytes message, int64 relayerFeePct, bool isSlowRelay, int256 payoutAdjustmentPct)',
+      'updatableRelayData)',
+    ],
+    V2_MESSAGES,
+    (said, context) => {
+      if (isId(said.relayer)) return null;
+      const { recipient, relayerFeePct } = said.updatableRelayData;
+      return filledV2(said, context, recipient, [said.realizedLpFeePct, relayerFeePct]);
+    },
+  ),
+  layout(
+    [
+      'event FilledRelay(uint256 amount, uint256 totalFilledAmount, uint256 fillAmount, uint256',
+      'repaymentChainId, uint256 indexed originChainId, uint256 destinationChainId, int64',
+      'relayerFeePct, int64 realizedLpFeePct, uint32 indexed depositId, address destinationToken,',
+      'address relayer, address indexed depositor, address recipient, bytes message, (address',
+      'recipient, bytes message, int64 relayerFeePct, bool isSlowRelay, int256',
+      'payoutAdjustmentPct) updatableRelayData)',
+    ],
+    V2_MESSAGES,
+    (said, context) => {
+      const { recipient, relayerFeePct } = said.updatableRelayData;
+      return filledV2(said, context, recipient, [said.realizedLpFeePct, relayerFeePct]);
+    },
+  ),
+  layout(
+    [
+      'event V3FundsDeposited(address inputToken, address outputToken, uint256 inputAmount,',
+      'uint256 outputAmount, uint256 indexed destinationChainId, uint32 indexed depositId, uint32',
+      'quoteTimestamp, uint32 fillDeadline, uint32 exclusivityDeadline, address indexed depositor,',
+      'address recipient, address exclusiveRelayer, bytes message)',
+    ],
+    V3,
+    depositedV3,
+  ),
+  layout(
+    [
+      'event FilledV3Relay(address inputToken, address outputToken, uint256 inputAmount, uint256',
+      'outputAmount, uint256 repaymentChainId, uint256 indexed originChainId, uint32 indexed',
+      'depositId, uint32 fillDeadline, uint32 exclusivityDeadline, address exclusiveRelayer,',
+      'address indexed relayer, address depositor, address recipient, bytes message, (address',
+      'updatedRecipient, bytes updatedMessage, uint256 updatedOutputAmount, uint8 fillType)',
+      'relayExecutionInfo)',
+    ],
+    V3,
+    filledV3,
+  ),
+  layout(
+    [
+      'event FundsDeposited(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount, uint256',
+      'outputAmount, uint256 indexed destinationChainId, uint256 indexed depositId, uint32',
+      'quoteTimestamp, uint32 fillDeadline, uint32 exclusivityDeadline, bytes32 indexed depositor,',
+      'bytes32 recipient, bytes32 exclusiveRelayer, bytes message)',
+    ],
+    V3_BYTES32,
+    depositedV3,
+  ),
+  layout(
+    [
+      'event FilledRelay(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount, uint256',
+      'outputAmount, uint256 repaymentChainId, uint256 indexed originChainId, uint256 indexed',
+      'depositId, uint32 fillDeadline, uint32 exclusivityDeadline, bytes32 exclusiveRelayer,',
+      'bytes32 indexed relayer, bytes32 depositor, bytes32 recipient, bytes32 messageHash,',
+      '(bytes32 updatedRecipient, bytes32 updatedMessageHash, uint256 updatedOutputAmount, uint8',
+      'fillType) relayExecutionInfo)',
+    ],
+    V3_BYTES32,
+    filledV3,
+  ),
+];
 
-const DEPOSIT_ID_MAX = 2n ** 32n;
-
-/** Whether a log is of the form that indexed the deposit's id first: an address stands second. */
-function isEarly({ log }: LogContext): boolean {
-  return uint(topic(log, 2)) >= DEPOSIT_ID_MAX;
-}
-
-function infoAt({ log }: LogContext, index: number): number {
-  return Number(uint(word(log, index)) / WORD_BYTES);
-}
+const HUB = { protocol, version: 'hub pool', kind: 'liquidity', shared: true } as const;
 
 /** The layouts of Across. */
 export const ACROSS: readonly EventLayout[] = [
-  {
-    protocol: PROTOCOL,
-    version: 'v2 (2022)',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FundsDeposited(uint256,uint256,uint256,uint64,uint32,uint32,address,address,address)',
-    read: (context) => {
-      const { log } = context;
-      return deposited(context, {
-        id: uint(topic(log, 1)),
-        destination: uint(word(log, 2)),
-        user: account(topic(log, 3)),
-        asset: account(topic(log, 2)),
-        amount: uint(word(log, 0)),
-      });
-    },
-  },
-  // The id of the deposit was indexed from some release on.
-  ...([3, 4] as const).map(
-    (topics): EventLayout => ({
-      protocol: PROTOCOL,
-      version: 'v2 (2022)',
-      topics,
-      kind: 'bridge',
-      unique: true,
-      signature:
-        'FilledRelay(uint256,uint256,uint256,uint256,uint256,uint256,uint64,uint64,uint64,uint32,' +
-        'address,address,address,address,bool)',
-      read: (context) => {
-        const { log } = context;
-        const at = topics === 4 ? 9 : 10;
-        return filled(context, {
-          id: uint(topics === 4 ? topic(log, 1) : word(log, 9)),
-          origin: uint(word(log, 4)),
-          user: account(word(log, at + 1)),
-          asset: account(word(log, at)),
-          amount: afterFees(uint(word(log, 2)), [word(log, 7), word(log, 8)]),
-        });
-      },
+  ...POOLS,
+  layout(
+    [
+      'event LiquidityAdded(address indexed l1Token, uint256 amount, uint256 lpTokensMinted,',
+      'address indexed liquidityProvider)',
+    ],
+    HUB,
+    ({ l1Token: asset, amount, liquidityProvider: user }) => ({
+      direction: 'out',
+      asset,
+      amount,
+      user,
     }),
   ),
-  {
-    protocol: PROTOCOL,
-    version: 'v2 with messages',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FundsDeposited(uint256,uint256,uint256,int64,uint32,uint32,address,address,address,bytes)',
-    read: (context) => {
-      const { log } = context;
-      const early = isEarly(context);
-      return deposited(context, {
-        id: uint(topic(log, early ? 1 : 2)),
-        destination: uint(early ? word(log, 2) : topic(log, 1)),
-        user: account(topic(log, 3)),
-        asset: account(early ? topic(log, 2) : word(log, 4)),
-        amount: uint(word(log, 0)),
-      });
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2 with messages',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FilledRelay(uint256,uint256,uint256,uint256,uint256,uint256,int64,int64,uint32,address,' +
-      'address,address,address,bytes,(address,bytes,int64,bool,int256))',
-    read: (context) => {
-      const { log } = context;
-      const early = isEarly(context);
-      const info = infoAt(context, V2_INFO_OFFSET);
-      const fees = [word(log, early ? 7 : 6), word(log, info + V2_INFO_FEE)];
-      return filled(context, {
-        id: uint(topic(log, early ? 1 : 2)),
-        origin: uint(early ? word(log, 4) : topic(log, 1)),
-        user: account(word(log, info)),
-        asset: account(word(log, early ? 8 : 7)),
-        amount: afterFees(uint(word(log, 2)), fees),
-      });
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v3',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'V3FundsDeposited(address,address,uint256,uint256,uint256,uint32,uint32,uint32,uint32,' +
-      'address,address,address,bytes)',
-    read: depositedV3,
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v3',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FilledV3Relay(address,address,uint256,uint256,uint256,uint256,uint32,uint32,uint32,' +
-      'address,address,address,address,bytes,(address,bytes,uint256,uint8))',
-    read: (context) => filledV3(context, infoAt(context, V3_INFO_OFFSET)),
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v3, 32-byte addresses',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FundsDeposited(bytes32,bytes32,uint256,uint256,uint256,uint256,uint32,uint32,uint32,' +
-      'bytes32,bytes32,bytes32,bytes)',
-    read: depositedV3,
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v3, 32-byte addresses',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'FilledRelay(bytes32,bytes32,uint256,uint256,uint256,uint256,uint256,uint32,uint32,' +
-      'bytes32,bytes32,bytes32,bytes32,bytes32,(bytes32,bytes32,uint256,uint8))',
-    read: (context) => filledV3(context, V4_INFO),
-  },
-  ...(['LiquidityAdded', 'LiquidityRemoved'] as const).map(
-    (event): EventLayout => ({
-      protocol: PROTOCOL,
-      version: 'hub pool',
-      topics: 3,
-      kind: 'liquidity',
-      unique: false,
-      signature: `${event}(address,uint256,uint256,address)`,
-      read: ({ log, chainId }) => ({
-        direction: event === 'LiquidityAdded' ? 'out' : 'in',
-        user: account(topic(log, 2)),
-        asset: account(topic(log, 1)),
-        amount: uint(word(log, 0)),
-        contract: log.address,
-        message_id: null,
-        origin: evmChain(chainId),
-        destination: evmChain(chainId),
-      }),
+  layout(
+    [
+      'event LiquidityRemoved(address indexed l1Token, uint256 amount, uint256 lpTokensBurnt,',
+      'address indexed liquidityProvider)',
+    ],
+    HUB,
+    ({ l1Token: asset, amount, liquidityProvider: user }) => ({
+      direction: 'in',
+      asset,
+      amount,
+      user,
     }),
   ),
+  ...asides({ protocol, version: 'spoke pool' }, [
+    [
+      'event EnabledDepositRoute(address indexed originToken, uint256 indexed destinationChainId,',
+      'bool enabled)',
+    ],
+    [
+      'event RelayedRootBundle(uint32 indexed rootBundleId, bytes32 indexed relayerRefundRoot,',
+      'bytes32 indexed slowRelayRoot)',
+    ],
+    [
+      'event ExecutedRelayerRefundRoot(uint256 amountToReturn, uint256 indexed chainId, uint256[]',
+      'refundAmounts, uint32 indexed rootBundleId, uint32 indexed leafId, address l2TokenAddress,',
+      'address[] refundAddresses, bool deferredRefunds, address caller)',
+    ],
+    [
+      'event ExecutedRelayerRefundRoot(uint256 amountToReturn, uint256 indexed chainId, uint256[]',
+      'refundAmounts, uint32 indexed rootBundleId, uint32 indexed leafId, address l2TokenAddress,',
+      'address[] refundAddresses, address caller)',
+    ],
+    [
+      'event TokensBridged(uint256 amountToReturn, uint256 indexed chainId, uint32 indexed leafId,',
+      'bytes32 indexed l2TokenAddress, address caller)',
+    ],
+    [
+      'event TokensBridged(uint256 amountToReturn, uint256 indexed chainId, uint32 indexed leafId,',
+      'address indexed l2TokenAddress, address caller)',
+    ],
+    [
+      'event RequestedSpeedUpDeposit(uint256 updatedOutputAmount, uint256 indexed depositId,',
+      'bytes32 indexed depositor, bytes32 updatedRecipient, bytes updatedMessage, bytes',
+      'depositorSignature)',
+    ],
+    [
+      'event RequestedSpeedUpV3Deposit(uint256 updatedOutputAmount, uint32 indexed depositId,',
+      'address indexed depositor, address updatedRecipient, bytes updatedMessage, bytes',
+      'depositorSignature)',
+    ],
+    [
+      'event RequestedSlowFill(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount,',
+      'uint256 outputAmount, uint256 indexed originChainId, uint256 indexed depositId, uint32',
+      'fillDeadline, uint32 exclusivityDeadline, bytes32 exclusiveRelayer, bytes32 depositor,',
+      'bytes32 recipient, bytes32 messageHash)',
+    ],
+    [
+      'event RequestedV3SlowFill(address inputToken, address outputToken, uint256 inputAmount,',
+      'uint256 outputAmount, uint256 indexed originChainId, uint32 indexed depositId, uint32',
+      'fillDeadline, uint32 exclusivityDeadline, address exclusiveRelayer, address depositor,',
+      'address recipient, bytes message)',
+    ],
+    [
+      'event ClaimedRelayerRefund(bytes32 indexed l2TokenAddress, bytes32 indexed refundAddress,',
+      'uint256 amount, address indexed caller)',
+    ],
+  ]),
+  ...asides({ protocol, version: 'hub pool' }, [
+    [
+      'event ProposeRootBundle(uint32 challengePeriodEndTimestamp, uint8 poolRebalanceLeafCount,',
+      'uint256[] bundleEvaluationBlockNumbers, bytes32 indexed poolRebalanceRoot, bytes32 indexed',
+      'relayerRefundRoot, bytes32 slowRelayRoot, address indexed proposer)',
+    ],
+    [
+      'event RootBundleExecuted(uint256 groupIndex, uint256 indexed leafId, uint256 indexed',
+      'chainId, address[] l1Tokens, uint256[] bundleLpFees, int256[] netSendAmounts, int256[]',
+      'runningBalances, address indexed caller)',
+    ],
+  ]),
 ];

@@ -1,157 +1,193 @@
 // What do the events of Celer's cBridge say: its pool, its vaults, its pegged tokens, its proxies
 // of Circle's transfers? What providers add, and what a pool gives back, is no bridging.
 
-import {
-  account,
-  type Bridged,
-  type EventLayout,
-  evmChain,
-  type LogContext,
-  paidIn,
-  uint,
-  word,
-} from './layout.ts';
+import { evmChain } from './chains.ts';
+import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
 
-const PROTOCOL = 'celer';
-
-/** Where an event of this protocol keeps what it says, by the place of its words. */
-type Places = {
-  readonly user: number;
-  readonly asset: number;
-  readonly amount: number;
-  readonly id: number | null;
-  readonly chain: number | null;
-};
-
-function told(context: LogContext, direction: 'out' | 'in', at: Places): Bridged {
-  const { log, chainId } = context;
-  const other = at.chain === null ? null : chainAt(uint(word(log, at.chain)));
-  const own = evmChain(chainId);
-  return {
-    direction,
-    contract: log.address,
-    user: account(word(log, at.user)),
-    asset: account(word(log, at.asset)),
-    amount: uint(word(log, at.amount)),
-    message_id: at.id === null ? null : `0x${word(log, at.id)}`,
-    origin: direction === 'out' ? own : other,
-    destination: direction === 'out' ? other : own,
-  };
-}
+const protocol = 'celer';
+const POOL = { protocol, version: 'pool v2' } as const;
+const VAULT = { protocol, version: 'vault' } as const;
+const PEGGED = { protocol, version: 'pegged' } as const;
 
 /** A mint without a deposit behind it names no chain. */
-function chainAt(id: bigint): string | null {
+function chainOf(id: bigint): string | null {
   return id === 0n ? null : evmChain(id);
 }
 
-function layout(
-  version: string,
-  signature: string,
-  direction: 'out' | 'in',
-  at: Places,
-  kind: EventLayout['kind'] = 'bridge',
-): EventLayout {
+type Sent = {
+  readonly user: string;
+  readonly asset: string | null;
+  readonly amount: bigint;
+  readonly id: string | null;
+  readonly to: bigint | null;
+  readonly recipient: string;
+};
+
+function sent({ chainId }: LogContext, { user, asset, amount, id, to, recipient }: Sent) {
   return {
-    protocol: PROTOCOL,
-    version,
-    signature,
-    topics: 1,
-    kind,
-    unique: kind === 'bridge',
-    read: (context) => told(context, direction, at),
+    direction: 'out' as const,
+    user,
+    asset,
+    amount,
+    message_id: id,
+    origin: evmChain(chainId),
+    destination: to === null ? null : chainOf(to),
+    promised: { recipient, asset: null, amount: null, deadline: null },
   };
 }
 
-/** A proxy of Circle's transfers tells neither its token nor an id of its own. */
-function proxied(version: string, last: string): EventLayout {
+type Arrived = {
+  readonly user: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly id: string;
+  readonly from: bigint;
+};
+
+function arrived({ chainId }: LogContext, { user, asset, amount, id, from }: Arrived) {
   return {
-    protocol: PROTOCOL,
-    version,
-    topics: 1,
-    kind: 'bridge',
-    unique: true,
-    signature: `Deposited(address,bytes32,uint64,uint256,uint256,${last})`,
-    read: (context) => {
-      const { log, chainId } = context;
-      const amount = uint(word(log, 3));
-      const moved = paidIn(context, log.address, amount);
-      return {
-        direction: 'out',
-        user: account(word(log, 0)),
-        amount,
-        contract: log.address,
-        asset: moved === null ? null : moved.token,
-        message_id: null,
-        origin: evmChain(chainId),
-        destination: chainAt(uint(word(log, 2))),
-      };
-    },
+    direction: 'in' as const,
+    user,
+    asset,
+    amount,
+    message_id: id,
+    origin: chainOf(from),
+    destination: evmChain(chainId),
   };
 }
 
-const PEG = { user: 2, asset: 1, amount: 3 };
-const VAULT = { user: 1, asset: 2, amount: 3 };
+type Deposit = {
+  readonly depositId: string;
+  readonly depositor: string;
+  readonly token: string;
+  readonly amount: bigint;
+  readonly mintChainId: bigint;
+  readonly mintAccount: string;
+};
+
+function deposited(said: Deposit, context: LogContext) {
+  const { depositId: id, depositor: user, token: asset, amount } = said;
+  const { mintChainId: to, mintAccount: recipient } = said;
+  return sent(context, { id, user, asset, amount, to, recipient });
+}
+
+type Proxied = {
+  readonly sender: string;
+  readonly recipient: string;
+  readonly dstChid: bigint;
+  readonly amount: bigint;
+};
+
+/** A proxy of Circle's transfers names neither its token nor an id of its own. */
+function proxied({ sender: user, recipient, dstChid: to, amount }: Proxied, context: LogContext) {
+  const said = { user, amount, to, recipient: account(recipient) };
+  return sent(context, { ...said, asset: null, id: null });
+}
 
 /** The layouts of Celer's cBridge. */
 export const CELER: readonly EventLayout[] = [
-  layout('pool v2', 'Send(bytes32,address,address,address,uint256,uint64,uint64,uint32)', 'out', {
-    user: 1,
-    asset: 3,
-    amount: 4,
-    id: 0,
-    chain: 5,
-  }),
-  layout('pool v2', 'Relay(bytes32,address,address,address,uint256,uint64,bytes32)', 'in', {
-    user: 2,
-    asset: 3,
-    amount: 4,
-    id: 6,
-    chain: 5,
-  }),
-  layout('vault v1', 'Deposited(bytes32,address,address,uint256,uint64,address)', 'out', {
-    ...VAULT,
-    id: 0,
-    chain: 4,
-  }),
-  layout('vault v2', 'Deposited(bytes32,address,address,uint256,uint64,address,uint64)', 'out', {
-    ...VAULT,
-    id: 0,
-    chain: 4,
-  }),
-  layout('vault', 'Withdrawn(bytes32,address,address,uint256,uint64,bytes32,address)', 'in', {
-    ...VAULT,
-    id: 5,
-    chain: 4,
-  }),
-  layout('pegged', 'Mint(bytes32,address,address,uint256,uint64,bytes32,address)', 'in', {
-    ...PEG,
-    id: 5,
-    chain: 4,
-  }),
-  layout('pegged v1', 'Burn(bytes32,address,address,uint256,address)', 'out', {
-    ...PEG,
-    id: 0,
-    chain: null,
-  }),
-  layout('pegged v2', 'Burn(bytes32,address,address,uint256,uint64,address,uint64)', 'out', {
-    ...PEG,
-    id: 0,
-    chain: 4,
-  }),
-  proxied('Circle proxy v1', 'uint256,uint64'),
-  proxied('Circle proxy v2', 'uint256,uint32'),
   layout(
-    'pool v2',
-    'LiquidityAdded(uint64,address,address,uint256)',
-    'out',
-    { user: 1, asset: 2, amount: 3, id: null, chain: null },
-    'liquidity',
+    [
+      'event Send(bytes32 transferId, address sender, address receiver, address token, uint256',
+      'amount, uint64 dstChainId, uint64 nonce, uint32 maxSlippage)',
+    ],
+    POOL,
+    ({ transferId: id, sender: user, receiver, token: asset, amount, dstChainId: to }, context) =>
+      sent(context, { id, user, asset, amount, to, recipient: receiver }),
   ),
   layout(
-    'pool v2',
-    'WithdrawDone(bytes32,uint64,address,address,uint256,bytes32)',
-    'in',
-    { user: 2, asset: 3, amount: 4, id: null, chain: null },
-    'liquidity',
+    [
+      'event Relay(bytes32 transferId, address sender, address receiver, address token, uint256',
+      'amount, uint64 srcChainId, bytes32 srcTransferId)',
+    ],
+    POOL,
+    ({ receiver: user, token: asset, amount, srcChainId: from, srcTransferId: id }, context) =>
+      arrived(context, { user, asset, amount, from, id }),
   ),
+  layout(
+    [
+      'event Deposited(bytes32 depositId, address depositor, address token, uint256 amount, uint64',
+      'mintChainId, address mintAccount)',
+    ],
+    { protocol, version: 'vault v1' },
+    deposited,
+  ),
+  layout(
+    [
+      'event Deposited(bytes32 depositId, address depositor, address token, uint256 amount, uint64',
+      'mintChainId, address mintAccount, uint64 nonce)',
+    ],
+    { protocol, version: 'vault v2' },
+    deposited,
+  ),
+  layout(
+    [
+      'event Withdrawn(bytes32 withdrawId, address receiver, address token, uint256 amount, uint64',
+      'refChainId, bytes32 refId, address burnAccount)',
+    ],
+    VAULT,
+    ({ receiver: user, token: asset, amount, refChainId: from, refId: id }, context) =>
+      arrived(context, { user, asset, amount, from, id }),
+  ),
+  layout(
+    [
+      'event Mint(bytes32 mintId, address token, address account, uint256 amount, uint64',
+      'refChainId, bytes32 refId, address depositor)',
+    ],
+    PEGGED,
+    ({ account: user, token: asset, amount, refChainId: from, refId: id }, context) =>
+      arrived(context, { user, asset, amount, from, id }),
+  ),
+  layout(
+    [
+      'event Burn(bytes32 burnId, address token, address account, uint256 amount, address',
+      'withdrawAccount)',
+    ],
+    { protocol, version: 'pegged v1' },
+    ({ burnId: id, account: user, token: asset, amount, withdrawAccount: recipient }, context) =>
+      sent(context, { id, user, asset, amount, to: null, recipient }),
+  ),
+  layout(
+    [
+      'event Burn(bytes32 burnId, address token, address account, uint256 amount, uint64',
+      'toChainId, address toAccount, uint64 nonce)',
+    ],
+    { protocol, version: 'pegged v2' },
+    ({ burnId: id, account: user, token: asset, amount, toChainId: to, toAccount }, context) =>
+      sent(context, { id, user, asset, amount, to, recipient: toAccount }),
+  ),
+  layout(
+    [
+      'event Deposited(address sender, bytes32 recipient, uint64 dstChid, uint256 amount, uint256',
+      'txFee, uint256 percFee, uint64 nonce)',
+    ],
+    { protocol, version: 'Circle proxy v1' },
+    proxied,
+  ),
+  layout(
+    [
+      'event Deposited(address sender, bytes32 recipient, uint64 dstChid, uint256 amount, uint256',
+      'txFee, uint256 percFee, uint32 minFinalityThreshold)',
+    ],
+    { protocol, version: 'Circle proxy v2' },
+    proxied,
+  ),
+  layout(
+    'event LiquidityAdded(uint64 seqnum, address provider, address token, uint256 amount)',
+    { ...POOL, kind: 'liquidity', shared: true },
+    ({ provider: user, token: asset, amount }) => ({ direction: 'out', user, asset, amount }),
+  ),
+  // What a provider takes out, and what a sender gets back whose transfer could not be relayed.
+  layout(
+    [
+      'event WithdrawDone(bytes32 withdrawId, uint64 seqnum, address receiver, address token,',
+      'uint256 amount, bytes32 refid)',
+    ],
+    { ...POOL, kind: 'liquidity', shared: true },
+    ({ receiver: user, token: asset, amount }) => ({ direction: 'in', user, asset, amount }),
+  ),
+  ...asides({ protocol, version: 'delays' }, [
+    'event DelayedTransferAdded(bytes32 id)',
+    'event SupplyUpdated(address token, uint256 supply)',
+  ]),
 ];

@@ -2,6 +2,7 @@
 // Only what a contract of the registry logged counts as bridging. A layout that is not known there
 // is counted, and a known one elsewhere is named, so that nothing is dropped in silence.
 
+import { declaredEvent } from '../../../chain/abi.ts';
 import { CHAINS } from '../../../chain/chain.ts';
 import { heldUnder } from '../../../evidence/measure.ts';
 import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
@@ -11,9 +12,10 @@ import { ACROSS } from './across.ts';
 import { CELER } from './celer.ts';
 import { HOP } from './hop.ts';
 import { LAYERZERO } from './layerzero.ts';
-import { type Bridged, type EventLayout, topicOf } from './layout.ts';
+import type { EventLayout, Said } from './layout.ts';
 import { STARGATE } from './stargate.ts';
 import { SYNAPSE } from './synapse.ts';
+import { type Flow, flowOf, type Settled, settled } from './wallets.ts';
 import { WORMHOLE } from './wormhole.ts';
 
 /** Every layout that is known. */
@@ -24,22 +26,44 @@ export const EVENT_LAYOUTS: readonly EventLayout[] = [
 
 const BY_TOPIC = new Map<string, EventLayout[]>();
 for (const layout of EVENT_LAYOUTS) {
-  const hash = topicOf(layout);
-  const list = BY_TOPIC.get(hash);
-  if (list === undefined) BY_TOPIC.set(hash, [layout]);
+  const list = BY_TOPIC.get(layout.topic);
+  if (list === undefined) BY_TOPIC.set(layout.topic, [layout]);
   else list.push(layout);
 }
 
-/** An event that was read: what it says, and by which layout. */
-export type DecodedEvent = Bridged & {
-  readonly protocol: BridgeProtocol;
-  /** What the registry calls the contract. */
-  readonly name: string;
-  readonly event: string;
-  readonly version: string;
-  readonly kind: EventLayout['kind'];
-  readonly log_index: number;
-};
+/** What any contract may log without bridging: a token's own events, and who governs it. */
+const ANYBODYS: ReadonlySet<string> = new Set(
+  [
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
+    'event Approval(address indexed owner, address indexed spender, uint256 value)',
+    'event Upgraded(address indexed implementation)',
+    'event AdminChanged(address previousAdmin, address newAdmin)',
+    'event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)',
+    'event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender)',
+    'event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender)',
+    'event Paused(address account)',
+    'event Unpaused(address account)',
+  ].map((one) => declaredEvent(one).topic),
+);
+
+/** A contract on the way, with the name that the registry has for it. */
+type Via = { readonly contract: string; readonly name: string | null };
+
+/** An event that was read: what it says, by which layout, and whose wallet it was about. */
+export type DecodedEvent = Omit<Said, 'user' | 'asset' | 'amount' | 'net' | 'through'> &
+  Omit<Settled, 'via'> & {
+    /** What lay between the wallet and the contract, in that order. */
+    readonly via: readonly Via[];
+    /** The event's own words. */
+    readonly logged: Pick<Said, 'user' | 'asset' | 'amount'>;
+    readonly protocol: BridgeProtocol;
+    /** What the registry calls the contract. */
+    readonly name: string;
+    readonly event: string;
+    readonly version: string;
+    readonly kind: 'bridge' | 'message' | 'liquidity';
+    readonly log_index: number;
+  };
 
 /** A log of a registry contract whose layout is not known, or which its layout does not fit. */
 type UnknownEvent = {
@@ -67,19 +91,37 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
   const events: DecodedEvent[] = [];
   const unknown: UnknownEvent[] = [];
   const off_registry: OffRegistry[] = [];
+  const rowsAt = (address: string) => registry.at(receipt.chain, address, receipt.block);
+  const flow = flowOf(receipt, (address) => rowsAt(address).length > 0);
   for (const log of receipt.logs) {
-    const rows = registry.at(receipt.chain, log.address, receipt.block);
+    const rows = rowsAt(log.address);
     const layouts = layoutsOf(log);
     if (rows.length === 0) {
       const known = layouts.find(({ unique }) => unique);
       if (known !== undefined) off_registry.push(named(log, known));
       continue;
     }
-    const event = firstRead(receipt, log, rows, layouts, registry);
-    if (event !== null) events.push(event);
-    else unknown.push(unknownOf(log, rows));
+    const read = firstRead(receipt, log, rows, layouts, rowsAt);
+    if (read !== null) {
+      if (read.layout.kind !== 'other') events.push(finished(read, flow, log, rowsAt));
+    } else if (!ANYBODYS.has(String(log.topics[0]))) unknown.push(unknownOf(log, rows));
   }
-  return { events, unknown, off_registry };
+  return { events: events.filter(isFirstTold), unknown, off_registry };
+}
+
+/** An arrival or a departure that several contracts log is told once, by the first of them. */
+function isFirstTold(event: DecodedEvent, at: number, events: readonly DecodedEvent[]): boolean {
+  const { kind, protocol, direction, message_id: id } = event;
+  if (kind !== 'bridge') return true;
+  return !events.slice(0, at).some((one) => {
+    if (one.kind !== kind || one.protocol !== protocol || one.direction !== direction) return false;
+    if (id !== null && one.message_id !== null) return id === one.message_id && isAlike(event, one);
+    return one.contract !== event.contract && isAlike(event, one);
+  });
+}
+
+function isAlike(a: DecodedEvent, b: DecodedEvent): boolean {
+  return a.user === b.user && a.asset === b.asset && a.amount === b.amount;
 }
 
 function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
@@ -90,63 +132,64 @@ function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
 
 const NO_TOPIC = 'none';
 
+type RowsAt = (address: string) => readonly RegistryRow[];
+type ReadEvent = { readonly said: Said; readonly row: RegistryRow; readonly layout: EventLayout };
+
 function firstRead(
   receipt: ReceiptFacts,
   log: ReceiptLog,
   rows: readonly RegistryRow[],
   layouts: readonly EventLayout[],
-  registry: RegistryIndex,
-): DecodedEvent | null {
+  rowsAt: RowsAt,
+): ReadEvent | null {
+  const chainId = CHAINS[receipt.chain].chain_id;
+  if (chainId === null) throw new TypeError('an EVM chain without an id');
+  const moves = (address: string): boolean => rowsAt(address).some(movesAssets);
   for (const row of rows) {
     for (const layout of layouts.filter(({ protocol }) => protocol === row.protocol)) {
-      const said = readAs(receipt, log, layout, registry);
-      if (said !== null) return finished(said, log, row, layout);
+      const said = layout.read({ log, receipt, chainId, row, moves });
+      if (said !== null) return { said, row, layout };
     }
   }
   return null;
 }
 
-function readAs(
-  receipt: ReceiptFacts,
-  log: ReceiptLog,
-  layout: EventLayout,
-  registry: RegistryIndex,
-): Bridged | null {
-  const chainId = CHAINS[receipt.chain].chain_id;
-  if (chainId === null) throw new TypeError('an EVM chain without an id');
-  const moves = (address: string): boolean =>
-    registry
-      .at(receipt.chain, address, receipt.block)
-      .some((row) => row.protocol === layout.protocol && movesAssets(row));
-  try {
-    return layout.read({ log, receipt, chainId, moves });
-  } catch (fault) {
-    if (fault instanceof RangeError) return null;
-    throw fault;
-  }
-}
-
-/** A message of a core contract that its token bridge sent is the bridge's own doing. */
+/** A message that a contract of the registry sent or was sent is that contract's own doing. */
 function finished(
-  said: Bridged,
+  { said, row, layout }: ReadEvent,
+  flow: Flow,
   log: ReceiptLog,
-  row: RegistryRow,
-  layout: EventLayout,
+  rowsAt: RowsAt,
 ): DecodedEvent {
   const passed = layout.kind === 'message' && said.contract !== log.address;
+  const own = passed ? rowsAt(said.contract).find(movesAssets) : row;
+  const { protocol, name } = own === undefined ? row : own;
+  const kind = passed || layout.kind === 'other' ? 'bridge' : layout.kind;
+  const { user, asset, amount, net, through, ...rest } = said;
+  const index = log.index;
+  const wallet = kind === 'message' ? messenger(said, flow) : settled(flow, { ...said, index });
   return {
-    ...said,
-    protocol: layout.protocol,
-    name: passed ? 'Token Bridge' : row.name,
-    event: eventName(layout),
+    ...rest,
+    ...wallet,
+    via: wallet.via.map((contract) => viaOf(contract, rowsAt(contract))),
+    logged: { user, asset, amount },
+    protocol,
+    name,
+    kind,
+    event: layout.event,
     version: layout.version,
-    kind: passed ? 'bridge' : layout.kind,
-    log_index: log.index,
+    log_index: index,
   };
 }
 
-function eventName({ signature }: EventLayout): string {
-  return signature.slice(0, signature.indexOf('('));
+function viaOf(contract: string, [row]: readonly RegistryRow[]): Via {
+  return { contract, name: row === undefined ? null : `${row.protocol} ${row.name}` };
+}
+
+/** A message has a sender and applications that pass it on, and no amount. */
+function messenger({ user, through }: Said, { onRegistry }: Flow): Settled {
+  const wallet = user === null || onRegistry(user) ? null : user;
+  return { user: wallet, asset: null, amount: null, via: through };
 }
 
 function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent {
@@ -159,6 +202,6 @@ function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent
   };
 }
 
-function named(log: ReceiptLog, layout: EventLayout): OffRegistry {
-  return { contract: log.address, protocol: layout.protocol, event: eventName(layout) };
+function named(log: ReceiptLog, { protocol, event }: EventLayout): OffRegistry {
+  return { contract: log.address, protocol, event };
 }

@@ -1,131 +1,171 @@
 // What do the events of Hop say: sends from Ethereum and from rollups, arrivals and bonded ones?
-// A bonded withdrawal names no recipient: it is taken from what the receipt shows to have moved.
+// The event of a bonded withdrawal names no recipient: the call does, and the transfer's id, which
+// is the hash of what the call says, proves that it is the right one.
 
-import {
-  account,
-  assetIn,
-  type EventLayout,
-  evmChain,
-  type LogContext,
-  movements,
-  paidOut,
-  topic,
-  uint,
-  word,
-} from './layout.ts';
+import { declaredCall, encodedHash } from '../../../chain/abi.ts';
+import { CHAINS } from '../../../chain/chain.ts';
+import { evmChain } from './chains.ts';
+import { asides, type EventLayout, type LogContext, layout, NATIVE } from './layout.ts';
 
-const PROTOCOL = 'hop';
+const protocol = 'hop';
+const L1 = { protocol, version: 'v1 L1 bridge' } as const;
+const L2 = { protocol, version: 'v1 L2 bridge' } as const;
+const EITHER = { protocol, version: 'v1' } as const;
+const CCTP = { protocol, version: 'CCTP' } as const;
 
-/** The payer: the sender of what was paid in or burnt, else who signed. */
-function payerOf({ receipt }: LogContext): string {
-  const own = movements(receipt).find(({ from }) => from === receipt.from);
-  return own === undefined ? receipt.from : own.from;
+type Bond = {
+  readonly recipient: string;
+  readonly amount: bigint;
+  readonly transferNonce: string;
+  readonly bonderFee: bigint;
+  readonly amountOutMin: bigint;
+  readonly deadline: bigint;
+};
+
+const bonded = declaredCall([
+  'function bondWithdrawal(address recipient, uint256 amount, bytes32 transferNonce,',
+  'uint256 bonderFee)',
+]);
+const distributed = declaredCall([
+  'function bondWithdrawalAndDistribute(address recipient, uint256 amount,',
+  'bytes32 transferNonce, uint256 bonderFee, uint256 amountOutMin, uint256 deadline)',
+]);
+
+/** The bond that a transaction's call data holds, of exactly this transfer. */
+function bondOf({ receipt, chainId }: LogContext, transferId: string): Bond | null {
+  if (receipt.input === null) return null;
+  const plain = bonded(receipt.input).map((one) => ({ ...one, amountOutMin: 0n, deadline: 0n }));
+  const bonds: Bond[] = [...plain, ...distributed(receipt.input)];
+  const types = 'uint256, address, uint256, bytes32, uint256, uint256, uint256';
+  const found = bonds.find((one) => {
+    const { recipient, amount, transferNonce, bonderFee, amountOutMin, deadline } = one;
+    const swap = [amountOutMin, deadline];
+    const values = [BigInt(chainId), recipient, amount, transferNonce, bonderFee, ...swap];
+    return encodedHash(types, values) === transferId;
+  });
+  return found === undefined ? null : found;
 }
 
-function sent(context: LogContext, to: bigint, amount: bigint, id: string | null) {
-  const { log, chainId } = context;
-  return {
-    ...({ direction: 'out', user: payerOf(context), amount, contract: log.address } as const),
-    asset: assetIn(context, log.address, amount),
-    message_id: id,
-    origin: evmChain(chainId),
-    destination: evmChain(to),
-  };
-}
-
-function arrived(context: LogContext, user: string | null, amount: bigint, id: string | null) {
-  const { log, chainId } = context;
-  const moved = paidOut(context, log.address, amount);
-  return {
-    ...({ direction: 'in', user, amount, contract: log.address } as const),
-    asset: moved === null ? null : moved.token,
-    message_id: id,
-    origin: null,
-    destination: evmChain(chainId),
-  };
+/** The coin, where the contract is the coin's own: it pays and is paid without a log. */
+function coinOf({ row, receipt }: LogContext): string | null {
+  const { symbol } = CHAINS[receipt.chain].native;
+  return row.name.startsWith('L1 ') && row.name.endsWith(`(${symbol})`) ? NATIVE : null;
 }
 
 /** The layouts of Hop. An event of leaving Ethereum bears no id. */
 export const HOP: readonly EventLayout[] = [
-  {
-    protocol: PROTOCOL,
-    version: 'v1 L1 bridge',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature: 'TransferSentToL2(uint256,address,uint256,uint256,uint256,address,uint256)',
-    read: (context) => {
-      const { log } = context;
-      return sent(context, uint(topic(log, 1)), uint(word(log, 0)), null);
+  layout(
+    [
+      'event TransferSentToL2(uint256 indexed chainId, address indexed recipient, uint256 amount,',
+      'uint256 amountOutMin, uint256 deadline, address indexed relayer, uint256 relayerFee)',
+    ],
+    L1,
+    ({ chainId: to, recipient, amount, relayerFee }, context) => ({
+      direction: 'out',
+      asset: coinOf(context),
+      amount,
+      origin: evmChain(context.chainId),
+      destination: evmChain(to),
+      promised: { recipient, asset: null, amount: amount - relayerFee, deadline: null },
+    }),
+  ),
+  layout(
+    [
+      'event TransferSent(bytes32 indexed transferId, uint256 indexed chainId, address indexed',
+      'recipient, uint256 amount, bytes32 transferNonce, uint256 bonderFee, uint256 index, uint256',
+      'amountOutMin, uint256 deadline)',
+    ],
+    L2,
+    ({ transferId, chainId: to, recipient, amount, bonderFee }, context) => ({
+      direction: 'out',
+      amount,
+      message_id: transferId,
+      origin: evmChain(context.chainId),
+      destination: evmChain(to),
+      promised: { recipient, asset: null, amount: amount - bonderFee, deadline: null },
+    }),
+  ),
+  layout(
+    [
+      'event TransferFromL1Completed(address indexed recipient, uint256 amount, uint256',
+      'amountOutMin, uint256 deadline, address indexed relayer, uint256 relayerFee)',
+    ],
+    L2,
+    ({ recipient: user, amount, relayerFee }, { chainId }) => ({
+      direction: 'in',
+      user,
+      amount,
+      net: amount - relayerFee,
+      origin: evmChain(1),
+      destination: evmChain(chainId),
+    }),
+  ),
+  layout(
+    'event WithdrawalBonded(bytes32 indexed transferId, uint256 amount)',
+    EITHER,
+    ({ transferId, amount }, context) => {
+      const bond = bondOf(context, transferId);
+      return {
+        direction: 'in',
+        user: bond === null ? null : bond.recipient,
+        asset: coinOf(context),
+        amount,
+        net: bond === null ? null : amount - bond.bonderFee,
+        message_id: transferId,
+        destination: evmChain(context.chainId),
+      };
     },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1 L2 bridge',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'TransferSent(bytes32,uint256,address,uint256,bytes32,uint256,uint256,uint256,uint256)',
-    read: (context) => {
-      const { log } = context;
-      return sent(context, uint(topic(log, 2)), uint(word(log, 0)), `0x${topic(log, 1)}`);
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1 L2 bridge',
-    topics: 3,
-    kind: 'bridge',
-    unique: true,
-    signature: 'TransferFromL1Completed(address,uint256,uint256,uint256,address,uint256)',
-    read: (context) => {
-      const { log } = context;
-      const user = account(topic(log, 1));
-      return { ...arrived(context, user, uint(word(log, 0)), null), origin: 'ethereum' };
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 2,
-    kind: 'bridge',
-    unique: true,
-    signature: 'WithdrawalBonded(bytes32,uint256)',
-    read: (context) => {
-      const { log, receipt } = context;
-      const amount = uint(word(log, 0));
-      const paid = paidOut(context, log.address, null);
-      // The bonder who signs takes its fee out of the same contract.
-      const user = paid === null || paid.to === receipt.from ? null : paid.to;
-      const asset = paid === null ? null : paid.token;
-      return { ...arrived(context, user, amount, `0x${topic(log, 1)}`), asset };
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 3,
-    kind: 'bridge',
-    unique: true,
-    signature: 'Withdrew(bytes32,address,uint256,bytes32)',
-    read: (context) => {
-      const { log } = context;
-      const user = account(topic(log, 2));
-      return arrived(context, user, uint(word(log, 0)), `0x${topic(log, 1)}`);
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'CCTP',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature: 'CCTPTransferSent(uint64,uint256,address,uint256,uint256)',
-    read: (context) => {
-      const { log, chainId } = context;
-      const id = `cctp:${chainId}/${uint(topic(log, 1))}`;
-      return sent(context, uint(topic(log, 2)), uint(word(log, 0)), id);
-    },
-  },
+  ),
+  layout(
+    [
+      'event Withdrew(bytes32 indexed transferId, address indexed recipient, uint256 amount,',
+      'bytes32 transferNonce)',
+    ],
+    EITHER,
+    ({ transferId, recipient, amount }, context) => ({
+      direction: 'in',
+      user: recipient,
+      asset: coinOf(context),
+      amount,
+      message_id: transferId,
+      destination: evmChain(context.chainId),
+    }),
+  ),
+  layout(
+    [
+      'event CCTPTransferSent(uint64 indexed cctpNonce, uint256 indexed chainId, address indexed',
+      'recipient, uint256 amount, uint256 bonderFee)',
+    ],
+    CCTP,
+    ({ cctpNonce, chainId: to, recipient, amount, bonderFee }, { chainId }) => ({
+      direction: 'out',
+      amount,
+      message_id: `cctp:${chainId}/${cctpNonce}`,
+      origin: evmChain(chainId),
+      destination: evmChain(to),
+      promised: { recipient, asset: null, amount: amount - bonderFee, deadline: null },
+    }),
+  ),
+  ...asides(EITHER, [
+    [
+      'event TransfersCommitted(uint256 indexed destinationChainId, bytes32 indexed rootHash,',
+      'uint256 totalAmount, uint256 rootCommittedAt)',
+    ],
+    'event TransferRootBonded(bytes32 indexed root, uint256 amount)',
+    [
+      'event TransferRootConfirmed(uint256 indexed originChainId, uint256 indexed',
+      'destinationChainId, bytes32 indexed rootHash, uint256 totalAmount)',
+    ],
+    [
+      'event WithdrawalBondSettled(address indexed bonder, bytes32 indexed transferId, bytes32',
+      'indexed rootHash)',
+    ],
+    [
+      'event MultipleWithdrawalsSettled(address indexed bonder, bytes32 indexed rootHash, uint256',
+      'totalBondsSettled)',
+    ],
+    'event TransferRootSet(bytes32 indexed rootHash, uint256 totalAmount)',
+    'event Stake(address indexed account, uint256 amount)',
+    'event Unstake(address indexed account, uint256 amount)',
+  ]),
 ];

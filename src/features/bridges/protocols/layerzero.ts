@@ -1,132 +1,243 @@
-// What do the events of LayerZero say: packets sent and delivered, in each version?
-// It passes messages only: value that a message moves is its application's and is not told here.
+// What do the events of LayerZero say: packets sent and delivered, tokens that bridge themselves?
+// Its endpoints pass messages only: what a message moves is its application's doing, told by the
+// application's own event or, where it was delivered by a second call, by that call's event.
 
-import {
-  account,
-  type Bridged,
-  bytesAt,
-  type EventLayout,
-  evmChain,
-  type LogContext,
-  topic,
-  uint,
-  word,
-} from './layout.ts';
-import { layerZeroChain } from './stargate.ts';
+import { packedFields, packedHash } from '../../../chain/abi.ts';
+import { evmChain, layerZeroChain, layerZeroNumber } from './chains.ts';
+import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
 
-const PROTOCOL = 'layerzero';
+const protocol = 'layerzero';
+const V1_FIRST = { protocol, version: 'v1, first library', kind: 'message', shared: true } as const;
+const V1 = { protocol, version: 'v1', kind: 'message' } as const;
+const V2 = { protocol, version: 'v2', kind: 'message' } as const;
+const OFT_V1 = { protocol, version: 'OFT v1', shared: true } as const;
+const OFT_V2 = { protocol, version: 'OFT v2', shared: true } as const;
 
-function message(context: LogContext, said: Partial<Bridged>): Bridged {
-  const { log, chainId } = context;
-  const own = evmChain(chainId);
+/** A path and a nonce of the first version, which no other message shares. */
+function idOfV1(from: number, sender: string, to: number, receiver: string, nonce: bigint): string {
+  return [from, sender, to, receiver, nonce].join('/');
+}
+
+/** The address of an application in the packed form that the first version uses. */
+const PACKED_ADDRESS = 20;
+
+function packetV1(payload: string, { receipt }: LogContext) {
+  const packet = packedFields(payload, {
+    nonce: 8,
+    from: 2,
+    sender: PACKED_ADDRESS,
+    to: 2,
+    receiver: PACKED_ADDRESS,
+  });
+  if (packet === null) return null;
+  const { sender, receiver } = packet;
+  const [from, to] = [Number(packet.from), Number(packet.to)];
   return {
-    direction: 'out',
-    user: null,
-    asset: null,
-    amount: null,
-    contract: log.address,
-    message_id: null,
-    origin: own,
-    destination: own,
-    ...said,
+    direction: 'out' as const,
+    user: receipt.from,
+    through: [sender],
+    message_id: idOfV1(from, sender, to, receiver, BigInt(packet.nonce)),
+    origin: layerZeroChain(from),
+    destination: layerZeroChain(to),
   };
 }
 
-/** Fields of a packed text of bytes, by the byte at which they begin and end. */
-function field(hex: string, from: number, to: number): string {
-  const text = hex.slice(from * 2, to * 2);
-  if (text.length < (to - from) * 2) throw new RangeError('a packet is shorter than its layout');
-  return text;
+function packetV2(payload: string, { receipt }: LogContext) {
+  const packet = packedFields(payload, {
+    version: 1,
+    nonce: 8,
+    from: 4,
+    sender: 32,
+    to: 4,
+    receiver: 32,
+    guid: 32,
+  });
+  if (packet === null) return null;
+  return {
+    direction: 'out' as const,
+    user: receipt.from,
+    through: [account(packet.sender)],
+    message_id: packet.guid,
+    origin: layerZeroChain(Number(packet.from)),
+    destination: layerZeroChain(Number(packet.to)),
+  };
 }
 
-function packetV1(context: LogContext): Bridged {
-  const packet = bytesAt(context.log, 0);
-  const nonce = uint(field(packet, 0, 8));
-  const from = uint(field(packet, 8, 10));
-  const sender = field(packet, 10, 30);
-  return message(context, {
-    user: `0x${sender}`,
-    message_id: `${from}/${sender}/${nonce}`,
-    destination: layerZeroChain(uint(field(packet, 30, 32))),
-  });
+/** The id of a packet, which its delivery does not log and which its path and nonce make. */
+function guidOf(
+  { chainId }: LogContext,
+  from: { readonly eid: number; readonly sender: string; readonly nonce: bigint },
+  receiver: string,
+): string | null {
+  const own = layerZeroNumber(chainId, 2);
+  if (own === null) return null;
+  const types = ['uint64', 'uint32', 'bytes32', 'uint32', 'bytes32'];
+  const padded = `0x${receiver.slice(2).padStart(64, '0')}`;
+  return packedHash(types, [from.nonce, from.eid, from.sender, own, padded]);
 }
 
-function packetV2(context: LogContext): Bridged {
-  const packet = bytesAt(context.log, 0);
-  const sender = field(packet, 13, 45);
-  return message(context, {
-    user: account(sender),
-    // The event of a delivery bears no id of its own, so the path and its nonce join the two.
-    message_id: `${uint(field(packet, 9, 13))}/${sender}/${uint(field(packet, 1, 9))}`,
-    destination: layerZeroChain(uint(field(packet, 45, 49))),
-  });
+const ENDPOINTS: readonly EventLayout[] = [
+  layout('event Packet(uint16 chainId, bytes payload)', V1_FIRST, (said, { chainId, receipt }) => ({
+    direction: 'out',
+    user: receipt.from,
+    origin: evmChain(chainId),
+    destination: layerZeroChain(said.chainId),
+  })),
+  layout('event Packet(bytes payload)', V1, ({ payload }, context) => packetV1(payload, context)),
+  layout(
+    [
+      'event PacketReceived(uint16 indexed srcChainId, bytes srcAddress, address indexed',
+      'dstAddress, uint64 nonce, bytes32 payloadHash)',
+    ],
+    V1,
+    ({ srcChainId: from, srcAddress, dstAddress: receiver, nonce }, { chainId }) => {
+      const sender = packedFields(srcAddress, { sender: PACKED_ADDRESS });
+      const own = layerZeroNumber(chainId, 1);
+      const told = sender !== null && own !== null;
+      return {
+        direction: 'in',
+        through: [receiver],
+        message_id: told ? idOfV1(from, sender.sender, own, receiver, nonce) : null,
+        origin: layerZeroChain(from),
+        destination: evmChain(chainId),
+      };
+    },
+  ),
+  layout(
+    'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)',
+    V2,
+    ({ encodedPayload }, context) => packetV2(encodedPayload, context),
+  ),
+  layout(
+    [
+      'event PacketDelivered((uint32 srcEid, bytes32 sender, uint64 nonce) origin, address',
+      'receiver)',
+    ],
+    V2,
+    ({ origin: { srcEid: eid, sender, nonce }, receiver }, context) => ({
+      direction: 'in',
+      through: [receiver],
+      message_id: guidOf(context, { eid, sender, nonce }, receiver),
+      origin: layerZeroChain(eid),
+      destination: evmChain(context.chainId),
+    }),
+  ),
+  // A delivery in two steps: what was credited to a composer is moved on by this second call.
+  layout(
+    'event ComposeDelivered(address from, address to, bytes32 guid, uint16 index)',
+    V2,
+    ({ from, to, guid }, { chainId, log, moves }) => ({
+      direction: 'in',
+      user: to,
+      contract: moves(from) ? from : log.address,
+      through: [from, to],
+      message_id: guid,
+      destination: evmChain(chainId),
+    }),
+  ),
+];
+
+type SentToken = { readonly _dstChainId: number; readonly _from: string; readonly _amount: bigint };
+
+function sentToken({ _dstChainId, _from, _amount }: SentToken, { chainId }: LogContext) {
+  return {
+    direction: 'out' as const,
+    user: _from,
+    amount: _amount,
+    origin: evmChain(chainId),
+    destination: layerZeroChain(_dstChainId),
+  };
 }
+
+const TOKENS: readonly EventLayout[] = [
+  layout(
+    [
+      'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress, uint256',
+      'amountSentLD, uint256 amountReceivedLD)',
+    ],
+    OFT_V2,
+    ({ guid, dstEid, fromAddress: user, amountSentLD, amountReceivedLD }, { chainId }) => ({
+      direction: 'out',
+      user,
+      amount: amountSentLD,
+      message_id: guid,
+      origin: evmChain(chainId),
+      destination: layerZeroChain(dstEid),
+      promised: { recipient: null, asset: null, amount: amountReceivedLD, deadline: null },
+    }),
+  ),
+  layout(
+    [
+      'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress, uint256',
+      'amountReceivedLD)',
+    ],
+    OFT_V2,
+    ({ guid, srcEid, toAddress: user, amountReceivedLD: amount }, { chainId }) => ({
+      direction: 'in',
+      user,
+      amount,
+      message_id: guid,
+      origin: layerZeroChain(srcEid),
+      destination: evmChain(chainId),
+    }),
+  ),
+  layout(
+    [
+      'event SendToChain(uint16 indexed _dstChainId, address indexed _from, bytes _toAddress,',
+      'uint256 _amount)',
+    ],
+    OFT_V1,
+    sentToken,
+  ),
+  layout(
+    [
+      'event SendToChain(uint16 indexed _dstChainId, address indexed _from, bytes32 indexed',
+      '_toAddress, uint256 _amount)',
+    ],
+    OFT_V1,
+    sentToken,
+  ),
+  layout(
+    'event ReceiveFromChain(uint16 indexed _srcChainId, address indexed _to, uint256 _amount)',
+    OFT_V1,
+    ({ _srcChainId, _to: user, _amount: amount }, { chainId }) => ({
+      direction: 'in',
+      user,
+      amount,
+      origin: layerZeroChain(_srcChainId),
+      destination: evmChain(chainId),
+    }),
+  ),
+];
 
 /** The layouts of LayerZero. */
 export const LAYERZERO: readonly EventLayout[] = [
-  {
-    protocol: PROTOCOL,
-    version: 'v1, first library',
-    topics: 1,
-    kind: 'message',
-    unique: false,
-    signature: 'Packet(uint16,bytes)',
-    read: (context) =>
-      message(context, { destination: layerZeroChain(uint(word(context.log, 0))) }),
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 1,
-    kind: 'message',
-    unique: true,
-    signature: 'Packet(bytes)',
-    read: packetV1,
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 3,
-    kind: 'message',
-    unique: true,
-    signature: 'PacketReceived(uint16,bytes,address,uint64,bytes32)',
-    read: (context) => {
-      const { log } = context;
-      const from = uint(topic(log, 1));
-      const sender = bytesAt(log, 0).slice(0, 40);
-      return message(context, {
-        direction: 'in',
-        user: account(topic(log, 2)),
-        message_id: `${from}/${sender}/${uint(word(log, 1))}`,
-        origin: layerZeroChain(from),
-      });
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2',
-    topics: 1,
-    kind: 'message',
-    unique: true,
-    signature: 'PacketSent(bytes,bytes,address)',
-    read: packetV2,
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2',
-    topics: 1,
-    kind: 'message',
-    unique: true,
-    signature: 'PacketDelivered((uint32,bytes32,uint64),address)',
-    read: (context) => {
-      const { log } = context;
-      const from = uint(word(log, 0));
-      return message(context, {
-        direction: 'in',
-        user: account(word(log, 3)),
-        message_id: `${from}/${word(log, 1)}/${uint(word(log, 2))}`,
-        origin: layerZeroChain(from),
-      });
-    },
-  },
+  ...ENDPOINTS,
+  ...TOKENS,
+  ...asides({ protocol, version: 'v2' }, [
+    [
+      'event PacketVerified((uint32 srcEid, bytes32 sender, uint64 nonce) origin, address',
+      'receiver, bytes32 payloadHash)',
+    ],
+    'event ComposeSent(address from, address to, bytes32 guid, uint16 index, bytes message)',
+    'event ExecutorFeePaid(address executor, uint256 fee)',
+    'event DVNFeePaid(address[] requiredDVNs, address[] optionalDVNs, uint256[] fees)',
+    'event PayloadVerified(address dvn, bytes header, uint256 confirmations, bytes32 proofHash)',
+  ]),
+  ...asides({ protocol, version: 'v1' }, [
+    'event RelayerParams(bytes adapterParams, uint16 outboundProofType)',
+    [
+      'event RelayerParams(uint16 chainId, uint64 nonce, uint16 outboundProofType, bytes',
+      'adapterParams)',
+    ],
+    [
+      'event HashReceived(uint16 indexed srcChainId, address indexed oracle, bytes32 lookupHash,',
+      'bytes32 blockData, uint256 confirmations)',
+    ],
+    [
+      'event PayloadStored(uint16 srcChainId, bytes srcAddress, address dstAddress, uint64 nonce,',
+      'bytes payload, bytes reason)',
+    ],
+    'event PayloadCleared(uint16 srcChainId, bytes srcAddress, uint64 nonce, address dstAddress)',
+  ]),
 ];

@@ -1,189 +1,148 @@
-// How is an event of a bridge contract read, word by word?
-// It refuses data that is shorter than its layout: such a log is of an unknown layout, not empty.
+// How is an event of a bridge contract declared, and what does it say once it is decoded?
+// A log that its declaration does not fit is of an unknown layout, not empty.
 
-import { chainById } from '../../../chain/chain.ts';
-import { eventTopic } from '../../../chain/event-topic.ts';
-import type { BridgeProtocol } from '../../../ports/bridges/bridge-registry.ts';
+import { type Declaration, declaredEvent, type Fields } from '../../../chain/abi.ts';
+import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
 
-/** What an event says of something that was bridged, or of a message that was passed. */
-export type Bridged = {
+/** What an event itself says of something that was bridged, or of a message that was passed. */
+export type Said = {
   readonly direction: 'out' | 'in';
-  /** Who paid or was paid on this chain; `null` where the transaction does not show it. */
+  /** Who paid or is paid on this chain, by the event or by call data that it proves. */
   readonly user: string | null;
-  /** The token's contract, `native`, or `null` where neither event nor receipt shows it. */
+  /** The token's contract, `native`, or `null` where the event does not name it. */
   readonly asset: string | null;
-  /** In the asset's smallest units; `null` where it is not shown. */
+  /** In the asset's smallest units; `null` where the event tells none of them. */
   readonly amount: bigint | null;
+  /** What of it this side's wallet gets, after the fees that its protocol takes out of it. */
+  readonly net: bigint | null;
   /** The contract whose doing it is: not always the one that logged it. */
   readonly contract: string;
-  /** What joins both sides, as the protocol writes it. */
+  /** The applications that the event itself names on the way. */
+  readonly through: readonly string[];
+  /** What joins both sides, alike on both of them. */
   readonly message_id: string | null;
   readonly origin: string | null;
   readonly destination: string | null;
+  /** What the other side is to show; `null` where the event does not promise it. */
+  readonly promised: Promised | null;
 };
 
-/** What a reader of a log is given. */
+/** What a deposit promises of the other side. */
+export type Promised = {
+  readonly recipient: string | null;
+  readonly asset: string | null;
+  readonly amount: bigint | null;
+  /** Unix seconds until which it may be paid; `null` where there is no such limit. */
+  readonly deadline: number | null;
+};
+
+/** What a reader of an event is given beside its arguments. */
 export type LogContext = {
   readonly log: ReceiptLog;
   readonly receipt: ReceiptFacts;
   /** The id of EIP-155 of the chain on which it was logged. */
   readonly chainId: number;
-  /** Whether a contract is on the registry for this protocol, in a role that moves assets. */
+  /** The row of the contract that logged it. */
+  readonly row: RegistryRow;
+  /** Whether a contract is on the registry in a role that moves assets. */
   readonly moves: (address: string) => boolean;
 };
+
+/**
+ * `liquidity`: what providers add and take out, and refunds. `other`: what belongs to running the
+ * protocol. Neither is bridging.
+ */
+type EventKind = 'bridge' | 'message' | 'liquidity' | 'other';
 
 /** A layout that is known. */
 export type EventLayout = {
   readonly protocol: BridgeProtocol;
   readonly version: string;
-  readonly signature: string;
-  /** How many topics it has, its hash included: the same signature may be indexed otherwise. */
+  readonly event: string;
+  readonly topic: string;
+  /** How many topics it has, its hash included: the same event may be indexed otherwise. */
   readonly topics: number;
-  /** `liquidity`: what providers add and take out, and refunds; never bridging. */
-  readonly kind: 'bridge' | 'message' | 'liquidity';
+  readonly kind: EventKind;
   /** Nothing else is known to log an event of this signature. */
   readonly unique: boolean;
-  /** Throws RangeError where the log is shorter than the layout. */
-  readonly read: (context: LogContext) => Bridged;
+  /** What it says; `null` where the log does not fit. */
+  readonly read: (context: LogContext) => Said | null;
 };
 
-/** The first topic of a layout. */
-export function topicOf({ signature }: Pick<EventLayout, 'signature'>): string {
-  return eventTopic(signature);
+type About = Pick<EventLayout, 'protocol' | 'version'> & {
+  readonly kind?: EventKind;
+  readonly shared?: true;
+};
+
+type Told = Partial<Said> & Pick<Said, 'direction'>;
+
+function saidOf(told: Told, contract: string): Said {
+  const said = { ...NOTHING_TOLD, contract, ...told };
+  return { ...said, net: told.net === undefined ? said.amount : told.net };
 }
 
-const WORD_CHARS = 64;
-const HEX_FROM = 2;
-const BYTES_MAX = 4_096;
+const NOTHING_TOLD = {
+  user: null,
+  asset: null,
+  amount: null,
+  through: [],
+  message_id: null,
+  origin: null,
+  destination: null,
+  promised: null,
+} as const;
+
+/** Declares an event and what its fields say; `null` where they make no sense together. */
+export function layout<const D extends Declaration>(
+  declaration: D,
+  about: About,
+  tell: (fields: Fields<D>, context: LogContext) => Told | null,
+): EventLayout {
+  const { fieldsOf, ...event } = declaredEvent(declaration);
+  return {
+    ...event,
+    ...rest(about),
+    read: (context) => {
+      const said = fieldsOf(context.log);
+      const told = said === null ? null : tell(said, context);
+      return told === null ? null : saidOf(told, context.log.address);
+    },
+  };
+}
+
+/** Declares events that belong to running a protocol and say nothing of bridging. */
+export function asides(about: About, declared: readonly Declaration[]): EventLayout[] {
+  const ran = { ...about, kind: 'other', shared: true } as const;
+  return declared.map((one) => layout(one, ran, () => ({ direction: 'out' })));
+}
+
+function rest({ protocol, version, kind = 'bridge', shared }: About) {
+  return { protocol, version, kind, unique: shared !== true };
+}
+
 const ADDRESS_CHARS = 40;
-const NO_ADDRESS = '0'.repeat(WORD_CHARS - ADDRESS_CHARS);
+const WORD_CHARS = 64;
+const NO_ADDRESS = `0x${'0'.repeat(WORD_CHARS - ADDRESS_CHARS)}`;
+const NO_HASH = `0x${'0'.repeat(WORD_CHARS)}`;
 
-/** The hex of one word of the data, without `0x`. */
-export function word({ data }: ReceiptLog, index: number): string {
-  const from = HEX_FROM + index * WORD_CHARS;
-  const text = data.slice(from, from + WORD_CHARS);
-  if (text.length < WORD_CHARS) throw new RangeError('a log is shorter than its layout');
-  return text;
-}
-
-/** The hex of an indexed field, without `0x`; the first one is 1. */
-export function topic({ topics }: ReceiptLog, index: number): string {
-  const text = topics[index];
-  if (text === undefined) throw new RangeError('a log has fewer topics than its layout');
-  return text.slice(HEX_FROM);
-}
-
-/** A word as an unsigned integer. */
-export function uint(hex: string): bigint {
-  return BigInt(`0x${hex}`);
-}
-
-/** A word as an address; one that is wider (of another kind of chain) is kept whole. */
-export function account(hex: string): string {
-  return hex.startsWith(NO_ADDRESS) ? `0x${hex.slice(-ADDRESS_CHARS)}` : `0x${hex}`;
+/** An address written as 32 bytes; one that is wider (of another kind of chain) is kept whole. */
+export function account(bytes32: string): string {
+  return bytes32.startsWith(NO_ADDRESS) ? `0x${bytes32.slice(-ADDRESS_CHARS)}` : bytes32;
 }
 
 /** A hash that names something; `null` where it is all zeros. */
-export function hash(hex: string): string | null {
-  return uint(hex) === 0n ? null : `0x${hex}`;
+export function hash(bytes32: string): string | null {
+  return bytes32 === NO_HASH ? null : bytes32;
 }
 
-/** The bytes to which a word of the data points, as hex without `0x`. */
-export function bytesAt(log: ReceiptLog, index: number): string {
-  const at = Number(uint(word(log, index))) / (WORD_CHARS / 2);
-  if (!Number.isSafeInteger(at)) throw new RangeError('a log points between its words');
-  const length = Number(uint(word(log, at)));
-  const from = HEX_FROM + (at + 1) * WORD_CHARS;
-  const text = log.data.slice(from, from + length * 2);
-  if (length > BYTES_MAX || text.length < length * 2) throw new RangeError('a log is cut');
-  return text;
-}
-
-/** A chain of EIP-155 as answers name it: ours by name, others by their id. */
-export function evmChain(id: number | bigint): string {
-  const chain = chainById(Number(id));
-  return chain === null ? `eip155:${id}` : chain.name;
-}
-
-/** A chain by a protocol's own number for it. */
-export function protocolChain(
-  known: ReadonlyMap<number, string>,
-  protocol: string,
-  id: number | bigint,
-): string {
-  const name = known.get(Number(id));
-  return name === undefined ? `${protocol}:${id}` : name;
-}
-
-const TRANSFER = eventTopic('Transfer(address,address,uint256)');
-const TRANSFER_TOPICS = 3;
-const NOBODY = `0x${'0'.repeat(ADDRESS_CHARS)}`;
-
-/** A movement of an ERC-20 token that a receipt shows. */
-type Moved = {
-  readonly token: string;
-  readonly from: string;
-  readonly to: string;
-  readonly amount: bigint;
-};
-
-/** The token movements of a receipt, in its order. */
-export function movements({ logs }: ReceiptFacts): Moved[] {
-  return logs.flatMap((log) => {
-    if (log.topics[0] !== TRANSFER || log.topics.length !== TRANSFER_TOPICS) return [];
-    if (log.data.length < HEX_FROM + WORD_CHARS) return [];
-    return {
-      token: log.address,
-      from: account(topic(log, 1)),
-      to: account(topic(log, 2)),
-      amount: uint(word(log, 0)),
-    };
-  });
-}
-
-/** What was paid into a contract, or burnt: of exactly this amount, where one is given. */
-export function paidIn(context: LogContext, contract: string, amount: bigint | null): Moved | null {
-  const into = movements(context.receipt).filter(
-    (one) => one.to === contract || (one.to === NOBODY && one.from !== NOBODY),
-  );
-  return chosen(into, amount);
-}
-
-/** What a contract paid out, or minted: of exactly this amount, where one is given. */
-export function paidOut(
-  context: LogContext,
-  contract: string,
-  amount: bigint | null,
-): Moved | null {
-  const out = movements(context.receipt).filter(
-    (one) => one.from === contract || (one.from === NOBODY && one.to !== contract),
-  );
-  return chosen(out, amount);
-}
-
-function chosen(moved: readonly Moved[], amount: bigint | null): Moved | null {
-  let best: Moved | null = null;
-  for (const one of moved) {
-    if (amount !== null && one.amount !== amount) continue;
-    if (best === null || one.amount > best.amount) best = one;
-  }
-  return best;
-}
-
-/** The asset of an amount that was paid in; coins where the transaction carried as much. */
-export function assetIn(context: LogContext, contract: string, amount: bigint): string | null {
-  const moved = paidIn(context, contract, amount);
-  if (moved !== null) return moved.token;
-  return context.receipt.value >= amount && amount > 0n ? NATIVE : null;
-}
-
+/** The address that stands for nobody: mints come from it, burns go to it. */
+export const NOBODY = `0x${'0'.repeat(ADDRESS_CHARS)}`;
 /** How a chain's own coin is written where an asset stands. */
 export const NATIVE = 'native';
 const NATIVE_MARK = `0x${'e'.repeat(ADDRESS_CHARS)}`;
 
-/** A token's contract, or `native` where the protocol's mark for coins stands in its place. */
-export function tokenOrNative(hex: string): string {
-  const address = account(hex);
+/** A token's contract, or `native` where a protocol's mark for coins stands in its place. */
+export function tokenOrNative(address: string): string {
   return address === NATIVE_MARK || address === NOBODY ? NATIVE : address;
 }

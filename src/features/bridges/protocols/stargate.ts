@@ -1,174 +1,169 @@
 // What do the events of Stargate say: the first version's swaps, the second version's sends?
-// No event of Stargate names its token: it is taken from what the receipt shows to have moved.
+// No event of Stargate names its token, and those of the first version count in shared decimals:
+// token and amount are taken from what the receipt shows to have moved.
 
-import {
-  account,
-  type Bridged,
-  type EventLayout,
-  evmChain,
-  hash,
-  type LogContext,
-  NATIVE,
-  paidIn,
-  paidOut,
-  protocolChain,
-  topic,
-  uint,
-  word,
-} from './layout.ts';
+import { evmChain, layerZeroChain } from './chains.ts';
+import { asides, type EventLayout, hash, layout } from './layout.ts';
 
-const PROTOCOL = 'stargate';
+const protocol = 'stargate';
+const V1 = { protocol, version: 'v1' } as const;
+const V2 = { protocol, version: 'v2' } as const;
 
-/** Chains by LayerZero's numbers, of the first version and, with 30,000 more, of the second. */
-const V1_CHAINS: ReadonlyMap<number, string> = new Map([
-  [101, 'ethereum'],
-  [102, 'bsc'],
-  [106, 'avalanche'],
-  [109, 'polygon'],
-  [110, 'arbitrum'],
-  [111, 'optimism'],
-  [112, 'fantom'],
-  [125, 'celo'],
-  [145, 'gnosis'],
-  [151, 'metis'],
-  [165, 'zksync'],
-  [168, 'solana'],
-  [181, 'mantle'],
-  [183, 'linea'],
-  [184, 'base'],
-  [214, 'scroll'],
-  [367, 'hyperevm'],
-]);
-const EID_FROM = 30_000;
-const EIDS: ReadonlyMap<number, string> = new Map(
-  [...V1_CHAINS].map(([id, name]) => [id + EID_FROM, name]),
-);
-
-/** The chain of a LayerZero number, of either version. */
-export function layerZeroChain(id: number | bigint): string {
-  return Number(id) >= EID_FROM
-    ? protocolChain(EIDS, 'layerzero', id)
-    : protocolChain(V1_CHAINS, 'layerzero', id);
-}
-
-function sent(context: LogContext, user: string, to: bigint, amount: bigint | null): Bridged {
-  const { log, receipt, chainId } = context;
-  const moved = paidIn(context, log.address, amount);
-  const coins = moved === null && receipt.value > 0n;
-  return {
-    direction: 'out',
-    user,
-    contract: log.address,
-    message_id: null,
-    asset: moved === null ? (coins ? NATIVE : null) : moved.token,
-    amount: amount === null && moved !== null ? moved.amount : amount,
-    origin: evmChain(chainId),
-    destination: layerZeroChain(to),
-  };
-}
-
-function received(context: LogContext, user: string, amount: bigint | null): Bridged {
-  const { log, chainId } = context;
-  const moved = paidOut(context, log.address, amount);
-  return {
-    direction: 'in',
-    user,
-    contract: log.address,
-    message_id: null,
-    origin: null,
-    asset: moved === null ? null : moved.token,
-    amount: amount === null && moved !== null ? moved.amount : amount,
-    destination: evmChain(chainId),
-  };
-}
-
-function provided(direction: 'out' | 'in', user: number): EventLayout['read'] {
-  return (context) => {
-    const { log, chainId } = context;
-    const amount = uint(word(log, 0));
-    const moved = (direction === 'out' ? paidIn : paidOut)(context, log.address, amount);
-    return {
-      direction,
-      user: account(topic(log, user)),
-      amount,
-      contract: log.address,
-      message_id: null,
+const POOLS_V1: readonly EventLayout[] = [
+  layout(
+    [
+      'event Swap(uint16 chainId, uint256 dstPoolId, address from, uint256 amountSD, uint256',
+      'eqReward, uint256 eqFee, uint256 protocolFee, uint256 lpFee)',
+    ],
+    V1,
+    ({ chainId: to, from: user }, { chainId }) => ({
+      direction: 'out',
+      user,
       origin: evmChain(chainId),
+      destination: layerZeroChain(to),
+    }),
+  ),
+  layout(
+    'event SwapRemote(address to, uint256 amountSD, uint256 protocolFee, uint256 dstFee)',
+    V1,
+    ({ to: user }, { chainId }) => ({
+      direction: 'in',
+      user,
       destination: evmChain(chainId),
-      asset: moved === null ? null : moved.token,
-    };
-  };
-}
-
-/** The layouts of Stargate. Amounts of the first version are in shared decimals, so not told. */
-export const STARGATE: readonly EventLayout[] = [
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 1,
-    kind: 'bridge',
-    unique: true,
-    signature: 'Swap(uint16,uint256,address,uint256,uint256,uint256,uint256,uint256)',
-    read: (context) => {
-      const { log } = context;
-      return sent(context, account(word(log, 2)), uint(word(log, 0)), null);
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v1',
-    topics: 1,
-    kind: 'bridge',
-    unique: true,
-    signature: 'SwapRemote(address,uint256,uint256,uint256)',
-    read: (context) => received(context, account(word(context.log, 0)), null),
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2',
-    topics: 3,
-    kind: 'bridge',
-    unique: false,
-    signature: 'OFTSent(bytes32,uint32,address,uint256,uint256)',
-    read: (context) => {
-      const { log } = context;
-      const user = account(topic(log, 2));
-      const out = sent(context, user, uint(word(log, 0)), uint(word(log, 1)));
-      return { ...out, message_id: hash(topic(log, 1)) };
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2',
-    topics: 3,
-    kind: 'bridge',
-    unique: false,
-    signature: 'OFTReceived(bytes32,uint32,address,uint256)',
-    read: (context) => {
-      const { log } = context;
-      return {
-        ...received(context, account(topic(log, 2)), uint(word(log, 1))),
-        message_id: hash(topic(log, 1)),
-        origin: layerZeroChain(uint(word(log, 0))),
-      };
-    },
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2 pool',
-    topics: 3,
-    kind: 'liquidity',
-    unique: false,
-    signature: 'Deposited(address,address,uint256)',
-    read: provided('out', 1),
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'v2 pool',
-    topics: 3,
-    kind: 'liquidity',
-    unique: false,
-    signature: 'Redeemed(address,address,uint256)',
-    read: provided('in', 2),
-  },
+    }),
+  ),
+  layout(
+    'event Mint(address to, uint256 amountLP, uint256 amountSD, uint256 mintFeeAmountSD)',
+    { ...V1, kind: 'liquidity', shared: true },
+    ({ to: user }) => ({ direction: 'out', user }),
+  ),
+  layout(
+    'event Burn(address from, uint256 amountLP, uint256 amountSD)',
+    { ...V1, kind: 'liquidity', shared: true },
+    ({ from: user }) => ({ direction: 'in', user }),
+  ),
+  layout(
+    [
+      'event RedeemRemote(uint16 chainId, uint256 dstPoolId, address from, uint256 amountLP,',
+      'uint256 amountSD)',
+    ],
+    { ...V1, kind: 'liquidity', shared: true },
+    ({ from: user }) => ({ direction: 'in', user }),
+  ),
+  layout(
+    [
+      'event RedeemLocal(address from, uint256 amountLP, uint256 amountSD, uint16 chainId, uint256',
+      'dstPoolId, bytes to)',
+    ],
+    { ...V1, kind: 'liquidity', shared: true },
+    ({ from: user }) => ({ direction: 'in', user }),
+  ),
+  layout(
+    'event InstantRedeemLocal(address from, uint256 amountLP, uint256 amountSD, address to)',
+    { ...V1, kind: 'liquidity', shared: true },
+    ({ from: user }) => ({ direction: 'in', user }),
+  ),
+  ...asides(V1, [
+    [
+      'event SendCredits(uint16 dstChainId, uint256 dstPoolId, uint256 credits, uint256',
+      'idealBalance)',
+    ],
+    [
+      'event CreditChainPath(uint16 chainId, uint256 srcPoolId, uint256 amountSD, uint256',
+      'idealBalance)',
+    ],
+    'event SendMsg(uint8 msgType, uint64 nonce)',
+    [
+      'event WithdrawRemote(uint16 srcChainId, uint256 srcPoolId, uint256 swapAmount, uint256',
+      'mintAmount)',
+    ],
+    'event RedeemLocalCallback(address _to, uint256 _amountSD, uint256 _amountToMintSD)',
+  ]),
 ];
+
+const POOLS_V2: readonly EventLayout[] = [
+  // A passenger of a bus has no id of its own: the bus gets one when it leaves.
+  layout(
+    [
+      'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress, uint256',
+      'amountSentLD, uint256 amountReceivedLD)',
+    ],
+    V2,
+    ({ guid, dstEid, fromAddress: user, amountSentLD, amountReceivedLD }, { chainId }) => ({
+      direction: 'out',
+      user,
+      amount: amountSentLD,
+      message_id: hash(guid),
+      origin: evmChain(chainId),
+      destination: layerZeroChain(dstEid),
+      promised: { recipient: null, asset: null, amount: amountReceivedLD, deadline: null },
+    }),
+  ),
+  layout(
+    [
+      'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress, uint256',
+      'amountReceivedLD)',
+    ],
+    V2,
+    ({ guid, srcEid, toAddress: user, amountReceivedLD: amount }, { chainId }) => ({
+      direction: 'in',
+      user,
+      amount,
+      message_id: hash(guid),
+      origin: layerZeroChain(srcEid),
+      destination: evmChain(chainId),
+    }),
+  ),
+  layout(
+    'event Deposited(address indexed payer, address indexed receiver, uint256 amountLD)',
+    { protocol, version: 'v2 pool', kind: 'liquidity', shared: true },
+    ({ payer: user, amountLD: amount }) => ({ direction: 'out', user, amount }),
+  ),
+  layout(
+    'event Redeemed(address indexed payer, address indexed receiver, uint256 amountLD)',
+    { protocol, version: 'v2 pool', kind: 'liquidity', shared: true },
+    ({ receiver: user, amountLD: amount }) => ({ direction: 'in', user, amount }),
+  ),
+  ...asides(V2, [
+    'event CreditsSent(uint32 dstEid, (uint32 srcEid, uint64 amount)[] credits)',
+    'event CreditsReceived(uint32 srcEid, (uint32 srcEid, uint64 amount)[] credits)',
+    'event BusRode(uint32 dstEid, uint72 ticketId, uint80 fare, bytes passenger)',
+    'event BusDriven(uint32 dstEid, uint72 startTicketId, uint8 numPassengers, bytes32 guid)',
+    'event NativeDropApplied(address receiver, uint128 amount)',
+    'event NativeDropFailed(address receiver, uint128 amount)',
+    'event TreasuryFeeAdded(uint64 amountSD)',
+    [
+      'event UnreceivedTokenCached(bytes32 guid, uint8 index, uint32 srcEid, address receiver,',
+      'uint256 amountLD, bytes composeMsg)',
+    ],
+  ]),
+];
+
+// The protocol's own token: who sent and who got it is seen in what was burnt and minted.
+const OWN_TOKEN: readonly EventLayout[] = [
+  layout(
+    'event SendToChain(uint16 dstChainId, bytes to, uint256 qty)',
+    { protocol, version: 'STG' },
+    ({ dstChainId, qty: amount }, { chainId, log }) => ({
+      direction: 'out',
+      asset: log.address,
+      amount,
+      origin: evmChain(chainId),
+      destination: layerZeroChain(dstChainId),
+    }),
+  ),
+  layout(
+    'event ReceiveFromChain(uint16 srcChainId, uint64 nonce, uint256 qty)',
+    { protocol, version: 'STG' },
+    ({ srcChainId, qty: amount }, { chainId, log }) => ({
+      direction: 'in',
+      asset: log.address,
+      amount,
+      origin: layerZeroChain(srcChainId),
+      destination: evmChain(chainId),
+    }),
+  ),
+];
+
+/** The layouts of Stargate. */
+export const STARGATE: readonly EventLayout[] = [...POOLS_V1, ...POOLS_V2, ...OWN_TOKEN];

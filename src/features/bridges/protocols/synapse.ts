@@ -1,129 +1,261 @@
-// What do the events of Synapse say: its bridge's deposits, redemptions, mints and withdrawals, and
-// the requests and relays of its quoted bridge?
+// What do the events of Synapse say: its bridge's deposits, redemptions, mints and withdrawals, the
+// requests of its transfers over Circle's, and the requests and relays of its quoted bridge?
 
+import { textHash } from '../../../chain/abi.ts';
+import { circleChain, evmChain } from './chains.ts';
 import {
   account,
-  type Bridged,
+  asides,
   type EventLayout,
-  evmChain,
   type LogContext,
-  movements,
+  layout,
   tokenOrNative,
-  topic,
-  uint,
-  word,
 } from './layout.ts';
 
-const PROTOCOL = 'synapse';
+const protocol = 'synapse';
+const BRIDGE = { protocol, version: 'bridge' } as const;
+const CIRCLE = { protocol, version: 'CCTP' } as const;
+const QUOTED = { protocol, version: 'quoted bridge' } as const;
 
-// The event of a deposit names the recipient on the other chain; who paid is seen in the receipt.
-function sent(context: LogContext): Bridged {
-  const { log, receipt, chainId } = context;
-  const asset = account(word(log, 1));
-  const amount = uint(word(log, 2));
-  const paid = movements(receipt).find(
-    (one) => one.token === asset && one.amount === amount && one.from === receipt.from,
-  );
+type Sent = {
+  readonly to: string;
+  readonly chainId: bigint;
+  readonly token: string;
+  readonly amount: bigint;
+};
+
+// The event names the recipient on the other chain; who paid is seen in the receipt.
+function sent({ to, chainId, token: asset, amount }: Sent, context: LogContext) {
   return {
-    direction: 'out',
+    direction: 'out' as const,
     asset,
     amount,
-    contract: log.address,
-    message_id: null,
-    user: paid === undefined ? receipt.from : paid.from,
-    origin: evmChain(chainId),
-    destination: evmChain(uint(word(log, 0))),
-  };
-}
-
-/** The amount of the event is before the fee beside it. */
-function arrived({ log, chainId }: LogContext): Bridged {
-  return {
-    direction: 'in',
-    user: account(topic(log, 1)),
-    contract: log.address,
-    asset: account(word(log, 0)),
-    amount: uint(word(log, 1)) - uint(word(log, 2)),
-    message_id: `0x${topic(log, 2)}`,
-    origin: null,
+    // The other side's kappa is the hash of this transaction's hash, as it is written.
+    message_id: textHash(context.receipt.tx),
+    origin: evmChain(context.chainId),
     destination: evmChain(chainId),
+    promised: { recipient: account(to), asset: null, amount: null, deadline: null },
   };
 }
 
-const OUT = [
-  'TokenDeposit(address,uint256,address,uint256)',
-  'TokenRedeem(address,uint256,address,uint256)',
-  'TokenRedeemV2(bytes32,uint256,address,uint256)',
-  'TokenDepositAndSwap(address,uint256,address,uint256,uint8,uint8,uint256,uint256)',
-  'TokenRedeemAndSwap(address,uint256,address,uint256,uint8,uint8,uint256,uint256)',
-  'TokenRedeemAndRemove(address,uint256,address,uint256,uint8,uint256,uint256)',
+type Arrived = {
+  readonly to: string;
+  readonly amount: bigint;
+  readonly kappa: string;
+};
+
+function arrived({ to: user, amount, kappa: message_id }: Arrived, { chainId }: LogContext) {
+  const destination = evmChain(chainId);
+  return { direction: 'in' as const, user, amount, message_id, destination };
+}
+
+const REDEMPTIONS: readonly EventLayout[] = [
+  layout(
+    'event TokenDeposit(address indexed to, uint256 chainId, address token, uint256 amount)',
+    BRIDGE,
+    sent,
+  ),
+  layout(
+    'event TokenRedeem(address indexed to, uint256 chainId, address token, uint256 amount)',
+    BRIDGE,
+    sent,
+  ),
+  layout(
+    'event TokenRedeemV2(bytes32 indexed to, uint256 chainId, address token, uint256 amount)',
+    BRIDGE,
+    sent,
+  ),
+  layout(
+    [
+      'event TokenDepositAndSwap(address indexed to, uint256 chainId, address token, uint256',
+      'amount, uint8 tokenIndexFrom, uint8 tokenIndexTo, uint256 minDy, uint256 deadline)',
+    ],
+    BRIDGE,
+    sent,
+  ),
+  layout(
+    [
+      'event TokenRedeemAndSwap(address indexed to, uint256 chainId, address token, uint256',
+      'amount, uint8 tokenIndexFrom, uint8 tokenIndexTo, uint256 minDy, uint256 deadline)',
+    ],
+    BRIDGE,
+    sent,
+  ),
+  layout(
+    [
+      'event TokenRedeemAndRemove(address indexed to, uint256 chainId, address token, uint256',
+      'amount, uint8 swapTokenIndex, uint256 swapMinAmount, uint256 swapDeadline)',
+    ],
+    BRIDGE,
+    sent,
+  ),
 ];
-const IN = [
-  'TokenWithdraw(address,address,uint256,uint256,bytes32)',
-  'TokenMint(address,address,uint256,uint256,bytes32)',
-  'TokenMintAndSwap(address,address,uint256,uint256,uint8,uint8,uint256,uint256,bool,bytes32)',
-  'TokenWithdrawAndRemove(address,address,uint256,uint256,uint8,uint256,uint256,bool,bytes32)',
+
+// A withdrawal alone logs what there was before the fee beside it. The others log what is left of
+// it, or, where it was swapped, what came of the swap, in the token that it was swapped for.
+const ARRIVALS: readonly EventLayout[] = [
+  layout(
+    [
+      'event TokenWithdraw(address indexed to, address token, uint256 amount, uint256 fee, bytes32',
+      'indexed kappa)',
+    ],
+    BRIDGE,
+    (said, context) => ({
+      ...arrived(said, context),
+      asset: said.token,
+      net: said.amount - said.fee,
+    }),
+  ),
+  layout(
+    [
+      'event TokenMint(address indexed to, address token, uint256 amount, uint256 fee, bytes32',
+      'indexed kappa)',
+    ],
+    BRIDGE,
+    (said, context) => ({ ...arrived(said, context), asset: said.token }),
+  ),
+  layout(
+    [
+      'event TokenMintAndSwap(address indexed to, address token, uint256 amount, uint256 fee,',
+      'uint8 tokenIndexFrom, uint8 tokenIndexTo, uint256 minDy, uint256 deadline, bool',
+      'swapSuccess, bytes32 indexed kappa)',
+    ],
+    BRIDGE,
+    (said, context) => ({
+      ...arrived(said, context),
+      asset: said.swapSuccess ? null : said.token,
+    }),
+  ),
+  layout(
+    [
+      'event TokenWithdrawAndRemove(address indexed to, address token, uint256 amount, uint256',
+      'fee, uint8 swapTokenIndex, uint256 swapMinAmount, uint256 swapDeadline, bool swapSuccess,',
+      'bytes32 indexed kappa)',
+    ],
+    BRIDGE,
+    (said, context) => ({
+      ...arrived(said, context),
+      asset: said.swapSuccess ? null : said.token,
+    }),
+  ),
+];
+
+const REQUESTS: readonly EventLayout[] = [
+  layout(
+    [
+      'event CircleRequestSent(uint256 chainId, address indexed sender, uint64 nonce, address',
+      'token, uint256 amount, uint32 requestVersion, bytes formattedRequest, bytes32 requestID)',
+    ],
+    CIRCLE,
+    ({ chainId: to, sender: user, token: asset, amount, requestID }, { chainId }) => ({
+      direction: 'out',
+      user,
+      asset,
+      amount,
+      message_id: requestID,
+      origin: evmChain(chainId),
+      destination: evmChain(to),
+    }),
+  ),
+  layout(
+    [
+      'event CircleRequestFulfilled(uint32 originDomain, address indexed recipient, address',
+      'mintToken, uint256 fee, address token, uint256 amount, bytes32 requestID)',
+    ],
+    CIRCLE,
+    ({ originDomain, recipient: user, token, amount, requestID }, { chainId }) => ({
+      direction: 'in',
+      user,
+      asset: tokenOrNative(token),
+      amount,
+      message_id: requestID,
+      origin: circleChain(originDomain),
+      destination: evmChain(chainId),
+    }),
+  ),
+];
+
+const QUOTES: readonly EventLayout[] = [
+  layout(
+    [
+      'event BridgeRequested(bytes32 indexed transactionId, address indexed sender, bytes request,',
+      'uint32 destChainId, address originToken, address destToken, uint256 originAmount, uint256',
+      'destAmount, bool sendChainGas)',
+    ],
+    QUOTED,
+    (said, { chainId }) => ({
+      direction: 'out',
+      user: said.sender,
+      asset: tokenOrNative(said.originToken),
+      amount: said.originAmount,
+      message_id: said.transactionId,
+      origin: evmChain(chainId),
+      destination: evmChain(said.destChainId),
+      promised: {
+        recipient: null,
+        asset: tokenOrNative(said.destToken),
+        amount: said.destAmount,
+        deadline: null,
+      },
+    }),
+  ),
+  layout(
+    [
+      'event BridgeRelayed(bytes32 indexed transactionId, address indexed relayer, address indexed',
+      'to, uint32 originChainId, address originToken, address destToken, uint256 originAmount,',
+      'uint256 destAmount, uint256 chainGasAmount)',
+    ],
+    QUOTED,
+    (said, { chainId }) => ({
+      direction: 'in',
+      user: said.to,
+      asset: tokenOrNative(said.destToken),
+      amount: said.destAmount,
+      message_id: said.transactionId,
+      origin: evmChain(said.originChainId),
+      destination: evmChain(chainId),
+    }),
+  ),
+  layout(
+    [
+      'event BridgeDepositRefunded(bytes32 indexed transactionId, address indexed to, address',
+      'token, uint256 amount)',
+    ],
+    { ...QUOTED, kind: 'liquidity' },
+    ({ to: user, token, amount }) => ({
+      direction: 'in',
+      user,
+      asset: tokenOrNative(token),
+      amount,
+    }),
+  ),
+  layout(
+    [
+      'event BridgeDepositClaimed(bytes32 indexed transactionId, address indexed relayer, address',
+      'indexed to, address token, uint256 amount)',
+    ],
+    { ...QUOTED, kind: 'liquidity' },
+    ({ to: user, token, amount }) => ({
+      direction: 'in',
+      user,
+      asset: tokenOrNative(token),
+      amount,
+    }),
+  ),
+  ...asides(QUOTED, [
+    'event BridgeQuoteDetails(bytes32 indexed transactionId, bytes quoteId)',
+    [
+      'event BridgeProofProvided(bytes32 indexed transactionId, address indexed relayer, bytes32',
+      'transactionHash)',
+    ],
+    'event BridgeProofDisputed(bytes32 indexed transactionId, address indexed relayer)',
+  ]),
 ];
 
 /** The layouts of Synapse. */
 export const SYNAPSE: readonly EventLayout[] = [
-  ...OUT.map(
-    (signature): EventLayout => ({
-      protocol: PROTOCOL,
-      version: 'bridge',
-      signature,
-      topics: 2,
-      kind: 'bridge',
-      unique: true,
-      read: sent,
-    }),
-  ),
-  ...IN.map(
-    (signature): EventLayout => ({
-      protocol: PROTOCOL,
-      version: 'bridge',
-      signature,
-      topics: 3,
-      kind: 'bridge',
-      unique: true,
-      read: arrived,
-    }),
-  ),
-  {
-    protocol: PROTOCOL,
-    version: 'quoted bridge v1',
-    topics: 3,
-    kind: 'bridge',
-    unique: true,
-    signature: 'BridgeRequested(bytes32,address,bytes,uint32,address,address,uint256,uint256,bool)',
-    read: ({ log, chainId }) => ({
-      direction: 'out',
-      user: account(topic(log, 2)),
-      contract: log.address,
-      asset: tokenOrNative(word(log, 2)),
-      amount: uint(word(log, 4)),
-      message_id: `0x${topic(log, 1)}`,
-      origin: evmChain(chainId),
-      destination: evmChain(uint(word(log, 1))),
-    }),
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'quoted bridge v1',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature:
-      'BridgeRelayed(bytes32,address,address,uint32,address,address,uint256,uint256,uint256)',
-    read: ({ log, chainId }) => ({
-      direction: 'in',
-      user: account(topic(log, 3)),
-      contract: log.address,
-      asset: tokenOrNative(word(log, 2)),
-      amount: uint(word(log, 4)),
-      message_id: `0x${topic(log, 1)}`,
-      origin: evmChain(uint(word(log, 0))),
-      destination: evmChain(chainId),
-    }),
-  },
+  ...REDEMPTIONS,
+  ...ARRIVALS,
+  ...REQUESTS,
+  ...QUOTES,
 ];

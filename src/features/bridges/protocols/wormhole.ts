@@ -1,124 +1,134 @@
-// What do the events of Wormhole say: its core's messages, and what its token bridge makes of them?
-// A message whose sender is no token bridge on the registry is a message only.
+// What do the events of Wormhole say: its core's messages, and what token bridges make of them?
+// A message whose sender is no token bridge on the registry is a message only. The event of a
+// redemption names no recipient: the message that was handed in does, by which it is proven.
 
-import {
-  account,
-  type Bridged,
-  bytesAt,
-  type EventLayout,
-  evmChain,
-  type LogContext,
-  movements,
-  NATIVE,
-  paidIn,
-  paidOut,
-  protocolChain,
-  topic,
-  uint,
-  word,
-} from './layout.ts';
+import { declaredCall, packedFields } from '../../../chain/abi.ts';
+import type { ReceiptFacts } from '../../../ports/bridges/transaction-receipts.ts';
+import { evmChain, wormholeChain, wormholeNumber } from './chains.ts';
+import { account, type EventLayout, type LogContext, layout } from './layout.ts';
 
-const PROTOCOL = 'wormhole';
-
-/** Chains by Wormhole's own numbers. */
-const CHAINS: ReadonlyMap<number, string> = new Map([
-  [1, 'solana'],
-  [2, 'ethereum'],
-  [4, 'bsc'],
-  [5, 'polygon'],
-  [6, 'avalanche'],
-  [10, 'fantom'],
-  [14, 'celo'],
-  [16, 'moonbeam'],
-  [21, 'sui'],
-  [22, 'aptos'],
-  [23, 'arbitrum'],
-  [24, 'optimism'],
-  [30, 'base'],
-]);
-const NUMBERS = new Map([...CHAINS].map(([number, name]) => [name, number]));
+const protocol = 'wormhole';
 
 /** What a token bridge writes into a message: a transfer, or one with a payload of its own. */
-const TRANSFER_TYPES = new Set(['01', '03']);
-const TRANSFER_CHARS_MIN = 101 * 2;
-const TO_CHAIN = { from: 99 * 2, to: 101 * 2 };
-const ADDRESS_CHARS = 40;
+const TRANSFERS: readonly string[] = ['0x01', '0x03'];
+const TRANSFER = { kind: 1, amount: 32, token: 32, token_chain: 2, to: 32, to_chain: 2 } as const;
 
-function published(context: LogContext): Bridged {
-  const { log, chainId } = context;
-  const sender = account(topic(log, 1));
-  const payload = bytesAt(log, 2);
-  const own = evmChain(chainId);
-  const number = NUMBERS.get(own);
-  const emitter = sender.slice(-ADDRESS_CHARS).padStart(64, '0');
-  const from = number === undefined ? own : String(number);
-  const said: Bridged = {
-    direction: 'out',
-    user: sender,
-    asset: null,
-    amount: null,
-    contract: log.address,
-    message_id: `${from}/${emitter}/${uint(word(log, 0))}`,
-    origin: own,
-    destination: null,
+function published(
+  said: { readonly sender: string; readonly sequence: bigint; readonly payload: string },
+  { chainId, receipt, moves }: LogContext,
+) {
+  const { sender, sequence, payload } = said;
+  const number = wormholeNumber(chainId);
+  const emitter = sender.slice(2).padStart(64, '0');
+  const message = {
+    direction: 'out' as const,
+    user: receipt.from,
+    through: [sender],
+    message_id: number === null ? null : `${number}/0x${emitter}/${sequence}`,
+    origin: evmChain(chainId),
   };
-  const isTransfer =
-    TRANSFER_TYPES.has(payload.slice(0, 2)) && payload.length >= TRANSFER_CHARS_MIN;
-  if (!isTransfer || !context.moves(sender)) return said;
-  const to = uint(payload.slice(TO_CHAIN.from, TO_CHAIN.to));
+  const transfer = packedFields(payload, TRANSFER);
+  if (transfer === null || !TRANSFERS.includes(transfer.kind) || !moves(sender)) return message;
+  const { to, to_chain } = transfer;
+  const promised = { recipient: account(to), asset: null, amount: null, deadline: null };
   return {
-    ...said,
-    ...paid(context, sender),
+    ...message,
     contract: sender,
-    destination: protocolChain(CHAINS, PROTOCOL, to),
+    user: null,
+    promised,
+    destination: wormholeChain(Number(to_chain)),
   };
 }
 
-// The amount in the message is cut to eight decimals; the receipt shows what was paid.
-function paid(context: LogContext, bridge: string): Pick<Bridged, 'user' | 'asset' | 'amount'> {
-  const { receipt } = context;
-  const moved = paidIn(context, bridge, null);
-  if (moved !== null) return { user: moved.from, asset: moved.token, amount: moved.amount };
-  if (receipt.value === 0n) return { user: receipt.from, asset: null, amount: null };
-  return { user: receipt.from, asset: NATIVE, amount: receipt.value };
-}
+const redemptions = [
+  'function completeTransfer(bytes encodedVm)',
+  'function completeTransferAndUnwrapETH(bytes encodedVm)',
+  'function completeTransferWithPayload(bytes encodedVm)',
+  'function completeTransferAndUnwrapETHWithPayload(bytes encodedVm)',
+  'function completeTransferWithRelay(bytes encodedVm)',
+] as const;
+const handedIn = redemptions.map((one) => declaredCall(one));
 
-/** Of what a redemption pays, a relayer may take its fee: the larger part is the user's. */
-function redeemed(context: LogContext): Bridged {
-  const { log, chainId } = context;
-  const moved =
-    movements(context.receipt).length === 0 ? null : paidOut(context, log.address, null);
-  const emitter = uint(topic(log, 1));
-  return {
-    direction: 'in',
-    contract: log.address,
-    user: moved === null ? null : moved.to,
-    asset: moved === null ? null : moved.token,
-    amount: moved === null ? null : moved.amount,
-    message_id: `${emitter}/${topic(log, 2)}/${uint(topic(log, 3))}`,
-    origin: protocolChain(CHAINS, PROTOCOL, emitter),
-    destination: evmChain(chainId),
-  };
+const HEAD = { version: 1, guardians: 4, signatures: 1 } as const;
+const HEAD_BYTES = 6;
+const SIGNATURE_BYTES = 66;
+const BODY = {
+  at: 4,
+  nonce: 4,
+  chain: 2,
+  emitter: 32,
+  sequence: 8,
+  level: 1,
+  ...TRANSFER,
+} as const;
+
+/** Whom a message that was handed in pays, where it is the message of exactly these names. */
+function recipientIn(
+  { input }: ReceiptFacts,
+  from: number,
+  emitter: string,
+  sequence: bigint,
+): string | null {
+  if (input === null) return null;
+  for (const { encodedVm } of handedIn.flatMap((callsIn) => callsIn(input))) {
+    const head = packedFields(encodedVm, HEAD);
+    if (head === null) continue;
+    const skip = HEAD_BYTES + SIGNATURE_BYTES * Number(head.signatures);
+    const body = packedFields(`0x${encodedVm.slice(2 + skip * 2)}`, BODY);
+    if (body === null) continue;
+    const same = Number(body.chain) === from && body.emitter === emitter;
+    if (same && BigInt(body.sequence) === sequence) return account(body.to);
+  }
+  return null;
 }
 
 /** The layouts of Wormhole. */
 export const WORMHOLE: readonly EventLayout[] = [
-  {
-    protocol: PROTOCOL,
-    version: 'core v1',
-    topics: 2,
-    kind: 'message',
-    unique: true,
-    signature: 'LogMessagePublished(address,uint64,uint32,bytes,uint8)',
-    read: published,
-  },
-  {
-    protocol: PROTOCOL,
-    version: 'token bridge v1',
-    topics: 4,
-    kind: 'bridge',
-    unique: true,
-    signature: 'TransferRedeemed(uint16,bytes32,uint64)',
-    read: redeemed,
-  },
+  layout(
+    [
+      'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes',
+      'payload, uint8 consistencyLevel)',
+    ],
+    { protocol, version: 'core v1', kind: 'message' },
+    published,
+  ),
+  layout(
+    [
+      'event TransferRedeemed(uint16 indexed emitterChainId, bytes32 indexed emitterAddress,',
+      'uint64 indexed sequence)',
+    ],
+    { protocol, version: 'token bridge v1' },
+    ({ emitterChainId: from, emitterAddress, sequence }, { receipt, chainId }) => ({
+      direction: 'in',
+      user: recipientIn(receipt, from, emitterAddress, sequence),
+      message_id: `${from}/${emitterAddress}/${sequence}`,
+      origin: wormholeChain(from),
+      destination: evmChain(chainId),
+    }),
+  ),
+  layout(
+    [
+      'event TransferSent(bytes32 indexed recipient, bytes32 indexed refundAddress, uint256',
+      'amount, uint256 fee, uint16 recipientChain, uint64 msgSequence)',
+    ],
+    { protocol, version: 'NTT', shared: true },
+    ({ recipient, amount, recipientChain, msgSequence }, { chainId, log }) => ({
+      direction: 'out',
+      amount,
+      message_id: `ntt:${chainId}/${log.address}/${msgSequence}`,
+      origin: evmChain(chainId),
+      destination: wormholeChain(recipientChain),
+      promised: { recipient: account(recipient), asset: null, amount: null, deadline: null },
+    }),
+  ),
+  // The newer release logs a digest beside the event above, on both sides.
+  layout(
+    'event TransferRedeemed(bytes32 indexed digest)',
+    { protocol, version: 'NTT', shared: true },
+    ({ digest }, { chainId }) => ({
+      direction: 'in',
+      message_id: digest,
+      destination: evmChain(chainId),
+    }),
+  ),
 ];

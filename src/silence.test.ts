@@ -37,7 +37,7 @@ function makerOf({ name }: AskedRoute): MakeHandler {
 
 /** How many times the routes were asked under a named condition when this was last raised. */
 const CELLS_MIN = 18_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 
 /** The worlds in which the specimen and the liars are asked: one for each kind of fact. */
 const SAMPLE = WORLDS.filter(({ name }) =>

@@ -301,6 +301,27 @@ describe('what is no bridging', () => {
   });
 });
 
+describe('the other side', () => {
+  test('is not told where no node is set: a reason, and no state', async () => {
+    const file = new URL('./recordings/across-deposit-on-ethereum.json', import.meta.url);
+    const { said, status } = await explain(readFileSync(file, 'utf8'), '--destination');
+    expect(status).toBe(0);
+    expect(said).toMatchObject([{ arrival: { chain: 'arbitrum', tx: null, state: null } }]);
+    expect(JSON.stringify(said)).toContain('A node of ethereum');
+  });
+
+  test('is not looked for unasked, nor of what arrived here', async () => {
+    const own = (name: string) =>
+      readFileSync(new URL(`./recordings/across-${name}.json`, import.meta.url), 'utf8');
+    const unasked = await explain(own('deposit-on-ethereum'));
+    const arrived = await explain(own('fill-on-base'), '--destination');
+    expect([...unasked.said, ...arrived.said]).toMatchObject([
+      { arrival: null },
+      { arrival: null },
+    ]);
+  });
+});
+
 describe('files', () => {
   test('may be answers, a list of the two, or nested in result', async () => {
     const { transaction, receipt } = RAW;

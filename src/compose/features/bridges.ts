@@ -5,7 +5,8 @@ import { basename } from 'node:path';
 import type { Config } from '../../config.ts';
 import { map, Read } from '../../evidence/reading.ts';
 import { type BridgesServices, bridgesExplain } from '../../features/bridges/bridges.command.ts';
-import { explainReceipt } from '../../features/bridges/explain.ts';
+import { arrivalOf } from '../../features/bridges/destination.ts';
+import { explainReceipt, withArrivals } from '../../features/bridges/explain.ts';
 import { type RegistryServices, registryCheck } from '../../features/bridges/registry.command.ts';
 import { registryBridgesPage } from '../../features/bridges/registry.page.tsx';
 import { validateRegistry } from '../../features/bridges/registry.ts';
@@ -31,6 +32,7 @@ import {
   type BridgeRegistry,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
+import { nodeArrivals } from '../../sources/evm/arrivals-node.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
 import { csvTable } from '../../sources/files/csv.ts';
@@ -129,7 +131,7 @@ export function bridgeServices(config: Config | null): RegistryServices & Bridge
       const files = path === null ? [TABLE, SHIPPED_LABELS] : [path];
       return Promise.all(files.map((file) => checked(file, config, signal)));
     },
-    explainReceipt: explained,
+    explainReceipt: (path, asked, signal) => explained(path, asked, config, signal),
   };
 }
 
@@ -198,7 +200,14 @@ async function judgedOrFault(path: string | URL) {
   }
 }
 
-async function explained(path: string, chain: BridgeChain | null) {
+type ExplainAsked = { readonly chain: BridgeChain | null; readonly destination: boolean };
+
+async function explained(
+  path: string,
+  { chain, destination }: ExplainAsked,
+  config: Config | null,
+  signal: AbortSignal,
+) {
   const file = await textOf(path);
   if (!file.read) return file;
   const table = await bridgeRegistryOf().table();
@@ -207,7 +216,21 @@ async function explained(path: string, chain: BridgeChain | null) {
   if (typeof filed === 'string') return unreadable(filed);
   const facts = factsOf(filed.transaction, filed.receipt);
   const place = chain === null ? filed.chain : chain;
-  return { read: true, ...explainReceipt(facts, place, table.value.rows) } as const;
+  const { rows } = table.value;
+  const said = explainReceipt(facts, place, rows);
+  if (!destination) return { read: true, ...said } as const;
+  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+  const byChain = nodes === null ? new Map() : nodes.byChain;
+  const arrivals = nodeArrivals({
+    nodes: byChain,
+    simulated: config?.simulate === true,
+    now: nowS,
+  });
+  const told = await withArrivals(said, facts, rows, (event) =>
+    arrivalOf(arrivals, rows, { event, chain: said.chain, block: facts.block }, signal),
+  );
+  nodes?.close();
+  return { read: true, ...told } as const;
 }
 
 function filedOrFault(text: string): ReturnType<typeof filedReceipt> | string {

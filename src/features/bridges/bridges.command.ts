@@ -19,31 +19,43 @@ import type {
 
 /** The command's services; compose fills them. */
 export type BridgesServices = {
-  readonly explainReceipt: (path: string, chain: BridgeChain | null) => Promise<ExplainedReceipt>;
+  readonly explainReceipt: (
+    path: string,
+    options: { readonly chain: BridgeChain | null; readonly destination: boolean },
+    signal: AbortSignal,
+  ) => Promise<ExplainedReceipt>;
 };
 
 /** `exhibit bridges explain`. */
 export const bridgesExplain: Command<BridgesServices> = {
   name: 'bridges explain',
   summary: 'Show what one transaction and its receipt bridged, or why nothing.',
-  usage: 'exhibit bridges explain --receipt FILE [--chain CHAIN] [--json]',
+  usage: 'exhibit bridges explain --receipt FILE [--chain CHAIN] [--destination] [--json]',
   example: 'exhibit bridges explain --receipt deposit.json',
   details: [
     '--receipt FILE   JSON with a transaction and its receipt, as eth_getTransactionByHash and',
     '                 eth_getTransactionReceipt answer: {"transaction": …, "receipt": …}, each as',
     '                 it is or inside "result", or a list of the two answers',
     '--chain CHAIN    where the transaction names none; else its own chain id decides',
+    '--destination    look for the other side of what was sent, at the nodes of both chains',
+    '                 (EXHIBIT_RPC_<CHAIN>): "arrival": {chain, tx, state, matched_by, reason};',
+    '                 state: matched, in_flight, unmatched, messaging_only, or null and why',
     '--json           one object a line for each thing that was bridged; one with why_not for none',
     'Exit status 1: the file holds no such thing. 3: its chain is not covered, or an event of a',
     'bridge in it cannot be read: `"bridged": null`.',
   ],
   run: async (argv, io, { explainReceipt }) => {
     const { values } = readArgs(argv, {
-      options: { receipt: { type: 'string' }, chain: { type: 'string' } },
+      options: {
+        receipt: { type: 'string' },
+        chain: { type: 'string' },
+        destination: { type: 'boolean' },
+      },
     });
     const path = fileArgument(requireOption(values.receipt, '--receipt'), io);
     const chain = values.chain === undefined ? null : oneOf(values.chain, '--chain', BRIDGE_CHAINS);
-    const explained = await explainReceipt(path, chain);
+    const destination = values.destination === true;
+    const explained = await explainReceipt(path, { chain, destination }, io.signal);
     if (!explained.read) {
       io.err(explained.reason);
       return EXIT.failed;
@@ -72,6 +84,13 @@ function viaText({ via }: ExplainedEvent): string | null {
   return names.length === 0 ? null : names.join(', ');
 }
 
+function arrivalText({ arrival }: ExplainedEvent): string | null {
+  if (arrival === null) return null;
+  const { state, tx, matched_by, reason } = arrival;
+  if (state === null) return `not told: ${reason}`;
+  return tx === null ? state : `${state} by ${matched_by}: ${tx}`;
+}
+
 /** The event's own words, where they differ. */
 function loggedText({ user, asset, amount, logged }: ExplainedEvent): string | null {
   const same = logged.user === user && logged.asset === asset && logged.amount === amount;
@@ -96,6 +115,7 @@ function show(
         ...[['contract', contract] as const, ['message_id', message_id] as const],
         ...[['origin', one.origin] as const, ['destination', destination] as const],
         ['event', `${one.event}, ${one.version}`],
+        ['arrival', arrivalText(one)],
       ]),
     );
     if (one.messaging_only) io.out('A message only: what it moves is not told by its contract.');

@@ -8,7 +8,7 @@ import {
   type BridgeChain,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
-import type { Explained, ExplainedEvent } from '../../ports/bridges/explained-receipt.ts';
+import type { Arrival, Explained, ExplainedEvent } from '../../ports/bridges/explained-receipt.ts';
 import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
 import { evmChain } from './protocols/chains.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
@@ -78,9 +78,7 @@ function explained(
   index: RegistryIndex,
 ): Explained {
   const said = decodeReceipt(receipt, index);
-  const shown = ['bridge', 'message'].flatMap((kind) =>
-    said.events.filter((one) => one.kind === kind),
-  );
+  const shown = toldOf(said);
   const untold = shown.length === 0 && said.unknown.length > 0;
   return {
     checked: !untold,
@@ -90,6 +88,30 @@ function explained(
     why_not: shown.length > 0 ? null : whyNot(receipt, said, index),
     unknown_events: said.unknown.length,
   };
+}
+
+/** What a receipt tells of bridging, in the order in which it is shown. */
+function toldOf({ events }: DecodedReceipt): readonly DecodedEvent[] {
+  return ['bridge', 'message'].flatMap((kind) => events.filter((one) => one.kind === kind));
+}
+
+/** The same with the other side of each thing that was sent, as `look` finds it. */
+export async function withArrivals(
+  explained: Explained,
+  receipt: Unplaced,
+  rows: readonly RegistryRow[],
+  look: (event: DecodedEvent) => Promise<Arrival>,
+): Promise<Explained> {
+  const chain = BRIDGE_CHAINS.find((one) => one === explained.chain);
+  if (chain === undefined || explained.bridged.length === 0) return explained;
+  const events = toldOf(decodeReceipt({ ...receipt, chain }, registryIndex(rows)));
+  const bridged: ExplainedEvent[] = [];
+  for (const [i, shown] of explained.bridged.entries()) {
+    const event = events[i];
+    const sent = event !== undefined && event.direction === 'out';
+    bridged.push(sent ? { ...shown, arrival: await look(event) } : shown);
+  }
+  return { ...explained, bridged };
 }
 
 function shownEvent(one: DecodedEvent): ExplainedEvent {
@@ -109,6 +131,7 @@ function shownEvent(one: DecodedEvent): ExplainedEvent {
     version: one.version,
     logged: { ...logged, amount: textOf(logged.amount) },
     messaging_only: one.kind === 'message',
+    arrival: null,
   };
 }
 

@@ -1,6 +1,18 @@
 // Answers one question: what does one recorded transaction show of bridging, or why not.
 // A receipt that could not be held against the registry shows nothing, which is no "no bridging".
 
+/** The other side of something that was sent. `state` is `null` where nothing can be said. */
+export type Arrival = {
+  readonly chain: string | null;
+  /** The transaction that paid it there. */
+  readonly tx: string | null;
+  readonly state: 'matched' | 'in_flight' | 'unmatched' | 'messaging_only' | null;
+  /** The rule by which both sides were joined. */
+  readonly matched_by: 'message_id' | 'fill_rules' | null;
+  /** Why nothing can be said. */
+  readonly reason: string | null;
+};
+
 /** One thing that was bridged, or passed as a message. Amounts are decimal text, smallest units. */
 export type ExplainedEvent = {
   readonly protocol: string;
@@ -23,6 +35,8 @@ export type ExplainedEvent = {
     readonly amount: string | null;
   };
   readonly messaging_only: boolean;
+  /** Where it arrived; `null` where that was not asked, and of what arrived here. */
+  readonly arrival: Arrival | null;
 };
 
 /**

@@ -23,6 +23,14 @@ export const TRANSACTION = z.object({
   chainId: COUNT.nullish(),
 });
 
+/** One log, as receipts and `eth_getLogs` hold it. */
+export const RECEIPT_LOG = z.object({
+  address: ADDRESS,
+  topics: z.array(WORD).max(TOPICS_MAX),
+  data: DATA,
+  logIndex: COUNT,
+});
+
 /** A receipt of `eth_getTransactionReceipt`, as far as it is needed. */
 export const RECEIPT = z.object({
   transactionHash: WORD,
@@ -30,16 +38,7 @@ export const RECEIPT = z.object({
   from: ADDRESS,
   to: ADDRESS.nullish(),
   status: COUNT.nullish(),
-  logs: z
-    .array(
-      z.object({
-        address: ADDRESS,
-        topics: z.array(WORD).max(TOPICS_MAX),
-        data: DATA,
-        logIndex: COUNT,
-      }),
-    )
-    .max(LOGS_MAX),
+  logs: z.array(RECEIPT_LOG).max(LOGS_MAX),
 });
 
 export type WireTransaction = z.infer<typeof TRANSACTION>;

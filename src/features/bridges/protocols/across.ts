@@ -3,7 +3,14 @@
 // The hub pool logs the deposits and withdrawals of liquidity providers, never bridging.
 
 import { evmChain } from './chains.ts';
-import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
+import {
+  account,
+  asides,
+  type EventLayout,
+  type LogContext,
+  layout,
+  type Promised,
+} from './layout.ts';
 
 const protocol = 'across';
 const ONE = 10n ** 18n;
@@ -39,9 +46,11 @@ type Fill = {
   readonly user: string;
   readonly asset: string;
   readonly amount: bigint;
+  /** The terms of the deposit, which a fill repeats. */
+  readonly promised: Promised;
 };
 
-function filled({ chainId }: LogContext, { id, from, user, asset, amount }: Fill) {
+function filled({ chainId }: LogContext, { id, from, user, asset, amount, promised }: Fill) {
   return {
     direction: 'in' as const,
     user,
@@ -50,6 +59,7 @@ function filled({ chainId }: LogContext, { id, from, user, asset, amount }: Fill
     message_id: `${from}/${id}`,
     origin: evmChain(from),
     destination: evmChain(chainId),
+    promised,
   };
 }
 
@@ -92,11 +102,14 @@ type V2Fill = {
   readonly originChainId: bigint;
   readonly destinationToken: string;
   readonly fillAmount: bigint;
+  readonly recipient: string;
 };
 
 function filledV2(said: V2Fill, context: LogContext, user: string, fees: readonly bigint[]) {
   const { depositId: id, originChainId: from, destinationToken: asset, fillAmount } = said;
-  return filled(context, { id, from, user, asset, amount: afterFees(fillAmount, ...fees) });
+  const promised = { recipient: said.recipient, asset: null, amount: null, deadline: null };
+  const amount = afterFees(fillAmount, ...fees);
+  return filled(context, { id, from, user, asset, amount, promised });
 }
 
 type V3Deposit = {
@@ -129,7 +142,10 @@ function depositedV3(said: V3Deposit, context: LogContext) {
 type V3Fill = {
   readonly depositId: number | bigint;
   readonly originChainId: bigint;
+  readonly recipient: string;
   readonly outputToken: string;
+  readonly outputAmount: bigint;
+  readonly fillDeadline: number;
   readonly relayExecutionInfo: {
     readonly updatedRecipient: string;
     readonly updatedOutputAmount: bigint;
@@ -144,6 +160,12 @@ function filledV3(said: V3Fill, context: LogContext) {
     user: account(updatedRecipient),
     asset: account(said.outputToken),
     amount: updatedOutputAmount,
+    promised: {
+      recipient: account(said.recipient),
+      asset: account(said.outputToken),
+      amount: said.outputAmount,
+      deadline: said.fillDeadline,
+    },
   });
 }
 

@@ -60,13 +60,13 @@ export const HOP: readonly EventLayout[] = [
       'uint256 amountOutMin, uint256 deadline, address indexed relayer, uint256 relayerFee)',
     ],
     L1,
-    ({ chainId: to, recipient, amount, relayerFee }, context) => ({
+    ({ chainId: to, recipient, amount, deadline }, context) => ({
       direction: 'out',
       asset: coinOf(context),
       amount,
       origin: evmChain(context.chainId),
       destination: evmChain(to),
-      promised: { recipient, asset: null, amount: amount - relayerFee, deadline: null },
+      promised: { recipient, asset: null, amount, deadline: Number(deadline) },
     }),
   ),
   layout(
@@ -76,13 +76,13 @@ export const HOP: readonly EventLayout[] = [
       'amountOutMin, uint256 deadline)',
     ],
     L2,
-    ({ transferId, chainId: to, recipient, amount, bonderFee }, context) => ({
+    ({ transferId, chainId: to, recipient, amount }, context) => ({
       direction: 'out',
       amount,
       message_id: transferId,
       origin: evmChain(context.chainId),
       destination: evmChain(to),
-      promised: { recipient, asset: null, amount: amount - bonderFee, deadline: null },
+      promised: { recipient, asset: null, amount, deadline: null },
     }),
   ),
   layout(
@@ -91,13 +91,14 @@ export const HOP: readonly EventLayout[] = [
       'amountOutMin, uint256 deadline, address indexed relayer, uint256 relayerFee)',
     ],
     L2,
-    ({ recipient: user, amount, relayerFee }, { chainId }) => ({
+    ({ recipient: user, amount, deadline, relayerFee }, { chainId }) => ({
       direction: 'in',
       user,
       amount,
       net: amount - relayerFee,
       origin: evmChain(1),
       destination: evmChain(chainId),
+      promised: { recipient: user, asset: null, amount, deadline: Number(deadline) },
     }),
   ),
   layout(

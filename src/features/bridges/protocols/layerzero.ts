@@ -156,14 +156,13 @@ const TOKENS: readonly EventLayout[] = [
       'amountSentLD, uint256 amountReceivedLD)',
     ],
     OFT_V2,
-    ({ guid, dstEid, fromAddress: user, amountSentLD, amountReceivedLD }, { chainId }) => ({
+    ({ guid, dstEid, fromAddress: user, amountSentLD }, { chainId }) => ({
       direction: 'out',
       user,
       amount: amountSentLD,
       message_id: guid,
       origin: evmChain(chainId),
       destination: layerZeroChain(dstEid),
-      promised: { recipient: null, asset: null, amount: amountReceivedLD, deadline: null },
     }),
   ),
   layout(

@@ -24,16 +24,16 @@ export type Said = {
   readonly message_id: string | null;
   readonly origin: string | null;
   readonly destination: string | null;
-  /** What the other side is to show; `null` where the event does not promise it. */
+  /** The terms that the other side's event repeats; `null` where neither names any. */
   readonly promised: Promised | null;
 };
 
-/** What a deposit promises of the other side. */
+/** The terms of a deposit, as both sides name them; what they do not name is `null`. */
 export type Promised = {
   readonly recipient: string | null;
   readonly asset: string | null;
   readonly amount: bigint | null;
-  /** Unix seconds until which it may be paid; `null` where there is no such limit. */
+  /** Unix seconds. */
   readonly deadline: number | null;
 };
 

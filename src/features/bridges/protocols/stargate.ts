@@ -89,14 +89,13 @@ const POOLS_V2: readonly EventLayout[] = [
       'amountSentLD, uint256 amountReceivedLD)',
     ],
     V2,
-    ({ guid, dstEid, fromAddress: user, amountSentLD, amountReceivedLD }, { chainId }) => ({
+    ({ guid, dstEid, fromAddress: user, amountSentLD }, { chainId }) => ({
       direction: 'out',
       user,
       amount: amountSentLD,
       message_id: hash(guid),
       origin: evmChain(chainId),
       destination: layerZeroChain(dstEid),
-      promised: { recipient: null, asset: null, amount: amountReceivedLD, deadline: null },
     }),
   ),
   layout(

@@ -1,0 +1,204 @@
+// What one chain's contracts logged as sent is found on another real chain as arrived, by its id or
+// by its terms, for each protocol; what differs in path, amount, recipient or deadline is not.
+
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Read } from './evidence/reading.ts';
+import { destinationOf } from './features/bridges/destination.ts';
+import { decodeReceipt } from './features/bridges/protocols/decode.ts';
+import { registryIndex } from './features/bridges/registry.ts';
+import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges/bridge-registry.ts';
+import { nodeArrivals } from './sources/evm/arrivals-node.ts';
+import { nodeReceipts } from './sources/evm/receipts-node.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
+import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
+import {
+  ALICE,
+  BOB,
+  type Declared,
+  ECHO,
+  PAIRS,
+  type Pair,
+  type Terms,
+  TOKEN,
+} from './testing/bridge-pairs.ts';
+import { compileContracts } from './testing/contracts.ts';
+import { logOf } from './testing/event-logs.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const NO_ANVIL = anvilPath() === null ? 'skipped: anvil is not installed' : null;
+
+const DAY_S = 86_400;
+const NONE = '00'.repeat(32);
+const SIGNAL = new AbortController().signal;
+
+describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
+  const chains = {} as Record<'ethereum' | 'base', { anvil: Anvil; rpc: JsonRpc; echo: string }>;
+  let rows: readonly RegistryRow[] = [];
+  let ids = 100;
+
+  beforeAll(async () => {
+    const compiled = await compileContracts(ECHO);
+    for (const [chain, id] of [
+      ['ethereum', 1],
+      ['base', 8453],
+    ] as const) {
+      const anvil = await startAnvil(id);
+      const [from = ''] = anvil.accounts;
+      const [made] = await anvil.mine({ from, data: compiled('Echo').code });
+      const limits = RPC_LIMITS;
+      const rpc = jsonRpc({ url: anvil.url, headers: {}, limits, sleep: async () => {} });
+      chains[chain] = { anvil, rpc, echo: await anvil.created(made) };
+    }
+    rows = (['ethereum', 'base'] as const).flatMap((chain) => [
+      ...[...new Set(PAIRS.map(({ protocol }) => protocol))].map((protocol) =>
+        rowOf(chain, chains[chain].echo, protocol),
+      ),
+      rowOf(chain, TOKEN, 'wormhole'),
+    ]);
+  });
+  afterAll(async () => {
+    for (const { anvil, rpc } of Object.values(chains)) {
+      rpc.close();
+      await anvil.stop();
+    }
+  });
+
+  function rowOf(chain: BridgeChain, address: string, protocol: BridgeProtocol): RegistryRow {
+    const facts = { chain, address, protocol, name: 'Contract', role: 'lock' } as const;
+    const found = { also_on: [], sources: ['tests'], reviewed: '2026-01-01', note: null };
+    return { ...facts, ...found, valid_from_block: null };
+  }
+
+  async function logged(chain: 'ethereum' | 'base', [declaration, values]: Declared) {
+    const { anvil, echo } = chains[chain];
+    const { topics, data } = logOf(echo, declaration, values);
+    const hexed = [
+      topics.length.toString(16).padStart(2, '0'),
+      ...topics.map((one) => one.slice(2)),
+    ];
+    const [from = ''] = anvil.accounts;
+    const call = { from, to: echo, data: `0x${hexed.join('')}${data.slice(2)}` };
+    return String((await anvil.mine(call))[0]);
+  }
+
+  const nodes = () =>
+    new Map((['ethereum', 'base'] as const).map((chain) => [chain, chains[chain].rpc] as const));
+  const now = () => Math.floor(Date.now() / 1_000);
+  const arrivals = () => nodeArrivals({ nodes: nodes(), simulated: false, now });
+
+  /** Sends what a pair sends, by these terms. */
+  async function sentBy(pair: Pair, terms: Terms) {
+    const tx = await logged('ethereum', pair.sent(terms));
+    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
+    if (!(reading instanceof Read)) throw new Error('the receipt was not read');
+    const { events } = decodeReceipt(reading.value, registryIndex(ofProtocol(pair.protocol)));
+    const event = events.find(({ kind }) => kind === 'bridge');
+    const time = await arrivals().timeOf('ethereum', reading.value.block, SIGNAL);
+    if (event === undefined || !(time instanceof Read)) throw new Error('nothing was sent');
+    const where = () =>
+      destinationOf(arrivals(), ofProtocol(pair.protocol), { event, at: time.value }, SIGNAL);
+    return { tx, where };
+  }
+
+  // One contract logs for every protocol here: each is asked about with its own rows alone.
+  const ofProtocol = (protocol: BridgeProtocol) => rows.filter((row) => row.protocol === protocol);
+
+  const termsOf = (): Terms => {
+    ids += 1;
+    return { recipient: BOB, amount: 70n, deadline: now() + DAY_S, origin: 1, id: ids };
+  };
+
+  test.each(PAIRS)(
+    '$what: in flight, then matched by $matched_by when it arrives',
+    async (pair) => {
+      const terms = termsOf();
+      const { tx, where } = await sentBy(pair, terms);
+      await logged('base', ['event Other(uint256 a)', [1n]]);
+      expect(await where()).toEqual({
+        chain: 'base',
+        tx: null,
+        state: 'in_flight',
+        matched_by: null,
+        reason: null,
+      });
+      const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+      expect(await where()).toEqual({
+        chain: 'base',
+        tx: there,
+        state: 'matched',
+        matched_by: pair.matched_by,
+        reason: null,
+      });
+    },
+  );
+
+  const DIFFERENT: Partial<Terms> = { recipient: ALICE, amount: 69n, deadline: 1, origin: 56 };
+  const CASES = PAIRS.flatMap((pair) =>
+    pair.terms.map((term) => ({ what: pair.what, pair, term })),
+  );
+
+  test.each(CASES)('$what: what differs in $term is another’s', async ({ pair, term }) => {
+    const terms = termsOf();
+    const { tx, where } = await sentBy(pair, terms);
+    const other = { ...terms, [term]: DIFFERENT[term] };
+    await logged('base', pair.arrived(other, tx, chains.ethereum.echo));
+    expect(await where()).toEqual(expect.objectContaining({ tx: null, state: 'in_flight' }));
+  });
+
+  test.each(PAIRS)(
+    '$what: another’s id, and the same on its own chain, match nothing',
+    async (pair) => {
+      const terms = termsOf();
+      const { tx, where } = await sentBy(pair, terms);
+      const another = await sentBy(pair, { ...terms, id: terms.id + 1_000 });
+      const foreign = { ...terms, id: terms.id + 1_000 };
+      await logged('base', pair.arrived(foreign, another.tx, chains.ethereum.echo));
+      await logged('ethereum', pair.arrived(terms, tx, chains.ethereum.echo));
+      expect(await where()).toEqual(expect.objectContaining({ tx: null, state: 'in_flight' }));
+    },
+  );
+
+  test('without a node of the other chain nothing is denied', async () => {
+    const [pair] = PAIRS;
+    if (pair === undefined) throw new Error('no pair');
+    const { tx } = await sentBy(pair, termsOf());
+    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
+    if (!(reading instanceof Read)) throw new Error('the receipt was not read');
+    const [event] = decodeReceipt(reading.value, registryIndex(ofProtocol('across'))).events;
+    if (event === undefined) throw new Error('nothing was sent');
+    const alone = nodeArrivals({ nodes: new Map(), simulated: false, now });
+    const said = await destinationOf(alone, ofProtocol('across'), { event, at: now() }, SIGNAL);
+    expect(said).toEqual(expect.objectContaining({ chain: 'base', tx: null, state: null }));
+    expect(said.reason).toContain('A node of base');
+  });
+
+  test('a message is told as one, whatever became of it', async () => {
+    const guid = 'aa'.repeat(32);
+    const path = `01${'00'.repeat(8)}${'0000759d'}${NONE}${'000075e8'}${NONE}${guid}`;
+    const sent = 'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)';
+    const tx = await logged('ethereum', [sent, [`0x${path}`, '0x', TOKEN]]);
+    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
+    if (!(reading instanceof Read)) throw new Error('the receipt was not read');
+    const own = ofProtocol('layerzero').map((row) => ({ ...row, role: 'messaging' as const }));
+    const [event] = decodeReceipt(reading.value, registryIndex(own)).events;
+    if (event === undefined) throw new Error('nothing was sent');
+    const said = await destinationOf(arrivals(), own, { event, at: now() }, SIGNAL);
+    expect(said).toEqual(expect.objectContaining({ chain: 'base', state: 'messaging_only' }));
+  });
+
+  test('unmatched is said only once the time of filling has passed', async () => {
+    const [pair] = PAIRS;
+    if (pair === undefined) throw new Error('no pair');
+    const { where } = await sentBy(pair, termsOf());
+    expect((await where()).state).toBe('in_flight');
+    await chains.base.anvil.ask('evm_increaseTime', 2 * DAY_S);
+    await logged('base', ['event Other(uint256 a)', [1n]]);
+    expect(await where()).toEqual(
+      expect.objectContaining({ chain: 'base', tx: null, state: 'unmatched', matched_by: null }),
+    );
+  });
+});

@@ -1,0 +1,155 @@
+// Where did what an event says was sent arrive, by its message id or by its protocol's fill rules?
+// That nothing arrived is said only after the other chain's logs were read to the end of the time
+// in which it could have; until then it is on its way.
+
+import type { EvmChainName } from '../../chain/chain.ts';
+import { map, Part, Read, seen } from '../../evidence/reading.ts';
+import type { ArrivalLog, BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
+import {
+  BRIDGE_CHAINS,
+  type BridgeProtocol,
+  type RegistryRow,
+} from '../../ports/bridges/bridge-registry.ts';
+import type { Arrival } from '../../ports/bridges/explained-receipt.ts';
+import { type DecodedEvent, decodeReceipt, EVENT_LAYOUTS } from './protocols/decode.ts';
+import { NOBODY } from './protocols/layout.ts';
+import { movesAssets, registryIndex } from './registry.ts';
+
+/** What is asked about: something that was sent, and when. */
+type Sent = {
+  readonly event: DecodedEvent;
+  /** Unix seconds. */
+  readonly at: number;
+};
+
+/** A protocol without a deadline of its own is waited for this long. */
+const WAIT_S = 7 * 24 * 3_600;
+/** Clocks of chains differ: a fill may bear an earlier time than its deposit. */
+const CLOCKS_APART_S = 600;
+
+/** Protocols whose own word tells until when a deposit may be filled. */
+const WITH_DEADLINE: readonly BridgeProtocol[] = ['across'];
+
+/** The same of an event in a block of a chain, whose time its node tells. */
+export async function arrivalOf(
+  arrivals: BridgeArrivals,
+  rows: readonly RegistryRow[],
+  sent: { readonly event: DecodedEvent; readonly chain: string | null; readonly block: number },
+  signal: AbortSignal,
+): Promise<Arrival> {
+  const { event, block } = sent;
+  const own = BRIDGE_CHAINS.find((one) => one === sent.chain);
+  if (own === undefined) throw new TypeError('an event of a chain that is not covered');
+  if (event.kind === 'message') return destinationOf(arrivals, rows, { event, at: 0 }, signal);
+  const time = await arrivals.timeOf(own, block, signal);
+  if (time instanceof Read) {
+    return destinationOf(arrivals, rows, { event, at: time.value }, signal);
+  }
+  const nowhere = { chain: event.destination, tx: null, state: null, matched_by: null } as const;
+  return { ...nowhere, reason: `When it was sent was not read: ${time.why.reason}` };
+}
+
+/** Looks for the other side of what was sent. */
+export async function destinationOf(
+  arrivals: BridgeArrivals,
+  rows: readonly RegistryRow[],
+  { event, at }: Sent,
+  signal: AbortSignal,
+): Promise<Arrival> {
+  const nowhere = { chain: event.destination, tx: null, state: null, matched_by: null } as const;
+  if (event.kind === 'message') return { ...nowhere, state: 'messaging_only', reason: null };
+  const chain = BRIDGE_CHAINS.find((one) => one === event.destination);
+  if (chain === undefined) return { ...nowhere, reason: 'The other chain is not covered.' };
+  const rule = ruleOf(event);
+  if (rule === null)
+    return { ...nowhere, reason: 'The event bears nothing that joins both sides.' };
+  const contracts = rows.filter(
+    (row) => row.chain === chain && row.protocol === event.protocol && movesAssets(row),
+  );
+  if (contracts.length === 0) {
+    return { ...nowhere, reason: `The registry has no contract of ${event.protocol} on ${chain}.` };
+  }
+  const until = untilOf(event, at);
+  const reading = await arrivals.lookUp(
+    {
+      chain,
+      contracts: [...new Set(contracts.map(({ address }) => address))],
+      topics: topicsOf(event.protocol),
+      since: at - CLOCKS_APART_S,
+      until,
+    },
+    signal,
+  );
+  const index = registryIndex(rows);
+  const logs = seen(map(reading, (found) => found.logs));
+  const paid = logs?.find((one) =>
+    eventsOf(chain, one, index).some((arrival) => isOf(event, arrival, rule)),
+  );
+  if (paid !== undefined) {
+    return { ...nowhere, tx: paid.tx, state: 'matched', matched_by: rule, reason: null };
+  }
+  if (!(reading instanceof Read)) {
+    const cut = reading instanceof Part ? 'not read to the end' : 'not read';
+    return { ...nowhere, reason: `What ${chain} logged was ${cut}: ${reading.why.reason}` };
+  }
+  const state = reading.value.head_time <= until ? 'in_flight' : 'unmatched';
+  return { ...nowhere, state, reason: null };
+}
+
+function untilOf({ protocol, promised }: DecodedEvent, at: number): number {
+  const own = promised === null || !WITH_DEADLINE.includes(protocol) ? null : promised.deadline;
+  return own === null ? at + WAIT_S : own;
+}
+
+/** By what an event may be joined with its other side. */
+function ruleOf({ message_id, promised, event }: DecodedEvent): Arrival['matched_by'] {
+  if (message_id !== null) return 'message_id';
+  const isWhole = promised !== null && promised.recipient !== null && promised.amount !== null;
+  return isWhole && BY_RULES.includes(event) ? 'fill_rules' : null;
+}
+
+/** Events without an id whose terms the other side's event repeats, one by one. */
+const BY_RULES: readonly string[] = ['TransferSentToL2'];
+
+function topicsOf(protocol: BridgeProtocol): string[] {
+  const own = EVENT_LAYOUTS.filter((one) => one.protocol === protocol && one.kind === 'bridge');
+  return [...new Set(own.map(({ topic }) => topic))];
+}
+
+function eventsOf(
+  chain: EvmChainName,
+  { tx, block, log }: ArrivalLog,
+  index: ReturnType<typeof registryIndex>,
+): readonly DecodedEvent[] {
+  const receipt = { chain, tx, block, from: NOBODY, to: null, value: 0n, input: null } as const;
+  return decodeReceipt({ ...receipt, success: true, logs: [log] }, index).events;
+}
+
+/** Whether an arrival is what was sent: on its path, by its id or its terms, and on those terms. */
+function isOf(sent: DecodedEvent, arrival: DecodedEvent, rule: Arrival['matched_by']): boolean {
+  if (arrival.kind !== 'bridge' || arrival.direction !== 'in') return false;
+  if (arrival.protocol !== sent.protocol || arrival.destination !== sent.destination) return false;
+  if (arrival.origin !== null && arrival.origin !== sent.origin) return false;
+  if (rule === 'message_id' && arrival.message_id !== sent.message_id) return false;
+  if (rule === 'fill_rules' && arrival.message_id !== null) return false;
+  return keepsTerms(sent, arrival);
+}
+
+/** Whether an arrival keeps what was promised, as far as both events tell it. */
+function keepsTerms({ promised }: DecodedEvent, { logged, promised: repeated }: DecodedEvent) {
+  if (promised === null) return true;
+  const got = {
+    recipient: repeated === null ? logged.user : repeated.recipient,
+    amount: repeated === null ? logged.amount : repeated.amount,
+    deadline: repeated === null ? null : repeated.deadline,
+  };
+  return (
+    agree(promised.recipient, got.recipient) &&
+    agree(promised.amount, got.amount) &&
+    agree(promised.deadline, got.deadline)
+  );
+}
+
+function agree<T>(a: T | null, b: T | null): boolean {
+  return a === null || b === null || a === b;
+}

@@ -1,0 +1,272 @@
+// Answers one question: what do both sides of each bridge protocol log of one transfer.
+// The declarations are those of the protocols' sources; bridges.test.ts holds our reading of them
+// against a compiler's logs.
+
+import { textHash } from '../chain/abi.ts';
+import type { BridgeProtocol } from '../ports/bridges/bridge-registry.ts';
+
+/** Logs what it is called with: the number of topics in one byte, the topics, the data. */
+export const ECHO = `
+  // SPDX-License-Identifier: Apache-2.0
+  pragma solidity ^0.8.30;
+  contract Echo {
+    fallback() external payable {
+      assembly {
+        let n := byte(0, calldataload(0))
+        let at := add(1, mul(32, n))
+        let size := sub(calldatasize(), at)
+        calldatacopy(0, at, size)
+        switch n
+        case 1 { log1(0, size, calldataload(1)) }
+        case 2 { log2(0, size, calldataload(1), calldataload(33)) }
+        case 3 { log3(0, size, calldataload(1), calldataload(33), calldataload(65)) }
+        default {
+          log4(0, size, calldataload(1), calldataload(33), calldataload(65), calldataload(97))
+        }
+      }
+    }
+  }`;
+
+/** Who sends, and who is paid. */
+export const ALICE = '0x1111111111111111111111111111111111111111';
+export const BOB = '0x2222222222222222222222222222222222222222';
+/** The token, and the contract of Wormhole's token bridge. */
+export const TOKEN = '0x3333333333333333333333333333333333333333';
+const ID = `0x${'ab'.repeat(32)}`;
+const NONE = `0x${'00'.repeat(32)}`;
+const wide = (address: string) => `0x${address.slice(2).padStart(64, '0')}`;
+
+/** The terms that both sides name; `origin` is the chain that the arrival says it came from. */
+export type Terms = {
+  readonly recipient: string;
+  readonly amount: bigint;
+  readonly deadline: number;
+  readonly origin: number;
+  readonly id: number;
+};
+/** A declared event and the values of its fields. */
+export type Declared = readonly [declaration: string, values: readonly unknown[]];
+/** What is logged on the sending and on the receiving chain. */
+export type Pair = {
+  readonly what: string;
+  readonly protocol: BridgeProtocol;
+  readonly matched_by: 'message_id' | 'fill_rules';
+  readonly sent: (terms: Terms) => Declared;
+  /** `tx`: the transaction that sent it, and the contract that logged it. */
+  readonly arrived: (terms: Terms, tx: string, contract: string) => Declared;
+  /** What else both sides name, so that an arrival which differs in it is another's. */
+  readonly terms: readonly ('recipient' | 'amount' | 'deadline' | 'origin')[];
+};
+
+const idOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
+const wormholeOf = (chain: number) => (chain === 1 ? 2 : 4);
+const layerZeroOf = (chain: number) => (chain === 1 ? 30_101 : 30_102);
+
+/** A pair for each protocol and way of joining. */
+export const PAIRS: readonly Pair[] = [
+  {
+    what: 'Across',
+    protocol: 'across',
+    matched_by: 'message_id',
+    terms: ['recipient', 'amount', 'deadline', 'origin'],
+    sent: ({ recipient, amount, deadline, id }) => [
+      [
+        'event FundsDeposited(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount,',
+        'uint256 outputAmount, uint256 indexed destinationChainId, uint256 indexed depositId,',
+        'uint32 quoteTimestamp, uint32 fillDeadline, uint32 exclusivityDeadline, bytes32',
+        'indexed depositor, bytes32 recipient, bytes32 exclusiveRelayer, bytes message)',
+      ].join(' '),
+      [
+        ...[wide(TOKEN), wide(TOKEN), amount + 1n, amount, 8453n, BigInt(id), 0, deadline, 0],
+        ...[wide(ALICE), wide(recipient), NONE, '0x'],
+      ],
+    ],
+    arrived: ({ recipient, amount, deadline, origin, id }) => [
+      [
+        'event FilledRelay(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount,',
+        'uint256 outputAmount, uint256 repaymentChainId, uint256 indexed originChainId,',
+        'uint256 indexed depositId, uint32 fillDeadline, uint32 exclusivityDeadline, bytes32',
+        'exclusiveRelayer, bytes32 indexed relayer, bytes32 depositor, bytes32 recipient,',
+        'bytes32 messageHash, (bytes32 updatedRecipient, bytes32 updatedMessageHash, uint256',
+        'updatedOutputAmount, uint8 fillType) relayExecutionInfo)',
+      ].join(' '),
+      [
+        ...[wide(TOKEN), wide(TOKEN), amount + 1n, amount, 1n, BigInt(origin), BigInt(id)],
+        ...[deadline, 0, NONE, wide(BOB), wide(ALICE), wide(recipient), NONE],
+        {
+          updatedRecipient: wide(recipient),
+          updatedMessageHash: NONE,
+          updatedOutputAmount: amount,
+          fillType: 0,
+        },
+      ],
+    ],
+  },
+  {
+    what: 'Stargate v2',
+    protocol: 'stargate',
+    matched_by: 'message_id',
+    terms: ['origin'],
+    sent: ({ amount, id }) => [
+      [
+        'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress,',
+        'uint256 amountSentLD, uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), 30_184, ALICE, amount, amount],
+    ],
+    arrived: ({ recipient, amount, origin, id }) => [
+      [
+        'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress,',
+        'uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), layerZeroOf(origin), recipient, amount],
+    ],
+  },
+  {
+    what: 'a token of LayerZero',
+    protocol: 'layerzero',
+    matched_by: 'message_id',
+    terms: ['origin'],
+    sent: ({ amount, id }) => [
+      [
+        'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress,',
+        'uint256 amountSentLD, uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), 30_184, ALICE, amount, amount],
+    ],
+    arrived: ({ recipient, amount, origin, id }) => [
+      [
+        'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress,',
+        'uint256 amountReceivedLD)',
+      ].join(' '),
+      [idOf(id), layerZeroOf(origin), recipient, amount],
+    ],
+  },
+  {
+    what: 'Hop from a rollup',
+    protocol: 'hop',
+    matched_by: 'message_id',
+    terms: ['amount'],
+    sent: ({ recipient, amount, id }) => [
+      [
+        'event TransferSent(bytes32 indexed transferId, uint256 indexed chainId, address',
+        'indexed recipient, uint256 amount, bytes32 transferNonce, uint256 bonderFee, uint256',
+        'index, uint256 amountOutMin, uint256 deadline)',
+      ].join(' '),
+      [idOf(id), 8453n, recipient, amount, NONE, 1n, 0n, 0n, 0n],
+    ],
+    arrived: ({ amount, id }) => [
+      'event WithdrawalBonded(bytes32 indexed transferId, uint256 amount)',
+      [idOf(id), amount],
+    ],
+  },
+  {
+    what: 'Hop from Ethereum',
+    protocol: 'hop',
+    matched_by: 'fill_rules',
+    terms: ['recipient', 'amount', 'deadline'],
+    sent: ({ recipient, amount, deadline, id }) => [
+      [
+        'event TransferSentToL2(uint256 indexed chainId, address indexed recipient, uint256',
+        'amount, uint256 amountOutMin, uint256 deadline, address indexed relayer, uint256',
+        'relayerFee)',
+      ].join(' '),
+      [8453n, recipient, amount + BigInt(id), 0n, BigInt(deadline), BOB, 1n],
+    ],
+    arrived: ({ recipient, amount, deadline, id }) => [
+      [
+        'event TransferFromL1Completed(address indexed recipient, uint256 amount, uint256',
+        'amountOutMin, uint256 deadline, address indexed relayer, uint256 relayerFee)',
+      ].join(' '),
+      [recipient, amount + BigInt(id), 0n, BigInt(deadline), BOB, 1n],
+    ],
+  },
+  {
+    what: 'Synapse',
+    protocol: 'synapse',
+    matched_by: 'message_id',
+    terms: ['recipient'],
+    sent: ({ recipient, amount }) => [
+      [
+        'event TokenDeposit(address indexed to, uint256 chainId, address token, uint256',
+        'amount)',
+      ].join(' '),
+      [recipient, 8453n, TOKEN, amount],
+    ],
+    arrived: ({ recipient, amount }, tx) => [
+      [
+        'event TokenMint(address indexed to, address token, uint256 amount, uint256 fee,',
+        'bytes32 indexed kappa)',
+      ].join(' '),
+      [recipient, TOKEN, amount, 0n, textHash(tx)],
+    ],
+  },
+  {
+    what: 'Synapse’s quoted bridge',
+    protocol: 'synapse',
+    matched_by: 'message_id',
+    terms: ['amount', 'origin'],
+    sent: ({ amount, id }) => [
+      [
+        'event BridgeRequested(bytes32 indexed transactionId, address indexed sender, bytes',
+        'request, uint32 destChainId, address originToken, address destToken, uint256',
+        'originAmount, uint256 destAmount, bool sendChainGas)',
+      ].join(' '),
+      [idOf(id), ALICE, '0x', 8453, TOKEN, TOKEN, amount + 1n, amount, false],
+    ],
+    arrived: ({ recipient, amount, origin, id }) => [
+      [
+        'event BridgeRelayed(bytes32 indexed transactionId, address indexed relayer, address',
+        'indexed to, uint32 originChainId, address originToken, address destToken, uint256',
+        'originAmount, uint256 destAmount, uint256 chainGasAmount)',
+      ].join(' '),
+      [idOf(id), BOB, recipient, origin, TOKEN, TOKEN, amount + 1n, amount, 0n],
+    ],
+  },
+  {
+    what: 'cBridge',
+    protocol: 'celer',
+    matched_by: 'message_id',
+    terms: ['recipient', 'origin'],
+    sent: ({ recipient, amount, id }) => [
+      [
+        'event Send(bytes32 transferId, address sender, address receiver, address token,',
+        'uint256 amount, uint64 dstChainId, uint64 nonce, uint32 maxSlippage)',
+      ].join(' '),
+      [idOf(id), ALICE, recipient, TOKEN, amount, 8453n, 1n, 0],
+    ],
+    arrived: ({ recipient, amount, origin, id }) => [
+      [
+        'event Relay(bytes32 transferId, address sender, address receiver, address token,',
+        'uint256 amount, uint64 srcChainId, bytes32 srcTransferId)',
+      ].join(' '),
+      [ID, ALICE, recipient, TOKEN, amount - 1n, BigInt(origin), idOf(id)],
+    ],
+  },
+  {
+    what: 'Wormhole’s token bridge',
+    protocol: 'wormhole',
+    matched_by: 'message_id',
+    terms: ['origin'],
+    sent: ({ recipient, id }) => [
+      [
+        'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce,',
+        'bytes payload, uint8 consistencyLevel)',
+      ].join(' '),
+      [
+        TOKEN,
+        BigInt(id),
+        0,
+        `0x01${NONE.slice(2)}${NONE.slice(2)}0002${wide(recipient).slice(2)}001e${NONE.slice(2)}`,
+        1,
+      ],
+    ],
+    arrived: ({ origin, id }) => [
+      [
+        'event TransferRedeemed(uint16 indexed emitterChainId, bytes32 indexed',
+        'emitterAddress, uint64 indexed sequence)',
+      ].join(' '),
+      [wormholeOf(origin), wide(TOKEN), BigInt(id)],
+    ],
+  },
+];

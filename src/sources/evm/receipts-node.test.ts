@@ -10,7 +10,11 @@ const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(32)}`;
 const FROM = `0x${'11'.repeat(20)}`;
 const TO = `0x${'AA'.repeat(20)}`;
-const TRANSACTION = { hash: HASH, from: FROM, to: TO, value: '0x7', chainId: '0x1' };
+const INPUT = { sent: '0xAB', read: '0xab' };
+const TRANSACTION = {
+  ...{ hash: HASH, from: FROM, to: TO, value: '0x7', chainId: '0x1' },
+  input: INPUT.sent,
+};
 const LOG = { address: TO, topics: [HASH], data: '0xAB', logIndex: '0x3' };
 const RECEIPT = {
   transactionHash: HASH,
@@ -72,6 +76,7 @@ describe('receipts of a node', () => {
       from: FROM,
       to: TO.toLowerCase(),
       value: 7n,
+      input: INPUT.read,
       success: true,
       logs: [{ address: TO.toLowerCase(), topics: [HASH], data: '0xab', index: 3 }],
     });

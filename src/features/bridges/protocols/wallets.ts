@@ -103,10 +103,13 @@ function coinsOf({ receipt }: Flow, amount: bigint | null, via: readonly string[
 
 /** No token was paid in: coins were, or the receipt does not show what. */
 function paidInCoins(flow: Flow, said: Logged): Settled {
-  const { receipt, onRegistry } = flow;
+  const { receipt, movements, onRegistry } = flow;
   const { user, amount, asset } = said;
-  const inCoins = asset === NATIVE || asset === null || isWrapped(receipt.chain, asset);
-  if (inCoins && receipt.value > 0n) {
+  const isCoin = asset === NATIVE || asset === null || isWrapped(receipt.chain, asset);
+  // A token that never moved, and as much in coins: the protocol calls them by their wrapped form.
+  const unmoved = !movements.some(({ token }) => token === asset);
+  const carried = amount !== null && amount > 0n && receipt.value >= amount;
+  if (receipt.value > 0n && (isCoin || (unmoved && carried))) {
     const between = user === null || user === receipt.from ? [] : [user];
     return coinsOf(flow, amount, between);
   }

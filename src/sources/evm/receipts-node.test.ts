@@ -11,10 +11,8 @@ const OTHER = `0x${'cd'.repeat(32)}`;
 const FROM = `0x${'11'.repeat(20)}`;
 const TO = `0x${'AA'.repeat(20)}`;
 const INPUT = { sent: '0xAB', read: '0xab' };
-const TRANSACTION = {
-  ...{ hash: HASH, from: FROM, to: TO, value: '0x7', chainId: '0x1' },
-  input: INPUT.sent,
-};
+const SENT = { hash: HASH, from: FROM, to: TO, value: '0x7', input: INPUT.sent };
+const TRANSACTION = { ...SENT, chainId: '0x1' };
 const LOG = { address: TO, topics: [HASH], data: '0xAB', logIndex: '0x3' };
 const RECEIPT = {
   transactionHash: HASH,

@@ -329,10 +329,11 @@ describe('the counts of what is held', () => {
     given(await store().appendImported(factsOf([2, 3, 200]), PROVENANCE));
     expect(await count()).toBe(12);
     expect(await count()).toBe(12);
-    given(await store().follow({ ...FOLLOWED, from_block: 300 }, tenure()));
-    given(await store().applyTip('ethereum', chainOf(300, 3, 'A')));
+    const follower = store();
+    given(await follower.follow({ ...FOLLOWED, from_block: 300 }, tenure()));
+    given(await follower.applyTip('ethereum', chainOf(300, 3, 'A')));
     const withTip = await count();
-    given(await store().finalise('ethereum', 301));
+    given(await follower.finalise('ethereum', 301));
     expect(await count()).toBe(withTip);
   });
 

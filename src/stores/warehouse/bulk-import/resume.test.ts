@@ -25,10 +25,10 @@ import { bulkImporter } from './bulk-import.ts';
 const CALL = { timeoutMs: 60_000 };
 /** More writes than the import takes, and how many are passed over between two that are lost. */
 const WRITES_MAX = 400;
-const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '30');
+const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '12');
 /** At which writes a process is killed: a few in each run, all of them up to a number on demand. */
 const KILLS = Number(process.env['EXHIBIT_IMPORT_KILLS'] ?? '0');
-const KILLED_AT = KILLS > 0 ? Array.from({ length: KILLS }, (_, at) => at + 1) : [9, 40, 75];
+const KILLED_AT = KILLS > 0 ? Array.from({ length: KILLS }, (_, at) => at + 1) : [9, 24, 40];
 
 const word = (n: number, chars: number) => `0x${n.toString(16).padStart(chars, '0')}`;
 const BLOCKS = 12;

@@ -240,7 +240,7 @@ describe('forgetting blocks', () => {
       expect({ sight: await sight(), status: given(await store().status()) }).toEqual(expected);
       expect(await rowsLeft()).toEqual(NOTHING_LEFT);
     }
-    expect(points).toBeGreaterThan(2);
+    expect(points).toBeGreaterThan(1);
   }, 600_000);
 });
 

@@ -4,8 +4,11 @@ import { parseAddress } from '../src/chain/address.ts';
 import { map, seen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
 import { coveredHistory } from '../src/stores/history/covered.ts';
+import { coveredRing } from '../src/stores/history/covered-ring.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { warehouseHistory } from '../src/stores/warehouse/history/warehouse.ts';
+import { warehouseReads } from '../src/stores/warehouse/history/warehouse-reads.ts';
+import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
 import { TIP_MAX_AGE_S } from '../src/testing/clock.ts';
 import { listedEntry, type WalkedPorts, walkedPorts } from '../src/testing/walked-world.ts';
 
@@ -18,11 +21,11 @@ export function walker(
   now: () => number,
 ): WalkedPorts {
   const world = { now: now(), transfers: [], listed: listed.map(listedEntry), labels: null };
-  const history = coveredHistory(warehouseHistory(warehouse, now), {
-    now,
-    tipMaxAgeS: TIP_MAX_AGE_S,
-  });
-  return { ...walkedPorts(world), history };
+  const tip = { now, tipMaxAgeS: TIP_MAX_AGE_S };
+  const reads = warehouseReads(warehouse, now);
+  const history = coveredHistory(warehouseHistory(warehouse, now, false, reads), tip);
+  const ring = coveredRing(warehouseRing(warehouse, reads, { now, simulated: false }), tip);
+  return { ...walkedPorts(world), history, ring };
 }
 
 /** Reads one address's neighbourhood; answers how many transfers it came with. */

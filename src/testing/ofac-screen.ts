@@ -42,6 +42,7 @@ function portsOf(world: ScreenWorld): OfacPorts {
     labels: [],
     listed: [listedEntry(LISTED)],
     older,
+    ring: 'built',
     ...world,
   });
   const noList = silentPorts(why('list_never_loaded', { detail: '' })).sanctionsList;
@@ -51,6 +52,7 @@ function portsOf(world: ScreenWorld): OfacPorts {
     exchangeLabels: ports.labels,
     otherLists: memoryOtherLists(world.otherLists ?? NO_OTHER_LISTS),
     transferHistory: world.noHistory === true ? noHistory : ports.history,
+    counterpartyRing: ports.ring,
   };
 }
 
@@ -116,6 +118,8 @@ export const UNCHECKED = {
   node_budget_hit: null,
   hubs_not_expanded: null,
   hubs_not_expanded_count: null,
+  hub_contacts: null,
+  hub_contacts_count: null,
   edges_left_out: null,
   left_out_contacts: null,
   chains_examined: null,

@@ -88,6 +88,7 @@ function held(planted: Planted): MemoryWorld {
     },
     labels: { ...facts, labels: [labelOf(evm('exchange elsewhere'), 'Elsewhere'), ...labels] },
     corpus: { ...facts, launches },
+    ringUnbuilt: planted.ringUnbuilt === true,
     history: {
       ...facts,
       as_of: STILL_NOW - MINUTE_S,

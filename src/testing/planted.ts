@@ -58,6 +58,8 @@ export type Planted = ForensicPlanted & {
   readonly clusters?: readonly (readonly string[])[];
   /** The ids of entities that gave way to any that is asked about. */
   readonly formerIds?: readonly string[];
+  /** Whether the ring around the list is still to be built. */
+  readonly ringUnbuilt?: boolean;
   /** What is held of Ethereum, where that is not all of it. */
   readonly coverage?: readonly MemoryCoverage[];
 };

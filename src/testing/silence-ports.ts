@@ -44,8 +44,9 @@ type PagingPort = {
 
 /** Every method that can answer in part: the types say which, and all of them are named. */
 const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
-  sanctionsList: { lookUp: ['found'], lookUpOn: ['found'] },
+  sanctionsList: { lookUp: ['found'], lookUpOn: ['found'], listed: ['addresses'] },
   transferHistory: { neighbourhoods: ['counterparties', 'degree'] },
+  counterpartyRing: { meet: ['meetings'] },
   entityClusters: { clusterOf: [] },
   chainFacts: { of: null },
   labelChanges: { newest: [] },

@@ -2,11 +2,14 @@
 // A world of the memory adapters at one second, in which one chain is held in full unless said
 // otherwise; nothing of it is read by a deployment.
 
+import type { CounterpartyRing } from '../ports/history/counterparty-ring.ts';
 import type { HistoryTransfer, TransferHistory } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel, ExchangeLabels } from '../ports/labels/exchange-labels.ts';
 import type { ListEntry, SanctionsList } from '../ports/sanctions/sanctions-list.ts';
 import { coveredHistory } from '../stores/history/covered.ts';
+import { coveredRing } from '../stores/history/covered-ring.ts';
 import { TIP_MAX_AGE_S } from './clock.ts';
+import { memoryRing } from './memory/counterparty-ring.ts';
 import { memoryExchangeLabels } from './memory/imported-tables.ts';
 import { type MemoryPublication, memorySanctionsList } from './memory/sanctions-list.ts';
 import { type MemoryHistory, memoryTransferHistory } from './memory/transfer-history.ts';
@@ -31,12 +34,15 @@ export type WalkedWorld = {
   /** Publications before the one in force. */
   readonly older?: readonly MemoryPublication[];
   readonly simulated?: boolean;
+  /** The ring around the list: not built unless said, so that the walk goes address by address. */
+  readonly ring?: 'unbuilt' | 'built';
 };
 
 /** The ports that a walk reads. */
 export type WalkedPorts = {
   readonly list: SanctionsList;
   readonly history: TransferHistory;
+  readonly ring: CounterpartyRing;
   readonly labels: ExchangeLabels;
 };
 
@@ -45,6 +51,16 @@ export function walkedPorts(world: WalkedWorld): WalkedPorts {
   const { now, transfers, listed, labels } = world;
   const simulated = world.simulated === true;
   const ageS = world.checkedAgoS === undefined ? CHECK_AGE_S : world.checkedAgoS;
+  const tip = { now: () => now, tipMaxAgeS: TIP_MAX_AGE_S };
+  const held: MemoryHistory = {
+    chains: ['ethereum'],
+    transfers,
+    coverage: heldInFull('ethereum', now - TIP_AGE_S),
+    provenance: 'warehouse',
+    as_of: now - TIP_AGE_S,
+    simulated,
+    ...world.history,
+  };
   const inForce = { published: '2026-09-20', checked_at: now - ageS, entries: listed };
   return {
     list: memorySanctionsList({
@@ -54,18 +70,8 @@ export function walkedPorts(world: WalkedWorld): WalkedPorts {
       now: () => now,
     }),
     labels: memoryExchangeLabels({ labels, as_of: now, simulated }),
-    history: coveredHistory(
-      memoryTransferHistory({
-        chains: ['ethereum'],
-        transfers,
-        coverage: heldInFull('ethereum', now - TIP_AGE_S),
-        provenance: 'warehouse',
-        as_of: now - TIP_AGE_S,
-        simulated,
-        ...world.history,
-      }),
-      { now: () => now, tipMaxAgeS: TIP_MAX_AGE_S },
-    ),
+    history: coveredHistory(memoryTransferHistory(held), tip),
+    ring: coveredRing(memoryRing(held, world.ring !== 'built'), tip),
   };
 }
 

@@ -193,9 +193,24 @@ const WALK_PLANS: readonly Plan[] = [
     contradicts: { wallet_ofac: ['proximity.found'] },
   }),
   walkPlan({
-    name: 'beside a hub',
-    transfers: [...crowd(NEAR, HUB_DEGREE - 1), transferOf(SUBJECT, NEAR)],
+    name: 'beside a hub that dealt with a listed address',
+    entries: LISTED_FAR,
+    transfers: [
+      ...crowd(NEAR, HUB_DEGREE - 2),
+      ...[transferOf(SUBJECT, NEAR), transferOf(NEAR, FAR)],
+    ],
     labels: [labelOf(NEAR, 'Exchange')],
+    contradicts: {
+      wallet_ofac: [
+        ...['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'],
+        ...['proximity.hub_contacts', 'proximity.hub_contacts_count'],
+      ],
+    },
+  }),
+  walkPlan({
+    name: 'beside a hub, the ring not built',
+    ringUnbuilt: true,
+    transfers: [...crowd(NEAR, HUB_DEGREE - 1), transferOf(SUBJECT, NEAR)],
     contradicts: {
       wallet_ofac: ['proximity.hubs_not_expanded', 'proximity.hubs_not_expanded_count'],
     },
@@ -220,6 +235,7 @@ const WALK_PLANS: readonly Plan[] = [
   }),
   walkPlan({
     name: 'in a crowd over the node budget, a listed address among it',
+    ringUnbuilt: true,
     entries: LISTED_FAR,
     transfers: [NEAR, evm('next'), evm('last')].flatMap((one) => [
       ...crowd(one, CROWD),

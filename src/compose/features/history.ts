@@ -25,9 +25,12 @@ import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/pri
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
+import { coveredRing } from '../../stores/history/covered-ring.ts';
 import { tablePrices } from '../../stores/history/table-prices.ts';
 import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
+import { warehouseReads } from '../../stores/warehouse/history/warehouse-reads.ts';
 import { warehousePrices } from '../../stores/warehouse/prices.ts';
+import { warehouseRing } from '../../stores/warehouse/ring/ring.ts';
 import { transferStore } from '../../stores/warehouse/transfers/store.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature, originOf } from '../feature.ts';
@@ -44,7 +47,9 @@ export const history = feature({
   name: 'history',
   open: ({ config, warehouse, outside, log }: Base) => {
     const store = transferStore(warehouse, nowS);
-    const held = warehouseHistory(warehouse, nowS, config.simulate);
+    const reads = warehouseReads(warehouse, nowS);
+    const held = warehouseHistory(warehouse, nowS, config.simulate, reads);
+    const ring = warehouseRing(warehouse, reads, { now: nowS, simulated: config.simulate });
     const explorers = explorersOf(outside);
     const live = liveParts(config, outside, explorers);
     const prices = tablePrices({
@@ -65,9 +70,13 @@ export const history = feature({
     const known = told === null ? held : cascadedHistory({ ...joined, live: told });
     const raw = valuedHistory(known, prices);
     return {
-      ports: { transferHistory: coveredHistory(raw, tip, worthsBy(prices)) },
+      ports: {
+        transferHistory: coveredHistory(raw, tip, worthsBy(prices)),
+        counterpartyRing: coveredRing(ring, tip),
+      },
       services: {},
       store,
+      ring,
       /** The explorers, each with the guard that all who ask it share. */
       explorers,
     };
@@ -83,6 +92,13 @@ export const history = feature({
         ask: async (held) => map(await held.chainsRead(), () => null),
         maxAgeS: () => null,
       },
+    },
+    counterpartyRing: {
+      tag: 'counterparty_ring',
+      title: 'Ring around the list',
+      says: 'Whether an address dealt with a listed one',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'transfer_history' },
     },
   },
   optional: [

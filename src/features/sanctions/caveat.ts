@@ -25,6 +25,10 @@ const OFAC_CAVEATS = {
   unchecked: 'Proximity was not checked, and while it is not, a false is no negative result.',
   cut_short: 'The walk found a way before it came to its end: {causes}',
   hubs: 'Addresses with too many counterparties were not walked past: {count}.',
+  hub_contacts:
+    'Addresses with too many counterparties, which are not walked past, dealt with listed ones: ' +
+    '{count}, with {listed}.',
+  by_address: 'The second hop was read address by address: {reason}',
   labels_unread: 'They are shown without a label: {reason}',
   chains: 'Chains not examined: {chains}.',
   left_out:
@@ -81,6 +85,15 @@ function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
     said.push(say('cut_short', { causes: causesText(one.causes) }));
   }
   if (one.hubs_count > 0) said.push(say('hubs', { count: String(one.hubs_count) }));
+  if (!(one.ring instanceof Read) && one.found?.way.length !== 1) {
+    said.push(say('by_address', { reason: one.ring.why.reason }));
+  }
+  if (one.hub_contacts_count > 0) {
+    const listed = [...new Set(one.hub_contacts.map(({ listed_address }) => listed_address))];
+    said.push(
+      say('hub_contacts', { count: String(one.hub_contacts_count), listed: named(listed) }),
+    );
+  }
   if (one.labels_unread !== null) {
     said.push(say('labels_unread', { reason: one.labels_unread.reason }));
   }

@@ -12,7 +12,8 @@ import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-path.ts';
 
-const GRAPHS = 500;
+/** Random graphs of each kind; more where a longer trial is wanted. */
+const GRAPHS = Number(process.env['EXHIBIT_TEST_GRAPHS'] ?? 500);
 const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
 const PEOPLE = Array.from({ length: 9 }, (_, i) => evm(`person ${i}`));
 const NODES = [...PEOPLE, NULL_ADDRESS];
@@ -47,7 +48,13 @@ const graphs: fc.Arbitrary<Graph> = fc.record({
 type Bounds = { readonly nodesMax: number; readonly rowsMax: number; readonly degreeMax: number };
 const ROOMY: Bounds = { nodesMax: 1_000, rowsMax: 1_000, degreeMax: 1_000 };
 
-async function walk(graph: Graph, bounds: Bounds): Promise<Partly<Walk, WalkPort>> {
+type RingIs = 'unbuilt' | 'built';
+
+async function walk(
+  graph: Graph,
+  bounds: Bounds,
+  ring: RingIs = 'unbuilt',
+): Promise<Partly<Walk, WalkPort>> {
   const chains = ['ethereum', 'base'] as const;
   const coverage = chains.flatMap((chain) => heldInFull(chain, STILL_NOW - 60));
   const ports = walkedPorts({
@@ -56,6 +63,7 @@ async function walk(graph: Graph, bounds: Bounds): Promise<Partly<Walk, WalkPort
     listed: graph.listed.map(listedEntry),
     labels: null,
     history: { chains, coverage },
+    ring,
   });
   const signal = new AbortController().signal;
   const limits = { ...WALK_LIMITS, ...bounds };
@@ -178,7 +186,54 @@ function tallied(met: Map<string, number>, what: string): void {
   met.set(what, (met.get(what) ?? 0) + 1);
 }
 
+/**
+ * The hubs beside the subject that dealt with a listed address, and with which. What a hub signed
+ * is not known, since its transactions are not read.
+ */
+function hubContacts(graph: Graph, degreeMax: number): string[] {
+  const near = PEOPLE.filter((a) => a !== SUBJECT && joins(graph, [SUBJECT], SUBJECT, a) !== null);
+  const hubs = near.filter((a) => degreeOf(graph, a) > degreeMax);
+  const listed = graph.listed.filter((b) => b !== SUBJECT && !near.includes(b));
+  return hubs.flatMap((a) =>
+    listed.flatMap((b) => (joins(graph, [SUBJECT, a], a, b, true) === null ? [] : [`${a} ${b}`])),
+  );
+}
+
 describe('random graphs', () => {
+  test('met with the ring it agrees too, shows every hub beside the list, and has no budget', async () => {
+    const met = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(graphs, fc.constantFrom(3, 3, 4, 1_000), async (graph, degreeMax) => {
+        const bounds = { ...ROOMY, nodesMax: 1, degreeMax };
+        const reading = await walk(graph, bounds, 'built');
+        if (degreeOf(graph, SUBJECT) > degreeMax) {
+          expect(reading instanceof Unread && reading.why.code).toBe('high_degree');
+          return;
+        }
+        const best = bestOf(graph, degreeMax);
+        const settled = settledWalk(reading);
+        if (!(settled instanceof Read)) throw new Error('test: the walk settled nothing');
+        const { value } = settled;
+        tallied(met, best === null ? 'no path' : `${best.length - 1} hops`);
+        expect(pathIn(value)).toEqual(best);
+        if (best?.length === 2) return;
+        expect(reading).toBeInstanceOf(Read);
+        const near = everyPath(graph, degreeMax).filter(({ stops }) => stops.length === 2);
+        expect(value.nodes_examined).toBe(near.length);
+        const contacts = hubContacts(graph, degreeMax);
+        if (contacts.length > 0) tallied(met, 'hub contacts');
+        const shown = value.hub_contacts.map((one) => `${one.address} ${one.listed_address}`);
+        expect(shown.sort()).toEqual(contacts.sort());
+        expect(value.hub_contacts_count).toBe(contacts.length);
+        expect(value.node_budget_hit).toBe(false);
+      }),
+      { numRuns: GRAPHS },
+    );
+    for (const what of ['no path', '1 hops', '2 hops', 'hub contacts']) {
+      expect(met.get(what), what).toBeGreaterThan(4);
+    }
+  });
+
   test('inside its budget the walk agrees exactly with the search by hand', async () => {
     const met = new Map<string, number>();
     const degrees = fc.constantFrom(2, 4, 1_000);

@@ -8,6 +8,7 @@ import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts
 import { heldUnder } from '../../evidence/measure.ts';
 import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { CounterpartyRingPort } from '../../ports/history/counterparty-ring.ts';
 import { isSignedBy, signingOf } from '../../ports/history/signing.ts';
 import type {
   Counterparty,
@@ -41,6 +42,12 @@ export type Reached = { readonly address: string; readonly way: Way | null };
 /** An address that is not walked past, because it has too many counterparties. */
 export type Hub = { readonly address: string; readonly degree: number };
 
+/** A hub that dealt with a listed address: no way leads past it, and it is always shown. */
+export type HubContact = Hub & {
+  readonly listed_address: string;
+  readonly transfer: HistoryTransfer;
+};
+
 /** A transfer that is no edge and whose other end is listed. */
 export type LeftOutContact = LeftOut & { readonly listed_address: string };
 
@@ -62,6 +69,11 @@ export type WalkState = {
   readonly unread: Set<string>;
   readonly gapped: Set<ChainName>;
   readonly hubs: Hub[];
+  readonly hubContacts: HubContact[];
+  /** What the ring told of whom the first hop met; unread where it was not asked. */
+  ring: Partly<null, CounterpartyRingPort>;
+  /** The lists that the walk was made on, by their hash: more than one make it no walk. */
+  readonly listsMet: Set<string>;
   readonly leftOut: Record<LeftOutRule, number>;
   readonly contacts: LeftOutContact[];
   /** What the subject's own history says of who signed. */
@@ -71,10 +83,10 @@ export type WalkState = {
   live: boolean;
 };
 
-type Readings = ReadonlyMap<string, Partly<CoveredNeighbourhood, TransferHistoryPort>>;
-type Met = { readonly ways: Way[]; readonly leftOut: LeftOut[] };
+export type Readings = ReadonlyMap<string, Partly<CoveredNeighbourhood, TransferHistoryPort>>;
+export type Met = { readonly ways: Way[]; readonly leftOut: LeftOut[] };
 
-const nothing = (): null => null;
+export const nothing = (): null => null;
 
 /** Asks the history of a frontier in one batch. Out of time, all of it is unread. */
 export async function askHistory(
@@ -137,7 +149,7 @@ export function expand(
 }
 
 /** Files why an address's history is not known in full, if it is not. */
-function fileCauses(
+export function fileCauses(
   state: WalkState,
   address: string,
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
@@ -151,7 +163,7 @@ function fileCauses(
   if (gaps !== null) for (const { chain } of gaps) state.gapped.add(chain);
 }
 
-function meet(
+export function meet(
   state: WalkState,
   met: Map<string, Met>,
   from: Reached,
@@ -176,7 +188,11 @@ function meet(
 }
 
 /** Whether a stop of the way signed a transfer; its own history tells of one between others too. */
-function isSigned(state: WalkState, stop: string, transfer: HistoryTransfer): boolean | null {
+export function isSigned(
+  state: WalkState,
+  stop: string,
+  transfer: HistoryTransfer,
+): boolean | null {
   const signing = state.signing.get(stop);
   return signing === undefined ? isSignedBy(stop, transfer) : signing(transfer);
 }
@@ -196,6 +212,8 @@ export async function testMet(
   const look = answer === OUT_OF_TIME ? unread('sanctions_list' as const, STOPPED_BY_TIME) : answer;
   state.lists.push(map(look, nothing));
   if (!(look instanceof Read)) addCause(state.causes, look.why);
+  const sha256 = seen(map(look, ({ list: { sha256 } }) => [sha256]));
+  if (sha256 !== null) state.listsMet.add(sha256[0]);
   const rows = seen(map(look, ({ found }) => [...found]));
   if (rows === null) return null;
   const listed = new Map(rows);
@@ -247,13 +265,8 @@ function pricedHop(
   return edge === null ? hop : { ...hop, transfer: edge };
 }
 
-/** Those met, taken into the walk by address as far as its node budget reaches, and the rest. */
-export type Admitted = { readonly taken: readonly Reached[]; readonly left: readonly Reached[] };
-
-/** Takes those to whom a way leads into the walk. */
-export function admit(state: WalkState, met: ReadonlyMap<string, Met>): Admitted {
-  const { nodesMax } = state.limits;
-  const room = Math.max(0, nodesMax - (state.reached.size - 1));
+/** Takes those to whom a way leads into the walk, by address. */
+export function admit(state: WalkState, met: ReadonlyMap<string, Met>): readonly Reached[] {
   const reached: Reached[] = [];
   for (const [address, { ways }] of met) {
     const [first, ...others] = ways;
@@ -261,11 +274,18 @@ export function admit(state: WalkState, met: ReadonlyMap<string, Met>): Admitted
     state.reached.add(address);
     reached.push({ address, way: others.reduce(better, first) });
   }
-  reached.sort((a, b) => (a.address < b.address ? -1 : 1));
+  return reached.sort((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+/** How many of those admitted last the node budget reaches; files it where it is spent. */
+export function withinBudget(state: WalkState, reached: readonly Reached[]): readonly Reached[] {
+  const { nodesMax } = state.limits;
+  const before = state.reached.size - 1 - reached.length;
+  const room = Math.max(0, nodesMax - before);
   const size = { met: String(state.reached.size - 1), limit: String(nodesMax) };
   const over = reached.length > room;
   if (over && !state.causes.has('node_budget')) addCause(state.causes, why('node_budget', size));
-  return { taken: reached.slice(0, room), left: reached.slice(room) };
+  return reached.slice(0, room);
 }
 
 function better(a: Way, b: Way): Way {

@@ -43,6 +43,7 @@ async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
     list: world.faultyList?.(ports.list) ?? ports.list,
     history: world.faultyHistory?.(ports.history) ?? ports.history,
     labels: ports.labels,
+    ring: ports.ring,
   };
   const subject = parseAddress(world.subject ?? SUBJECT);
   if (subject === null) throw new Error('test: the subject is no address');

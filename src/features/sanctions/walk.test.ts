@@ -38,6 +38,7 @@ async function walk(world: World): Promise<Partly<Walk, WalkPort>> {
     list: ports.list,
     history: world.faultyHistory?.(ports.history) ?? ports.history,
     labels: ports.labels,
+    ring: ports.ring,
   };
   const subject = parseAddress(SUBJECT);
   if (subject === null) throw new Error('test: the subject is no address');

@@ -21,6 +21,10 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  CounterpartyRing,
+  CounterpartyRingPort,
+} from '../../ports/history/counterparty-ring.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
@@ -34,13 +38,17 @@ import {
   expand,
   type Hit,
   type Hub,
+  type HubContact,
   hubIn,
   type LeftOutContact,
+  nothing,
   type Reached,
   testMet,
   type WalkLimits,
   type WalkState,
+  withinBudget,
 } from './walk-hop.ts';
+import { askRing, meetRing } from './walk-ring.ts';
 
 /** How far a walk goes from its subject. */
 export const HOPS_MAX = 2;
@@ -58,6 +66,7 @@ export const WALK_LIMITS: WalkLimits = {
 export type WalkPorts = {
   readonly list: SanctionsList;
   readonly history: TransferHistory;
+  readonly ring: CounterpartyRing;
   readonly labels: ExchangeLabels;
 };
 export type WalkPort = 'sanctions_list' | 'transfer_history';
@@ -68,7 +77,7 @@ export type Walk = {
   readonly found: Hit | null;
   /** How many hops were examined completely, hubs excepted. */
   readonly hops_examined: number;
-  /** Addresses met and taken into the walk, the subject left out. */
+  /** Addresses met and taken into the walk, the subject left out: met with the ring, or read. */
   readonly nodes_examined: number;
   readonly nodes_unread: number;
   /** True only if no address nearer than the last hop was left unexpanded, for any cause. */
@@ -77,6 +86,11 @@ export type Walk = {
   /** The largest hubs met, each with its label where the table that names it was read. */
   readonly hubs: readonly (Hub & { readonly label: string | null })[];
   readonly hubs_count: number;
+  /** Hubs that dealt with a listed address: the first, and how many there are. */
+  readonly hub_contacts: readonly (HubContact & { readonly label: string | null })[];
+  readonly hub_contacts_count: number;
+  /** What says that no other hub did. */
+  readonly ring: Partly<null, CounterpartyRingPort>;
   /** Why hubs carry no label; `null` where they do, or where none was met. */
   readonly labels_unread: Why | null;
   readonly left_out: Readonly<Record<LeftOutRule, number>>;
@@ -111,6 +125,36 @@ export async function proximity(
   limits: WalkLimits,
   asked: WalkAsked,
 ): Promise<Partly<Walk, WalkPort>> {
+  for (let tries = 1; tries < WALKS_MAX; tries += 1) {
+    const { walk, lists } = await walkedOnce(ports, subject, limits, asked);
+    if (lists <= 1) return walk;
+  }
+  const { walk, lists } = await walkedOnce(ports, subject, limits, asked);
+  return lists <= 1 ? walk : weaken(walk, why('list_moved'));
+}
+
+/** A walk under which the list was replaced is made again, so often at most. */
+const WALKS_MAX = 3;
+
+type WalkedOnce = { readonly walk: Partly<Walk, WalkPort>; readonly lists: number };
+
+async function walkedOnce(
+  ports: WalkPorts,
+  subject: ParsedAddress,
+  limits: WalkLimits,
+  asked: WalkAsked,
+): Promise<WalkedOnce> {
+  const listsMet = new Set<string>();
+  const walk = await walkFrom(ports, subject, limits, { ...asked, listsMet });
+  return { walk, lists: listsMet.size };
+}
+
+async function walkFrom(
+  ports: WalkPorts,
+  subject: ParsedAddress,
+  limits: WalkLimits,
+  asked: WalkAsked & Pick<WalkState, 'listsMet'>,
+): Promise<Partly<Walk, WalkPort>> {
   const answer = await soonOrInTime(() => ports.history.chainsRead(), asked);
   const chainsRead =
     answer === OUT_OF_TIME ? unread('transfer_history' as const, STOPPED_BY_TIME) : answer;
@@ -133,7 +177,8 @@ export async function proximity(
     const size = { degree: String(hub.value.degree), limit: String(limits.degreeMax) };
     return unread<WalkPort>('transfer_history', why('high_degree', size));
   }
-  return concluded(state, ports, subject.kind, await walked(state, ports, start, readings));
+  const ended = await walked(state, ports, subject.kind, start, readings);
+  return concluded(state, ports, subject.kind, ended);
 }
 
 type Ground = { readonly chains: readonly ChainName[]; readonly noWalk: Why | null };
@@ -160,12 +205,15 @@ function begun(
   subject: string,
   chains: readonly ChainName[],
   limits: WalkLimits,
-  asked: WalkAsked,
+  { signal, listsMet }: WalkAsked & Pick<WalkState, 'listsMet'>,
 ): WalkState {
   return {
     limits,
     chains,
-    signal: asked.signal,
+    signal,
+    listsMet,
+    hubContacts: [],
+    ring: unread('counterparty_ring', why('ring_unbuilt', { cause: 'nobody was met with it' })),
     reads: [],
     lists: [],
     causes: new Map(),
@@ -191,28 +239,48 @@ type Ended = {
 async function walked(
   state: WalkState,
   ports: WalkPorts,
+  kind: AddressKind,
   start: readonly Reached[],
   first: Awaited<ReturnType<typeof askHistory>>,
 ): Promise<Ended> {
-  let frontier = start;
-  let readings = first;
-  let found: Hit | null = null;
-  let hopsExamined = 0;
-  for (let hop = 1; hop <= HOPS_MAX; hop += 1) {
-    if (hop > 1 && frontier.length > 0) {
-      readings = await askHistory(state, ports.history, frontier);
-    }
-    const met = expand(state, frontier, readings);
-    found = await testMet(state, ports, met);
-    if (state.causes.size === 0) hopsExamined = hop;
-    const { taken, left } = admit(state, met);
-    const last = hop === HOPS_MAX;
-    if (found !== null) return { found, hopsExamined, stoppedEarly: !last };
-    for (const { address } of last ? [] : left) state.unread.add(address);
-    frontier = taken;
+  const met = expand(state, start, first);
+  const near = await testMet(state, ports, met);
+  const isWhole = state.causes.size === 0;
+  const reached = admit(state, met);
+  if (near !== null) {
+    withinBudget(state, reached);
+    return { found: near, hopsExamined: isWhole ? 1 : 0, stoppedEarly: true };
   }
-  return { found, hopsExamined, stoppedEarly: false };
+  const second = await secondHop(state, ports, kind, reached);
+  const hopsWhole = second.isWhole ? HOPS_MAX : 1;
+  return { found: second.found, hopsExamined: isWhole ? hopsWhole : 0, stoppedEarly: false };
 }
+
+type SecondHop = { readonly found: Hit | null; readonly isWhole: boolean };
+
+/** The second hop: from the list's side where the ring is whole, else address by address. */
+async function secondHop(
+  state: WalkState,
+  ports: WalkPorts,
+  kind: AddressKind,
+  reached: readonly Reached[],
+): Promise<SecondHop> {
+  const ring = await askRing(state, ports, kind, reached);
+  state.ring = map(ring, nothing);
+  const isRung = ring instanceof Read;
+  const taken = isRung ? NOBODY : withinBudget(state, reached);
+  if (!isRung) for (const { address } of reached.slice(taken.length)) state.unread.add(address);
+  const readings = taken.length === 0 ? new Map() : await askHistory(state, ports.history, taken);
+  const met = expand(state, taken, readings);
+  await meetRing(state, ports.history, { ring, reached, readings, met });
+  const found = await testMet(state, ports, met);
+  const isWhole = state.causes.size === 0;
+  // Whom the ring names is listed, and is nobody that is walked past.
+  if (!isRung) withinBudget(state, admit(state, met));
+  return { found, isWhole };
+}
+
+const NOBODY: readonly Reached[] = Object.freeze([]);
 
 async function concluded(
   state: WalkState,
@@ -223,13 +291,20 @@ async function concluded(
   const hubs = [...state.hubs]
     .sort((a, b) => b.degree - a.degree || compareText(a.address, b.address))
     .slice(0, LISTED_MAX);
-  const labels = hubs.length === 0 ? null : await labelsOf(state, ports.labels, hubs);
+  const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, LISTED_MAX);
+  const shown = [...hubs, ...contacts];
+  const labels = shown.length === 0 ? null : await labelsOf(state, ports.labels, shown);
   const list = some(state.lists);
   const history = some(state.reads);
-  const whole = labels instanceof Read ? both({ list, history, labels }) : both({ list, history });
+  const walkedOn: Partly<unknown, WalkPort> = both({ list, history });
+  const named: Partly<unknown, WalkPort> =
+    labels instanceof Read ? both({ walkedOn, labels }) : walkedOn;
+  // A ring that is not whole is no part of what a negative rests on.
+  const { ring } = state;
+  const whole: Partly<unknown, WalkPort> = ring instanceof Read ? both({ named, ring }) : named;
   const made = basis(whole).sources.some(({ simulated }) => simulated);
   if (made && !state.causes.has('simulated')) addCause(state.causes, why('simulated'));
-  const walk = walkOf(state, kind, ended, hubs, labels);
+  const walk = walkOf(state, kind, ended, { hubs, contacts, labels });
   const reading: Partly<Walk, WalkPort> = map(whole, () => walk);
   const [cause] = walk.causes;
   return cause === undefined ? reading : weaken(reading, cause.why);
@@ -249,26 +324,35 @@ async function labelsOf(
   return answer === OUT_OF_TIME ? unread('exchange_labels', STOPPED_BY_TIME) : answer;
 }
 
+type Named = {
+  readonly hubs: readonly Hub[];
+  readonly contacts: readonly HubContact[];
+  readonly labels: Labels | null;
+};
+
 function walkOf(
   state: WalkState,
   kind: AddressKind,
   { found, hopsExamined, stoppedEarly }: Ended,
-  hubs: readonly Hub[],
-  labels: Labels | null,
+  { hubs, contacts: hubContacts, labels }: Named,
 ): Walk {
   const whole = state.unread.size === 0;
   const examined = whole ? state.chains : state.chains.filter((chain) => !unsure(state, chain));
   const ofKind = CHAIN_NAMES.filter((chain) => CHAINS[chain].kind === kind);
   const contacts = [...state.contacts].sort(compareContacts);
+  const met = state.reached.size - 1;
   return {
     found,
     hops_examined: hopsExamined,
-    nodes_examined: Math.min(state.reached.size - 1, state.limits.nodesMax),
+    nodes_examined: state.ring instanceof Read ? met : Math.min(met, state.limits.nodesMax),
     nodes_unread: state.unread.size,
     frontier_exhausted: state.causes.size === 0 && state.hubs.length === 0 && !stoppedEarly,
     node_budget_hit: state.causes.has('node_budget'),
     hubs: hubs.map((hub) => ({ ...hub, label: labelOf(labels, hub.address) })),
     hubs_count: state.hubs.length,
+    hub_contacts: hubContacts.map((one) => ({ ...one, label: labelOf(labels, one.address) })),
+    hub_contacts_count: state.hubContacts.length,
+    ring: state.ring,
     labels_unread: labels instanceof Unread ? labels.why : null,
     left_out: state.leftOut,
     contacts: contacts.slice(0, LISTED_MAX),
@@ -284,6 +368,14 @@ function walkOf(
 function unsure(state: WalkState, chain: ChainName): boolean {
   const onlyGaps = [...state.causes.keys()].every((code) => code === 'partial_history');
   return !onlyGaps || state.gapped.has(chain);
+}
+
+function compareHubContacts(a: HubContact, b: HubContact): number {
+  return (
+    b.degree - a.degree ||
+    compareText(a.address, b.address) ||
+    compareText(a.listed_address, b.listed_address)
+  );
 }
 
 function compareContacts(a: LeftOutContact, b: LeftOutContact): number {

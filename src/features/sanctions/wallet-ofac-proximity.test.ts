@@ -41,7 +41,7 @@ describe('says', () => {
       program: 'CYBER2, DPRK3',
       listed_address: LISTED,
       hops_examined: 2,
-      nodes_examined: 2,
+      nodes_examined: 1,
       frontier_exhausted: true,
     });
     expect(proximity.hops_detail).toEqual([
@@ -108,6 +108,8 @@ describe('says', () => {
       edges_left_out: null,
       hubs_not_expanded: null,
       hubs_not_expanded_count: null,
+      hub_contacts: null,
+      hub_contacts_count: null,
       node_budget_hit: null,
       frontier_exhausted: false,
       nodes_examined: 2,
@@ -164,7 +166,7 @@ describe('says', () => {
     );
     const transfers = [...hubs.map((hub, n) => memoryTransfer(n, SUBJECT, hub)), ...crowd];
     const { proximity, caveat } = await screenData(
-      { transfers, limits: { ...WALK_LIMITS, degreeMax: 4 } },
+      { transfers, ring: 'unbuilt', limits: { ...WALK_LIMITS, degreeMax: 4 } },
       SUBJECT,
     );
     expect(proximity).toMatchObject({
@@ -205,7 +207,8 @@ describe('is silent', () => {
 
   test('of proximity where the node budget was hit, naming how many were met', async () => {
     const transfers = [...HARMLESS, memoryTransfer(2, SUBJECT, TOKEN)];
-    const world = { transfers, limits: { ...WALK_LIMITS, nodesMax: 1 } };
+    const limits = { ...WALK_LIMITS, nodesMax: 1 };
+    const world = { transfers, limits, ring: 'unbuilt' } as const;
     const { proximity, proximity_checked } = await screenData(world, SUBJECT);
     expect(proximity_checked).toBe(false);
     expect(proximity).toEqual({

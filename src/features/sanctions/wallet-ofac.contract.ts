@@ -21,6 +21,7 @@ import { DATED_BY } from '../../evidence/origin.ts';
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const OTHER = { restsOn: ['other_lists'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
+const RING = { restsOn: ['sanctions_list', 'transfer_history', 'counterparty_ring'] } as const;
 
 // What the publisher's file leaves open of an entry is null, and `note` says so.
 const match = z.strictObject({
@@ -107,6 +108,15 @@ const hub = z.strictObject({
   label: words().nullable(),
 });
 
+// A hub that dealt with a listed address: no path leads past it, and it is always shown.
+const hubContact = z.strictObject({
+  address: words(),
+  degree: z.int().positive(),
+  label: words().nullable(),
+  listed_address: words(),
+  tx: words(),
+});
+
 const leftOutCount = negative(z.int().nonnegative(), WALK);
 
 const proximity = z.strictObject({
@@ -133,6 +143,8 @@ const proximity = z.strictObject({
   node_budget_hit: negative(z.boolean().nullable(), WALK),
   hubs_not_expanded: negative(z.array(hub).nullable(), WALK),
   hubs_not_expanded_count: negative(z.int().nonnegative().nullable(), WALK),
+  hub_contacts: negative(z.array(hubContact).nullable(), RING),
+  hub_contacts_count: negative(z.int().nonnegative().nullable(), RING),
   edges_left_out: z
     .strictObject({ zero_value: leftOutCount, no_market_token: leftOutCount })
     .nullable(),

@@ -9,8 +9,12 @@ import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts'
 import { badInput, type Refusal } from '../../contract/refusals.ts';
 import type { Asked, Handler } from '../../contract/route.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
-import { map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { both, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type {
+  CounterpartyRing,
+  CounterpartyRingPort,
+} from '../../ports/history/counterparty-ring.ts';
 import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
 import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
@@ -32,6 +36,7 @@ import type { Hit, LeftOutContact, WalkLimits } from './walk-hop.ts';
 import { endOf, type Hop, stopsOf } from './walk-path.ts';
 import { walletOfac } from './wallet-ofac.contract.ts';
 
+type HubContactShown = Walk['hub_contacts'][number];
 type Data = z.input<typeof walletOfac.data>;
 type Proximity = Data['proximity'];
 
@@ -41,6 +46,7 @@ export type OfacPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly otherLists: OtherLists;
   readonly transferHistory: TransferHistory;
+  readonly counterpartyRing: CounterpartyRing;
 };
 
 /** The handler of the screen of one address. A deployment's own limits replace the default ones. */
@@ -114,7 +120,7 @@ async function walkFrom(
   }
   const { sanctionsList: list, transferHistory: history, exchangeLabels: labels } = ports;
   // The asker's signal ends when the client hangs up or the time for reading history is spent.
-  return proximity({ list, history, labels }, parsed, limits, asked);
+  return proximity({ list, history, ring: ports.counterpartyRing, labels }, parsed, limits, asked);
 }
 
 const isWhole = (): true => true;
@@ -174,6 +180,12 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     node_budget_hit: fact(walk, (one) => one.node_budget_hit),
     hubs_not_expanded: fact(walk, (one) => [...one.hubs]),
     hubs_not_expanded_count: fact(walk, (one) => one.hubs_count),
+    hub_contacts: claim(
+      withRing(walk),
+      (one) => one.hub_contacts.map(hubContactOf),
+      () => seen(map(walk, (one) => one.hub_contacts.map(hubContactOf))),
+    ),
+    hub_contacts_count: claim(withRing(walk), (one) => one.hub_contacts_count, unmeasured),
     edges_left_out: walk instanceof Read ? leftOutOf(walk) : null,
     left_out_contacts: claim(
       walk,
@@ -199,6 +211,18 @@ function fact<T extends boolean | number | readonly unknown[]>(
   const met = settled instanceof Read && isSomething(pick(settled.value));
   return claim(met ? settled : walk, pick, unmeasured);
 }
+
+/** The walk together with the ring: only both can say that no hub dealt with a listed address. */
+function withRing(walk: Partly<Walk, WalkPort>): Partly<Walk, WalkPort | CounterpartyRingPort> {
+  const sight = seen(map(walk, (one) => [one.ring]));
+  const ring = sight === null ? RING_NOT_MET : sight[0];
+  return map(both({ walk, ring }), (joined): Walk => joined.walk);
+}
+
+const RING_NOT_MET = unread(
+  'counterparty_ring' as const,
+  why('ring_unbuilt', { cause: 'nobody was met with it' }),
+);
 
 function isSomething(value: boolean | number | readonly unknown[]): boolean {
   return typeof value === 'object' ? value.length > 0 : value !== false && value !== 0;
@@ -287,6 +311,10 @@ function leftOutOf(walk: Read<Walk, WalkPort>): Proximity['edges_left_out'] {
 function contactOf({ transfer, why: rule, listed_address }: LeftOutContact) {
   const { chain, tx, token } = transfer;
   return { chain, tx, token, why: rule, listed_address };
+}
+
+function hubContactOf({ address, degree, label, listed_address, transfer }: HubContactShown) {
+  return { address, degree, label, listed_address, tx: transfer.tx };
 }
 
 function filled<T>(list: readonly T[]): T[] | null {

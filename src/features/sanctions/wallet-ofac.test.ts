@@ -68,6 +68,8 @@ describe('says', () => {
           node_budget_hit: false,
           hubs_not_expanded: [],
           hubs_not_expanded_count: 0,
+          hub_contacts: [],
+          hub_contacts_count: 0,
           edges_left_out: { zero_value: 0, no_market_token: 0 },
           left_out_contacts: [],
           chains_examined: ['ethereum'],

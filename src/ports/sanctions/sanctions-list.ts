@@ -1,6 +1,7 @@
 // Answers one question: what does the published sanctions list hold of these addresses.
 // It knows nothing of chains, transfers or proximity.
 
+import type { AddressKind } from '../../chain/address.ts';
 import type { Partly } from '../../evidence/reading.ts';
 
 /** The name of this port in readings and contracts. */
@@ -49,11 +50,21 @@ export type ListLookUp = {
 };
 
 /**
+ * Every address on the list, by its kind, as `parseAddress` gives it: the same lists as long as the
+ * same rows are loaded. Texts of no known form are not among them.
+ */
+export type Listed = {
+  readonly list: ListFacts;
+  readonly addresses: ReadonlyMap<AddressKind, readonly string[]>;
+};
+
+/**
  * The sanctions list. Past its maximum age a look-up is a part: it can convict, not acquit.
  * Never loaded is unread.
  */
 export type SanctionsList = {
   readonly lookUp: (addresses: readonly string[]) => Promise<Partly<ListLookUp, SanctionsListPort>>;
+  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
   /** The list that was the newest on a day (`YYYY-MM-DD`), from the publications held. */
   readonly lookUpOn: (
     on: string,

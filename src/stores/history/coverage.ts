@@ -16,6 +16,9 @@ type CoverageNeeds = {
   readonly tipMaxAgeS: number;
 };
 
+/** How young a tip must be, in seconds. `now` gives Unix seconds. */
+export type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
+
 /** Everything that is missing of one address's history. */
 export function gapsIn(coverage: readonly CoverageRange[], needs: CoverageNeeds): Gap[] {
   const gaps: Gap[] = [];

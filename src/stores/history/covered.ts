@@ -21,12 +21,9 @@ import {
   UNPRICED,
   type Worths,
 } from '../../ports/history/transfer-history.ts';
-import { gapsIn, gapsText } from './coverage.ts';
+import { type FreshTip, gapsIn, gapsText } from './coverage.ts';
 
 const PORT = 'transfer_history';
-
-/** How young a tip must be, in seconds. `now` gives Unix seconds. */
-type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
 
 /**
  * The same history, each reading of which is whole only where it is covered. `worths` prices what a

@@ -20,12 +20,13 @@ import type {
 } from '../../ports/sanctions/publication-store.ts';
 import type {
   ListEntry,
+  Listed,
   ListFacts,
   ListLookUp,
   SanctionsListPort,
 } from '../../ports/sanctions/sanctions-list.ts';
 import { ageOf } from './sanctions-age.ts';
-import { type ListTable, rowsUnder } from './sanctions-table.ts';
+import { addressesOf, type ListTable, rowsUnder } from './sanctions-table.ts';
 
 const PORT = 'sanctions_list';
 /** The only list that sets `sanctioned`. */
@@ -81,6 +82,15 @@ export function answerNow(
 ): Partly<ListLookUp, SanctionsListPort> {
   const value = { list: standing.facts, found: rowsUnder(table, addresses) };
   const { origin, tooOld } = standing;
+  return tooOld === null ? read(value, origin) : part(value, origin, tooOld);
+}
+
+/** Every address of the list in force: to its end while the list is young enough, else in part. */
+export function listedNow(
+  table: ListTable,
+  { facts, origin, tooOld }: Standing,
+): Partly<Listed, SanctionsListPort> {
+  const value = { list: facts, addresses: addressesOf(table) };
   return tooOld === null ? read(value, origin) : part(value, origin, tooOld);
 }
 

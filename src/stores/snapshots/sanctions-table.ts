@@ -1,7 +1,7 @@
 // Answers one question: which rows of a loaded list stand under these addresses.
 // Synchronous and in memory: a bulk screen asks it for hundreds of addresses in one go.
 
-import { matchKey } from '../../chain/address.ts';
+import { type AddressKind, matchKey, parseAddress } from '../../chain/address.ts';
 import { collect } from '../../evidence/measure.ts';
 import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
 
@@ -27,6 +27,21 @@ export function rowsUnder(
     if (rows !== undefined) found.set(key, rows);
   }
   return found;
+}
+
+const KINDS_KEPT = new WeakMap<ListTable, ReadonlyMap<AddressKind, readonly string[]>>();
+
+/** The addresses of a list by their kind, worked out once for each list. */
+export function addressesOf(table: ListTable): ReadonlyMap<AddressKind, readonly string[]> {
+  const kept = KINDS_KEPT.get(table);
+  if (kept !== undefined) return kept;
+  const kinds = new Map<AddressKind, string[]>();
+  for (const key of table.keys()) {
+    const parsed = parseAddress(key);
+    if (parsed !== null) collect(kinds, parsed.kind, parsed.address);
+  }
+  KINDS_KEPT.set(table, kinds);
+  return kinds;
 }
 
 /** Distinct addresses as published. */

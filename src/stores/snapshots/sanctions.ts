@@ -4,7 +4,7 @@
 
 import { matchKey } from '../../chain/address.ts';
 import { collect } from '../../evidence/measure.ts';
-import { type Partly, Read, type Reading, unread } from '../../evidence/reading.ts';
+import { Read, type Reading, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   HeldPublication,
@@ -27,6 +27,7 @@ import {
   dayNotCovered,
   type ListRules,
   type LoadedList,
+  listedNow,
   neverLoaded,
   type Standing,
   standingOf,
@@ -106,12 +107,7 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
     }
     return polling;
   };
-  // The store's clock goes on by whichever of this process's clocks went further: one stands while
-  // the machine sleeps, the other may be set back.
-  const storeNow = (): number => {
-    if (heard === null) return now();
-    return heard.store + Math.floor(Math.max(now() - heard.now, ticks() - heard.ticks));
-  };
+  const storeNow = () => storeTime(heard, now(), ticks());
   const standingNow = ({ publication, superseded }: LoadedList): Standing => {
     const at = storeNow();
     if (standing === null || standing.at !== at) {
@@ -121,16 +117,19 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
   };
   const next = (): void => {
     if (stopped) return;
-    timer = setTimeout(() => void poll().catch(options.onBug).then(next), options.pollMs);
-    timer.unref();
+    timer = setTimeout(() => void poll().catch(options.onBug).then(next), options.pollMs).unref();
   };
 
   return {
     list: {
-      lookUp: async (addresses) => {
-        if (state.kind !== 'loaded') return notLoaded(state);
-        return answerNow(state.list.table, standingNow(state.list), addresses);
-      },
+      lookUp: async (addresses) =>
+        state.kind === 'loaded'
+          ? answerNow(state.list.table, standingNow(state.list), addresses)
+          : notLoaded(state),
+      listed: async () =>
+        state.kind === 'loaded'
+          ? listedNow(state.list.table, standingNow(state.list))
+          : notLoaded(state),
       lookUpOn: (on, addresses) => answeredOn(store, options, on, addresses),
     },
     poll,
@@ -151,9 +150,16 @@ export function sanctionsSnapshot(options: SnapshotOptions): Snapshot {
   };
 }
 
-function notLoaded(
-  state: Exclude<State, { kind: 'loaded' }>,
-): Partly<ListLookUp, SanctionsListPort> {
+/**
+ * The store's clock goes on by whichever of this process's clocks went further: one stands while
+ * the machine sleeps, the other may be set back.
+ */
+function storeTime(heard: Heard | null, now: number, ticks: number): number {
+  if (heard === null) return now;
+  return heard.store + Math.floor(Math.max(now - heard.now, ticks - heard.ticks));
+}
+
+function notLoaded(state: Exclude<State, { kind: 'loaded' }>): Reading<never, SanctionsListPort> {
   if (state.kind === 'silent') return unread(PORT, state.why);
   return neverLoaded(state.kind === 'never' ? state.newest : null);
 }

@@ -7,6 +7,7 @@ import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
 import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
 import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { CounterpartyRing } from '../../ports/history/counterparty-ring.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
@@ -16,10 +17,12 @@ import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
+import { coveredRing } from '../../stores/history/covered-ring.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
 import { type MemoryDeployers, memoryDeployerRecords } from './deployer-records.ts';
+import { memoryRing } from './counterparty-ring.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
 import {
   type MemoryCorpus,
@@ -42,6 +45,8 @@ export type MemoryWorld = {
   readonly labels: MemoryLabels;
   readonly corpus: MemoryCorpus;
   readonly history: MemoryHistory;
+  /** Whether the ring around the list is still to be built; left out, it is built. */
+  readonly ringUnbuilt?: boolean;
   /** Left out: nothing is held, and nobody was examined. */
   readonly entities?: MemoryClusters;
   /** Left out: no chain can be asked, no table was imported, no registry was loaded. */
@@ -65,6 +70,7 @@ export type MemoryPorts = {
   readonly exchangeLabels: ExchangeLabels;
   readonly launchCorpus: LaunchCorpus;
   readonly transferHistory: TransferHistory;
+  readonly counterpartyRing: CounterpartyRing;
   readonly entityClusters: EntityClusters;
   readonly chainFacts: ChainFacts;
   readonly flaggedAddresses: FlaggedAddresses;
@@ -78,14 +84,13 @@ export type MemoryPorts = {
 
 /** The ports over a world in memory. */
 export function memoryPorts(world: MemoryWorld): MemoryPorts {
+  const tip = { now: world.list.now, tipMaxAgeS: TIP_MAX_AGE_S };
   return {
     sanctionsList: memorySanctionsList(world.list),
     exchangeLabels: memoryExchangeLabels(world.labels),
     launchCorpus: memoryLaunchCorpus(world.corpus),
-    transferHistory: coveredHistory(memoryTransferHistory(world.history), {
-      now: world.list.now,
-      tipMaxAgeS: TIP_MAX_AGE_S,
-    }),
+    transferHistory: coveredHistory(memoryTransferHistory(world.history), tip),
+    counterpartyRing: coveredRing(memoryRing(world.history, world.ringUnbuilt), tip),
     entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),
     chainFacts: memoryChainFacts(world.facts ?? { ...UNDATED, chains: [], facts: [] }),
     flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),

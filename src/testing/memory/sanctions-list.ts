@@ -9,6 +9,7 @@ import {
   aroundDay,
   dayNotCovered,
   type ListRules,
+  listedNow,
   neverLoaded,
   standingOf,
 } from '../../stores/snapshots/sanctions-answers.ts';
@@ -45,6 +46,11 @@ export function memorySanctionsList(options: MemoryListOptions): SanctionsList {
       if (inForce === undefined) return neverLoaded(null);
       const standing = standingOf(inForce.publication, null, options, options.now());
       return answerNow(inForce.table, standing, addresses);
+    },
+    listed: async () => {
+      if (inForce === undefined) return neverLoaded(null);
+      const standing = standingOf(inForce.publication, null, options, options.now());
+      return listedNow(inForce.table, standing);
     },
     lookUpOn: async (on, addresses) => {
       if (inForce === undefined) return neverLoaded(null);

@@ -14,7 +14,11 @@ export function silentPorts(why: Why): MemoryPorts {
   const corpus = unread('launch_corpus', why);
   const history = unread('transfer_history', why);
   return {
-    sanctionsList: { lookUp: async () => list, lookUpOn: async () => list },
+    sanctionsList: {
+      lookUp: async () => list,
+      lookUpOn: async () => list,
+      listed: async () => list,
+    },
     exchangeLabels: { lookUp: async () => labels },
     launchCorpus: { lookUp: async () => corpus },
     transferHistory: {
@@ -22,6 +26,7 @@ export function silentPorts(why: Why): MemoryPorts {
       chainsRead: async () => history,
       neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
     },
+    counterpartyRing: { meet: async () => unread('counterparty_ring', why) },
     entityClusters: silentEntityClusters(why),
     chainFacts: { stateChains: [], of: async () => noFacts(why) },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },

@@ -72,10 +72,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
         kept = null;
         continue;
       }
-      const found = [...rows].map(([address, of]): [string, HeldAddress] => {
-        return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
-      });
-      return new Map(found);
+      return vouchedFor(rows, held, ranges);
     }
     // A chain that is undone again and again while it is read is no history to answer from.
     throw new WarehouseUnavailable('interrupted');
@@ -89,12 +86,8 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     const held = await heldNow(call);
     const ranges = await rangesOf(warehouse, held, asked, call);
-    return new Map(
-      asked.map((address) => {
-        const none = { rows: [], more: false };
-        return [address, { ...none, held, ranges: heldUnder(ranges, address) }];
-      }),
-    );
+    const rows = asked.map((address) => [address, { rows: [], more: false }] as const);
+    return vouchedFor(rows, held, ranges);
   }
 
   /** Rows of one that has very many: the newest where they are to be shown, else any. */
@@ -114,10 +107,30 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     coverage,
     some,
     held: (timeoutMs: number): Promise<Held> => heldNow({ timeoutMs }),
+    names: tokens.within,
+    /** Has what is held read anew by whoever asks next. */
+    forget: () => {
+      kept = null;
+    },
   };
 }
 
-async function rangesOf(
+function vouchedFor(
+  rows: Iterable<readonly [string, HeldRows]>,
+  held: Held,
+  ranges: ReadonlyMap<string, readonly HeldBlocks[]>,
+): ReadonlyMap<string, HeldAddress> {
+  const found = [...rows].map(([address, of]): [string, HeldAddress] => {
+    return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
+  });
+  return new Map(found);
+}
+
+/** Reads of a warehouse: all who read share them, so that nobody knows less than another did. */
+export type WarehouseReads = ReturnType<typeof warehouseReads>;
+
+/** The ranges that are held of single addresses. */
+export async function rangesOf(
   warehouse: Warehouse,
   held: Held,
   addresses: readonly string[],

@@ -35,10 +35,11 @@ const ADDRESSES = '(SELECT unhex(arrayJoin({addresses:Array(String)})))';
 // No condition names chains: the few there are cost less to look through than the column to read.
 const FINAL = `sides WHERE addr IN ${ADDRESSES}`;
 
-function bothOf(held: Held, what: string): string {
+function bothOf(held: Held, what: string, only: string | null = null): string {
   const tip = tipOf(held);
-  const final = `SELECT ${what} FROM ${FINAL}`;
-  return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}`;
+  const and = only === null ? '' : ` AND ${only}`;
+  const final = `SELECT ${what} FROM ${FINAL}${and}`;
+  return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}${and}`;
 }
 
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
@@ -85,6 +86,42 @@ export async function readRows(
     packed = await warehouse.query(newestSql(held, ''), query);
   }
   return heldOf(addresses, packed, tokens);
+}
+
+/** Who is asked about: listed addresses, and those who may have dealt with them. */
+export type Between = { readonly listed: readonly string[]; readonly peers: readonly string[] };
+
+/**
+ * Reads the transfers between listed addresses and others, under the listed ones: those have few,
+ * where a hub among the others may have millions.
+ */
+export async function readBetween(
+  warehouse: Warehouse,
+  held: Held,
+  tokens: TokenNames,
+  { listed, peers }: Between,
+  call: Call,
+): Promise<Map<string, HeldRows>> {
+  const params = {
+    addresses: listed.map((address) => addressHex(address)),
+    peers: peers.map((address) => addressHex(address)),
+  };
+  const query = { ...call, params, row: packedRow, tuples: true };
+  const among = 'peer IN (SELECT unhex(arrayJoin({peers:Array(String)})))';
+  const both = bothOf(held, packedColumns('detail'), among);
+  const packed = await warehouse.query(`${both} LIMIT ${QUERY_ROWS_MAX + 1}`, query);
+  const isCut = packed.length > QUERY_ROWS_MAX;
+  if (isCut && listed.length > 1) {
+    const half = Math.ceil(listed.length / 2);
+    const [first, second] = [listed.slice(0, half), listed.slice(half)];
+    return new Map([
+      ...(await readBetween(warehouse, held, tokens, { listed: first, peers }, call)),
+      ...(await readBetween(warehouse, held, tokens, { listed: second, peers }, call)),
+    ]);
+  }
+  const rows = await heldOf(listed, packed, tokens);
+  if (!isCut) return rows;
+  return new Map(listed.map((address) => [address, cutRows(rows, address)]));
 }
 
 async function heldOf(

@@ -20,7 +20,12 @@ import { type Held, hasOthers, readPresent } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
 import { coalesced, type Load } from './coalesce.ts';
 import { type KnownHub, knownHubs } from './warehouse-hubs.ts';
-import { type HeldAddress, READ_TIMEOUT_MS, warehouseReads } from './warehouse-reads.ts';
+import {
+  type HeldAddress,
+  READ_TIMEOUT_MS,
+  type WarehouseReads,
+  warehouseReads,
+} from './warehouse-reads.ts';
 
 const PORT = 'raw_history';
 /** The first of some reads waits so long for others, which then go into the same statement. */
@@ -48,14 +53,15 @@ type Tools = {
 
 /**
  * Transfer history in a warehouse. `now` is Unix seconds; `simulated` says whether the deployment
- * simulates: then even which chains it holds is made up.
+ * simulates: then even which chains it holds is made up. `reads` are shared with whoever meets
+ * these answers with others.
  */
 export function warehouseHistory(
   warehouse: Warehouse,
   now: () => number,
   simulated?: boolean,
+  reads: WarehouseReads = warehouseReads(warehouse, now),
 ): RawHistory {
-  const reads = warehouseReads(warehouse, now);
   const limits = {
     waitMs: COALESCE_MS,
     keysMax: ADDRESSES_MAX,
@@ -262,7 +268,7 @@ function answered(taken: Taken, { held, ranges }: HeldAddress, now: () => number
 }
 
 /** As old as the chain that is held to the oldest block; now, where none is held in full. */
-function asOf(held: Held, coverage: readonly CoverageRange[], now: () => number): number {
+export function asOf(held: Held, coverage: readonly CoverageRange[], now: () => number): number {
   const byChain = new Map<ChainName, number[]>();
   const chains = held.ranges.length > 0 ? held.ranges : coverage;
   for (const { chain, to_time } of chains) collect(byChain, chain, to_time);

@@ -1,0 +1,90 @@
+// Is the ring all of those who dealt with a listed address, so that a miss may be said?
+// As with the history of one address: whole only where each listed address is held on every chain
+// asked to a fresh tip. It refuses to take one that no chain covers for one without dealings.
+
+import { map, mintAs, type Partly, seen, weaken } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  CounterpartyRing,
+  CounterpartyRingPort,
+  HeldRing,
+  MetRing,
+  RawRing,
+  RawRingPort,
+  RingAsked,
+  RingCoverage,
+  RingGap,
+} from '../../ports/history/counterparty-ring.ts';
+import { type FreshTip, gapsIn } from './coverage.ts';
+
+const PORT = 'counterparty_ring';
+/** Listed addresses that a reason names; the rest are counted. */
+const NAMED_MAX = 3;
+
+/** The same ring, each reading of which is whole only where it is covered. */
+export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
+  const gapsOf = rememberedGaps(tip);
+  return {
+    meet: async (asked) => {
+      const reading = await raw.meet(asked);
+      return covered(reading, asked, gapsOf);
+    },
+  };
+}
+
+function covered(
+  reading: Partly<HeldRing, RawRingPort>,
+  asked: RingAsked,
+  gapsOf: GapsOf,
+): Partly<MetRing, CounterpartyRingPort> {
+  const told = map(reading, ({ meetings, coverage }): MetRing => {
+    return { meetings, gaps: gapsOf(coverage, asked) };
+  });
+  const gaps = seen(map(told, (one) => one.gaps));
+  if (gaps === null || gaps.length === 0) return mintAs(PORT, told);
+  return mintAs(PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
+}
+
+type GapsOf = (coverage: RingCoverage, asked: RingAsked) => readonly RingGap[];
+
+/** What is missing of the listed addresses, chain by chain. */
+export function ringGaps(
+  { ofChains, ofListed }: RingCoverage,
+  { listed, chains }: Pick<RingAsked, 'listed' | 'chains'>,
+  { now, tipMaxAgeS }: FreshTip,
+): RingGap[] {
+  const needs = { chains, now: now(), tipMaxAgeS };
+  const ofAll = gapsIn(ofChains, needs);
+  if (ofAll.length === 0) return [];
+  return listed.flatMap((address) => {
+    const own = ofListed.get(address);
+    const gaps = own === undefined ? ofAll : gapsIn([...ofChains, ...own], needs);
+    return gaps.map((gap) => ({ ...gap, listed: address }));
+  });
+}
+
+/**
+ * The last answer is kept while nothing that it follows from has changed: a walk asks the same as
+ * the one before it, and there are some thousand listed addresses.
+ */
+function rememberedGaps(tip: FreshTip): GapsOf {
+  let last: { key: readonly unknown[]; gaps: readonly RingGap[] } | null = null;
+  return (coverage, asked) => {
+    const { ofChains, ofListed } = coverage;
+    const key = [ofChains, ofListed, asked.listed, asked.chains.join(), tip.now()];
+    if (last?.key.every((one, i) => one === key[i])) return last.gaps;
+    last = { key, gaps: ringGaps(coverage, asked, tip) };
+    return last.gaps;
+  };
+}
+
+/** The gaps of a ring in words. */
+export function ringGapsText(gaps: readonly RingGap[]): string {
+  const addresses = [...new Set(gaps.map(({ listed }) => listed))];
+  const named = addresses.slice(0, NAMED_MAX).flatMap((listed) => {
+    const own = gaps.filter((gap) => gap.listed === listed);
+    return own.slice(0, 1).map(({ chain, kind, held }) => `${listed}: ${chain} ${kind} ${held}`);
+  });
+  const rest = addresses.length - named.length;
+  return `${named.join('; ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,274 @@
+// Who of these addresses dealt with a listed one, by what the warehouse holds?
+// Coverage is read first, then the ring is brought up to date, then met, then those met are settled
+// by the transfers themselves; what spans a roll-back is made again. So nothing that the warehouse
+// held when it was asked is missing. It refuses to answer from a ring that it could not bring up.
+
+import type { ChainName } from '../../../chain/chain.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../../evidence/deadline.ts';
+import { collect, heldUnder } from '../../../evidence/measure.ts';
+import { type Partly, part, read, type Unread, unread } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
+import type {
+  HeldRing,
+  Meetings,
+  RawRing,
+  RawRingPort,
+  RingAsked,
+  RingCoverage,
+} from '../../../ports/history/counterparty-ring.ts';
+import type {
+  Counterparty,
+  CoverageRange,
+  HistoryTransfer,
+} from '../../../ports/history/transfer-history.ts';
+import type { Call, Warehouse } from '../engine/executor.ts';
+import { asOf } from '../history/warehouse.ts';
+import { READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse-reads.ts';
+import { readBetween } from '../history/warehouse-rows.ts';
+import { type Held, readRollbacks, rollbacksIn } from '../transfers/held.ts';
+import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
+import { LISTED_MAX } from './fingerprints.ts';
+import type { Mark } from './ring-rows.ts';
+import { interrupted, tellsParts } from './ring-rows.ts';
+import { PAIRS_MAX, RingFull, type RingProgress, RingState } from './ring-state.ts';
+
+const PORT = 'raw_ring';
+/** How often a meeting that spans a roll-back is made again. */
+const READS_MAX = 5;
+/** How long a call waits for the ring to be brought up; a build from nothing takes longer. */
+const WAIT_MS = 2_000;
+/** One statement of a build. */
+const BUILD: Call = { timeoutMs: 300_000 };
+/** How long the ranges of listed addresses are taken as they were read; they only grow. */
+const RANGES_KEEP_MS = 1_000;
+
+/** What a ring is, for whoever looks after it. Times are milliseconds. */
+export type RingFacts = {
+  readonly listed: number;
+  readonly pairs: number;
+  readonly bytes: number;
+  readonly byChain: readonly { readonly chain: ChainName; readonly pairs: number }[];
+  /** How long the last build took; `null` before the first. */
+  readonly build_ms: number | null;
+};
+
+type BringUp = { readonly anew?: boolean; readonly told?: RingProgress };
+type UpToDate = { readonly state: RingState; readonly mark: Mark };
+
+/** A ring over a warehouse: the port, and what keeps it. */
+export type WarehouseRing = RawRing & {
+  /** Brings the ring of these addresses up to date; from nothing where `anew`. */
+  readonly bringUp: (listed: readonly string[], how?: BringUp) => Promise<void>;
+  readonly facts: () => RingFacts;
+  /** What is held of these addresses now. */
+  readonly coverage: (listed: readonly string[]) => Promise<RingCoverage>;
+};
+
+type Ranges = {
+  readonly of: readonly string[];
+  readonly held: Held;
+  readonly atMs: number;
+  readonly coverage: RingCoverage;
+};
+
+/** The ring of a warehouse. `reads` are those of the history that it is met with. */
+export function warehouseRing(
+  warehouse: Warehouse,
+  reads: WarehouseReads,
+  { now, simulated }: { readonly now: () => number; readonly simulated: boolean },
+): WarehouseRing {
+  const kept = keptRing(warehouse);
+  const coverageOf = keptCoverage(warehouse);
+
+  async function metBy(
+    asked: RingAsked,
+  ): Promise<{ readonly ring: HeldRing; readonly held: Held }> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal: asked.signal };
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
+      const held = await reads.held(READ_TIMEOUT_MS);
+      const coverage = await coverageOf(asked.listed, held, call);
+      const { mark, state } = await soon(kept.upToDate(asked.listed));
+      const may = state.met(asked.addresses);
+      if (may.size === 0) {
+        if (mark.rollbacks === rollbacksIn(held))
+          return { ring: { meetings: NONE, coverage }, held };
+      } else {
+        // What was followed since is settled too, so that nobody met is lost again.
+        reads.forget();
+        const since = await reads.held(READ_TIMEOUT_MS);
+        const meetings = await settled(warehouse, reads, since, { may, asked, call });
+        const rollbacks = [rollbacksIn(since), await readRollbacks(warehouse, call)];
+        if (rollbacks.every((count) => count === rollbacksIn(held))) {
+          return { ring: { meetings, coverage }, held };
+        }
+      }
+      reads.forget();
+    }
+    throw interrupted();
+  }
+
+  return {
+    meet: async (asked): Promise<Partly<HeldRing, RawRingPort>> => {
+      try {
+        const answer = await inTime(() => metBy(asked), asked.signal);
+        if (answer === OUT_OF_TIME) return unread(PORT, STOPPED_BY_TIME);
+        const { ring, held } = answer;
+        const madeUp = simulated || held.ranges.some(({ origin }) => origin === 'simulated');
+        const source = warehouseSource(asOf(held, held.ranges, now), madeUp);
+        const origin = { port: PORT, source } as const;
+        return madeUp ? part(ring, origin, why('simulated')) : read(ring, origin);
+      } catch (error) {
+        return asked.signal.aborted ? unread(PORT, STOPPED_BY_TIME) : unreadRing(error);
+      }
+    },
+    bringUp: kept.bringUp,
+    facts: kept.facts,
+    coverage: async (listed) =>
+      coverageOf(listed, await reads.held(READ_TIMEOUT_MS), { timeoutMs: READ_TIMEOUT_MS }),
+  };
+}
+
+function unreadRing(error: unknown): Unread<RawRingPort> {
+  if (error instanceof RingUntold)
+    return unread(PORT, why('ring_unbuilt', { cause: error.message }));
+  if (!(error instanceof RingFull)) return unreadFor(PORT, error);
+  const cause = `they have over ${PAIRS_MAX.toLocaleString('en')} counterparties`;
+  return unread(PORT, why('ring_unbuilt', { cause }));
+}
+
+/** The ring in memory, brought up by one after another. */
+function keptRing(warehouse: Warehouse) {
+  let state = new RingState(warehouse);
+  let tells: boolean | null = null;
+  let buildMs: number | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting: { readonly listed: readonly string[]; readonly turn: Promise<UpToDate> } | null =
+    null;
+
+  /** One after another, so that each begins after it was asked for. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** A ring that begins anew stands in for the old one only once it is whole. */
+  async function catchUp(listed: readonly string[], how?: BringUp): Promise<UpToDate> {
+    if (tells === null) tells = await tellsParts(warehouse, BUILD);
+    if (!tells) throw new RingUntold('the tables of a cluster do not tell what was written');
+    if (listed.length > LISTED_MAX) throw new RingUntold(`over ${LISTED_MAX} are listed`);
+    const missing = listed.filter((one) => !state.has(one));
+    const isFull = missing.length > LISTED_MAX - state.numbers;
+    const begins = how?.anew === true || isFull || state.listed === 0;
+    const next = begins ? new RingState(warehouse) : state;
+    const began = performance.now();
+    const mark = await next.catchUp(begins ? listed : missing, BUILD, how?.told);
+    if (begins) buildMs = performance.now() - began;
+    state = next;
+    return { state, mark };
+  }
+
+  return {
+    /** Whoever asks while another waits for its turn shares that turn: it begins after both. */
+    upToDate: (listed: readonly string[]): Promise<UpToDate> => {
+      if (waiting?.listed === listed) return waiting.turn;
+      const turn = inTurn(() => {
+        waiting = null;
+        return catchUp(listed);
+      });
+      waiting = { listed, turn };
+      return turn;
+    },
+    bringUp: (listed: readonly string[], how?: BringUp) =>
+      inTurn(async () => void (await catchUp(listed, how))),
+    facts: (): RingFacts => {
+      const { listed, pairs, bytes, byChain } = state;
+      return { listed, pairs, bytes, byChain, build_ms: buildMs };
+    },
+  };
+}
+
+/** What is held of the listed addresses, kept for a moment. */
+function keptCoverage(warehouse: Warehouse) {
+  let kept: Ranges | null = null;
+  return async (listed: readonly string[], held: Held, call: Call): Promise<RingCoverage> => {
+    const isSame = kept !== null && kept.of === listed && kept.held === held;
+    if (kept !== null && isSame && performance.now() - kept.atMs < RANGES_KEEP_MS) {
+      return kept.coverage;
+    }
+    const atMs = performance.now();
+    const ranges = await rangesOf(warehouse, held, listed, call);
+    const ofListed = new Map([...ranges].map(([one, own]) => [one, own.map(rangeOf)] as const));
+    const coverage = { ofChains: held.ranges.map(rangeOf), ofListed };
+    kept = { of: listed, held, atMs, coverage };
+    return coverage;
+  };
+}
+
+/** The ring cannot be told of this warehouse, or not yet. */
+class RingUntold extends Error {}
+
+async function soon(turn: Promise<UpToDate>): Promise<UpToDate> {
+  const answer = await inTime(() => turn, AbortSignal.timeout(WAIT_MS));
+  if (answer !== OUT_OF_TIME) return answer;
+  throw new RingUntold('the ring is being built');
+}
+
+function rangeOf({
+  chain,
+  kind,
+  from_block,
+  to_block,
+  to_time,
+  from_first,
+}: CoverageRange): CoverageRange {
+  return { chain, kind, from_block, to_block, to_time, from_first };
+}
+
+const NONE: Meetings = new Map();
+
+type Meeting = {
+  readonly may: ReadonlyMap<string, readonly string[]>;
+  readonly asked: RingAsked;
+  readonly call: Call;
+};
+
+/** Whom the ring may name, settled by the transfers between the two: a chance likeness has none. */
+async function settled(
+  warehouse: Warehouse,
+  reads: WarehouseReads,
+  held: Held,
+  { may, asked, call }: Meeting,
+): Promise<Meetings> {
+  const wanted = new Set(asked.listed);
+  const listed = [...new Set([...may.values()].flat())].filter((one) => wanted.has(one));
+  if (listed.length === 0) return NONE;
+  const peers = [...may.keys()];
+  const names = reads.names(held, call);
+  const rows = await readBetween(warehouse, held, names, { listed, peers }, call);
+  const meetings = new Map<string, Counterparty[]>();
+  for (const [address, { rows: all, more }] of rows) {
+    const byPeer = new Map<string, HistoryTransfer[]>();
+    for (const { peer, transfer } of all) {
+      if (may.has(peer) && asked.chains.includes(transfer.chain)) collect(byPeer, peer, transfer);
+    }
+    for (const [peer, listed] of may) {
+      const transfers = heldUnder(byPeer, peer);
+      // Where rows were left out, theirs may be among them.
+      if (transfers.length === 0 && !(more && listed.includes(address))) continue;
+      collect(meetings, peer, counterpartyOf(address, transfers, asked.rowsMax, more));
+    }
+  }
+  return meetings;
+}
+
+function counterpartyOf(
+  address: string,
+  transfers: readonly HistoryTransfer[],
+  rowsMax: number,
+  more: boolean,
+): Counterparty {
+  const shown = transfers.slice(0, rowsMax);
+  // Of a listed address that has more rows than one read takes, any pair may have more.
+  return { address, transfers: shown, transfer_count: transfers.length + (more ? 1 : 0) };
+}

@@ -132,20 +132,13 @@ export const REASONS = {
   },
   ring_partial: {
     sentence: 'ring_partial: listed addresses are held only in part: {gaps}.',
-    means:
-      'Whoever dealt with a listed address is known only where each of those is held on every ' +
-      'chain of its kind that is read. Until then the second hop is read address by address.',
+    means: 'Who dealt with a listed address is known only where each of those is held in full.',
     next: 'The operator reads `exhibit warehouse ring status`.',
   },
   ring_unbuilt: {
     sentence: 'ring_unbuilt: the counterparties of listed addresses cannot be told: {cause}.',
     means: 'The ring around the list is being built, or cannot be held by this deployment.',
     next: 'The operator reads `exhibit warehouse ring status`.',
-  },
-  list_moved: {
-    sentence: 'list_moved: the sanctions list was replaced again and again during the walk.',
-    means: 'A walk is made on one list; this one met several, also when it was made again.',
-    next: 'Ask again.',
   },
   node_budget: {
     sentence: 'node_budget: the walk met {met} addresses, more than the {limit} it may hold.',

@@ -61,7 +61,7 @@ export async function ringWarehouse(): Promise<Warehouse> {
 /** Every table that holds facts of history. */
 const TABLES = [
   ...['transfers', 'sides', 'blocks', 'transactions', 'coverage', 'address_coverage', 'tokens'],
-  ...['following', 'tip_blocks', 'tip_transfers', 'tip_sides'],
+  ...['following', 'follow_claims', 'tip_blocks', 'tip_transfers', 'tip_sides', 'degrees'],
 ];
 
 /** An empty world over a warehouse, through which every query passes `hooked`. */
@@ -166,10 +166,14 @@ export async function held(
   must(await store.recordAddressCoverage(all));
 }
 
-/** Begins to follow a chain from its first block. */
+let epoch = 0;
+
+/** Begins to follow a chain from its first block, as nobody did before. */
 export async function followed(store: TransferStore, chain: ChainName) {
   const following = { chain, from_block: 0, kinds: KINDS, source: 'tests' } as const;
-  must(await store.follow({ ...following, origin: 'observed' }));
+  epoch += 1;
+  const tenure = { epoch, settle: async () => undefined };
+  must(await store.follow({ ...following, origin: 'observed' }, tenure));
 }
 
 /** A block of the tip; `fork` makes it another one of the same number. */

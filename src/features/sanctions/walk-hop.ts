@@ -115,9 +115,22 @@ export function hubIn(
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
   degreeMax: number,
 ): Read<CoveredNeighbourhood, TransferHistoryPort> | null {
+  const kept = map(reading, (known) => ({ ...known, degree: degreeOf(known) }));
   // A part knows the least that the degree can be: over the cap, reading on could not change it.
-  const known = decided(reading, ({ degree }) => degree > degreeMax);
+  const known = decided(kept, ({ degree }) => degree > degreeMax);
   return known instanceof Read && known.value.degree > degreeMax ? known : null;
+}
+
+/**
+ * Its counterparties over edges: whom a stranger's logs put beside it makes nobody a hub. Where
+ * some are left out, whoever left them out has counted by the same rule.
+ */
+function degreeOf({ address, degree, counterparties }: CoveredNeighbourhood): number {
+  if (counterparties.length < degree) return degree;
+  const kept = counterparties.filter(({ transfers, transfer_count }) => {
+    return transfers.length < transfer_count || sift([address], transfers).edge !== null;
+  });
+  return kept.length;
 }
 
 /** Walks past each address of a frontier and gathers whom it meets, by address. */

@@ -130,8 +130,13 @@ export async function proximity(
     if (lists <= 1) return walk;
   }
   const { walk, lists } = await walkedOnce(ports, subject, limits, asked);
-  return lists <= 1 ? walk : weaken(walk, why('list_moved'));
+  return lists <= 1 ? walk : weaken(walk, LIST_MOVED);
 }
+
+const LIST_MOVED = why('store_unreadable', {
+  what: 'One sanctions list',
+  fault: 'it was replaced again and again during the walk',
+});
 
 /** A walk under which the list was replaced is made again, so often at most. */
 const WALKS_MAX = 3;

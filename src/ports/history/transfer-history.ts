@@ -80,7 +80,8 @@ export type Gap = { readonly chain: ChainName; readonly kind: TransferKind; read
 /**
  * What is known of one address. `degree` is its number of distinct counterparties, itself left
  * out; in a part, and over `degreeMax`, it is the least that it can be. Over `degreeMax` the
- * counterparties may be left out: a hub is not walked past. Else all of them are there.
+ * counterparties may be left out, and are then counted over edges alone (`kept-sides.ts`): a hub is
+ * not walked past. Else all of them are there.
  */
 export type Neighbourhood = {
   readonly address: string;

@@ -272,7 +272,8 @@ function neighbourhoodOf(
   const coverage = parts.flatMap((one) => one.coverage);
   const all = byOtherSide(rows, address);
   const known = { address, coverage, degree: all.size, provenance: 'onchain' } as const;
-  if (all.size > limits.degreeMax) return { ...known, counterparties: [] };
+  const isMany = all.size > limits.degreeMax && rows.length > limits.rowsMax;
+  if (isMany) return { ...known, counterparties: [] };
   const taken = byOtherSide(rows.slice(0, limits.rowsMax), address);
   const counterparties = [...taken].map(([other, held]): Counterparty => {
     const transfers = held.slice(0, limits.transfersPerCounterpartyMax);

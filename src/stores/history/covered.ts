@@ -91,9 +91,12 @@ function covered(
 const NONE_TOLD: readonly Gap[] = Object.freeze([]);
 
 /** Why a neighbourhood is not all there is, if it is not: at most one reason. */
-function missingOf({ address, degree, gaps }: CoveredNeighbourhood, degreeMax: number): Why[] {
+function missingOf(
+  { address, degree, counterparties, gaps }: CoveredNeighbourhood,
+  degreeMax: number,
+): Why[] {
   if (gaps.length > 0) return [why('partial_history', { gaps: gapsText(address, gaps) })];
-  if (degree <= degreeMax) return [];
+  if (degree <= degreeMax || counterparties.length >= degree) return [];
   return [why('high_degree', { degree: String(degree), limit: String(degreeMax) })];
 }
 

@@ -21,8 +21,8 @@ import { coveredRing } from '../../stores/history/covered-ring.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
-import { type MemoryDeployers, memoryDeployerRecords } from './deployer-records.ts';
 import { memoryRing } from './counterparty-ring.ts';
+import { type MemoryDeployers, memoryDeployerRecords } from './deployer-records.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
 import {
   type MemoryCorpus,

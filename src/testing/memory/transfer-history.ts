@@ -103,10 +103,10 @@ function pagedThrough(
   room: number,
 ): Paged {
   const degree = new Set(rows.map((row) => otherSide(row, address))).size;
-  if (degree > degreeMax) {
+  const limit = Math.min(rowsMax, room);
+  if (degree > degreeMax && rows.length > limit) {
     return { known: { address, degree, counterparties: [] }, rows: 0, cut: null };
   }
-  const limit = Math.min(rowsMax, room);
   const byOther = new Map<string, HistoryTransfer[]>();
   let taken = 0;
   for (const [row] of pagesOf(rows)) {

@@ -25,8 +25,7 @@ const whole = z.coerce.number();
 const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
 const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
 FROM (
-  SELECT addr, max(degree) AS degree, max(transfers) AS transfers, min(observed) AS observed
-  FROM degrees GROUP BY addr, chain
+  SELECT addr, degree, transfers, observed FROM degrees FINAL
 )
 GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { addressHex } from '../transfers/bytes.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
+import { IS_KEPT } from '../transfers/kept-sides.ts';
 import {
   DETAIL,
   type HeldTransfer,
@@ -223,8 +224,8 @@ const degreeRow = z.tuple([whole, whole, whole]);
 const DEGREE_COUNTED_MAX = 1_000_000;
 
 /**
- * How many counterparties an address has at least, whatever of it was only failures left out, and
- * whether all of what is held of it is observed.
+ * How many counterparties an address has at least over edges, and whether all of what is held of it
+ * is observed.
  */
 export async function readDegree(
   warehouse: Warehouse,
@@ -233,10 +234,10 @@ export async function readDegree(
   call: Call,
 ): Promise<{ readonly degree: number; readonly transfers: number; readonly observed: boolean }> {
   const params = { addresses: [addressHex(address)] };
-  const sql = `SELECT countIf(failed = 0), sum(sides), countIf(simulated > 0) FROM (
-    SELECT peer, count() AS sides, countIf(substring(detail, 2, 1) = char(1)) AS failed,
+  const sql = `SELECT countIf(kept > 0), sum(sides), countIf(simulated > 0) FROM (
+    SELECT peer, count() AS sides, countIf(${IS_KEPT}) AS kept,
       countIf(substring(detail, 1, 1) = char(0)) AS simulated
-    FROM (${bothOf(held, 'addr, peer, detail')})
+    FROM (${bothOf(held, 'chain, addr, peer, id, detail')})
     WHERE addr != peer GROUP BY peer LIMIT ${DEGREE_COUNTED_MAX})`;
   const query = { ...call, params, row: degreeRow, tuples: true };
   const [first] = await warehouse.query(sql, query);

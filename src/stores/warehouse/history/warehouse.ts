@@ -223,7 +223,8 @@ function takenOf(
   const observed = rows.every((row) => row.observed) && (hub === null || hub.observed);
   const all = byPeerOf(rows);
   const degree = hub === null ? all.size : Math.max(hub.degree, all.size);
-  if (degree > degreeMax) {
+  // Who is told whole is told also where they are many: not each of them may be an edge.
+  if (degree > degreeMax && (hub !== null || rows.length > Math.min(rowsMax, room))) {
     return { known: { address, degree, counterparties: NO_ONE }, rows: 0, cut: null, observed };
   }
   const limit = Math.min(rowsMax, room, more ? rows.length : rowsMax);

@@ -1,11 +1,12 @@
 // Which addresses have so many transfers that their rows are not read to be counted?
-// It counts in the order of the table, so that a hub costs no memory to speak of. What it writes
-// only grows: it is a least number, and never says that an address has few.
+// It counts in the order of the table, so that a hub costs no memory to speak of. The newest count
+// holds: it is a least number, and never says that an address has few.
 
 import { z } from 'zod';
 import { collect } from '../../../evidence/measure.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
+import { IS_KEPT } from './kept-sides.ts';
 
 /** From how many transfers on an address is counted: fewer are read at once where asked for. */
 const COUNTED_FROM = 4_000;
@@ -17,18 +18,18 @@ const GROWTH = 1.25;
 const ADDRESSES_AT_ONCE = 500;
 
 // Two passes in the order of the table, so that neither holds more than a group at a time: who has
-// many transfers, then with how many others. A peer of failed transfers alone does not count.
+// many transfers, then with how many others. A peer beside whom no edge stands does not count.
 const MANY = `
 SELECT toString(chain), lower(hex(addr)), count() FROM sides GROUP BY chain, addr
 HAVING count() >= ${COUNTED_FROM}
 SETTINGS optimize_aggregation_in_order = 1, max_block_size = 16384, max_threads = 1`;
 
 const COUNT = `
-INSERT INTO degrees (chain, addr, degree, transfers, observed)
-SELECT chain, addr, countIf(some_moved AND peer != addr), sum(transfers), min(all_observed)
+INSERT INTO degrees (chain, addr, degree, transfers, observed, counted)
+SELECT chain, addr, countIf(some_kept AND peer != addr), sum(transfers), min(all_observed),
+  now64(3)
 FROM (
-  SELECT chain, addr, peer, count() AS transfers,
-    max(substring(detail, 2, 1) != char(1)) AS some_moved,
+  SELECT chain, addr, peer, count() AS transfers, max(${IS_KEPT}) AS some_kept,
     min(substring(detail, 1, 1) != char(0)) AS all_observed
   FROM sides
   WHERE chain = {chain:String} AND addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))

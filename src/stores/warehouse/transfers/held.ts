@@ -209,7 +209,7 @@ export async function isUndone(warehouse: Warehouse, held: Held, call: Call): Pr
 }
 
 /** How often all followed chains together were rolled back. */
-async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> {
+export async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> {
   // The number only grows, so that the greatest of a chain's rows is the one that holds.
   const sql = `SELECT sum(most) FROM (
     SELECT max(rollbacks) AS most FROM following GROUP BY chain)`;
@@ -219,7 +219,7 @@ async function readRollbacks(warehouse: Warehouse, call: Call): Promise<number> 
 }
 
 /** The same as `readRollbacks`, as `readHeld` has read it. */
-function rollbacksIn(held: Held): number {
+export function rollbacksIn(held: Held): number {
   return held.followed.reduce((sum, { rollbacks }) => sum + rollbacks, 0);
 }
 

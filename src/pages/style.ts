@@ -23,7 +23,8 @@ main, .top, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem; }
   border-bottom: 1px solid var(--line); }
 .mark { font: 600 1.25rem/1 Georgia, "Times New Roman", serif; letter-spacing: .01em;
   color: var(--ink); text-decoration: none; }
-nav a { display: inline-block; margin-right: 1rem; white-space: nowrap; }
+nav a { margin-right: 1rem; }
+.top nav a { display: inline-block; white-space: nowrap; }
 a { color: var(--accent); }
 a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
 a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid var(--accent);

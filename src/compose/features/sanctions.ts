@@ -36,6 +36,7 @@ import {
 import { sanctionsStatus } from '../../features/sanctions/status.command.ts';
 import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
 import { type OfacPorts, walletOfacHandler } from '../../features/sanctions/wallet-ofac.route.ts';
+import { atomFeed } from '../../pages/atom.ts';
 import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
 import type { Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 import { fileMirror } from '../../sources/ofac/file.ts';
@@ -158,7 +159,7 @@ export const sanctions = feature({
         const found = await readChanges(log);
         if ('reason' in found) return listChangesFeed.reply(503, found.reason);
         const { files, changes } = found;
-        return listChangesFeed.reply(200, changesFeed(files, changes, simulated));
+        return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
       };
     }),
   ],

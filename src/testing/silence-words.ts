@@ -20,6 +20,7 @@ const OF_SILENCE: readonly ReasonCode[] = [
   ...(['not_configured', 'registry_row_missing', 'receipt_not_held', 'simulated'] as const),
   ...(['partial_history', 'form_not_recognised', 'deployer_not_walked'] as const),
   'deployer_chain_not_served',
+  'ring_partial',
 ];
 
 /** Every sentence with such a word. One that fits is taken out of a text before the next. */

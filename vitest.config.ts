@@ -13,7 +13,7 @@ const UNIT = [
 const NOT_UNIT = [
   'src/operator/owner.test.ts',
   'src/features/access/access.command.test.ts',
-  'src/features/entities/{import,wallet-entity,wallet-entity-silence,weights}.test.ts',
+  'src/features/entities/{import,order,wallet-entity,wallet-entity-silence,weights}.test.ts',
   'src/features/indexing/follow-chain.job.test.ts',
   'src/features/sanctions/{refresh.job,sanctions.command}.test.ts',
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',

@@ -24,14 +24,20 @@ const ENTRY = `jsonb_build_object('address', e.address, 'currency', e.currency, 
   'entity_type', e.entity_type, 'programs', e.programs, 'entry_id', e.entry_id,
   'source_url', e.source_url, 'listed_at', e.listed_at, 'ended_at', e.ended_at, 'note', e.note)`;
 
-/** The entries of the address of `l` in an import, in an order of their own; null for none. */
+/**
+ * The entries of the address of `l` in an import, in an order of their own; null for none. They are
+ * looked up by address (hence `+ 0`): an engine that counted rows before this import came takes it
+ * for one without rows, and would walk all of it for each address.
+ */
 const entriesIn = (id: string) => `(select jsonb_agg(one order by one::text) from (
   select ${ENTRY} as one from other_lists e
-   where e.import_id = ${id} and e.match_key = l.match_key) entries)`;
+   where e.import_id + 0 = ${id} and e.match_key = l.match_key) entries)`;
 
+/** The first row of the address of `l` in an import, looked up likewise; null for none. */
+const firstIn = (id: string) => `(select min(f.n) from other_lists f
+  where f.import_id + 0 = ${id} and f.match_key = l.match_key)`;
 /** An address is compared once, at the first of its rows. */
-const FIRST_OF_ADDRESS = `not exists (select 1 from other_lists f
-  where f.import_id = l.import_id and f.match_key = l.match_key and f.n < l.n)`;
+const FIRST_OF_ADDRESS = `l.n = ${firstIn('l.import_id')}`;
 
 const COLUMNS = 'import_id, change, match_key, address, entries, before';
 
@@ -51,8 +57,7 @@ export const OTHER_LIST_NOTES = changeNotes({
   ofGone: `insert into other_list_changes (${COLUMNS})
     select $2::int4, 'removed', l.match_key, l.address, ${entriesIn('$1')}, null
     from other_lists l
-    where ${PIECE} and ${FIRST_OF_ADDRESS} and not exists (
-      select 1 from other_lists o where o.import_id = $2 and o.match_key = l.match_key)
+    where ${PIECE} and ${FIRST_OF_ADDRESS} and ${firstIn('$2::int4')} is null
     order by l.n`,
 });
 

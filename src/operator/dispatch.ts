@@ -20,7 +20,7 @@ export function findCommand<S>(
   words: readonly string[],
   commands: readonly Command<S>[],
 ): AskedCommand<S> | null {
-  for (const length of [2, 1]) {
+  for (const length of [3, 2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((one) => one.name === name);
     if (command === undefined || words.length < length) continue;

@@ -3,18 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { EVM_CHAINS } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import { followable, followChains } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
 import { SETTLE_MS } from '../../features/indexing/follow-lease.job.ts';
 import { warehouseFollow } from '../../features/indexing/warehouse-follow.command.ts';
 import { warehouseForget } from '../../features/indexing/warehouse-forget.command.ts';
 import { warehouseImport } from '../../features/indexing/warehouse-import.command.ts';
+import { ringCommands } from '../../features/indexing/warehouse-ring.command.ts';
 import { warehouseStatus } from '../../features/indexing/warehouse-status.command.ts';
 import type { Followable } from '../../ports/indexing/chain-following.ts';
 import { shownAddress } from '../../sources/http/outbound-call.ts';
 import { followReportTable } from '../../stores/control/follow-reports.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
+import { ringGaps } from '../../stores/history/covered-ring.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
+import { ringKeeping } from '../../stores/warehouse/ring/ring-keeping.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import { importList } from '../../stores/warehouse/transfers/imports.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
@@ -24,16 +28,17 @@ import { followerProcess } from '../follower-process.ts';
 import type { Logger } from '../logger.ts';
 import type { Outside } from '../outside.ts';
 import { history } from './history.ts';
+import { sanctions } from './sanctions.ts';
 
-type Rested = OpenedRests<{ history: typeof history }>;
+type Rested = OpenedRests<{ history: typeof history; sanctions: typeof sanctions }>;
 
 export const indexing = feature({
   name: 'indexing',
   heading: 'The transfer warehouse',
-  rests: { history },
+  rests: { history, sanctions },
   open: (
     { config, database, warehouse, context, outside, log }: Base,
-    { history: { store } }: Rested,
+    { history: { store, ring, ports: held }, sanctions: { ports, services } }: Rested,
   ) => {
     const leases = leaseTable(database, randomUUID(), context);
     const reports = followReportTable(database, context);
@@ -54,6 +59,18 @@ export const indexing = feature({
       const node = { chain, source: shownAddress(new URL(url)) };
       return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
     });
+    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+    const ringed = ringKeeping({
+      ring,
+      listed: async () => {
+        await services.sanctions.poll();
+        return ports.sanctionsList.listed();
+      },
+      chainsRead: () => held.transferHistory.chainsRead(),
+      gapsOf: (coverage, asked) => ringGaps(coverage, asked, tip),
+      now: nowS,
+      simulated,
+    });
     const into = { warehouse, store, now: nowS };
     const importFiles = bulkImporter(into, join(config.dataDir, 'import'));
     return {
@@ -68,6 +85,7 @@ export const indexing = feature({
         warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
           pause(READS_END_MS, signal),
         ),
+        warehouseRing: ringed,
         following: { chains: following, elapsedMs },
         followers: reports.all,
       },
@@ -77,7 +95,7 @@ export const indexing = feature({
     };
   },
   ports: {},
-  commands: [warehouseImport, warehouseForget, warehouseFollow, warehouseStatus],
+  commands: [warehouseImport, warehouseForget, warehouseFollow, warehouseStatus, ...ringCommands],
   optional: [
     {
       name: 'RPC endpoints',

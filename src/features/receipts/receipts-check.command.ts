@@ -17,7 +17,7 @@ export type ReceiptsServices = {
 /** `exhibit receipts check`. */
 export const receiptsCheck: Command<ReceiptsServices> = {
   name: 'receipts check',
-  summary: 'Check the receipts of a folder: which are published, drafts, or refused, and why.',
+  summary: 'Check a folder of receipts: what is published, a draft, or refused.',
   usage: 'exhibit receipts check [FOLDER] [--json]',
   example: 'exhibit receipts check receipts',
   details: [

@@ -148,7 +148,7 @@ function programmesText({ programs }: Pick<Listing, 'programs'>): string {
 
 export const sanctionsExport: SanctionsCommand = {
   name: 'sanctions export',
-  summary: 'Write every listed address and entry, from the list in force or from a file.',
+  summary: 'Write every listed address and entry, of the list in force or of a file.',
   usage: 'exhibit sanctions export [--source FILE] [--json | --csv]',
   example: 'exhibit sanctions export --csv > list.csv',
   details: [

@@ -66,7 +66,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 export const sanctionsRefresh: SanctionsCommand = {
   name: 'sanctions refresh',
-  summary: 'Ask the publisher for a newer list, and put it in force if it passes the gate.',
+  summary: 'Ask the publisher for a newer list; in force if it passes the gate.',
   usage: 'exhibit sanctions refresh [--accept SHA256 --why TEXT] [--json]',
   example: 'exhibit sanctions refresh',
   details: [

@@ -128,7 +128,8 @@ export function warehouseRing(
   };
 }
 
-function unreadRing(error: unknown): Unread<RawRingPort> {
+/** Why the ring cannot be told; rethrows what is no failure of the store. */
+export function unreadRing(error: unknown): Unread<RawRingPort> {
   if (error instanceof RingUntold)
     return unread(PORT, why('ring_unbuilt', { cause: error.message }));
   if (!(error instanceof RingFull)) return unreadFor(PORT, error);

@@ -1,0 +1,70 @@
+// `warehouse ring` tells what the ring lacks, and never calls one whole that it could not read.
+
+import { expect, test } from 'vitest';
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { RingKeeping, RingStatus } from '../../ports/indexing/ring-keeping.ts';
+import { evm } from '../../testing/addresses.ts';
+import { ran } from '../../testing/recording-io.ts';
+import { ringCommands } from './warehouse-ring.command.ts';
+
+const source = { name: 'W', url: 'urn:w', as_of: 0, kind: 'table', simulated: false } as const;
+const WHOLE: RingStatus = {
+  listed: 2,
+  pairs: 131_072,
+  bytes: 1_048_576,
+  build_ms: 1_500,
+  chains: [{ chain: 'ethereum', listed: 2, held_in_full: 2, pairs: 131_072 }],
+  gaps: [],
+};
+const gap = { listed: evm('listed'), chain: 'ethereum', kind: 'token', held: 'none' } as const;
+const LACKING: RingStatus = {
+  ...WHOLE,
+  chains: [{ chain: 'ethereum', listed: 2, held_in_full: 1, pairs: 131_072 }],
+  gaps: Array.from({ length: 25 }, () => gap),
+};
+
+function typed(line: string, status: RingStatus) {
+  const told = read(status, { port: 'raw_ring', source });
+  const keeping: RingKeeping = {
+    status: async () => told,
+    rebuild: async (progress) => {
+      progress(1, 2);
+      progress(2, 2);
+      return told;
+    },
+  };
+  return ran(line, ringCommands, { warehouseRing: keeping });
+}
+
+test('a whole ring is said to be whole, with its size and how long it took', async () => {
+  const { status, lines } = await typed('warehouse ring status', WHOLE);
+  expect(status).toBe(0);
+  expect(lines).toEqual([
+    'chain     listed  held in full  counterparties',
+    'ethereum       2             2          131072',
+    '131072 pairs of 2 listed addresses in 1.0 MiB, built in 1.5 s.',
+    'It is whole: each listed address is held from its first block to a fresh tip.',
+  ]);
+});
+
+test('what a ring lacks stands address by address, and is counted beyond the first', async () => {
+  const { lines } = await typed('warehouse ring status', LACKING);
+  expect(lines.join('\n')).not.toContain('It is whole');
+  expect(lines.filter((line) => line.startsWith(evm('listed')))).toHaveLength(20);
+  expect(lines.at(-1)).toBe('and 5 more; --json tells all of them');
+});
+
+test('a rebuild tells how far it is, and JSON has every gap', async () => {
+  const { lines, errors } = await typed('warehouse ring rebuild --json', LACKING);
+  expect(errors).toEqual(['2 of 2 listed addresses']);
+  expect(JSON.parse(String(lines[0]))).toEqual(LACKING);
+});
+
+test('a ring that could not be read ends with 3, and says why', async () => {
+  const silent = async () => unread('raw_ring', why('ring_unbuilt', { cause: 'a test' }));
+  const { status, lines } = await ran('warehouse ring status', ringCommands, {
+    warehouseRing: { status: silent, rebuild: silent },
+  });
+  expect([status, lines]).toEqual([3, []]);
+});

@@ -9,6 +9,8 @@ import { z } from 'zod';
 import { Answer } from './contract/answer.ts';
 import { type Caller, NOBODY } from './contract/caller.ts';
 import type { Asked } from './contract/route.ts';
+import { unread } from './evidence/reading.ts';
+import { why } from './evidence/reasons.ts';
 import { walletBridgesHandler } from './features/bridges/wallet-bridges.route.ts';
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from './features/forensics/wallet-score.route.ts';
@@ -94,6 +96,8 @@ function historyOf(hasSource: boolean): TransferHistory {
   return coveredHistory(held, { now, tipMaxAgeS: TIP_MAX_AGE_S }, worthsBy(prices));
 }
 
+const NO_RING = unread('counterparty_ring', why('ring_unbuilt', { cause: 'a test has none' }));
+
 type Handle = {
   call(input: object, asked: Asked, caller: Caller): Promise<unknown>;
 }['call'];
@@ -116,6 +120,8 @@ async function toldBy(history: TransferHistory): Promise<Map<string, number | nu
       bridges: BRIDGE_ROWS,
     }),
     transferHistory: history,
+    // The walk goes by the same history, address by address.
+    counterpartyRing: { meet: async () => NO_RING },
   };
   const routes: readonly [string, Handle, object][] = [
     ['ofac', walletOfacHandler(ports) as Handle, {}],

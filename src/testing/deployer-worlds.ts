@@ -113,7 +113,6 @@ const OF_TOKEN = OF_DEPLOYER.map(
     facts: [{ chain: 'ethereum', address: TOKEN, code: CODE, creation: CREATION }],
     contradicts: {
       token_creator: [
-        'code_size',
         ...given(one.contradicts['deployer_record']).map((place) => `record.${place}`),
       ],
     },
@@ -121,14 +120,4 @@ const OF_TOKEN = OF_DEPLOYER.map(
 );
 
 /** Every world in which an address has launched tokens. */
-export const DEPLOYER_PLANS: readonly Plan[] = [
-  ...OF_DEPLOYER,
-  ...OF_TOKEN,
-  {
-    name: 'a token that destroyed itself',
-    about: TOKEN,
-    subjects: [TOKEN],
-    facts: [{ chain: 'ethereum', address: TOKEN, code: { ...CODE, size: 0 }, creation: CREATION }],
-    contradicts: {},
-  },
-];
+export const DEPLOYER_PLANS: readonly Plan[] = [...OF_DEPLOYER, ...OF_TOKEN];

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { evidenceRoute } from '../../contract/route.ts';
-import { addressText, checked, negative, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { addressText, checked, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import { deployerRecordData } from './deployer-record.contract.ts';
 
 const CORPUS = { restsOn: ['launch_corpus'] } as const;
@@ -35,7 +35,7 @@ export const tokenCreator = evidenceRoute({
     factory: words().nullable(),
     creation_tx: words().nullable(),
     creation_block: z.int().positive().nullable(),
-    code_size: negative(z.int().nonnegative(), { restsOn: ['chain_facts'] }).nullable(),
+    code_size: ofRow(z.int().nonnegative().nullable(), { restsOn: ['chain_facts'] }),
     record: deployerRecordData.nullable().describe('Of an Ethereum deployer, where one is held.'),
     launches: launches.nullable().describe('Of a Solana wallet, over its settled launches.'),
     record_checked: checked({ restsOn: ['deployer_records'] }),

@@ -9,7 +9,7 @@ import type { Asked, Handler } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
 import { present } from '../../evidence/measure.ts';
 import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
-import { why } from '../../evidence/reasons.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
@@ -129,15 +129,25 @@ async function contractMade(ports: CreatorPorts, { chain, address, asked }: Toke
     factory,
     creation_tx: tx,
     creation_block: block,
-    code_size: code.checked ? claim(code, ({ size }) => size) : null,
+    code_size: code.checked ? code.value.size : null,
     record: held === null ? null : recordShown(held),
     launches: null,
     record_checked: record === null ? false : claim(record, isWhole, isNot),
     corpus_checked: false,
-    reason: held === null ? reasonOf(chain, record) : null,
+    reason: sentences(held === null ? reasonOf(chain, record) : null, whyUntold(code)),
     caveat: CAVEAT,
   };
   return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
+}
+
+/** Why the size of its code is not told, where it is not. */
+function whyUntold(code: { readonly checked: boolean; readonly why?: Why }): string | null {
+  return code.why === undefined ? null : code.why.reason;
+}
+
+function sentences(...told: readonly (string | null)[]): string | null {
+  const said = present(told);
+  return said.length === 0 ? null : said.join(' ');
 }
 
 type RecordReading = Awaited<ReturnType<DeployerRecords['recordOf']>>;

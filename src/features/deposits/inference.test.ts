@@ -253,3 +253,14 @@ describe.each(RULES)('whatever moved, by $matching.by', (rule) => {
     );
   });
 });
+
+test('names the exchange whose wallet took the coins, whichever was paid first', () => {
+  const fewer = new Map([...wallets].filter(([one]) => one !== rival));
+  const moves = [
+    ...[move(user, deposit, 10n, 1), move(deposit, rival, 1n, 2), move(deposit, hot, 9n, 3)],
+  ];
+  const found = inferDeposits(moves, known(wallets, fewer), PUBLISHED);
+  expect(found.map(({ address, exchange }) => [address, exchange])).toEqual([
+    [deposit, 'exemplar'],
+  ]);
+});

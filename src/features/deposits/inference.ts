@@ -189,8 +189,8 @@ function inferenceOf(
     if (receiver === undefined) others.add(to);
     else targets.set(to, receiver);
   }
-  const [exchange] = exchanges;
-  if (exchange === undefined || targets.size === 0) return 'no_forward';
+  const [target] = targets.values();
+  if (target === undefined || exchanges.size === 0) return 'no_forward';
   const one = rule.oneTarget === 'wallet' ? targets : exchanges;
   if (one.size > 1) return 'several_targets';
   if (rule.otherReceiversMax !== null && others.size > rule.otherReceiversMax) {
@@ -205,7 +205,7 @@ function inferenceOf(
   const kept = new Set(received.map(({ asset }) => asset).filter((asset) => !moved.has(asset)));
   return {
     address,
-    exchange,
+    exchange: target.exchange,
     ...matched,
     wallets: [...targets.keys()].sort(),
     receiverRole: [...targets.values()].every(({ role }) => role === 'hot') ? 'hot' : 'unstated',

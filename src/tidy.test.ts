@@ -54,6 +54,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   screening: ['tables'],
   entities: ['deposits', 'history', 'tables'],
   exchanges: ['deposits', 'history', 'tables'],
+  'flag-stream': [],
   forensics: ['history', 'sanctions', 'tables'],
   partner: [],
   receipts: [],
@@ -192,15 +193,8 @@ const DRIVERS: House['drivers'] = {
 const IO = [
   ...[SOURCES, STORES, COMMAND, 'src/features/*.command.ts', 'src/transport/', 'src/operator/'],
   MCP,
-  ...[
-    'src/compose/',
-    'src/world/',
-    'src/testing/',
-    'src/main.ts',
-    'bench/',
-    'examples/',
-    ...CONFIG,
-  ],
+  ...['src/compose/', 'src/world/', 'src/testing/', 'src/main.ts', 'bench/', 'examples/'],
+  ...CONFIG,
 ];
 
 const HOUSE: House = {

@@ -15,6 +15,7 @@ import { bridges } from './features/bridges.ts';
 import { deployers } from './features/deployers.ts';
 import { entities } from './features/entities.ts';
 import { exchanges } from './features/exchanges.ts';
+import { flagStream } from './features/flag-stream.ts';
 import { forensics } from './features/forensics.ts';
 import { health } from './features/health.ts';
 import { history } from './features/history.ts';
@@ -37,6 +38,7 @@ export const FEATURES = featureList([
   indexing,
   entities,
   deployers,
+  flagStream,
   partner,
   receipts,
   health,

@@ -1,0 +1,28 @@
+// Lets go of flags that are too old to be told again, also while nothing is flagged.
+
+import type { Why } from '../../evidence/reasons.ts';
+import type { FlagEvents } from '../../ports/flags/flag-events.ts';
+
+type PruneParts = {
+  readonly log: Pick<FlagEvents, 'prune'>;
+  readonly eachMs: number;
+  readonly onFailure: (why: Why) => void;
+};
+
+/** Prunes the log now and then. `stop` waits for the pruning under way. */
+export function pruneFlagEvents({ log, eachMs, onFailure }: PruneParts) {
+  let pruning = Promise.resolve();
+  const timer = setInterval(() => {
+    pruning = pruning.then(async () => {
+      const pruned = await log.prune();
+      if (!pruned.checked) onFailure(pruned.why);
+    });
+  }, eachMs);
+  timer.unref();
+  return {
+    stop: async (): Promise<void> => {
+      clearInterval(timer);
+      await pruning;
+    },
+  };
+}

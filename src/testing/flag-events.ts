@@ -1,0 +1,65 @@
+// Flags and retractions of the tests, and how they come into a log.
+
+import type { FlagEvent, NewFlag, NewRetraction } from '../ports/flags/flag-events.ts';
+import type { Database } from '../stores/control/engine/database.ts';
+import { appendFlagEvents, flagEventLog } from '../stores/control/flag-events.ts';
+import { STILL_NOW } from './clock.ts';
+
+/** A flag of a token, whose address is as long as it has to be. */
+export function flagOf(n: number, given: Partial<NewFlag> = {}): NewFlag {
+  return {
+    kind: 'flag',
+    chain: 'ethereum',
+    address: `0x${String(n).padStart(40, '0')}`,
+    score: 0.93,
+    evidence: 'Of 14 earlier launches of its deployer 13 died.',
+    model_version: 'rug-1',
+    flagged_at: STILL_NOW,
+    simulated: false,
+    ...given,
+  };
+}
+
+/** The retraction of a flag that was told under a number. */
+export function retractionOf(retracts: number, { chain, address }: NewFlag): NewRetraction {
+  return {
+    kind: 'retraction',
+    chain,
+    address,
+    model_version: 'rug-1',
+    simulated: false,
+    retracts,
+    reason: 'The block of its creation left the chain.',
+    retracted_at: STILL_NOW + 60,
+  };
+}
+
+/** Appends in a transaction of its own, and tells the number of the first. */
+export function append(
+  database: Database,
+  events: readonly (NewFlag | NewRetraction)[],
+): Promise<number> {
+  const [first, ...rest] = events;
+  if (first === undefined) throw new Error('test: nothing to append');
+  return database.transaction((session) => appendFlagEvents(session, [first, ...rest]));
+}
+
+/** The log over a control store of the tests. */
+export function flagEventsIn(database: Database) {
+  return flagEventLog(database, { simulated: false, nowMs: () => STILL_NOW * 1_000 });
+}
+
+/** Every event after a number, chunk by chunk. */
+export async function eventsAfter(database: Database, seq: number): Promise<FlagEvent[]> {
+  const log = flagEventsIn(database);
+  const found: FlagEvent[] = [];
+  for (let at = seq; ; ) {
+    const chunk = await log.after(at);
+    if (!chunk.checked) throw new Error(chunk.why.reason);
+    const { events } = chunk.value;
+    found.push(...events);
+    const last = events.at(-1);
+    if (last === undefined) return found;
+    at = last.seq;
+  }
+}

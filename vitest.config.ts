@@ -1,6 +1,6 @@
 // Answers one question: which tests run, where and in what time.
 
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { SummaryReporter } from './src/testing/summary-reporter.ts';
 
 /** Folders whose tests start no server, no store and no process, and read no bulk data. */
@@ -22,15 +22,35 @@ const NOT_UNIT = [
 const TEST_TIMEOUT_MS = 120_000;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 
+const unit: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'unit',
+    include: UNIT,
+    exclude: [...configDefaults.exclude, ...NOT_UNIT],
+    // Unit tests mock nothing and leave nothing behind: a process reads each module once for all.
+    isolate: false,
+  },
+};
+const whole: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'whole',
+    include: ['src/**/*.test.{ts,tsx}'],
+    exclude: [...configDefaults.exclude, ...UNIT],
+  },
+};
+const apart: TestProjectConfiguration = {
+  extends: true,
+  test: { name: 'apart', include: NOT_UNIT },
+};
+
 export default defineConfig({
   test: {
-    include: unitOnly ? UNIT : ['src/**/*.test.{ts,tsx}'],
-    exclude: unitOnly ? [...configDefaults.exclude, ...NOT_UNIT] : configDefaults.exclude,
+    projects: unitOnly ? [unit] : [unit, whole, apart],
     globalSetup: ['./src/testing/suite-setup.ts'],
     env: { TZ: 'UTC' },
     pool: 'forks',
-    // Unit tests mock nothing and leave nothing behind: a process reads each module once for all.
-    isolate: !unitOnly,
     maxWorkers: 2,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,

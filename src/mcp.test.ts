@@ -105,11 +105,13 @@ describe('the service as it starts', () => {
     });
   });
 
-  test('every address of the simulated world is answered with the bytes of its route', async () => {
-    expect(ADDRESSES.length).toBeGreaterThan(20);
+  // One client asks about every address in `doors.test.ts`.
+  test('addresses of the simulated world are answered with the bytes of their routes', async () => {
+    const some = ADDRESSES.filter((_, n) => n % 4 === 0);
+    expect(some.length).toBeGreaterThan(5);
     const [today, older] = REVISIONS;
     const asked = await Promise.all([connected(today, 'HTTP'), connected(older, 'a pipe')]);
-    for (const address of ADDRESSES) {
+    for (const address of some) {
       for (const tool of TOOLS) {
         const [told, ...results] = await Promise.all([
           routeSays(tool, address),

@@ -102,8 +102,9 @@ type Simulated = {
 
 function simulated(name: EvmChainName, seed: string, now: () => number): Simulated {
   const { blockS, eventS } = PACE[name];
-  const byAddress = new Map<string, ExplorerRow[]>();
-  const byTime: ExplorerRow[] = [];
+  const byAddress: Lists = new Map();
+  const byToken: Lists = new Map();
+  const all: ExplorerRow[] = [];
   let events = 0;
   const blockAt = (at: number) => Math.floor((at - WORLD_GENESIS_S) / blockS);
   const timeOf = (block: number) => Math.floor(WORLD_GENESIS_S + block * blockS);
@@ -111,12 +112,9 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
     for (const draft of drafts) {
       const block = blockAt(draft.at);
       const row = { ...draft, block, at: timeOf(block) };
-      byTime.push(row);
-      for (const address of new Set([row.from, row.to])) {
-        const list = byAddress.get(address);
-        if (list === undefined) byAddress.set(address, [row]);
-        else list.push(row);
-      }
+      insert(all, row);
+      for (const address of new Set([row.from, row.to])) insert(listOf(byAddress, address), row);
+      if (row.token !== null) insert(listOf(byToken, row.token.address), row);
     }
   };
   const grow = () => {
@@ -128,20 +126,50 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
   };
   const rowsOf = (address: string) => {
     grow();
-    const rows = byAddress.get(address);
-    return rows === undefined ? [] : [...rows].sort((a, b) => a.block - b.block);
+    return heldIn(byAddress, address);
   };
   const rowsOfToken = (token: string) => {
     grow();
-    const rows = byTime.filter((row) => row.token?.address === token);
-    return rows.sort((a, b) => a.block - b.block);
+    return heldIn(byToken, token);
   };
   const rowsIn = (from: number, to: number) => {
     grow();
-    const rows = byTime.filter(({ block }) => block >= from && block <= to);
-    return rows.sort((a, b) => a.block - b.block);
+    return all.slice(placeOf(all, from), placeOf(all, to + 1));
   };
   return { blockAt, timeOf, rowsOf, rowsOfToken, rowsIn };
+}
+
+type Lists = Map<string, ExplorerRow[]>;
+
+function heldIn(lists: Lists, key: string): readonly ExplorerRow[] {
+  const held = lists.get(key);
+  return held === undefined ? [] : [...held];
+}
+
+function listOf(lists: Lists, key: string): ExplorerRow[] {
+  const held = lists.get(key);
+  if (held !== undefined) return held;
+  const made: ExplorerRow[] = [];
+  lists.set(key, made);
+  return made;
+}
+
+/** Puts a row behind those of its block and of the blocks before it: most rows come last. */
+function insert(rows: ExplorerRow[], row: ExplorerRow): void {
+  const last = rows.at(-1);
+  if (last === undefined || last.block <= row.block) rows.push(row);
+  else rows.splice(placeOf(rows, row.block + 1), 0, row);
+}
+
+/** Where the first row of a block, or of a later one, stands among rows in the order of blocks. */
+function placeOf(rows: readonly ExplorerRow[], block: number): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (Number(rows[middle]?.block) < block) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 type Draft = Omit<ExplorerRow, 'block'>;

@@ -179,9 +179,9 @@ test('without a price every amount of USD is null, and the unpriced are counted 
 
 test('what an earlier version stored beside a transfer is not read', async () => {
   const stored = `INSERT INTO transfers (chain, block, tx_hash, kind, from_address, to_address,
-      raw_amount, n, block_time, success, priced, finality, observed)
+      raw_amount, n, block_time, initiator, success, priced, finality, observed)
     SELECT chain, block, tx_hash, kind, from_address, to_address, raw_amount, n, block_time,
-      success, 'an old basis\n777', finality, observed FROM transfers`;
+      initiator, success, 'an old basis\n777', finality, observed FROM transfers`;
   await warehouse.command(stored, { timeoutMs: 10_000 });
   const told = await toldBy(historyOf(false));
   expect([...told].filter(([, usd]) => usd !== null && usd > 0)).toEqual([]);

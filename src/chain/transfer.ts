@@ -4,8 +4,11 @@
 import type { ChainName } from './chain.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** A coin moved by a transaction, by a contract's call (or the chain itself), or a token moved. */
-export type TransferKind = 'native' | 'internal' | 'token';
+/**
+ * A coin moved by a transaction or by a contract's call (or the chain itself), a fungible token, or
+ * one that is told by its id (ERC-721, ERC-1155).
+ */
+export type TransferKind = 'native' | 'internal' | 'token' | 'nft';
 
 /**
  * Where a transfer stands. `position` is a log index, or the path of a trace such as `0_2`: kept
@@ -19,9 +22,9 @@ type TransferPlace =
 /**
  * One movement of value, addresses in the form that `parseAddress` gives. A creation of the chain
  * (a mint, a reward, a withdrawal) comes from its null address, as in token logs. `token` is the
- * contract or mint, null for the chain's coin; `raw_amount` is exact, in the smallest unit.
- * `success` is null where the source tells neither status nor trace. What it was worth is no part
- * of it: a price is joined when an answer is made.
+ * contract or mint, null for the chain's coin; `raw_amount` is exact, in the smallest unit, but the
+ * id of an `nft`, which is no amount. `success` is null where the source tells neither status nor
+ * trace. What it was worth is no part of it: a price is joined when an answer is made.
  */
 export type Transfer = TransferPlace & {
   chain: ChainName;

@@ -2,16 +2,22 @@
 
 import { expect, test } from 'vitest';
 import { EVM_CHAINS } from './chain.ts';
+import type { TransferKind } from './transfer.ts';
 import { type TransferSource, wholeKinds } from './whole-kinds.ts';
 
 const ALL = ['native', 'internal', 'token'];
 const WITHOUT_CALLS = ['native', 'token'];
 
+/** The kinds of what has an amount, which a negative needs. */
+function amountKinds(...of: Parameters<typeof wholeKinds>): TransferKind[] {
+  return wholeKinds(...of).filter((kind) => kind !== 'nft');
+}
+
 test.each(['trace_block', 'call_tracer', 'trace_files'] as const)(
   '%s: internal is not claimed where the chain moves coins outside of what is traced',
   (source) => {
     for (const chain of ['arbitrum', 'hyperevm', 'polygon'] as const) {
-      expect(wholeKinds(source, chain, 500_000_000)).toEqual(WITHOUT_CALLS);
+      expect(amountKinds(source, chain, 500_000_000)).toEqual(WITHOUT_CALLS);
     }
   },
 );
@@ -23,17 +29,27 @@ test.each<[TransferSource, readonly string[]]>([
   ['explorer', EVM_CHAINS],
   ['receipts', []],
 ])('%s: internal is told in full of just its chains', (source, chains) => {
-  const told = EVM_CHAINS.filter((chain) => wholeKinds(source, chain, 20_000_000).length === 3);
+  const told = EVM_CHAINS.filter((chain) => amountKinds(source, chain, 20_000_000).length === 3);
   expect(told).toEqual(EVM_CHAINS.filter((chain) => chains.includes(chain)));
-  for (const chain of told) expect(wholeKinds(source, chain, 20_000_000)).toEqual(ALL);
+  for (const chain of told) expect(amountKinds(source, chain, 20_000_000)).toEqual(ALL);
 });
 
 test('the call tracer leaves rewards out, so Ethereum’s early coins are not all told by it', () => {
-  expect(wholeKinds('call_tracer', 'ethereum', 15_537_393)).toEqual(WITHOUT_CALLS);
-  expect(wholeKinds('call_tracer', 'ethereum', 15_537_394)).toEqual(ALL);
-  expect(wholeKinds('trace_block', 'ethereum', 1)).toEqual(ALL);
+  expect(amountKinds('call_tracer', 'ethereum', 15_537_393)).toEqual(WITHOUT_CALLS);
+  expect(amountKinds('call_tracer', 'ethereum', 15_537_394)).toEqual(ALL);
+  expect(amountKinds('trace_block', 'ethereum', 1)).toEqual(ALL);
 });
 
 test('a node of Solana tells no kind in full', () => {
   expect(wholeKinds('solana_node', 'solana', 0)).toEqual([]);
+});
+
+test('NFTs are told in full by the logs of a node, whose receipts prove them, and by no list', () => {
+  const told = (source: TransferSource) => {
+    return EVM_CHAINS.filter((chain) => wholeKinds(source, chain, 20_000_000).includes('nft'));
+  };
+  for (const source of ['trace_block', 'call_tracer', 'receipts'] as const) {
+    expect(told(source)).toEqual(EVM_CHAINS);
+  }
+  for (const source of ['explorer', 'trace_files'] as const) expect(told(source)).toEqual([]);
 });

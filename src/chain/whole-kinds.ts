@@ -31,6 +31,7 @@ export type NotWhole = {
 const FIRST_BLOCK_WITHOUT_REWARD = 15_537_394;
 const TRACES = ['trace_block', 'call_tracer', 'trace_files'] as const;
 const INTERNAL = ['internal'] as const;
+const NFT = ['nft'] as const;
 
 /** All that cannot be whole, one row one reason. */
 export const NOT_WHOLE: readonly NotWhole[] = [
@@ -81,6 +82,27 @@ export const NOT_WHOLE: readonly NotWhole[] = [
     because: 'What a chain makes beside calls (coins of a deposit) is in no such file.',
   },
   {
+    sources: ['explorer'],
+    chains: EVM_CHAINS,
+    kinds: NFT,
+    before: null,
+    because: 'Its lists of NFTs are two more for each address, and are not read.',
+  },
+  {
+    sources: ['trace_files'],
+    chains: EVM_CHAINS,
+    kinds: NFT,
+    before: null,
+    because: 'No layout of these files tells an id from an amount.',
+  },
+  {
+    sources: ['solana_node'],
+    chains: ['solana'],
+    kinds: NFT,
+    before: null,
+    because: 'The chain has none of that kind: its NFTs are tokens.',
+  },
+  {
     sources: ['solana_node'],
     chains: ['solana'],
     kinds: ['native', 'internal'],
@@ -98,7 +120,7 @@ export const NOT_WHOLE: readonly NotWhole[] = [
   },
 ];
 
-const KINDS = ['native', 'internal', 'token'] as const satisfies readonly TransferKind[];
+const KINDS = ['native', 'internal', 'token', 'nft'] as const satisfies readonly TransferKind[];
 
 /** The kinds that a source can tell in full of a chain from a block on. */
 export function wholeKinds(

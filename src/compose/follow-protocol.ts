@@ -10,7 +10,7 @@ import type { FollowEnd, FollowState } from '../ports/indexing/chain-following.t
 export const FOLLOW_FD = 3;
 
 const id = z.int().positive();
-const kinds = z.array(z.enum(['native', 'internal', 'token']));
+const kinds = z.array(z.enum(['native', 'internal', 'token', 'nft']));
 const block = z.int().nonnegative().nullable();
 const why = z.object({ code: z.enum(REASON_CODES), reason: z.string() });
 
@@ -28,7 +28,7 @@ const state = z.object({
   transfers: z.int(),
   reorgs: z.int(),
   blocks_undone: z.int(),
-  left_out: z.object({ nft: z.int(), misshapen: z.int() }),
+  left_out: z.object({ misshapen: z.int() }),
   fault: why.nullable(),
 }) satisfies z.ZodType<FollowState>;
 

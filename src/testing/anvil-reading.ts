@@ -76,9 +76,13 @@ export async function readItself({ ask }: Anvil): Promise<AnvilReading> {
       if (tx.to === null) told.creations.push(`${tx.hash} ${tx.from} ${to}`.toLowerCase());
       for (const { address, topics, data } of receipt.logs) {
         const [signature, from, target] = topics;
-        if (signature !== SIGNATURE || topics.length !== 3) continue;
+        if (signature !== SIGNATURE || topics.length < 3) continue;
         const moved = { from: `0x${from?.slice(26)}`, to: `0x${target?.slice(26)}` };
-        const token = { kind: 'token', token: address, raw_amount: BigInt(data) };
+        const what =
+          topics.length === 3
+            ? { kind: 'token', raw_amount: BigInt(data) }
+            : { kind: 'nft', raw_amount: BigInt(String(topics[3])) };
+        const token = { ...what, token: address };
         told.transfers.push(transferRow({ ...at, ...token, ...moved }));
       }
       const tracer = { tracer: 'callTracer' };

@@ -124,6 +124,7 @@ export const UNCHECKED = {
   left_out_contacts: null,
   chains_examined: null,
   chains_not_examined: null,
+  nft_not_examined: null,
   provenance: null,
   is_screen: true,
 };

@@ -127,7 +127,7 @@ function clustersOf({ clusters = [] }: Planted) {
 }
 
 const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];
-const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
+const KINDS: readonly TransferKind[] = ['native', 'token', 'internal', 'nft'];
 const TIP_BLOCK = 1_000_000;
 
 function wholeCoverage(chain: ChainName) {

@@ -173,6 +173,14 @@ const SPAM: Partial<HistoryTransfer> = {
   initiator: evm('spammer'),
 };
 
+const NFT: Partial<HistoryTransfer> = {
+  kind: 'nft',
+  token: evm('collection'),
+  raw_amount: 0n,
+  token_id: 7n,
+  usd: null,
+};
+
 const WALK_PLANS: readonly Plan[] = [
   walkPlan({
     name: 'paid a listed address',
@@ -259,8 +267,16 @@ const WALK_PLANS: readonly Plan[] = [
     contradicts: { wallet_ofac: ['proximity.found'] },
   },
   walkPlan({
+    name: 'sent an NFT to a listed address',
+    entries: LISTED_FAR,
+    transfers: [transferOf(SUBJECT, FAR, NFT), transferOf(SUBJECT, NEAR)],
+    contradicts: { wallet_ofac: ['proximity.found'] },
+  }),
+  walkPlan({
     name: 'on chains of which some are not read',
-    contradicts: { wallet_ofac: ['proximity.chains_not_examined'] },
+    contradicts: {
+      wallet_ofac: ['proximity.chains_not_examined', 'proximity.nft_not_examined'],
+    },
   }),
 ];
 

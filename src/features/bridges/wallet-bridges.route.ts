@@ -181,6 +181,7 @@ function bridgeOf(one: BridgeDealings) {
 
 function contactOf(address: string, { transfer, row, direction, basis, events }: Contact) {
   const { tx, block, kind, token, decimals, raw_amount, usd, chain } = transfer;
+  if (kind === 'nft') throw new TypeError('an NFT is no contact with a bridge');
   const native = kind === 'token' ? null : CHAINS[chain].native;
   const places = native === null ? decimals : native.decimals;
   const [first, ...rest] = events === null ? [] : events.map(eventOf);

@@ -93,8 +93,11 @@ export function everyoneIn(histories: ReadonlyMap<string, Answer>): string[] {
   return [...met];
 }
 
+/** NFTs are left to the walk: what is summed, counted or inferred here is of coins and tokens. */
 function toldOf({ counterparties, ...known }: CoveredNeighbourhood): AddressHistory {
-  const transfers = counterparties.flatMap((one) => one.transfers).sort(newestFirst);
+  const transfers = counterparties
+    .flatMap((one) => one.transfers.filter(({ kind }) => kind !== 'nft'))
+    .sort(newestFirst);
   const { address, degree, coverage, gaps, provenance } = known;
   return { address, transfers, degree, coverage, gaps, provenance };
 }

@@ -64,6 +64,18 @@ describe('the edges of a walk', () => {
     expect(ruleOf({ kind: 'native', has_market: false, initiator: OTHER })).toBe('edge');
   });
 
+  test('an NFT is an edge only where the subject side is known to have signed', () => {
+    const nft = { kind: 'nft', token: TOKEN, raw_amount: 0n, token_id: 7n } as const;
+    expect(ruleOf({ ...nft, initiator: ME }, ME, OTHER)).toBe('edge');
+    expect(ruleOf({ ...nft, initiator: ME })).toBe('edge');
+    expect(ruleOf({ ...nft, initiator: THIRD }, ME, OTHER, [THIRD, ME])).toBe('edge');
+    // Anybody can be sent one, in anybody's name: it is no edge, and nothing that was left out.
+    expect(ruleOf({ ...nft, initiator: OTHER })).toEqual([]);
+    expect(ruleOf({ ...nft, initiator: THIRD }, ME, OTHER)).toEqual([]);
+    expect(ruleOf({ ...nft, initiator: null })).toEqual([]);
+    expect(ruleOf({ ...nft, initiator: ME, success: false }, ME, OTHER)).toEqual([]);
+  });
+
   test('there is no dust rule: the smallest amount is an edge', () => {
     expect(ruleOf({ raw_amount: 1n, usd: '0.000000000000000001' })).toBe('edge');
   });

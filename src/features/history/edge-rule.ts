@@ -1,6 +1,7 @@
 // Which transfers between two addresses make an edge of the walk, and which are left out, and why?
 // Address poisoning and spam make false neighbours, so two kinds of transfer are left out, and no
-// others: where it is not known who signed, or whether a token has a market, nothing is.
+// others: where it is not known who signed, or whether a token has a market, nothing is. An NFT is
+// an edge only where the subject's side is known to have signed: to be sent one says nothing.
 
 import { compareDecimals } from '../../chain/amount.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
@@ -33,6 +34,7 @@ export function sift(
   let edge: HistoryTransfer | null = null;
   for (const transfer of transfers) {
     if (transfer.success === false) continue;
+    if (transfer.kind === 'nft' && !side.some((one) => isSigned(one, transfer) === true)) continue;
     const why = ruleAgainst(side, transfer, isSigned);
     if (why !== null) leftOut.push({ transfer, why });
     else if (edge === null || compareTransfers(transfer, edge) < 0) edge = transfer;
@@ -45,6 +47,7 @@ function ruleAgainst(
   transfer: HistoryTransfer,
   isSigned: typeof isSignedBy,
 ): LeftOutRule | null {
+  if (transfer.kind === 'nft') return null;
   const unsold = transfer.kind === 'token' && transfer.has_market === false;
   if (transfer.raw_amount > 0n && !unsold) return null;
   // Whoever may have signed it may have wanted it.
@@ -79,6 +82,6 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-function nameOf({ tx, kind, token, from, to, raw_amount }: HistoryTransfer): string {
-  return JSON.stringify([tx, kind, token, from, to, raw_amount.toString()]);
+function nameOf({ tx, kind, token, from, to, raw_amount, token_id }: HistoryTransfer): string {
+  return JSON.stringify([tx, kind, token, from, to, raw_amount.toString(), String(token_id)]);
 }

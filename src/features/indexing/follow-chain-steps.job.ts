@@ -48,7 +48,7 @@ export class FollowSteps {
   #heads: Heads | null = null;
   #last: { readonly number: number; readonly time: number } | null = null;
   #done = { blocks: 0, transfers: 0, reorgs: 0, blocks_undone: 0 };
-  #leftOut = { nft: 0, misshapen: 0 };
+  #leftOut = { misshapen: 0 };
 
   constructor(world: FollowWorld, fromBlock: number | null, tenure: Tenure, signal: AbortSignal) {
     this.#world = world;
@@ -237,7 +237,6 @@ export class FollowSteps {
     if (last !== undefined) this.#last = last;
     this.#done.blocks += blocks.length;
     for (const { transfers } of blocks) this.#done.transfers += transfers.length;
-    this.#leftOut.nft += left_out.nft;
     this.#leftOut.misshapen += left_out.misshapen;
   }
 
@@ -306,7 +305,7 @@ export function notBegun(chain: string, source: string): FollowState {
     transfers: 0,
     reorgs: 0,
     blocks_undone: 0,
-    left_out: { nft: 0, misshapen: 0 },
+    left_out: { misshapen: 0 },
     fault: null,
   };
 }

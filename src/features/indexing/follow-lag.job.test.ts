@@ -16,7 +16,7 @@ const STATE: FollowState = {
   transfers: 0,
   reorgs: 3,
   blocks_undone: 4,
-  left_out: { nft: 0, misshapen: 0 },
+  left_out: { misshapen: 0 },
   fault: null,
 };
 

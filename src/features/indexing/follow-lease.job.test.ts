@@ -19,7 +19,7 @@ const STATE: FollowState = {
   transfers: 0,
   reorgs: 0,
   blocks_undone: 0,
-  left_out: { nft: 0, misshapen: 0 },
+  left_out: { misshapen: 0 },
   fault: null,
 };
 

@@ -18,7 +18,7 @@ const STATE: FollowState = {
   transfers: 12_345,
   reorgs: 0,
   blocks_undone: 0,
-  left_out: { nft: 3, misshapen: 1 },
+  left_out: { misshapen: 1 },
   fault: null,
 };
 const FAULT: Why = why('provider_failed', { provider: 'https://node.example', fault: 'is away' });

@@ -31,6 +31,7 @@ const OFAC_CAVEATS = {
   by_address: 'The second hop was read address by address: {reason}',
   labels_unread: 'They are shown without a label: {reason}',
   chains: 'Chains not examined: {chains}.',
+  nft: 'NFT transfers (ERC-721, ERC-1155) were not all read on: {chains}.',
   left_out:
     'Transfers that the walk leaves out as unwanted touch listed addresses: {count}, of {listed}.',
 } as const;
@@ -100,6 +101,8 @@ function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
   if (one.chains_not_examined.length > 0) {
     said.push(say('chains', { chains: one.chains_not_examined.join(', ') }));
   }
+  const nft = one.nft_not_examined.filter((chain) => !one.chains_not_examined.includes(chain));
+  if (nft.length > 0) said.push(say('nft', { chains: nft.join(', ') }));
   if (one.contacts_count > 0) {
     const listed = [...new Set(one.contacts.map(({ listed_address }) => listed_address))];
     said.push(say('left_out', { count: String(one.contacts_count), listed: named(listed) }));

@@ -68,6 +68,8 @@ export type WalkState = {
   /** Addresses that were to be walked past and whose history was not read in full. */
   readonly unread: Set<string>;
   readonly gapped: Set<ChainName>;
+  /** Chains of which the NFTs of an address that was walked past were not all read. */
+  readonly nftGapped: Set<ChainName>;
   readonly hubs: Hub[];
   readonly hubContacts: HubContact[];
   /** What the ring told of whom the first hop met; unread where it was not asked. */
@@ -167,8 +169,11 @@ export function fileCauses(
   address: string,
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
 ): void {
-  const provenance = seen(map(reading, (known) => [known.provenance]));
-  if (provenance !== null && provenance[0] === 'onchain') state.live = true;
+  const known = seen(
+    map(reading, ({ provenance, nft_gaps }) => [{ provenance, nft_gaps }] as const),
+  );
+  if (known !== null && known[0].provenance === 'onchain') state.live = true;
+  if (known !== null) for (const { chain } of known[0].nft_gaps) state.nftGapped.add(chain);
   if (reading instanceof Read) return;
   state.unread.add(address);
   addCause(state.causes, reading.why);

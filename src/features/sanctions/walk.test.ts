@@ -344,3 +344,31 @@ describe('hubs', () => {
     expect(silent.labels_unread?.code).toBe('table_never_imported');
   });
 });
+
+describe('NFTs', () => {
+  const NFT = { kind: 'nft', token: TOKEN, raw_amount: 0n, token_id: 7n } as const;
+
+  test('lead to a listed address where the subject signed, and behind whatever moved a value', async () => {
+    const sent = memoryTransfer(2, SUBJECT, LISTED, NFT);
+    expect(stops(await whole({ transfers: [sent] }))).toEqual([SUBJECT, LISTED]);
+    const paid = memoryTransfer(1, SUBJECT, LISTED);
+    const both = await whole({ transfers: [paid, sent] });
+    expect(both.found?.way[0].transfer.kind).toBe('native');
+  });
+
+  test('that others sent lead nowhere, and are nothing that was left out', async () => {
+    const gifts = [LISTED, OTHER].map((initiator, n) =>
+      memoryTransfer(n + 1, LISTED, SUBJECT, { ...NFT, initiator }),
+    );
+    const one = await whole({ transfers: gifts });
+    expect([one.found, one.contacts_count, one.left_out.zero_value]).toEqual([null, 0, 0]);
+  });
+
+  test('that were not read are said so, and deny no walk its end', async () => {
+    expect((await whole({ transfers: HARMLESS })).nft_not_examined).not.toContain('ethereum');
+    const coverage = heldInFull('ethereum', STILL_NOW - 60).filter(({ kind }) => kind !== 'nft');
+    const one = await whole({ transfers: HARMLESS, history: { coverage } });
+    expect(one.found).toBeNull();
+    expect(one.nft_not_examined).toContain('ethereum');
+  });
+});

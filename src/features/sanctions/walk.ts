@@ -98,6 +98,8 @@ export type Walk = {
   readonly contacts_count: number;
   readonly chains_examined: readonly ChainName[];
   readonly chains_not_examined: readonly ChainName[];
+  /** Chains of which NFTs were not all read: those not examined, and more. */
+  readonly nft_not_examined: readonly ChainName[];
   readonly provenance: 'warehouse' | 'onchain';
   /** Why the walk is no whole one; none where it is. */
   readonly causes: readonly Cause[];
@@ -225,6 +227,7 @@ function begun(
     reached: new Set([subject]),
     unread: new Set(),
     gapped: new Set(),
+    nftGapped: new Set(),
     hubs: [],
     leftOut: { zero_value: 0, no_market_token: 0 },
     contacts: [],
@@ -364,6 +367,9 @@ function walkOf(
     contacts_count: contacts.length,
     chains_examined: examined,
     chains_not_examined: ofKind.filter((chain) => !examined.includes(chain)),
+    nft_not_examined: ofKind.filter((chain) => {
+      return !examined.includes(chain) || state.nftGapped.has(chain);
+    }),
     provenance: state.live ? 'onchain' : 'warehouse',
     causes: [...state.causes.values()],
   };

@@ -77,6 +77,7 @@ const otherList = z.strictObject({
 
 // A hop is told by the largest transfer of it. `from` and `to` are the transfer's own; `direction`
 // is as seen from the end nearer to the subject. `amount` is null where the decimals are unknown.
+// An NFT (ERC-721, ERC-1155) has a `token_id` and no amount.
 const hop = z.strictObject({
   from: words(),
   to: words(),
@@ -85,7 +86,8 @@ const hop = z.strictObject({
   token: words().nullable(),
   symbol: words().nullable(),
   amount: words().nullable(),
-  raw_amount: words(),
+  raw_amount: words().nullable(),
+  token_id: words().nullable(),
   usd: words().nullable(),
   at: isoTime,
   direction: oneOf(['out', 'in']),
@@ -151,6 +153,7 @@ const proximity = z.strictObject({
   left_out_contacts: negative(z.array(leftOut).nullable(), WALK),
   chains_examined: z.array(words()).min(1).nullable(),
   chains_not_examined: negative(z.array(words()).nullable(), WALK),
+  nft_not_examined: negative(z.array(words()).nullable(), WALK),
   provenance: oneOf(['warehouse', 'onchain']).nullable(),
   is_screen: z.literal(true),
 });

@@ -194,6 +194,7 @@ function proximityOf(subject: string, walk: Partly<Walk, WalkPort>): Proximity {
     ),
     chains_examined: settled instanceof Read ? filled(settled.value.chains_examined) : null,
     chains_not_examined: claim(rest, (one) => [...one.chains_not_examined], unmeasured),
+    nft_not_examined: claim(rest, (one) => [...one.nft_not_examined], unmeasured),
     provenance: settled instanceof Read ? settled.value.provenance : null,
     is_screen: true,
   };
@@ -278,7 +279,8 @@ function programmeText({ programs }: ListEntry): string | null {
 
 function hopOf(subject: string, { near, transfer }: Hop) {
   const { from, to, chain, tx, token, usd, success } = transfer;
-  const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
+  const native = token === null ? CHAINS[chain].native : null;
+  const { token_id } = transfer;
   return {
     from,
     to,
@@ -287,7 +289,8 @@ function hopOf(subject: string, { near, transfer }: Hop) {
     token,
     symbol: native === null ? transfer.symbol : native.symbol,
     amount: amountOf(transfer, native === null ? transfer.decimals : native.decimals),
-    raw_amount: transfer.raw_amount.toString(),
+    raw_amount: token_id === undefined ? transfer.raw_amount.toString() : null,
+    token_id: token_id === undefined ? null : token_id.toString(),
     usd,
     at: formatIsoTime(transfer.at),
     direction: from === near ? ('out' as const) : ('in' as const),
@@ -297,8 +300,8 @@ function hopOf(subject: string, { near, transfer }: Hop) {
   };
 }
 
-function amountOf({ raw_amount }: HistoryTransfer, decimals: number | null): string | null {
-  return decimals === null ? null : formatUnits(raw_amount, decimals);
+function amountOf({ kind, raw_amount }: HistoryTransfer, decimals: number | null): string | null {
+  return decimals === null || kind === 'nft' ? null : formatUnits(raw_amount, decimals);
 }
 
 function leftOutOf(walk: Read<Walk, WalkPort>): Proximity['edges_left_out'] {

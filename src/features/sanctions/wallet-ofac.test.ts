@@ -74,6 +74,7 @@ describe('says', () => {
           left_out_contacts: [],
           chains_examined: ['ethereum'],
           chains_not_examined: OTHER_CHAINS,
+          nft_not_examined: OTHER_CHAINS,
           provenance: 'warehouse',
         },
         caveat: `${DIRECT} ${GRAPH} ${CHAINS_LEFT}`,

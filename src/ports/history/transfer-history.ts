@@ -29,7 +29,10 @@ export type HistoryTransfer = {
   readonly token: string | null;
   readonly symbol: string | null;
   readonly decimals: number | null;
+  /** Zero for an `nft`, which has an id in place of an amount. */
   readonly raw_amount: bigint;
+  /** The id of an `nft`; absent for every other kind. */
+  readonly token_id?: bigint;
   /**
    * Decimal text, or `null` where it is unpriced. No store and no provider of history tells it: it
    * is joined from the table of prices when an answer is made.
@@ -96,6 +99,8 @@ export type Neighbourhood = {
 export type CoveredNeighbourhood = Neighbourhood & {
   /** What is missing of it on the chains of its kind; none in a whole reading. */
   readonly gaps: readonly Gap[];
+  /** What is missing of its NFTs there, which no reading needs to be whole. */
+  readonly nft_gaps: readonly Gap[];
   /** Where every transaction that it signed is among its transfers. */
   readonly signs_within: readonly CoverageRange[];
 };

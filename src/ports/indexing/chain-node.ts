@@ -17,11 +17,8 @@ export type Heads = {
   readonly final: number | null;
 };
 
-/**
- * Logs that look like transfers and are none of ours. `nft`: ERC-721, the same event with an id
- * instead of an amount. `misshapen`: neither that nor a fungible token's.
- */
-export type NotTold = { readonly nft: number; readonly misshapen: number };
+/** Logs that look like transfers and have the shape of none. */
+export type NotTold = { readonly misshapen: number };
 
 /** Blocks one after the other, each the parent of the next, with every transfer in them. */
 export type ReadBlocks = {

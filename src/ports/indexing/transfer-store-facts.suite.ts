@@ -80,8 +80,9 @@ export async function sightOf(history: RawHistory): Promise<unknown[]> {
   });
 }
 
-function textOf({ raw_amount, ...transfer }: HistoryTransfer): string {
-  return JSON.stringify({ ...transfer, raw_amount: raw_amount.toString() });
+function textOf({ raw_amount, token_id, ...transfer }: HistoryTransfer): string {
+  const id = token_id === undefined ? null : token_id.toString();
+  return JSON.stringify({ ...transfer, raw_amount: raw_amount.toString(), token_id: id });
 }
 
 /** What is held, and how many of each chain. */

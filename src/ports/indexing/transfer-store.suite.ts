@@ -24,14 +24,17 @@ import { promisesOfFollowing } from './transfer-store-tip.suite.ts';
 const anyTransfer = (tx: number) =>
   fc
     .record({
-      kind: fc.constantFrom(...KINDS),
+      kind: fc.constantFrom(...KINDS, 'nft' as const),
       from: fc.nat(3).map(party),
       to: fc.nat(3).map(party),
       raw_amount: fc.constantFrom(0n, 1n, 2n ** 255n),
       success: fc.constantFrom(true, null),
       initiator: fc.option(fc.nat(3).map(party)),
     })
-    .map((over) => transferFact(tx, { ...over, token: over.kind === 'token' ? TOKEN : null }));
+    .map((over) => {
+      const coin = over.kind === 'native' || over.kind === 'internal';
+      return transferFact(tx, { ...over, token: coin ? null : TOKEN });
+    });
 
 /** Some transactions, each with some transfers, equal ones among them. */
 const anyTransactions = fc

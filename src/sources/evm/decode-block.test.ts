@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { keccak256 } from '../../chain/digest.ts';
 import { decodeBlock, type Execution } from './decode-block.ts';
-import { TRANSFER_TOPIC, tokenTransfers } from './decode-logs.ts';
+import {
+  BATCH_TOPIC,
+  MOVED_TOPICS,
+  SINGLE_TOPIC,
+  TRANSFER_TOPIC,
+  tokenTransfers,
+} from './decode-logs.ts';
 import { callTracerFrames, parityFrames } from './decode-traces.ts';
 import { NodeFault } from './node-fault.ts';
 import type { CallFrame, NodeBlock, NodeLog, NodeReceipt, ParityTrace } from './wire.ts';
@@ -214,32 +221,73 @@ describe('token logs', () => {
   const amount = `0x${'0'.repeat(62)}ff`;
   const topics = [TRANSFER_TOPIC, topic('b'), topic('c')];
 
-  test('three topics and a word are a fungible transfer; four topics and others are counted', () => {
+  const moved = {
+    chain: 'ethereum',
+    block: 9,
+    block_time: BLOCK.timestamp,
+    block_hash: BLOCK.hash,
+    tx_hash: TX,
+    position: 4,
+    token: D,
+    from: B,
+    to: C,
+    success: true,
+    initiator: A,
+  } as const;
+  const words = (...values: number[]) =>
+    `0x${values.map((value) => value.toString(16).padStart(64, '0')).join('')}`;
+
+  test('three topics and a word are a fungible transfer, four topics an id; others are counted', () => {
     const logs = [
       log(topics, amount),
       log([...topics, word('1')], '0x'),
       log([TRANSFER_TOPIC], `0x${'00'.repeat(96)}`),
       log(topics, '0x'),
+      log([...topics, word('1')], amount),
       log([word('9'), topic('b'), topic('c')], amount),
     ];
     const told = tokenTransfers('ethereum', BLOCK, logs);
-    expect(told.left_out).toEqual({ nft: 1, misshapen: 2 });
+    expect(told.left_out).toEqual({ misshapen: 3 });
     expect(told.transfers).toEqual([
-      {
-        chain: 'ethereum',
-        block: 9,
-        block_time: BLOCK.timestamp,
-        block_hash: BLOCK.hash,
-        tx_hash: TX,
-        position: 4,
-        kind: 'token',
-        token: D,
-        from: B,
-        to: C,
-        raw_amount: 255n,
-        success: true,
-        initiator: A,
-      },
+      { ...moved, kind: 'token', raw_amount: 255n },
+      { ...moved, kind: 'nft', raw_amount: BigInt(word('1')) },
+    ]);
+  });
+
+  test('an ERC-1155 event is its ids from holder to holder, however many; its values are none', () => {
+    const single = [SINGLE_TOPIC, topic('a'), topic('b'), topic('c')];
+    const batch = [BATCH_TOPIC, topic('a'), topic('b'), topic('c')];
+    const told = tokenTransfers('ethereum', BLOCK, [
+      log(single, words(7, 1_000)),
+      log(batch, words(64, 160, 2, 8, 9, 2, 1, 1)),
+      log(batch, words(64, 96, 0, 0)),
+    ]);
+    expect(told.left_out).toEqual({ misshapen: 0 });
+    const ids = [7n, 8n, 9n];
+    expect(told.transfers).toEqual(
+      ids.map((raw_amount) => ({ ...moved, kind: 'nft', raw_amount })),
+    );
+  });
+
+  test.each([
+    ['a value left out', SINGLE_TOPIC, words(7)],
+    ['lists of two lengths', BATCH_TOPIC, words(64, 160, 2, 8, 9, 1, 1)],
+    ['a length past the data', BATCH_TOPIC, `${words(64, 160)}${'f'.repeat(64)}`],
+    ['half a word', SINGLE_TOPIC, `${words(7, 1)}00`],
+  ])('an ERC-1155 event with %s is counted and no transfer', (_, topicOf, data) => {
+    const odd = log([topicOf, topic('a'), topic('b'), topic('c')], data);
+    expect(tokenTransfers('ethereum', BLOCK, [odd])).toEqual({
+      transfers: [],
+      left_out: { misshapen: 1 },
+    });
+  });
+
+  test('the topics are the hashes of what the standards declare', () => {
+    const hash = (text: string) => `0x${Buffer.from(keccak256(text)).toString('hex')}`;
+    expect(MOVED_TOPICS).toEqual([
+      hash('Transfer(address,address,uint256)'),
+      hash('TransferSingle(address,address,address,uint256,uint256)'),
+      hash('TransferBatch(address,address,address,uint256[],uint256[])'),
     ]);
   });
 

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { type RpcAnswer, type RpcCall, RpcFault } from '../http/json-rpc.ts';
-import { TRANSFER_TOPIC } from './decode-logs.ts';
+import { MOVED_TOPICS } from './decode-logs.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { nodeRefusalOf } from './refusals.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
@@ -27,7 +27,7 @@ export function logRanges(
 
   const once = async (from: number, to: number, signal: AbortSignal) => {
     try {
-      const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [TRANSFER_TOPIC] };
+      const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [MOVED_TOPICS] };
       const answer = await call({ method: 'eth_getLogs', params: [range] }, signal);
       if (answer.ok) return { logs: shaped(LOGS, answer.result, 'eth_getLogs') };
       return { fewer: refusedRange(nodeRefusalOf(answer.error)) };

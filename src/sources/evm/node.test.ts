@@ -196,12 +196,12 @@ describe.skipIf(absent)(title, () => {
   });
 
   test.each<[string, string[], string[]]>([
-    ['call traces', ['trace_block'], ['native', 'internal', 'token']],
-    ['receipts by block', ['trace_block', 'debug_traceBlockByHash'], ['native', 'token']],
+    ['call traces', ['trace_block'], ['native', 'internal', 'token', 'nft']],
+    ['receipts by block', ['trace_block', 'debug_traceBlockByHash'], ['native', 'token', 'nft']],
     [
       'receipts one by one',
       ['trace_block', 'debug_traceBlockByHash', 'eth_getBlockReceipts'],
-      ['native', 'token'],
+      ['native', 'token', 'nft'],
     ],
   ])('a node that has only %s tells the same of the kinds it can tell', async (_, lacks, kinds) => {
     proxy.setRule(({ method }) =>
@@ -227,7 +227,7 @@ describe.skipIf(absent)(title, () => {
   });
 
   test('blocks that a node cannot trace forfeit nothing of the others', async () => {
-    const kinds = ['native', 'internal', 'token'];
+    const kinds = ['native', 'internal', 'token', 'nft'];
     const traced = (
       call: { method: string; params: unknown[] },
       from: number,

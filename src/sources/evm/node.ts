@@ -159,14 +159,13 @@ class BlockReader {
     const logs = await this.#logsByBlock(whole, signal);
     const executed = await executions(rpc, chain, way, whole, signal);
     const blocks: TipBlock[] = [];
-    const left_out = { nft: 0, misshapen: 0 };
+    const left_out = { misshapen: 0 };
     for (const [i, block] of whole.entries()) {
       const told = executed[i];
       const own = logs.get(block.hash);
       if (told === undefined || own === undefined) throw new TypeError('a block untold');
       const proven = await this.#sameLogs(block, own, told.receipts, signal);
       const tokens = tokenTransfers(chain, block, proven);
-      left_out.nft += tokens.left_out.nft;
       left_out.misshapen += tokens.left_out.misshapen;
       blocks.push(decodeBlock(chain, block, tokens.transfers, told.execution));
     }

@@ -114,8 +114,9 @@ function known(reading: Partly<Neighbourhood, 'raw_history'>): Neighbourhood | n
 function asRows(world: SuiteHistory): ExplorerRow[] {
   return world.transfers
     .filter(({ chain }) => chain === 'ethereum')
-    .map(({ raw_amount, token, symbol, decimals, ...rest }) => ({
+    .map(({ kind, raw_amount, token, symbol, decimals, ...rest }) => ({
       ...rest,
+      kind: kind === 'nft' ? 'token' : kind,
       value: raw_amount,
       token: token === null ? null : { address: token, symbol, decimals },
     }))

@@ -102,7 +102,7 @@ describe('says', () => {
     });
     expect(answer.value.provenance).toBe('onchain');
     expect(kept[0]?.transfers.map(({ from }) => from).sort()).toEqual([a, c]);
-    expect(kept[0]?.ranges).toHaveLength(3);
+    expect(kept[0]?.ranges).toHaveLength(4);
     expect(unkept).toEqual([]);
   });
 

@@ -163,8 +163,9 @@ function onePeer(address: string, known: readonly Counterparty[]): Counterparty 
   return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
 }
 
-function nameOf({ chain, tx, kind, token, from, to, raw_amount }: HistoryTransfer): string {
-  return [chain, tx, kind, token, from, to, raw_amount].join(' ');
+function nameOf(one: HistoryTransfer): string {
+  const { chain, tx, kind, token, from, to, raw_amount, token_id } = one;
+  return [chain, tx, kind, token, from, to, raw_amount, token_id].join(' ');
 }
 
 // Only what came whole is kept: a range recorded over rows that were left out would be a lie.

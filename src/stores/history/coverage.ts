@@ -6,7 +6,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import type { CoverageRange, Gap } from '../../ports/history/transfer-history.ts';
 
-/** The kinds of transfer without which a chain was not read. */
+/** The kinds of transfer without which a chain was not read. NFTs have a coverage of their own. */
 const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
 
 /** What the coverage is held against. `now` is Unix seconds. */
@@ -20,10 +20,14 @@ type CoverageNeeds = {
 export type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
 
 /** Everything that is missing of one address's history. */
-export function gapsIn(coverage: readonly CoverageRange[], needs: CoverageNeeds): Gap[] {
+export function gapsIn(
+  coverage: readonly CoverageRange[],
+  needs: CoverageNeeds,
+  kinds: readonly TransferKind[] = KINDS,
+): Gap[] {
   const gaps: Gap[] = [];
   for (const chain of needs.chains) {
-    for (const kind of KINDS) {
+    for (const kind of kinds) {
       const ranges = coverage.filter((range) => range.chain === chain && range.kind === kind);
       const held = shortfall(ranges, needs);
       if (held !== null) gaps.push({ chain, kind, held });

@@ -67,7 +67,9 @@ function covered(
 ): Partly<CoveredNeighbourhood, TransferHistoryPort> {
   if ('code' in chains) {
     // Without the chains nothing says what is missing, so nothing is whole.
-    const told = map(reading, (known) => ({ ...known, gaps: NONE_TOLD, signs_within: NOWHERE }));
+    const told = map(reading, (known) => {
+      return { ...known, gaps: NONE_TOLD, nft_gaps: NONE_TOLD, signs_within: NOWHERE };
+    });
     return mintAs(PORT, weaken(told, chains));
   }
   const parsed = parseAddress(address);
@@ -82,7 +84,9 @@ function covered(
   const uncut = reading instanceof Read || reading.why.code !== 'row_cap';
   const told = map(reading, (known) => {
     const signs_within = uncut ? signedRanges(known) : NOWHERE;
-    return signersTold({ ...known, gaps: gapsIn(known.coverage, needs), signs_within });
+    const { coverage } = known;
+    const nft_gaps = gapsIn(coverage, { ...needs, chains: own.filter(isEvmChain) }, ['nft']);
+    return signersTold({ ...known, gaps: gapsIn(coverage, needs), nft_gaps, signs_within });
   });
   const missing = seen(map(told, (known) => missingOf(known, degreeMax)));
   return mintAs(PORT, missing === null ? told : weaken(told, missing[0]));

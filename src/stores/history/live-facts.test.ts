@@ -25,7 +25,7 @@ describe('what was read live', () => {
   test('is kept up to what is final, and said to be held no further', () => {
     const facts = liveFacts(known([5, 936, 937, 1_000]), ORIGIN);
     expect(facts.transfers.map(({ block }) => block)).toEqual([5, 936]);
-    expect(facts.ranges.map(({ to_block }) => to_block)).toEqual([936, 936, 936]);
+    expect(facts.ranges.map(({ to_block }) => to_block)).toEqual([936, 936, 936, 936]);
     for (const { to_time } of facts.ranges) expect(to_time).toBeLessThan(HEAD_TIME - 64 * 12);
   });
 

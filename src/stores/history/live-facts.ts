@@ -83,7 +83,8 @@ function isNamed({ kind, from }: HistoryTransfer): boolean {
 }
 
 function factOf(one: HistoryTransfer): TransferFact {
-  const { chain, kind, tx, block, at, from, to, token, raw_amount, initiator, success } = one;
+  const { chain, kind, tx, block, at, from, to, token, raw_amount, token_id, initiator, success } =
+    one;
   return {
     chain,
     kind,
@@ -91,7 +92,7 @@ function factOf(one: HistoryTransfer): TransferFact {
     from,
     to,
     token,
-    raw_amount,
+    raw_amount: token_id === undefined ? raw_amount : token_id,
     initiator,
     success,
     tx_hash: tx,

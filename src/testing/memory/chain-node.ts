@@ -110,7 +110,7 @@ function nodeOf(
       ask('blocks', () => {
         const told = blocks.slice(from, to + 1);
         if (told.length <= to - from) return 'moved';
-        return { blocks: told, left_out: { nft: 1, misshapen: 0 } };
+        return { blocks: told, left_out: { misshapen: 1 } };
       }),
   };
 }

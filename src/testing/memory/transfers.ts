@@ -40,7 +40,7 @@ export function memoryTransfer(
 
 /** A chain held in full, of every address, to a tip of this time (Unix seconds). */
 export function heldInFull(chain: ChainName, tipAt: number): MemoryCoverage[] {
-  return (['native', 'token', 'internal'] as const).map((kind) => ({
+  return (['native', 'token', 'internal', 'nft'] as const).map((kind) => ({
     chain,
     kind,
     address: null,

@@ -24,7 +24,7 @@ const checkpoint = z.strictObject({
   left_out: counts,
   proved: z.array(
     z.strictObject({
-      kind: z.enum(['native', 'internal', 'token']),
+      kind: z.enum(['native', 'internal', 'token', 'nft']),
       from_block: whole,
       to_block: whole,
       to_time: whole,

@@ -49,7 +49,7 @@ function split(source: string): readonly string[] {
 }
 
 function mustBeRepeatable(statement: string): void {
-  if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b/i.test(statement)) {
+  if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b|\bMODIFY QUERY\b/i.test(statement)) {
     throw malformed('holds neither IF NOT EXISTS nor IF EXISTS', statement);
   }
   if (!statement.includes('{{on_cluster}}')) {

@@ -74,7 +74,9 @@ const SIGNER_AT = 30;
 const AFTER_SIGNER = 32;
 const HASH_DIGITS = 64;
 
-const KINDS: readonly (TransferKind | undefined)[] = [undefined, 'native', 'internal', 'token'];
+const KINDS: readonly (TransferKind | undefined)[] = [
+  ...[undefined, 'native', 'internal', 'token', 'nft'],
+] as const;
 const KIND_MASK = 7;
 const NO_TRANSACTION = 8;
 const SIGNED_BY_SENDER = 1;
@@ -170,12 +172,19 @@ export function unpacked(row: PackedSide, tokens: TokenNames): HeldTransfer {
     symbol,
     decimals,
     has_market,
-    raw_amount: amount === '' ? 0n : BigInt(`0x${amount}`),
+    ...amountOf(kind, amount === '' ? 0n : BigInt(`0x${amount}`)),
     usd: null,
     initiator: initiatorOf(signer, from, to, detail, signerEnd),
     success: successOf(byteAt(detail, SUCCESS_AT)),
   };
   return { peer: other, observed: byteAt(detail, 0) === 1, transfer, id };
+}
+
+function amountOf(
+  kind: TransferKind,
+  stored: bigint,
+): Pick<HistoryTransfer, 'raw_amount' | 'token_id'> {
+  return kind === 'nft' ? { raw_amount: 0n, token_id: stored } : { raw_amount: stored };
 }
 
 function ownCoin(chain: ChainName): ReturnType<TokenNames['of']> {

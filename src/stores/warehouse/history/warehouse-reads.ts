@@ -30,7 +30,7 @@ const RANGES_MAX = 100_000;
 const rangeRow = z.tuple([
   z.string(),
   z.enum(CHAIN_NAMES),
-  z.enum(['native', 'internal', 'token']),
+  z.enum(['native', 'internal', 'token', 'nft']),
   z.coerce.number(),
   z.coerce.number(),
   z.number(),

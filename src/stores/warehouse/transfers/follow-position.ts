@@ -81,7 +81,7 @@ export async function claim(warehouse: Warehouse, chain: ChainName, epoch: numbe
 
 const followingRow = z.tuple([
   z.coerce.number(),
-  z.array(z.enum(['native', 'internal', 'token'])),
+  z.array(z.enum(['native', 'internal', 'token', 'nft'])),
   z.string(),
   z.number(),
   z.coerce.number().nullable(),

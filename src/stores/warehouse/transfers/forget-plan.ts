@@ -18,10 +18,22 @@ export type Target = {
   readonly to_block: number;
 };
 
-export const KINDS = ['native', 'internal', 'token'] as const satisfies readonly TransferKind[];
+export const KINDS = [
+  'native',
+  'internal',
+  'token',
+  'nft',
+] as const satisfies readonly TransferKind[];
 /** The bit of each kind in `import_blocks`. */
-const BITS: Readonly<Record<TransferKind, number>> = { native: 1, internal: 2, token: 4 };
-const ALL_KINDS = 7;
+const BITS: Readonly<Record<TransferKind, number>> = {
+  native: 1,
+  internal: 2,
+  token: 4,
+  nft: 8,
+};
+const ALL_KINDS = 15;
+/** Says that another import wrote there, in whichever kinds. */
+const ANOTHER = 16;
 /** Runs of blocks that are taken out by one statement for each table. */
 const RUNS_MAX = 2_000;
 const RANGES_MAX = 100_000;
@@ -137,7 +149,7 @@ export async function runsOf(
       SELECT block, kinds, others, toInt64(block)
         - row_number() OVER (PARTITION BY kinds, others ORDER BY block) AS run
       FROM (${blocks(`import_id = '${import_id}'`)}) AS mine
-      LEFT JOIN (SELECT block, kinds + 8 AS others FROM (${blocks(standing)})) AS theirs
+      LEFT JOIN (SELECT block, kinds + ${ANOTHER} AS others FROM (${blocks(standing)})) AS theirs
       USING (block)
     ) GROUP BY kinds, others, run ORDER BY first LIMIT ${RUNS_MAX}`;
   const rows = await warehouse.query(sql, { ...WRITE, row: runRow, tuples: true });

@@ -23,7 +23,12 @@ const one = z.tuple([z.coerce.number()]);
 const engineRow = z.tuple([z.string()]);
 
 /** The numbers that kinds have in the tables. */
-const KIND_CODES: Readonly<Record<TransferKind, number>> = { native: 1, internal: 2, token: 3 };
+const KIND_CODES: Readonly<Record<TransferKind, number>> = {
+  native: 1,
+  internal: 2,
+  token: 3,
+  nft: 4,
+};
 
 const SIDE_KIND = 'bitAnd(reinterpretAsUInt8(substring(id, 1, 1)), 7)';
 const SIDE_BLOCK = 'reinterpretAsUInt64(reverse(substring(detail, 4, 8)))';

@@ -52,7 +52,7 @@ const FIRST_BLOCK_MAX = 1;
 const RANGES_MAX = 100_000;
 
 const chainName = z.enum(CHAIN_NAMES);
-const kindName = z.enum(['native', 'internal', 'token']);
+const kindName = z.enum(['native', 'internal', 'token', 'nft']);
 const whole = z.coerce.number().int().nonnegative();
 const row = z.tuple([
   z.enum(['range', 'following', 'addresses', 'tokens']),
@@ -68,11 +68,23 @@ type Row = z.infer<typeof row>;
 const COUNTS = `t.stamp > 0 AND t.number + 1 > ifNull(f.final_block + 1, 0)
   AND f.stamps[arrayLastIndex(from -> from <= t.number, f.stamp_blocks)] = t.stamp`;
 const NONE = 'toUInt64(0), emptyArrayUInt64(), emptyArrayUInt32(), toUInt64(0), toUInt64(0)';
+
+// Adjoining and overlapping ranges are one run, so that thousands of an import come as one row. A
+// run ends where the next range begins behind all that came before it.
+const OF_ONE_LINE = 'PARTITION BY chain, kind, observed ORDER BY first, last ROWS';
+const RUNS = `SELECT *,
+  sum(begins) OVER (${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
+FROM (
+  SELECT *, first > 1 + max(last) OVER (
+    ${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
+  FROM (
+    SELECT chain, kind, observed, from_block AS first, to_block AS last, max(to_time) AS time
+    FROM coverage GROUP BY chain, kind, observed, from_block, to_block))`;
 const SQL = `
-SELECT 'range' AS what, toString(chain) AS of, [toString(kind)] AS kinds, from_block, to_block,
-  toUInt64(max(to_time)) AS to_time, toUInt64(observed) AS observed, toUInt64(0) AS rollbacks,
-  ${NONE}
-FROM coverage GROUP BY chain, kind, from_block, to_block, observed
+SELECT 'range' AS what, toString(chain) AS of, [toString(kind)] AS kinds, min(first),
+  max(last), toUInt64(argMax(time, (last, bitNot(first)))) AS to_time, toUInt64(observed),
+  toUInt64(0) AS rollbacks, ${NONE}
+FROM (${RUNS}) GROUP BY chain, kind, observed, run
 UNION ALL
 SELECT 'following', toString(f.chain), arrayMap(k -> toString(k), any(f.kinds)), any(f.from_block),
   any(ifNull(f.final_block + 1, 0)), any(toUInt64(ifNull(f.final_time + 1, 0))),
@@ -180,8 +192,11 @@ export function tipRows(followed: readonly Followed[]): string | null {
   return chains.length === 0 ? null : `(${chains.join(' OR ')})`;
 }
 
-/** Adjoining and overlapping ranges of one chain, kind and origin as one. */
-function joined(ranges: readonly HeldBlocks[]): HeldBlocks[] {
+/**
+ * Adjoining and overlapping ranges of one chain, kind and origin as one: what was recorded comes so
+ * from its statement, and is joined here with what is followed.
+ */
+export function joined(ranges: readonly HeldBlocks[]): HeldBlocks[] {
   const groups = new Map<string, HeldBlocks[]>();
   for (const range of ranges) {
     collect(groups, `${range.chain} ${range.kind} ${range.origin}`, range);

@@ -1,0 +1,148 @@
+// An NFT is a transfer of its own kind: told by an id, never an amount, and an edge only where a
+// party of its own signed. Facts of a node's logs, over one embedded warehouse, up to a walk.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseAddress } from './chain/address.ts';
+import { map, Read, seen } from './evidence/reading.ts';
+import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
+import { stopsOf } from './features/sanctions/walk-path.ts';
+import {
+  given,
+  hashOf,
+  KINDS,
+  NONE,
+  PROVENANCE,
+  TOKEN,
+  transferFact,
+} from './ports/indexing/transfer-store-facts.suite.ts';
+import { coveredHistory } from './stores/history/covered.ts';
+import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
+import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
+import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
+import { transferStore } from './stores/warehouse/transfers/store.ts';
+import { evm } from './testing/addresses.ts';
+import { TIP_MAX_AGE_S } from './testing/clock.ts';
+import { listedEntry, walkedPorts } from './testing/walked-world.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+const now = () => NOW;
+const [SUBJECT, LISTED, STRANGER] = ['subject', 'listed', 'stranger'].map(evm) as [
+  ...[string, string, string],
+];
+const ID = 2n ** 255n + 7n;
+const SENT = { kind: 'nft', token: TOKEN, from: SUBJECT, to: LISTED, raw_amount: ID } as const;
+
+let folder: string;
+let warehouse: EmbeddedWarehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-nft-'));
+  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+});
+afterAll(async () => {
+  await warehouse.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  for (const table of ['transfers', 'sides', 'transactions', 'coverage']) {
+    await warehouse.command(`TRUNCATE TABLE ${table}`, { timeoutMs: 10_000 });
+  }
+});
+
+const store = () => transferStore(warehouse, now);
+const history = () =>
+  coveredHistory(warehouseHistory(warehouse, now), { now, tipMaxAgeS: TIP_MAX_AGE_S });
+
+async function rowsOf(address: string) {
+  const limits = {
+    ...WALK_LIMITS,
+    transfersPerCounterpartyMax: 10,
+    signal: new AbortController().signal,
+  };
+  const reading = (await history().neighbourhoods([address], limits)).get(address);
+  if (reading === undefined) throw new Error('no reading');
+  const known = seen(map(reading, (one) => [one]));
+  return known?.[0].counterparties.flatMap(({ transfers }) => transfers) ?? [];
+}
+
+async function walk() {
+  const world = { now: NOW, transfers: [], listed: [listedEntry(LISTED)], labels: [] };
+  const ports = { ...walkedPorts(world), history: history() };
+  const subject = parseAddress(SUBJECT);
+  if (subject === null) throw new Error('no address');
+  return proximity(ports, subject, WALK_LIMITS, { signal: new AbortController().signal });
+}
+
+async function cover(kinds: readonly ('native' | 'internal' | 'token' | 'nft')[]) {
+  const range = { chain: 'ethereum', from_block: 0, to_block: 1_000, to_time: NOW - 60 } as const;
+  const whole = { ...range, source: 'test', origin: 'observed' } as const;
+  given(await store().recordCoverage(kinds.map((kind) => ({ ...whole, kind }))));
+}
+
+test.each([
+  ['its sender', SUBJECT, 1],
+  ['its receiver', LISTED, 1],
+  ['a stranger', STRANGER, 0],
+  ['nobody who is known', null, 0],
+])('signed by %s: it stands under both of its addresses, or under none', async (...of) => {
+  const [, initiator, times] = of;
+  const facts = { ...NONE, transfers: [transferFact(1, { ...SENT, initiator })] };
+  given(await store().appendImported(facts, PROVENANCE));
+  for (const address of [SUBJECT, LISTED]) {
+    const rows = await rowsOf(address);
+    expect(rows.map(({ kind, token, token_id, raw_amount }) => [kind, token, token_id, raw_amount]))
+      // The id is all that is told of what moved: it is no amount.
+      .toEqual(Array.from({ length: times }, () => ['nft', TOKEN, ID, 0n]));
+  }
+});
+
+test('whose signer is learned later stands under its addresses from then on', async () => {
+  const transfers = [transferFact(1, { ...SENT, initiator: null })];
+  given(await store().appendImported({ ...NONE, transfers }, PROVENANCE));
+  expect(await rowsOf(SUBJECT)).toEqual([]);
+  const signed = { chain: 'ethereum', tx_hash: hashOf('tx', 1), initiator: SUBJECT } as const;
+  const transactions = [{ ...signed, block: 1, success: true }];
+  given(await store().appendImported({ ...NONE, transactions }, PROVENANCE));
+  expect((await rowsOf(SUBJECT)).map(({ initiator }) => initiator)).toEqual([SUBJECT]);
+});
+
+test('two ids of one transaction are two, and the same one told twice is one', async () => {
+  const ids = [ID, 8n, ID];
+  const position = 4;
+  const transfers = ids.map((raw_amount) =>
+    transferFact(1, { ...SENT, raw_amount, position, initiator: SUBJECT }),
+  );
+  for (let again = 0; again < 2; again += 1) {
+    given(await store().appendImported({ ...NONE, transfers }, PROVENANCE));
+  }
+  const told = (await rowsOf(SUBJECT)).map(({ token_id }) => String(token_id));
+  expect(told.sort()).toEqual(['8', String(ID)].sort());
+});
+
+test('that the subject sent to a listed address is a way there; a gift of theirs is none', async () => {
+  await cover([...KINDS, 'nft']);
+  const gift = { ...SENT, from: LISTED, to: SUBJECT, initiator: LISTED };
+  given(await store().appendImported({ ...NONE, transfers: [transferFact(1, gift)] }, PROVENANCE));
+  const none = await walk();
+  if (!(none instanceof Read)) throw new Error(none.why.reason);
+  expect(none.value.found).toBeNull();
+  expect(none.value.nft_not_examined).not.toContain('ethereum');
+  const sent = transferFact(2, { ...SENT, initiator: SUBJECT });
+  given(await store().appendImported({ ...NONE, transfers: [sent] }, PROVENANCE));
+  const found = seen(map(await walk(), ({ found: way }) => [way]))?.[0];
+  expect(found == null ? null : stopsOf(found.way)).toEqual([SUBJECT, LISTED]);
+});
+
+test('a walk that did not read them says so, and comes to its end all the same', async () => {
+  await cover(KINDS);
+  const paid = transferFact(1, { from: SUBJECT, to: STRANGER, initiator: SUBJECT });
+  given(await store().appendImported({ ...NONE, transfers: [paid] }, PROVENANCE));
+  const reading = await walk();
+  if (!(reading instanceof Read)) throw new Error(reading.why.reason);
+  expect(reading.value.found).toBeNull();
+  expect(reading.value.nft_not_examined).toContain('ethereum');
+});

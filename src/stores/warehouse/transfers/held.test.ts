@@ -1,0 +1,106 @@
+// Ranges that were recorded come from their statement as the fewest that say the same.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
+import type { Warehouse } from '../engine/executor.ts';
+import { migrateWarehouse } from '../engine/migrate.ts';
+import { insertRows } from './append.ts';
+import { type HeldBlocks, joined, readHeld } from './held.ts';
+
+const CALL = { timeoutMs: 30_000 };
+const CHAINS_HERE = ['ethereum', 'base'] as const;
+const KINDS_HERE = ['native', 'token'] as const;
+
+let folder: string;
+let warehouse: EmbeddedWarehouse;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exhibit-held-'));
+  warehouse = await embeddedWarehouse(join(folder, 'store'));
+  await migrateWarehouse(warehouse, resolve('migrations/warehouse'), { simulated: false });
+});
+afterAll(async () => {
+  await warehouse.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function recorded(ranges: readonly HeldBlocks[]): Promise<void> {
+  await warehouse.command('TRUNCATE TABLE coverage', CALL);
+  const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
+  const rows = ranges.map(({ chain, kind, from_block, to_block, origin, to_time }, n) => [
+    ...[chain, kind, from_block, to_block, `file ${n}`, Number(origin === 'observed'), to_time],
+  ]);
+  await insertRows(warehouse, 'coverage', { columns, rows });
+}
+
+function inOrder(ranges: readonly HeldBlocks[]): string[] {
+  return ranges.map((range) => JSON.stringify(range, Object.keys(range).sort())).sort();
+}
+
+const range = fc
+  .record({
+    chain: fc.constantFrom(...CHAINS_HERE),
+    kind: fc.constantFrom(...KINDS_HERE),
+    from_block: fc.nat({ max: 40 }),
+    length: fc.nat({ max: 9 }),
+    to_time: fc.integer({ min: 1, max: 5 }),
+    origin: fc.constantFrom('observed' as const, 'simulated' as const),
+  })
+  .map(({ length, ...one }): HeldBlocks => {
+    return { ...one, to_block: one.from_block + length, from_first: one.from_block <= 1 };
+  });
+
+/** Of equal ranges the newest time counts, as the table keeps it. */
+function newestOfEqual(ranges: readonly HeldBlocks[]): HeldBlocks[] {
+  const byName = new Map<string, HeldBlocks>();
+  for (const one of ranges) {
+    const name = [one.chain, one.kind, one.origin, one.from_block, one.to_block].join(' ');
+    const before = byName.get(name);
+    if (before === undefined || one.to_time > before.to_time) byName.set(name, one);
+  }
+  return [...byName.values()];
+}
+
+test('the statement joins ranges exactly as they are joined one by one', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(range, { maxLength: 30 }), async (ranges) => {
+      await recorded(ranges);
+      const { ranges: held } = await readHeld(warehouse, CALL);
+      expect(inOrder(held)).toEqual(inOrder(joined(newestOfEqual(ranges))));
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test('thousands of ranges of an import come as the few rows that they are', async () => {
+  const ranges = Array.from({ length: 5_000 }, (_, n): HeldBlocks => {
+    const [chain, kind, origin] = ['ethereum', 'token', 'observed'] as const;
+    const from_block = n * 10 + (n % 1_000 === 0 ? 1 : 0);
+    return {
+      chain,
+      kind,
+      origin,
+      from_block,
+      to_block: n * 10 + 9,
+      to_time: n,
+      from_first: n === 0,
+    };
+  });
+  await recorded(ranges);
+  let rows = 0;
+  const counting: Warehouse = {
+    ...warehouse,
+    query: async (sql, options) => {
+      const found = await warehouse.query(sql, options);
+      rows += found.length;
+      return found;
+    },
+  };
+  const { ranges: held } = await readHeld(counting, CALL);
+  expect(held.length).toBe(5);
+  expect(rows).toBe(held.length + 2);
+});

@@ -22,6 +22,9 @@ import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';
 import { warehouseHistory } from './stores/warehouse/history/warehouse.ts';
+import { readDegree } from './stores/warehouse/history/warehouse-rows.ts';
+import { warehouseForgetting } from './stores/warehouse/transfers/forget.ts';
+import { readHeld } from './stores/warehouse/transfers/held.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';
 import { TIP_MAX_AGE_S } from './testing/clock.ts';
@@ -29,6 +32,7 @@ import { listedEntry, walkedPorts } from './testing/walked-world.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
+const CALL = { timeoutMs: 10_000 };
 const [SUBJECT, LISTED, STRANGER] = ['subject', 'listed', 'stranger'].map(evm) as [
   ...[string, string, string],
 ];
@@ -145,4 +149,31 @@ test('a walk that did not read them says so, and comes to its end all the same',
   if (!(reading instanceof Read)) throw new Error(reading.why.reason);
   expect(reading.value.found).toBeNull();
   expect(reading.value.nft_not_examined).toContain('ethereum');
+});
+
+test('with whom an address exchanged them makes it no hub but where it signed for them', async () => {
+  const gifts = [1, 2, 3].map((n) => {
+    const from = evm(`giver ${n}`);
+    return transferFact(n, { ...SENT, from, to: SUBJECT, initiator: from });
+  });
+  const sent = transferFact(4, { ...SENT, initiator: SUBJECT });
+  given(await store().appendImported({ ...NONE, transfers: [...gifts, sent] }, PROVENANCE));
+  const held = await readHeld(warehouse, CALL);
+  expect((await readDegree(warehouse, held, SUBJECT, CALL)).degree).toBe(1);
+});
+
+test('is forgotten with its block, and so is what is held of its kind', async () => {
+  const transfers = [1, 2].map((n) => transferFact(n, { ...SENT, block: n, initiator: SUBJECT }));
+  given(await store().appendImported({ ...NONE, transfers }, PROVENANCE));
+  await cover(['nft']);
+  const order = { chain: 'ethereum', from_block: 2, to_block: 2 } as const;
+  const forgetting = warehouseForgetting(warehouse, now, async () => undefined);
+  const done = given(await forgetting.forget(order, new AbortController().signal));
+  expect(done).toMatchObject({ transfers: 1, withdrawn: [{ kind: 'nft', from_block: 2 }] });
+  expect((await rowsOf(SUBJECT)).map(({ block }) => block)).toEqual([1]);
+  const { ranges } = await readHeld(warehouse, CALL);
+  expect(ranges.map(({ kind, from_block }) => [kind, from_block])).toEqual([
+    ['nft', 0],
+    ['nft', 3],
+  ]);
 });

@@ -49,13 +49,14 @@ function caseOf(drawn: Graph, bits: readonly number[], n: number): Case {
   const as = (one: string) => names.get(one) ?? one;
   const transfers = drawn.transfers.map((one): HistoryTransfer => {
     const token = one.kind === 'token' ? TOKENS[String(one.has_market)] : null;
+    const collection = one.kind === 'nft' ? COLLECTION : null;
     const number = n * TRANSACTIONS + one.block;
     return {
       ...one,
       from: as(one.from),
       to: as(one.to),
       initiator: one.initiator === null ? null : as(one.initiator),
-      token: token ?? null,
+      token: token ?? collection,
       usd: null,
       has_market: one.kind === 'token' ? one.has_market : null,
       tx: `0x${number.toString(16).padStart(64, '0')}`,
@@ -79,6 +80,8 @@ const TOKENS: { readonly [hasMarket: string]: string } = {
   true: evm('a token with a market'),
   false: evm('a token without one'),
 };
+
+const COLLECTION = evm('a collection of NFTs');
 
 test('the answers of the ring are those of the search by hand', {
   timeout: TIMEOUT_MS,

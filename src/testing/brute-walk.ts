@@ -28,7 +28,7 @@ const node = fc.constantFrom(...NODES);
 const transferShape = fc.record({
   from: node,
   to: node,
-  kind: fc.constantFrom('native' as const, 'internal' as const, 'token' as const),
+  kind: fc.constantFrom('native' as const, 'internal' as const, 'token' as const, 'nft' as const),
   chain: fc.constantFrom('ethereum' as const, 'base' as const),
   raw_amount: fc.constantFrom(0n, 1n, 5n),
   usd: fc.constantFrom(null, '0.5', '1', '2', '30'),
@@ -42,6 +42,7 @@ const transferShape = fc.record({
 export const graphs: fc.Arbitrary<Graph> = fc.record({
   transfers: fc.array(transferShape, { minLength: 5, maxLength: 22 }).map((shapes) =>
     shapes.map(({ from, to, transaction, ...over }) => {
+      if (over.kind === 'nft') return nftOf(transaction, from, to, over);
       const token = over.kind === 'token' ? 'T' : null;
       return memoryTransfer(transaction, from, to, { ...over, token });
     }),
@@ -50,6 +51,21 @@ export const graphs: fc.Arbitrary<Graph> = fc.record({
   people: fc.constant(PEOPLE),
   unheld: fc.constant([]),
 });
+
+/** An NFT is told by a node, which names its signer; the subject's own stand under its parties. */
+function nftOf(
+  transaction: number,
+  from: string,
+  to: string,
+  { initiator, raw_amount, ...over }: Pick<HistoryTransfer, 'initiator' | 'raw_amount'>,
+): HistoryTransfer {
+  const isOfOthers = initiator !== null && initiator !== PEOPLE[0];
+  return memoryTransfer(transaction, from, to, {
+    ...over,
+    ...{ usd: null, has_market: null, token: 'N', raw_amount: 0n, token_id: raw_amount },
+    initiator: isOfOthers || initiator === to ? initiator : from,
+  });
+}
 
 type Path = { readonly stops: readonly string[]; readonly worth: number };
 
@@ -85,6 +101,7 @@ export function joins(
     const wanted = side.some((one) => isSigned(graph, one, t));
     const untold = t.chain === 'ethereum' && side.some((one) => graph.unheld.includes(one));
     const maybe = (isCut || untold) && signerIn(t) === null;
+    if (t.kind === 'nft' && !wanted) continue;
     const spam = t.kind === 'token' && t.has_market === false && signerIn(t) !== t.to;
     if (!wanted && !maybe && (t.raw_amount === 0n || spam)) continue;
     // What moved nothing is never the larger one, whatever somebody priced it at.

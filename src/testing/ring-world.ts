@@ -130,9 +130,11 @@ function listOf(addresses: readonly string[], number: number): SanctionsList {
 
 /** A transfer as it is written. */
 export function factOf(one: HistoryTransfer): TransferFact {
-  const { at, tx, symbol: _, decimals: __, has_market: ___, usd: ____, ...transfer } = one;
+  const { at, tx, symbol: _, decimals: __, has_market: ___, usd: ____, ...told } = one;
+  const { token_id, ...transfer } = told;
   return {
     ...transfer,
+    raw_amount: token_id === undefined ? transfer.raw_amount : token_id,
     block_time: at,
     tx_hash: tx,
     block_hash: null,

@@ -24,7 +24,7 @@ import type {
   SanctionsListPort,
 } from '../../ports/sanctions/sanctions-list.ts';
 import { addCause, type Causes } from '../history/causes.ts';
-import { type LeftOut, type LeftOutRule, sift } from '../history/edge-rule.ts';
+import { compareText, type LeftOut, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { compareWays, type Hop, stopsOf, type Way } from './walk-path.ts';
 
 /** What bounds one walk. */
@@ -50,6 +50,24 @@ export type HubContact = Hub & {
 
 /** A transfer that is no edge and whose other end is listed. */
 export type LeftOutContact = LeftOut & { readonly listed_address: string };
+
+/** Puts the contacts of the largest hub first. */
+export function compareHubContacts(a: HubContact, b: HubContact): number {
+  return (
+    b.degree - a.degree ||
+    compareText(a.address, b.address) ||
+    compareText(a.listed_address, b.listed_address)
+  );
+}
+
+/** Puts left-out contacts in an order that is always the same. */
+export function compareContacts(a: LeftOutContact, b: LeftOutContact): number {
+  return (
+    compareText(a.listed_address, b.listed_address) ||
+    compareText(a.transfer.tx, b.transfer.tx) ||
+    compareText(String(a.transfer.token), String(b.transfer.token))
+  );
+}
 
 /** A listed address that a way leads to, with its first entry on the list. */
 export type Hit = { readonly way: Way; readonly entry: ListEntry };

@@ -371,4 +371,15 @@ describe('NFTs', () => {
     expect(one.found).toBeNull();
     expect(one.nft_not_examined).toContain('ethereum');
   });
+
+  test('of a listed address that were not read are said where the ring stands for its side', async () => {
+    const coverage = heldInFull('ethereum', STILL_NOW - 60).flatMap((one) =>
+      one.kind === 'nft' ? [{ ...one, address: SUBJECT }] : [one],
+    );
+    const world = { transfers: HARMLESS, ring: 'built', history: { coverage } } as const;
+    const one = await whole(world);
+    expect([one.found, one.ring instanceof Read]).toEqual([null, true]);
+    expect(one.nft_not_examined).toContain('ethereum');
+    expect((await whole({ ...world, listed: [] })).nft_not_examined).not.toContain('ethereum');
+  });
 });

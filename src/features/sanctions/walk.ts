@@ -35,6 +35,8 @@ import { leadingLabel } from '../tables/labels.ts';
 import {
   admit,
   askHistory,
+  compareContacts,
+  compareHubContacts,
   expand,
   type Hit,
   type Hub,
@@ -276,6 +278,7 @@ async function secondHop(
   const ring = await askRing(state, ports, kind, reached);
   state.ring = map(ring, nothing);
   const isRung = ring instanceof Read;
+  if (isRung) for (const chain of ring.value.nft_gapped) state.nftGapped.add(chain);
   const taken = isRung ? NOBODY : withinBudget(state, reached);
   if (!isRung) for (const { address } of reached.slice(taken.length)) state.unread.add(address);
   const readings = taken.length === 0 ? new Map() : await askHistory(state, ports.history, taken);
@@ -379,22 +382,6 @@ function walkOf(
 function unsure(state: WalkState, chain: ChainName): boolean {
   const onlyGaps = [...state.causes.keys()].every((code) => code === 'partial_history');
   return !onlyGaps || state.gapped.has(chain);
-}
-
-function compareHubContacts(a: HubContact, b: HubContact): number {
-  return (
-    b.degree - a.degree ||
-    compareText(a.address, b.address) ||
-    compareText(a.listed_address, b.listed_address)
-  );
-}
-
-function compareContacts(a: LeftOutContact, b: LeftOutContact): number {
-  return (
-    compareText(a.listed_address, b.listed_address) ||
-    compareText(a.transfer.tx, b.transfer.tx) ||
-    compareText(String(a.transfer.token), String(b.transfer.token))
-  );
 }
 
 function labelOf(labels: Labels | null, address: string): string | null {

@@ -41,7 +41,12 @@ export type HeldRing = { readonly meetings: Meetings; readonly coverage: RingCov
 export type RingGap = Gap & { readonly listed: string };
 
 /** The same, held against the chains. */
-export type MetRing = { readonly meetings: Meetings; readonly gaps: readonly RingGap[] };
+export type MetRing = {
+  readonly meetings: Meetings;
+  readonly gaps: readonly RingGap[];
+  /** Chains of which the NFTs of a listed address were not all read: no ring needs them. */
+  readonly nft_gapped: readonly ChainName[];
+};
 
 type RingOf<T, P extends string> = {
   /** A ring is never older than the call: what the store held by then is in it. */

@@ -124,3 +124,10 @@ test('transfers near each other share one question, and each is told its own wor
   expect(asked).toEqual([1]);
   expect(coins.map((one) => worths.get(one)?.usd)).toEqual(['2.5', '7.5']);
 });
+
+test('an NFT is worth nothing that is told, even where its contract is a coin with a price', async () => {
+  const nft = { kind: 'nft', token: KNOWN, decimals: 6, raw_amount: 0n, token_id: 7n } as const;
+  const sent = memoryTransfer(1, ALICE, BOB, nft);
+  const worths = await worthsBy(TELLING)([sent], new AbortController().signal);
+  expect(worths.get(sent)).toBeUndefined();
+});

@@ -145,7 +145,9 @@ function coinKey({ chain, token }: Coin): string {
   return `${chain} ${token}`;
 }
 
-function decimalsOf({ chain, token, decimals }: HistoryTransfer): number | null {
+/** An NFT has an id and no amount, whatever its contract's token fetches. */
+function decimalsOf({ chain, kind, token, decimals }: HistoryTransfer): number | null {
+  if (kind === 'nft') return null;
   return token === null ? CHAINS[chain].native.decimals : decimals;
 }
 

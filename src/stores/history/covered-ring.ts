@@ -2,6 +2,8 @@
 // As with the history of one address: whole only where each listed address is held on every chain
 // asked to a fresh tip. It refuses to take one that no chain covers for one without dealings.
 
+import { isEvmChain } from '../../chain/chain.ts';
+import type { TransferKind } from '../../chain/transfer.ts';
 import { map, mintAs, type Partly, seen, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
@@ -38,27 +40,29 @@ function covered(
   gapsOf: GapsOf,
 ): Partly<MetRing, CounterpartyRingPort> {
   const told = map(reading, ({ meetings, coverage }): MetRing => {
-    return { meetings, gaps: gapsOf(coverage, asked) };
+    return { meetings, ...gapsOf(coverage, asked) };
   });
   const gaps = seen(map(told, (one) => one.gaps));
   if (gaps === null || gaps.length === 0) return mintAs(PORT, told);
   return mintAs(PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
 }
 
-type GapsOf = (coverage: RingCoverage, asked: RingAsked) => readonly RingGap[];
+type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;
+type GapsOf = (coverage: RingCoverage, asked: RingAsked) => Gaps;
 
-/** What is missing of the listed addresses, chain by chain. */
+/** What is missing of the listed addresses, chain by chain: of what a negative needs, or these. */
 export function ringGaps(
   { ofChains, ofListed }: RingCoverage,
   { listed, chains }: Pick<RingAsked, 'listed' | 'chains'>,
   { now, tipMaxAgeS }: FreshTip,
+  kinds?: readonly TransferKind[],
 ): RingGap[] {
   const needs = { chains, now: now(), tipMaxAgeS };
-  const ofAll = gapsIn(ofChains, needs);
+  const ofAll = gapsIn(ofChains, needs, kinds);
   if (ofAll.length === 0) return [];
   return listed.flatMap((address) => {
     const own = ofListed.get(address);
-    const gaps = own === undefined ? ofAll : gapsIn([...ofChains, ...own], needs);
+    const gaps = own === undefined ? ofAll : gapsIn([...ofChains, ...own], needs, kinds);
     return gaps.map((gap) => ({ ...gap, listed: address }));
   });
 }
@@ -68,13 +72,16 @@ export function ringGaps(
  * the one before it, and there are some thousand listed addresses.
  */
 function rememberedGaps(tip: FreshTip): GapsOf {
-  let last: { key: readonly unknown[]; gaps: readonly RingGap[] } | null = null;
+  let last: { key: readonly unknown[]; told: Gaps } | null = null;
   return (coverage, asked) => {
     const { ofChains, ofListed } = coverage;
     const key = [ofChains, ofListed, asked.listed, asked.chains.join(), tip.now()];
-    if (last?.key.every((one, i) => one === key[i])) return last.gaps;
-    last = { key, gaps: ringGaps(coverage, asked, tip) };
-    return last.gaps;
+    if (last?.key.every((one, i) => one === key[i])) return last.told;
+    const ofEvm = { ...asked, chains: asked.chains.filter(isEvmChain) };
+    const nft = ringGaps(coverage, ofEvm, tip, ['nft']).map(({ chain }) => chain);
+    const told = { gaps: ringGaps(coverage, asked, tip), nft_gapped: [...new Set(nft)] };
+    last = { key, told };
+    return told;
   };
 }
 

@@ -252,7 +252,7 @@ describe.skipIf(absent)(title, () => {
     expect(await readAll(nodeAt(proxy.url))).toEqual(truth);
     proxy.setRule(pruned(6));
     const node = nodeAt(proxy.url);
-    const early = { kinds: ['native', 'token'], to_block: 5 };
+    const early = { kinds: ['native', 'token', 'nft'], to_block: 5 };
     expect(await node.open(0, never)).toMatchObject({ value: early });
     expect(await node.open(6, never)).toMatchObject({ value: { kinds, to_block: null } });
     const told = await node.blocks(6, head, never);

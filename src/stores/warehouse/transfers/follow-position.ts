@@ -64,10 +64,15 @@ export async function checkCurrent(
   chain: ChainName,
   epoch: number,
 ): Promise<void> {
-  const sql = `SELECT max(epoch) FROM follow_claims WHERE chain = '${chain}'`;
+  if ((await claimedEpoch(warehouse, chain)) > epoch) throw new Superseded(chain);
+}
+
+/** The greatest epoch that was claimed; 0 where none was. */
+export async function claimedEpoch(warehouse: Warehouse, chain: ChainName): Promise<number> {
+  const sql = `SELECT ${claimed(chain)}`;
   const [row] = await warehouse.query(sql, { ...WRITE, row: numberRow, tuples: true });
   if (row === undefined) throw new RangeError('a maximum has one row');
-  if (row[0] > epoch) throw new Superseded(chain);
+  return row[0];
 }
 
 /** Says that from now on no follower of an earlier epoch makes anything count. */
@@ -140,8 +145,15 @@ async function readTip(
 
 const NO_HEADERS: readonly TipHeader[] = Object.freeze([]);
 
-/** Writes a position, which then counts; `Superseded` where another follower's does. */
-export async function writePosition(warehouse: Warehouse, position: Position): Promise<void> {
+/**
+ * Writes a position, which then counts; `Superseded` where another follower's does. It does nothing
+ * where another version is there than `over`, if that is told.
+ */
+export async function writePosition(
+  warehouse: Warehouse,
+  position: Position,
+  over?: number,
+): Promise<void> {
   const { cursor, epoch, final_time, rollbacks, stamps, sealed } = position;
   const { chain, from_block, kinds, source, origin, final_block, final_hash } = cursor;
   const hash = final_hash === null ? 'NULL' : `unhex('${hashHex(final_hash)}')`;
@@ -153,7 +165,7 @@ export async function writePosition(warehouse: Warehouse, position: Position): P
       {final_block:Nullable(UInt64)}, ${hash},
       {final_time:Nullable(UInt32)}, ${rollbacks}, ${position.version}, ${epoch},
       {blocks:Array(UInt64)}, {stamps:Array(UInt32)}, {sealed:Nullable(UInt64)}
-    WHERE ${whileCurrent(chain, epoch)}`;
+    WHERE ${whileCurrent(chain, epoch)} ${over === undefined ? '' : isVersion(chain, over)}`;
   const params = {
     kinds,
     source,
@@ -165,6 +177,10 @@ export async function writePosition(warehouse: Warehouse, position: Position): P
   };
   await warehouse.command(sql, { ...COUNTING, params });
   await checkCurrent(warehouse, chain, epoch);
+}
+
+function isVersion(chain: ChainName, version: number): string {
+  return `AND (SELECT max(version) FROM following WHERE chain = '${chain}') = ${version}`;
 }
 
 /** The last block held; one before the first where there is none. */

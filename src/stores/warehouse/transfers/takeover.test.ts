@@ -20,7 +20,9 @@ import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
+import { readHeld } from './held.ts';
 import { transferStore } from './store.ts';
+import { withdrawUnproved } from './withdraw-unproved.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 30_000 };
@@ -227,5 +229,88 @@ describe('a paused follower whose chain was taken over', () => {
     given(await straight.follow(FOLLOWING, tenure()));
     given(await straight.applyTip('ethereum', chainOf(1, 8, 'A')));
     expect(found).toEqual(await seen());
+  });
+});
+
+describe('what no source tells in full of a chain that is followed', () => {
+  /** Internal transfers of Polygon, which an earlier version said that its node told. */
+  const UNPROVED: Following = { ...FOLLOWING, chain: 'polygon' };
+  const PROVED: Following = { ...UNPROVED, kinds: ['native', 'token'] };
+  const blocks = (...of: Parameters<typeof chainOf>) => {
+    return chainOf(...of).map((block) => {
+      const transfers = block.transfers.map((one) => ({ ...one, chain: 'polygon' as const }));
+      return { ...block, transfers, creations: [] };
+    });
+  };
+
+  async function heldKinds(): Promise<readonly string[]> {
+    const { ranges } = await readHeld(remote, CALL);
+    return [...new Set(ranges.map(({ kind }) => kind))].sort();
+  }
+
+  test(
+    'is not held again by a follower that was paused while it was taken back',
+    async () => {
+      let points = 0;
+      for (let write = 1; write < WRITES_MAX; write += Math.min(EACH, 3)) {
+        await emptied();
+        const { warehouse, paused, wake } = pausedAt(write);
+        const old = transferStore(warehouse, now);
+        const work = (async () => {
+          await old.follow(UNPROVED, tenure());
+          await old.applyTip('polygon', blocks(1, 6, 'A'));
+          await old.finalise('polygon', 3);
+          await old.rollBack('polygon', 4);
+          await old.applyTip('polygon', blocks(5, 3, 'B', 'A'));
+        })();
+        if ((await Promise.race([paused.then(() => 'paused'), work])) !== 'paused') break;
+        const before = await transferStore(remote, now).cursor('polygon');
+        if (!before.checked || before.value === null) {
+          wake();
+          await work;
+          continue;
+        }
+        points += 1;
+        await withdrawUnproved(remote);
+        const tip = given(await transferStore(remote, now).cursor('polygon'))?.tip;
+        wake();
+        await work;
+        const after = given(await transferStore(remote, now).cursor('polygon'));
+        expect([after?.kinds, after?.tip], `paused at write ${write}`).toEqual([
+          ['native', 'token'],
+          tip,
+        ]);
+        expect(await heldKinds()).not.toContain('internal');
+      }
+      expect(points).toBeGreaterThan(2);
+    },
+    TRIALS_MAX_MS,
+  );
+
+  test('taken back by somebody who was paused at any write leaves a later follower alone', async () => {
+    let points = 0;
+    for (let write = 1; write < WRITES_MAX; write += 1) {
+      await emptied();
+      const first = transferStore(remote, now);
+      given(await first.follow(UNPROVED, tenure()));
+      given(await first.applyTip('polygon', blocks(1, 6, 'A')));
+      const { warehouse, paused, wake } = pausedAt(write);
+      const withdrawing = withdrawUnproved(warehouse);
+      if ((await Promise.race([paused.then(() => 'paused'), withdrawing])) !== 'paused') break;
+      points += 1;
+      const next = transferStore(remote, now);
+      const { tip } = given(await next.follow(PROVED, tenure()));
+      const own = Math.min(2, tip.length);
+      given(await next.rollBack('polygon', own));
+      const goal = [...blocks(1, 2, 'A'), ...blocks(3, 2, 'B', 'A')];
+      const applied = given(await next.applyTip('polygon', goal.slice(own)));
+      wake();
+      await withdrawing;
+      const cursor = given(await transferStore(remote, now).cursor('polygon'));
+      expect(cursor, `paused at write ${write}`).toEqual(applied.cursor);
+      expect(await heldKinds()).not.toContain('internal');
+      given(await next.applyTip('polygon', blocks(5, 1, 'B')));
+    }
+    expect(points).toBeGreaterThan(2);
   });
 });

@@ -2,11 +2,11 @@
 // What cannot be held in full (chain/whole-kinds.ts) was recorded once by nodes and files. It would
 // rule out transfers that no such source tells; the rows themselves stay.
 
-import { z } from 'zod';
-import { CHAIN_NAMES } from '../../../chain/chain.ts';
+import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import { wholeKinds } from '../../../chain/whole-kinds.ts';
-import type { Warehouse } from '../engine/executor.ts';
-import { WRITE } from './append.ts';
+import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { claim, claimedEpoch, readPosition, Superseded, writePosition } from './follow-position.ts';
+import { adoptTip } from './follow-takeover.ts';
 import { deleteRows } from './forget-rows.ts';
 
 /** Whoever records blocks of a chain, and whoever records ranges of an address of Solana. */
@@ -20,7 +20,8 @@ const UNTRACED = CHAIN_NAMES.filter((chain) =>
   }),
 );
 const WHOLE_OF_SOLANA = wholeKinds('solana_node', 'solana', NEWEST_BLOCK);
-const one = z.tuple([z.coerce.number()]);
+/** How often a chain may be taken over while it is taken back. */
+const TRIES_MAX = 5;
 
 /** Takes it back where there is any. A crash in between leaves the rest to the next start. */
 export async function withdrawUnproved(warehouse: Warehouse): Promise<void> {
@@ -28,19 +29,31 @@ export async function withdrawUnproved(warehouse: Warehouse): Promise<void> {
   await deleteRows(warehouse, 'coverage', `kind = 'internal' AND chain IN (${chains})`);
   const whole = WHOLE_OF_SOLANA.map((kind) => `AND kind != '${kind}'`).join(' ');
   await deleteRows(warehouse, 'address_coverage', `chain = 'solana' ${whole}`);
-  const followed = `FROM following FINAL WHERE chain IN (${chains}) AND has(kinds, 'internal')`;
-  const some = await warehouse.query(`SELECT 1 ${followed} LIMIT 1`, {
-    ...WRITE,
-    row: one,
-    tuples: true,
-  });
-  if (some.length === 0) return;
-  await warehouse.command(
-    `INSERT INTO following (chain, from_block, kinds, source, observed, final_block, final_hash,
-       final_time, rollbacks, version, epoch, stamp_blocks, stamps, sealed_block)
-     SELECT chain, from_block, arrayFilter(kind -> kind != 'internal', kinds), source, observed,
-       final_block, final_hash, final_time, rollbacks + 1, version + 1, epoch, stamp_blocks,
-       stamps, sealed_block ${followed}`,
-    WRITE,
-  );
+  for (const chain of UNTRACED) await withdrawFollowed(warehouse, chain);
+}
+
+/**
+ * Takes it back of what is followed, under an epoch of its own: a follower that does not know of it,
+ * paused or at work, makes nothing count any more, and neither does this once another has taken over.
+ */
+async function withdrawFollowed(warehouse: Warehouse, chain: ChainName): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const before = await readPosition(warehouse, chain);
+    if (before === null || !before.cursor.kinds.includes('internal')) return;
+    const epoch = Math.max(before.epoch, await claimedEpoch(warehouse, chain)) + 1;
+    try {
+      await claim(warehouse, chain, epoch);
+      const position = await adoptTip(warehouse, before, epoch);
+      const kinds = position.cursor.kinds.filter((kind) => kind !== 'internal');
+      position.cursor = { ...position.cursor, kinds };
+      const over = position.version;
+      // A statement of theirs that was under way at the claim bears the next version.
+      position.version += 1;
+      await writePosition(warehouse, position, over);
+    } catch (error) {
+      // Whoever took over meanwhile may have begun from the row as it was.
+      if (!(error instanceof Superseded)) throw error;
+    }
+  }
+  throw new WarehouseUnavailable('interrupted');
 }

@@ -62,7 +62,11 @@ function nftOf(
   const isOfOthers = initiator !== null && initiator !== PEOPLE[0];
   return memoryTransfer(transaction, from, to, {
     ...over,
-    ...{ usd: null, has_market: null, token: 'N', raw_amount: 0n, token_id: raw_amount },
+    usd: null,
+    has_market: null,
+    token: 'N',
+    raw_amount: 0n,
+    token_id: raw_amount,
     initiator: isOfOthers || initiator === to ? initiator : from,
   });
 }

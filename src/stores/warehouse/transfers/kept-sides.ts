@@ -1,8 +1,8 @@
 // Which sides are edges of a walk, as the engine counts them?
 // The rule of `features/history/edge-rule.ts` for one address alone, in the columns of `sides`:
 // what moved nothing, and what is worthless, counts only where the address may have signed it. So
-// nobody makes an address a hub by logs in its name. An NFT counts where the address is known to have
-// signed it.
+// nobody makes an address a hub by logs in its name. An NFT counts where the address is known to
+// have signed it.
 
 import { CHAIN_NAMES, isEvmChain } from '../../../chain/chain.ts';
 

@@ -33,8 +33,9 @@ export async function withdrawUnproved(warehouse: Warehouse): Promise<void> {
 }
 
 /**
- * Takes it back of what is followed, under an epoch of its own: a follower that does not know of it,
- * paused or at work, makes nothing count any more, and neither does this once another has taken over.
+ * Takes it back of what is followed, under an epoch of its own: a follower that does not know of
+ * it, paused or at work, makes nothing count any more, and neither does this once another has taken
+ * over.
  */
 async function withdrawFollowed(warehouse: Warehouse, chain: ChainName): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

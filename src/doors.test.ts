@@ -262,6 +262,7 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   receipts_index: {},
   registry_bridges: {},
   sanctions_changes: {},
+  solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
   token_creator: { address: LISTED },
   wallet_bridges: { address: LISTED, chain: 'base' },
   wallet_cex: { address: LISTED },

@@ -18,7 +18,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The tools that are asked about one address, and all that are declared. */
 const TOOLS = ['wallet_ofac', 'wallet_bridges', 'wallet_cex', 'wallet_score'];
 const DECLARED = CONTRACTS.flatMap((route) =>
-  route.kind === 'evidence' && route.tool !== null ? [route.tool.name] : [],
+  route.kind === 'evidence' && route.tool !== null && route.tool.when === undefined
+    ? [route.tool.name]
+    : [],
 );
 
 /** The addresses of the simulated world, as its guide lists them. */

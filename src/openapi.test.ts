@@ -107,7 +107,8 @@ test('every answer over every world is what the document says', async () => {
     }
     await app.close();
   }
-  for (const route of EVIDENCE_ROUTES) expect(seen.get(`${route.name} 200`)).toBeGreaterThan(20);
+  // A route that takes addresses of one chain alone is asked in fewer worlds.
+  for (const route of EVIDENCE_ROUTES) expect(seen.get(`${route.name} 200`)).toBeGreaterThan(10);
 });
 
 const REFUSED: readonly (readonly [string, object, number])[] = [

@@ -53,6 +53,8 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'shares a deposit address',
     'launched one that lives, one that died, and more',
     'a token of who launched one that lives, one that died, and more',
+    'a launcher',
+    'a launcher of whose launches one waits',
     'a hole, nothing held beside it',
     'a late start, nothing held beside it',
     'an old tip, some held beside it',

@@ -11,6 +11,7 @@ import type { walletEntity } from '../features/entities/wallet-entity.contract.t
 import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
 import type { health } from '../features/health/health.contract.ts';
+import type { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
 import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
 import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
@@ -30,6 +31,7 @@ export type Contracts = {
   readonly receipts_index: typeof receiptsIndex;
   readonly registry_bridges: typeof registryBridges;
   readonly sanctions_changes: typeof sanctionsChanges;
+  readonly solana_deployer: typeof solanaDeployer;
   readonly token_creator: typeof tokenCreator;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
@@ -121,6 +123,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'open',
     statuses: [200, 503],
     absences: [],
+  },
+  solana_deployer: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/solana/deployer/{address}',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['insufficient_evidence', 'not_deployed'],
   },
   token_creator: {
     kind: 'evidence',

@@ -20,6 +20,7 @@ import { forensics } from './features/forensics.ts';
 import { health } from './features/health.ts';
 import { history } from './features/history.ts';
 import { indexing } from './features/indexing.ts';
+import { launches } from './features/launches.ts';
 import { partner } from './features/partner.ts';
 import { receipts } from './features/receipts.ts';
 import { sanctions } from './features/sanctions.ts';
@@ -39,6 +40,7 @@ export const FEATURES = featureList([
   entities,
   deployers,
   flagStream,
+  launches,
   partner,
   receipts,
   health,

@@ -98,9 +98,9 @@ function publicOptions(parts: ServingParts, base: () => string) {
   // A tool asks its route wherever the route itself is served.
   const tools = toolsOf(CONTRACTS);
   const served = new Set(routes.map(({ name }) => name));
-  const others = [...tools.values()].flatMap(({ route }) =>
-    served.has(route.name) ? [] : [route],
-  );
+  const others = [...tools.values()]
+    .flatMap((tool) => tool.routes)
+    .filter(({ name }) => !served.has(name));
   const answers = answersOf([...options.mounted, ...mounted(others, given)], options);
   return { options: { ...options, doors: [toolDoor(parts, tools, answers)] }, answers };
 }

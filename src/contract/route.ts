@@ -31,8 +31,15 @@ export type AccessRule =
   | 'session'
   | 'operator'
   | 'open';
-/** Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. */
-export type Tool = { readonly name: string; readonly description: string } | null;
+/**
+ * Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. A route
+ * with `when` stands in for the tool's own route where that argument has that value.
+ */
+export type Tool = {
+  readonly name: string;
+  readonly description: string;
+  readonly when?: { readonly argument: string; readonly is: string };
+} | null;
 
 type Fields = z.ZodObject;
 type Nothing = z.ZodObject<Record<never, never>>;

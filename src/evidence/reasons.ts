@@ -1,6 +1,8 @@
 // Answers one question: why was something not checked, or not answered.
 // Every reason is a row here with a stable code; docs/reference/reasons.md is made from this table.
 
+import { LAUNCH_REASONS } from './launch-reasons.ts';
+
 /** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
 export type Why = { readonly code: ReasonCode; readonly reason: string };
 
@@ -339,11 +341,7 @@ export const REASONS = {
     means: 'No record is committed for the address; nothing was checked.',
     next: 'Ask again later, or let the operator run `exhibit deployers walk`.',
   },
-  mint_not_held: {
-    sentence: 'Not among the {launches} settled launches that the launch corpus holds.',
-    means: 'The corpus was read and holds no settled launch of this mint.',
-    next: 'This is not a statement about the mint: the corpus is a part of what is launched.',
-  },
+  ...LAUNCH_REASONS,
   walk_out_of_time: {
     sentence: 'The walk ran out of time before it came to its end; nothing of it was kept.',
     means: 'A walk of a deployer may take a fixed time, and was longer.',

@@ -135,7 +135,7 @@ function askAs({ headers }: Request, parts: McpDoor, calls: CallsUnderWay): AskT
     parts.log.error({ request_id: id, route: MCP_PATH, fault: describe(fault) }, 'fault');
     return heard(refusalSaid(faultRefusal(id), null));
   };
-  return async ({ route: { name } }, sent, call) => {
+  return async ({ route: { name }, sent }, call) => {
     const underWay = calls.begin(headers.get(CLIENT), call.id, call.signal);
     const { asked, done } = askedUntil(underWay.signal, parts.now, parts.budgetMs);
     const startedMs = performance.now();

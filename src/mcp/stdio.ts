@@ -11,7 +11,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { parseInput, type Sent } from '../transport/input.ts';
 import type { Heard } from './tool-result.ts';
 import { type AskTool, toolServer } from './tool-server.ts';
-import { type RouteTool, toolsOf } from './tools.ts';
+import { type Asked, toolsOf } from './tools.ts';
 
 /** The declared routes, and where a client sits. */
 export type ToolServices = {
@@ -53,7 +53,7 @@ export async function serveTools(
 
 function askThrough(to: Connection): AskTool {
   let running = 0;
-  return async ({ route }, sent, { signal }) => {
+  return async ({ route, sent }, { signal }) => {
     // The service would say the same of these, with a path that names no address.
     const input = parseInput(route, sent);
     if (input instanceof Refusal) return said(input.status, input.body);
@@ -75,7 +75,7 @@ function said(status: number, body: unknown): Heard {
 
 const texts = z.record(z.string(), z.string());
 
-function requestOf({ method, path }: RouteTool['route'], { params, query, body }: Sent) {
+function requestOf({ method, path }: Asked['route'], { params, query, body }: Sent) {
   const named = texts.parse(params);
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(String(named[name])),

@@ -2,15 +2,14 @@
 // It holds the words of the protocol and nothing of a way: each door gives it how a route is asked.
 
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import type { Sent } from '../transport/input.ts';
 import { type Heard, toolResult } from './tool-result.ts';
-import type { RouteTool, Tools } from './tools.ts';
+import type { Asked, Tools } from './tools.ts';
 
 /** A call as its client knows it: its id there, and a signal that nobody waits for the answer. */
 export type ToolCall = { readonly id: string | number; readonly signal: AbortSignal };
 
 /** Asks the route of a tool. */
-export type AskTool = (tool: RouteTool, sent: Sent, call: ToolCall) => Promise<Heard>;
+export type AskTool = (asked: Asked, call: ToolCall) => Promise<Heard>;
 
 /** How an answer is to be read; a client shows it to its model with the tools. */
 const INSTRUCTIONS = [
@@ -49,7 +48,7 @@ export function toolServer(tools: Tools, version: string, ask: AskTool): Server 
         `No such tool; there are: ${names}.`,
       );
     }
-    return toolResult(await ask(tool, tool.sentOf(params.arguments), mcpReq));
+    return toolResult(await ask(tool.askedBy(params.arguments), mcpReq));
   });
   return server;
 }

@@ -46,7 +46,44 @@ test('an argument by a name of every object is refused by that name, like any ot
   );
   const sent = toolsOf([evidenceRoute(spec)])
     .get('probe')
-    ?.sentOf(given);
+    ?.askedBy(given).sent;
   expect(sent?.params).toEqual({ address: '0xabc' });
   expect(Object.keys(Object(sent?.query))).toEqual(['constructor']);
+});
+
+describe('a route that stands in for a tool where an argument has a value', () => {
+  const main = evidenceRoute({
+    ...spec,
+    path: '/api/v1/probe/{chain}/{address}',
+    params: z.strictObject({ chain: z.string(), address: z.string() }),
+  });
+  const standIn = evidenceRoute({
+    ...spec,
+    name: 'moon_probe',
+    path: '/api/v1/moon/{address}',
+    tool: { name: 'probe', description: 'Of the moon.', when: { argument: 'chain', is: 'moon' } },
+  });
+
+  test('is asked then, without that argument, whichever is declared first', () => {
+    for (const routes of [
+      [main, standIn],
+      [standIn, main],
+    ]) {
+      const tool = toolsOf(routes).get('probe');
+      expect(tool?.askedBy({ chain: 'moon', address: 'a' })).toMatchObject({
+        route: { name: 'moon_probe' },
+        sent: { params: { address: 'a' }, query: {} },
+      });
+      expect(tool?.askedBy({ chain: 'earth', address: 'a' })).toMatchObject({
+        route: { name: 'probe' },
+        sent: { params: { chain: 'earth', address: 'a' } },
+      });
+      expect(tool?.listed.description).toBe('Probes an address. Of the moon.');
+      expect(tool?.listed.outputSchema).toMatchObject({ oneOf: { length: 4 } });
+    }
+  });
+
+  test('needs a tool to stand in for', () => {
+    expect(() => toolsOf([standIn])).toThrow('probe: no route of its own is this tool');
+  });
 });

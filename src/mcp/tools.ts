@@ -1,6 +1,7 @@
 // Answers one question: which tools are there, and what does a call of one send to its route.
 // A tool is a declared route that names one: its arguments are the route's path, query and body
-// together, its answer is the route's envelope, and nothing of it is written twice.
+// together, its answer is the route's envelope, and nothing of it is written twice. Another route
+// may stand in for it where one argument has one value.
 
 import type { Tool } from '@modelcontextprotocol/server';
 import type { AnyRoute } from '../contract/any-route.ts';
@@ -9,11 +10,14 @@ import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import { given } from '../evidence/measure.ts';
 import type { Sent } from '../transport/input.ts';
 
-/** One tool: the route it asks, how a client sees it, and what its arguments are to the route. */
-export type RouteTool = {
-  readonly route: AnyEvidenceRoute;
+/** A route and what it is sent. */
+export type Asked = { readonly route: AnyEvidenceRoute; readonly sent: Sent };
+
+/** One tool: the routes it may ask, how a client sees it, and what its arguments ask of which. */
+type RouteTool = {
+  readonly routes: readonly AnyEvidenceRoute[];
   readonly listed: Tool;
-  readonly sentOf: (sent: Arguments) => Sent;
+  readonly askedBy: (sent: Arguments) => Asked;
 };
 
 /** The tools by name, in the order of their routes. */
@@ -26,30 +30,41 @@ type Part = 'params' | 'query' | 'body';
 
 /** The tools of the routes that are there. Throws where a declaration cannot be one. */
 export function toolsOf(routes: readonly AnyRoute[]): Tools {
-  const tools = new Map<string, RouteTool>();
+  const own = new Map<string, RouteTool>();
+  const standIns: { readonly route: AnyEvidenceRoute; readonly name: string }[] = [];
   for (const route of routes) {
     if (route.kind !== 'evidence' || route.tool === null) continue;
-    const { name } = route.tool;
-    if (tools.has(name)) throw new Error(`${name}: two routes are this tool`);
-    tools.set(name, toolOf(route, route.tool));
+    const { name, when } = route.tool;
+    if (!('caveat' in route.data.shape)) throw new Error(`${name}: a tool says its caveat`);
+    if (when !== undefined) standIns.push({ route, name });
+    else if (own.has(name)) throw new Error(`${name}: two routes are this tool`);
+    else own.set(name, toolOf(route, route.tool));
   }
-  return tools;
+  for (const { route, name } of standIns) {
+    const tool = own.get(name);
+    if (tool === undefined) throw new Error(`${name}: no route of its own is this tool`);
+    own.set(name, withStandIn(tool, route));
+  }
+  return own;
 }
 
-function toolOf(route: AnyEvidenceRoute, tool: { name: string; description: string }): RouteTool {
-  if (!('caveat' in route.data.shape)) throw new Error(`${tool.name}: a tool says its caveat`);
+function toolOf(
+  route: AnyEvidenceRoute,
+  { name, description }: { readonly name: string; readonly description: string },
+): RouteTool {
   const inputs = inputsOf(route);
   const places = new Map<string, Part>();
   for (const { part, schema } of inputs) {
-    for (const name of Object.keys(propertiesOf(schema))) {
-      if (places.has(name)) throw new Error(`${tool.name}: two arguments are called ${name}`);
-      places.set(name, part);
+    for (const argument of Object.keys(propertiesOf(schema))) {
+      if (places.has(argument)) throw new Error(`${name}: two arguments are called ${argument}`);
+      places.set(argument, part);
     }
   }
   return {
-    route,
+    routes: [route],
     listed: {
-      ...tool,
+      name,
+      description,
       inputSchema: inputSchemaOf(inputs.map(({ schema }) => schema)),
       outputSchema: outputSchemaOf(route),
       annotations: {
@@ -59,8 +74,40 @@ function toolOf(route: AnyEvidenceRoute, tool: { name: string; description: stri
         openWorldHint: true,
       },
     },
-    sentOf: (sent) => sentOf(sent, places, route.body !== null),
+    askedBy: (sent) => ({ route, sent: sentOf(sent, places, route.body !== null) }),
   };
+}
+
+/** The tool with another route in its place where the argument of that route has its value. */
+function withStandIn(tool: RouteTool, route: AnyEvidenceRoute): RouteTool {
+  if (route.tool?.when === undefined) throw new Error(`${route.name}: it says when it is asked`);
+  const { argument, is } = route.tool.when;
+  const standIn = toolOf(route, route.tool);
+  const { listed } = tool;
+  return {
+    routes: [...tool.routes, route],
+    listed: {
+      ...listed,
+      description: `${listed.description} ${route.tool.description}`,
+      outputSchema: joined(listed.outputSchema, standIn.listed.outputSchema),
+    },
+    askedBy: (sent) => {
+      const given = new Map(sent === undefined ? [] : Object.entries(sent));
+      if (given.get(argument) !== is) return tool.askedBy(sent);
+      given.delete(argument);
+      return standIn.askedBy(Object.fromEntries(given));
+    },
+  };
+}
+
+function joined(one: Tool['outputSchema'], other: Tool['outputSchema']): Tool['outputSchema'] {
+  return { type: 'object', oneOf: [one, other].flatMap((schema) => alternatives(schema)) };
+}
+
+function alternatives(schema: Tool['outputSchema']): JsonSchema[] {
+  const oneOf = schema?.['oneOf'];
+  if (!Array.isArray(oneOf)) throw new Error('the answers of a tool are a union of its states');
+  return oneOf;
 }
 
 type Input = { readonly part: Part; readonly schema: JsonSchema };

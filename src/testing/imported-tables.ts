@@ -3,8 +3,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { SPLIT_SHARE } from '../features/launches/hold-out.ts';
 import type { ImportedTable } from '../features/tables/import-rows.ts';
 import { tableImporter } from '../features/tables/import-rows.ts';
+import { LAUNCH_WINDOW_S } from '../features/tables/launches.ts';
 import type { LabelChanges } from '../ports/labels/label-changes.ts';
 import type { OtherListChanges } from '../ports/lists/list-changes.ts';
 import type { StoredRow, TableShape, TableStore } from '../ports/tables/imported-table.ts';
@@ -17,6 +19,7 @@ import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { tableStore } from '../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
 import { OTHER_LIST_NOTES, otherListChangeStore } from '../stores/control/other-list-changes.ts';
+import { walletLaunchTable } from '../stores/control/wallet-launches.ts';
 import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 
@@ -81,7 +84,8 @@ export function keptTables(open = embedded): KeptTables {
     empty: async (table, now = () => IMPORTED_AT) => {
       silent = false;
       await database().query(
-        'truncate exchange_labels, launches, flagged_addresses, other_lists, table_imports cascade',
+        'truncate exchange_labels, launches, flagged_addresses, other_lists, table_imports, ' +
+          'collected_launches, launch_cursors cascade',
       );
       return storeOf(database(), table, now);
     },
@@ -161,4 +165,10 @@ export async function importInto<Row extends StoredRow, P extends string, Answer
     },
   );
   return { outcome, refused, progress };
+}
+
+/** The launches of wallets over a control store, by a clock of its own. */
+export function walletLaunchesIn(database: Database, now = () => IMPORTED_AT) {
+  const options = { windowS: LAUNCH_WINDOW_S, splitShare: SPLIT_SHARE };
+  return walletLaunchTable(database, { simulated: false, nowMs: () => now() * 1_000 }, options);
 }

@@ -57,16 +57,13 @@ function held(planted: Planted): MemoryWorld {
     otherEntries = [],
     labels = [],
     launchers = [],
+    waiting = [],
     transfers = [],
   } = planted;
-  const launches = [...launchers, named('solana', 'launcher elsewhere')].map((deployer) => ({
-    mint: named('solana', `mint of ${deployer}`),
-    deployer,
-    listed_after_window: true,
-    launched_at: STILL_NOW - 100 * HOUR_S,
-    last_checked_at: STILL_NOW - HOUR_S,
-    settled: true,
-  }));
+  const launches = [
+    ...[...launchers, named('solana', 'launcher elsewhere')].map((one) => launchBy(one, true)),
+    ...waiting.map((one) => launchBy(one, null)),
+  ];
   const facts = { as_of: STILL_NOW - HOUR_S, simulated: false };
   return {
     list: {
@@ -111,6 +108,19 @@ function held(planted: Planted): MemoryWorld {
     receipts: { ...facts, receipts: planted.receipts ?? [] },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
     deployers: { ...facts, records: planted.deployers ?? [] },
+  };
+}
+
+/** A launch; `null`: whether it is listed is not known yet. */
+function launchBy(deployer: string, listed_after_window: boolean | null) {
+  const settled = listed_after_window !== null;
+  return {
+    mint: named('solana', `${settled ? '' : 'waiting '}mint of ${deployer}`),
+    deployer,
+    listed_after_window,
+    launched_at: STILL_NOW - 100 * HOUR_S,
+    last_checked_at: STILL_NOW - HOUR_S,
+    settled,
   };
 }
 

@@ -49,6 +49,8 @@ export type Planted = ForensicPlanted & {
   readonly olderEntries?: readonly ListEntry[];
   readonly labels?: readonly ExchangeLabel[];
   readonly launchers?: readonly string[];
+  /** Wallets that made a launch which waits to be settled. */
+  readonly waiting?: readonly string[];
   readonly transfers?: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
   /** Articles about the subject. */

@@ -1,7 +1,7 @@
 // What can a declared route be asked in a world?
 // By the names of its fields: a field that it cannot fill is an error, so that no route slips by.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute } from '../contract/route.ts';
 import { defOf } from '../contract/schema.ts';
@@ -56,7 +56,7 @@ const PATH_CHAIN = 'ethereum';
 /** Every question that a world holds for a route. */
 export function asksOf(route: AskedRoute, world: World): Ask[] {
   const fields = fieldsOf(route);
-  const alone = [...new Set(world.subjects)].map((one) => [one]);
+  const alone = [...new Set(world.subjects)].filter((one) => takes(route, one)).map((one) => [one]);
   const takesList = fields.has('addresses');
   const each = takesList && world.subjects.length > 1 ? [world.subjects, ...alone] : alone;
   const days = fields.has('on') ? [null, ...world.days] : [null];
@@ -69,6 +69,12 @@ export function asksOf(route: AskedRoute, world: World): Ask[] {
   return days.flatMap((on) =>
     each.flatMap((addresses) => chains.map((one) => askOf(route, { addresses, on, chain: one }))),
   );
+}
+
+/** Whether a route takes an address of that form at all: what its declaration refuses is a 400. */
+function takes({ params: { shape } }: AskedRoute, address: string): boolean {
+  if (!isRecord(shape) || !(shape['address'] instanceof z.ZodType)) return true;
+  return shape['address'].safeParse(address).success;
 }
 
 function askOf(route: AskedRoute, fill: Fill): Ask {

@@ -20,6 +20,7 @@ const OF_SILENCE: readonly ReasonCode[] = [
   ...(['not_configured', 'registry_row_missing', 'receipt_not_held', 'simulated'] as const),
   ...(['partial_history', 'form_not_recognised', 'deployer_not_walked'] as const),
   'deployer_chain_not_served',
+  'launch_collection_stale',
   'ring_partial',
 ];
 
@@ -35,13 +36,18 @@ const SAYINGS: readonly Saying[] = [
   ],
   [REASONS.no_receipt.sentence, ['receipts']],
   [REASONS.no_record.sentence, ['deployer_records']],
-  [REASONS.mint_not_held.sentence, ['launch_corpus']],
+  [REASONS.mint_not_held.sentence, ['wallet_launches']],
+  [REASONS.creator_unsettled.sentence, ['wallet_launches']],
+  [REASONS.no_record_settled.sentence, ['wallet_launches']],
+  [REASONS.no_record_misread.sentence, ['wallet_launches']],
   ['No creation by it was met.', ['deployer_records']],
   [' never listed: in no rate.', ['deployer_records']],
   [': no venue lists a pair.', ['deployer_records']],
   ['No ERC-20 token was found among the contracts it made.', ['deployer_records']],
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
   // What a field does not mean, and what an answer is not.
+  ['a record that is not flagged is no clearance.', []],
+  ['likelier to be gone 24 hours later, and nothing else.', []],
   ['could not be checked at the venue: in no rate, and no death.', []],
   ['nothing here is scored, and a record without a death is no clearance.', []],
   ['could not be determined, which is not a finding.', []],

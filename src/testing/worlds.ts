@@ -151,6 +151,19 @@ const TABLE_PLANS: readonly Plan[] = [
     launchers: [named('solana', 'launcher')],
     contradicts: { bulk_wallet_screen: ['results[].state'] },
   },
+  {
+    name: 'a launcher of whose launches one waits',
+    about: named('solana', 'launcher'),
+    launchers: [named('solana', 'launcher')],
+    waiting: [named('solana', 'launcher')],
+    contradicts: { solana_deployer: ['suppressed'] },
+  },
+  {
+    name: 'a mint whose launcher has a record',
+    about: named('solana', `mint of ${named('solana', 'launcher')}`),
+    launchers: [named('solana', 'launcher')],
+    contradicts: {},
+  },
 ];
 
 /** More counterparties than an address may have to be walked past. */

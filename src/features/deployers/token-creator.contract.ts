@@ -5,12 +5,12 @@ import { evidenceRoute } from '../../contract/route.ts';
 import { addressText, checked, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import { deployerRecordData } from './deployer-record.contract.ts';
 
-const CORPUS = { restsOn: ['launch_corpus'] } as const;
+const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 
 const launches = z.strictObject({
   answer: oneOf(['flagged', 'record']),
   launches_settled: z.int().positive(),
-  died: ofRow(z.int().nonnegative(), CORPUS),
+  died: ofRow(z.int().nonnegative(), LAUNCHES),
 });
 
 export const tokenCreator = evidenceRoute({
@@ -39,7 +39,7 @@ export const tokenCreator = evidenceRoute({
     record: deployerRecordData.nullable().describe('Of an Ethereum deployer, where one is held.'),
     launches: launches.nullable().describe('Of a Solana wallet, over its settled launches.'),
     record_checked: checked({ restsOn: ['deployer_records'] }),
-    corpus_checked: checked(CORPUS),
+    corpus_checked: checked(LAUNCHES),
     reason: prose().nullable().describe('Why no record stands beside the creator.'),
     caveat: prose().min(1),
   }),

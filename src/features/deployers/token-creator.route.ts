@@ -12,7 +12,7 @@ import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
-import type { LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { WalletLaunches, WalletRecord } from '../../ports/launches/wallet-launches.ts';
 import { launchAnswer } from '../tables/launches.ts';
 import { chainNotServed, noLaunchFound } from './absent.ts';
 import { recordShown } from './record-shown.ts';
@@ -24,7 +24,7 @@ type Data = z.input<typeof tokenCreator.data>;
 export type CreatorPorts = {
   readonly chainFacts: ChainFacts;
   readonly deployerRecords: DeployerRecords;
-  readonly launchCorpus: LaunchCorpus;
+  readonly walletLaunches: WalletLaunches;
 };
 
 const CAVEAT =
@@ -49,41 +49,44 @@ export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCr
   };
 }
 
-/** A mint of the Solana launch corpus. */
-async function minted({ launchCorpus }: CreatorPorts, address: string) {
-  const look = await launchCorpus.lookUp([address]);
+/** A mint whose launch is on record. */
+async function minted({ walletLaunches }: CreatorPorts, address: string) {
+  const look = await walletLaunches.launchOf(address);
   if (!look.checked) return tokenCreator.absent.not_deployed({ subject: address, silent: look });
-  const creator = look.value.launchers.get(address);
-  if (creator === undefined) {
-    const reason = why('mint_not_held', { launches: String(look.value.settled_launches) });
+  const { corpus, launch } = look.value;
+  if (launch === null) {
+    const reason = why('mint_not_held', { launches: corpus.settled_launches.toLocaleString('en') });
     const consulted = [look] as const;
     return tokenCreator.absent.insufficient_evidence({ subject: address, why: reason, consulted });
   }
-  const counts = await launchCorpus.lookUp([creator]);
-  const count = counts.checked ? counts.value.found.get(creator) : undefined;
+  const creator = launch.deployer;
+  const record = await walletLaunches.of(creator);
   const data: Data = {
     address,
     chain: 'solana',
     creator,
     factory: null,
-    creation_tx: null,
+    creation_tx: launch.signature,
     creation_block: null,
     code_size: null,
     record: null,
-    launches:
-      count === undefined
-        ? null
-        : {
-            answer: launchAnswer(count),
-            launches_settled: count.launches_settled,
-            died: count.died,
-          },
+    launches: record.checked ? launchesOf(creator, record.value) : null,
     record_checked: false,
-    corpus_checked: claim(counts, isWhole, isNot),
-    reason: counts.checked ? null : counts.why.reason,
+    corpus_checked: claim(record, isWhole, isNot),
+    reason: record.checked ? whyNoLaunches(record.value) : record.why.reason,
     caveat: CAVEAT,
   };
   return tokenCreator.ok({ subject: address, data, rests: [look] });
+}
+
+function launchesOf(deployer: string, { settled, died }: WalletRecord): Data['launches'] {
+  if (settled === 0) return null;
+  const count = { deployer, launches_settled: settled, died };
+  return { answer: launchAnswer(count), launches_settled: settled, died };
+}
+
+function whyNoLaunches({ settled, waiting }: WalletRecord): string | null {
+  return settled > 0 ? null : why('creator_unsettled', { waiting: String(waiting.length) }).reason;
 }
 
 const isWhole = (): true => true;

@@ -10,13 +10,15 @@ import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
 import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
-import { memoryLaunchCorpus } from '../../testing/memory/imported-tables.ts';
+import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
 import { recordFields } from './record.ts';
 import { tokenCreator } from './token-creator.contract.ts';
 import { type CreatorPorts, tokenCreatorHandler } from './token-creator.route.ts';
 
 const [TOKEN, DEPLOYER, FACTORY] = [evm('token'), evm('deployer'), evm('factory')] as const;
 const [MINT, WALLET] = [named('solana', 'mint'), named('solana', 'wallet')] as const;
+const [FRESH, NEWCOMER] = [named('solana', 'fresh mint'), named('solana', 'newcomer')] as const;
+const SIGNATURE = named('solana', 'signature');
 const TX = `0x${'1'.repeat(64)}`;
 const DATED = { as_of: STILL_NOW - 60, simulated: false };
 const WALK = walkOf(DEPLOYER, { launches: [launchOf('a', 'died')], direct_creations: 1 });
@@ -35,9 +37,10 @@ function ports(over: Partial<CreatorPorts> = {}): CreatorPorts {
       ],
     }),
     deployerRecords: memoryDeployerRecords({ ...DATED, records: [{ ...WALK, failed: null }] }),
-    launchCorpus: memoryLaunchCorpus({
+    walletLaunches: memoryWalletLaunches({
       ...DATED,
-      launches: [launchedOnSolana(MINT, WALLET, false)],
+      launches: [launchedOnSolana(MINT, WALLET, false), launchedOnSolana(FRESH, NEWCOMER, null)],
+      signatures: new Map([[FRESH, SIGNATURE]]),
     }),
     ...over,
   };
@@ -141,6 +144,19 @@ describe('says', () => {
     });
   });
 
+  test('who launched a mint that has not settled, and that nothing of theirs has', async () => {
+    expect(await asked(FRESH)).toMatchObject({
+      state: 'ok',
+      data: {
+        creator: NEWCOMER,
+        creation_tx: SIGNATURE,
+        launches: null,
+        corpus_checked: true,
+        reason: 'None of the launches of this creator has settled; 1 wait to be.',
+      },
+    });
+  });
+
   test('insufficient_evidence of an account without code, and of a mint that is not held', async () => {
     expect(await asked(evm('nobody'))).toMatchObject({
       state: 'insufficient_evidence',
@@ -150,7 +166,7 @@ describe('says', () => {
     expect(await asked(named('solana', 'another'))).toMatchObject({
       state: 'insufficient_evidence',
       data: null,
-      reason: 'Not among the 1 settled launches that the launch corpus holds.',
+      reason: 'Not among the launches on record, of which 1 have settled.',
     });
   });
 });
@@ -158,8 +174,8 @@ describe('says', () => {
 describe('is silent', () => {
   test('not_deployed where no chain can be asked, and while no launch corpus is there', async () => {
     expect(await asked(TOKEN, 'polygon')).toMatchObject({ state: 'not_deployed', data: null });
-    const launchCorpus = memoryLaunchCorpus({ ...DATED, launches: null });
-    expect(await asked(MINT, 'solana', { launchCorpus })).toEqual({
+    const walletLaunches = memoryWalletLaunches({ ...DATED, launches: null });
+    expect(await asked(MINT, 'solana', { walletLaunches })).toEqual({
       state: 'not_deployed',
       subject: MINT,
       sources: [],

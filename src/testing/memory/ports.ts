@@ -12,6 +12,7 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
@@ -25,7 +26,6 @@ import { memoryRing } from './counterparty-ring.ts';
 import { type MemoryDeployers, memoryDeployerRecords } from './deployer-records.ts';
 import { type MemoryClusters, memoryEntityClusters } from './entity-clusters.ts';
 import {
-  type MemoryCorpus,
   type MemoryFlagged,
   type MemoryLabels,
   type MemoryOtherLists,
@@ -38,12 +38,13 @@ import { type MemoryArticles, memoryReceiptFolder } from './receipt-folder.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
 import { type MemoryHistory, memoryTransferHistory } from './transfer-history.ts';
+import { type MemoryLaunches, memoryWalletLaunches } from './wallet-launches.ts';
 
 /** What a world in memory holds, port by port. */
 export type MemoryWorld = {
   readonly list: MemoryListOptions;
   readonly labels: MemoryLabels;
-  readonly corpus: MemoryCorpus;
+  readonly corpus: MemoryLaunches;
   readonly history: MemoryHistory;
   /** Whether the ring around the list is still to be built; left out, it is built. */
   readonly ringUnbuilt?: boolean;
@@ -69,6 +70,7 @@ export type MemoryPorts = {
   readonly sanctionsList: SanctionsList;
   readonly exchangeLabels: ExchangeLabels;
   readonly launchCorpus: LaunchCorpus;
+  readonly walletLaunches: WalletLaunches;
   readonly transferHistory: TransferHistory;
   readonly counterpartyRing: CounterpartyRing;
   readonly entityClusters: EntityClusters;
@@ -89,6 +91,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     sanctionsList: memorySanctionsList(world.list),
     exchangeLabels: memoryExchangeLabels(world.labels),
     launchCorpus: memoryLaunchCorpus(world.corpus),
+    walletLaunches: memoryWalletLaunches(world.corpus),
     transferHistory: coveredHistory(memoryTransferHistory(world.history), tip),
     counterpartyRing: coveredRing(memoryRing(world.history, world.ringUnbuilt), tip),
     entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),

@@ -12,6 +12,7 @@ export function silentPorts(why: Why): MemoryPorts {
   const list = unread('sanctions_list', why);
   const labels = unread('exchange_labels', why);
   const corpus = unread('launch_corpus', why);
+  const launches = unread('wallet_launches', why);
   const history = unread('transfer_history', why);
   return {
     sanctionsList: {
@@ -21,6 +22,7 @@ export function silentPorts(why: Why): MemoryPorts {
     },
     exchangeLabels: { lookUp: async () => labels },
     launchCorpus: { lookUp: async () => corpus },
+    walletLaunches: { of: async () => launches, launchOf: async () => launches },
     transferHistory: {
       worths: UNPRICED,
       chainsRead: async () => history,

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Read } from './evidence/reading.ts';
-import { destinationOf } from './features/bridges/destination.ts';
+import { type Destination, destinationOf } from './features/bridges/destination.ts';
 import { decodeReceipt } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
 import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges/bridge-registry.ts';
@@ -85,7 +85,13 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
   const nodes = () =>
     new Map((['ethereum', 'base'] as const).map((chain) => [chain, chains[chain].rpc] as const));
   const now = () => Math.floor(Date.now() / 1_000);
-  const arrivals = () => nodeArrivals({ nodes: nodes(), simulated: false, now });
+  const bounds = { simulated: false, now, timeMs: 20_000, rangesMax: 30 } as const;
+  const arrivals = () => nodeArrivals({ nodes: nodes(), ...bounds });
+  const told = ({ state, reason, ...rest }: Destination) => ({
+    ...rest,
+    state: state instanceof Read ? state.value : state,
+    reason: reason === null ? null : reason.reason,
+  });
 
   /** Sends what a pair sends, by these terms. */
   async function sentBy(pair: Pair, terms: Terms) {
@@ -97,8 +103,9 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const event = events.find(({ kind }) => kind === 'bridge');
     const time = await arrivals().timeOf('ethereum', reading.value.block, SIGNAL);
     if (event === undefined || !(time instanceof Read)) throw new Error('nothing was sent');
-    const where = () =>
-      destinationOf(arrivals(), ofProtocol(pair.protocol), { event, at: time.value }, SIGNAL);
+    const asked = { event, at: time.value };
+    const where = async () =>
+      told(await destinationOf(arrivals(), ofProtocol(pair.protocol), asked, SIGNAL));
     return { tx, where };
   }
 
@@ -169,8 +176,9 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     if (!(reading instanceof Read)) throw new Error('the receipt was not read');
     const [event] = decodeReceipt(reading.value, registryIndex(ofProtocol('across'))).events;
     if (event === undefined) throw new Error('nothing was sent');
-    const alone = nodeArrivals({ nodes: new Map(), simulated: false, now });
-    const said = await destinationOf(alone, ofProtocol('across'), { event, at: now() }, SIGNAL);
+    const alone = nodeArrivals({ nodes: new Map(), ...bounds });
+    const asked = { event, at: now() };
+    const said = told(await destinationOf(alone, ofProtocol('across'), asked, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', tx: null, state: null }));
     expect(said.reason).toContain('A node of base');
   });
@@ -186,7 +194,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const own = ofProtocol('layerzero').map((row) => ({ ...row, role: 'messaging' as const }));
     const [event] = decodeReceipt(reading.value, registryIndex(own)).events;
     if (event === undefined) throw new Error('nothing was sent');
-    const said = await destinationOf(arrivals(), own, { event, at: now() }, SIGNAL);
+    const said = told(await destinationOf(arrivals(), own, { event, at: now() }, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', state: 'messaging_only' }));
   });
 

@@ -10,6 +10,7 @@ import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
+import type { MemoryArrivals } from './memory/bridge-arrivals.ts';
 import { memoryPorts } from './memory/ports.ts';
 import { heldInFull } from './memory/transfers.ts';
 
@@ -19,11 +20,13 @@ export const VAULT = evm('vault');
 export const ENDPOINT = evm('endpoint');
 export const OFT = evm('token that bridges itself');
 export const HUB = evm('hub pool');
+export const FAR_POOL = evm('spoke pool of the other chain');
 export const RELAYER = evm('relayer');
 export const USDC = evm('usdc');
 export const NOBODY = `0x${'0'.repeat(40)}`;
 
-function row(address: string, name: string, over: Partial<RegistryRow> = {}): RegistryRow {
+/** A row of the table. */
+export function row(address: string, name: string, over: Partial<RegistryRow> = {}): RegistryRow {
   return {
     chain: 'ethereum',
     address,
@@ -50,6 +53,7 @@ export const ROWS = [
 export type World = {
   readonly transfers: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
+  readonly arrivals?: MemoryArrivals;
   readonly rows?: readonly RegistryRow[] | null;
   readonly coverage?: ReturnType<typeof heldInFull>;
   readonly simulated?: boolean;
@@ -71,6 +75,7 @@ export function portsOf(world: World) {
     },
     bridges: { ...dated, simulated: false, rows: world.rows === undefined ? ROWS : world.rows },
     receipts: { ...dated, receipts: world.receipts ?? [] },
+    ...(world.arrivals === undefined ? null : { arrivals: world.arrivals }),
   });
 }
 
@@ -83,11 +88,11 @@ export async function asked(
   ports: ReturnType<typeof portsOf>,
   address = SUBJECT,
   chain = 'ethereum',
+  signal = new AbortController().signal,
 ) {
   const params = walletBridges.params.parse({ address });
   const query = walletBridges.query.parse({ chain });
   const now = () => STILL_NOW;
-  const signal = new AbortController().signal;
   const handler = walletBridgesHandler(ports) as Call;
   return handler({ params, query, body: undefined }, { now, signal });
 }

@@ -1,26 +1,40 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
+import type { ArrivalLog } from '../ports/bridges/bridge-arrivals.ts';
 import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm } from './addresses.ts';
+import { BOB, PAIRS, TOKEN } from './bridge-pairs.ts';
+import { STILL_NOW } from './clock.ts';
+import { inOrder, logOf, movedLog } from './event-logs.ts';
 
 /** The contract of every world's registry that moves assets. */
 export const BRIDGE = evm('bridge');
 const MESSENGER = evm('messenger');
 const PROVIDERS = evm('pool of providers');
+const FAR_BRIDGE = evm('bridge of the other chain');
 
-/** The contracts of the registry: one that moves assets, and two through which nobody bridges. */
+/**
+ * The contracts of the registry: one that moves assets, another on the other chain, and two through
+ * which nobody bridges.
+ */
 export const BRIDGE_ROWS: readonly RegistryRow[] = [
   bridgeRow(BRIDGE, 'SpokePool', 'liquidity'),
+  bridgeRow(FAR_BRIDGE, 'SpokePool', 'liquidity', 'base'),
   bridgeRow(MESSENGER, 'Endpoint', 'messaging'),
   bridgeRow(PROVIDERS, 'HubPool', 'providers'),
 ];
 
-function bridgeRow(address: string, name: string, role: RegistryRow['role']): RegistryRow {
+function bridgeRow(
+  address: string,
+  name: string,
+  role: RegistryRow['role'],
+  chain: RegistryRow['chain'] = 'ethereum',
+): RegistryRow {
   return {
-    chain: 'ethereum',
+    chain,
     address,
     protocol: 'across',
     name,
@@ -50,6 +64,10 @@ type BridgeWorld = {
   readonly said: readonly string[];
   readonly transfers: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
+  /** What was logged on the other chain. */
+  readonly arrivals?: readonly ArrivalLog[];
+  /** What the list item that contradicts a claim holds. */
+  readonly item?: string;
 };
 
 const TOTALS = ['out_usd', 'in_usd', 'transfers', 'transactions'].map((one) => `totals.${one}`);
@@ -66,11 +84,35 @@ function receiptOf(
   return { ...facts, value: 0n, input: null, success: true, logs };
 }
 
+const AMOUNT = 70_000_000n;
+
+/** A deposit of a token, its receipt, and its fill on the other chain. */
+function depositOf({ subject, transferOf }: BridgeCast) {
+  const [across] = PAIRS;
+  if (across === undefined) throw new Error('no pair');
+  const terms = {
+    ...{ recipient: BOB, amount: AMOUNT - 1n, origin: 1, id: 9 },
+    deadline: STILL_NOW + DAY_S,
+  };
+  const token = { kind: 'token', token: TOKEN, symbol: 'USDC', decimals: 6 } as const;
+  const sent = transferOf(subject, BRIDGE, { ...token, raw_amount: AMOUNT, has_market: true });
+  const logs = inOrder(
+    movedLog(TOKEN, subject, BRIDGE, AMOUNT),
+    logOf(BRIDGE, ...across.sent(terms)),
+  );
+  const log = logOf(FAR_BRIDGE, ...across.arrived(terms, sent.tx, BRIDGE));
+  return { sent, receipt: receiptOf(sent, logs), fill: { tx: FAR_TX, block: 5, log } };
+}
+
+const DAY_S = 86_400;
+const FAR_TX = `0x${'f'.repeat(64)}`;
+
 /** Worlds in which the subject deals with bridges, or seems to. */
 export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
   const { subject, near, poison, spam, transferOf } = cast;
   const paid = transferOf(subject, BRIDGE);
   const sent = transferOf(subject, near);
+  const { sent: deposit, receipt, fill } = depositOf(cast);
   const unpriced = { ...spam, initiator: subject, has_market: null };
   return [
     {
@@ -86,6 +128,20 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
       said: ['bridges', 'protocols_seen', 'contacts', 'contacts_count'],
       transfers: [paid],
       receipts: [receiptOf(paid, [])],
+    },
+    {
+      name: 'sent something through a bridge, and it arrived',
+      said: ['bridges', 'contacts', 'deposits[].destination.state'],
+      transfers: [deposit],
+      receipts: [receipt],
+      arrivals: [fill],
+      item: deposit.tx,
+    },
+    {
+      name: 'sent something through a bridge that is on its way',
+      said: ['bridges', 'contacts', 'contacts_count'],
+      transfers: [deposit],
+      receipts: [receipt],
     },
     {
       name: 'paid a bridge in a token without a price',

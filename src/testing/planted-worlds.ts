@@ -106,6 +106,7 @@ function held(planted: Planted): MemoryWorld {
       entries: [otherEntryOf(evm('listed elsewhere')), ...otherEntries],
     },
     receipts: { ...facts, receipts: planted.receipts ?? [] },
+    arrivals: { ...facts, logs: new Map([['base', given(planted.arrivals)]]) },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
     deployers: { ...facts, records: planted.deployers ?? [] },
   };

@@ -1,6 +1,7 @@
 // What is planted in a world, and what may therefore not be said there?
 
 import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
+import type { ArrivalLog } from '../ports/bridges/bridge-arrivals.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
@@ -53,6 +54,8 @@ export type Planted = ForensicPlanted & {
   readonly waiting?: readonly string[];
   readonly transfers?: readonly HistoryTransfer[];
   readonly receipts?: readonly ReceiptFacts[];
+  /** What contracts of bridges logged on Base. */
+  readonly arrivals?: readonly ArrivalLog[];
   /** Articles about the subject. */
   readonly articles?: ReceiptFiles;
   readonly deployers?: readonly CommittedRecord[];

@@ -52,6 +52,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   labelChanges: { newest: [] },
   otherListChanges: { newest: [], imports: [] },
   sanctionsChanges: { newest: [], files: [] },
+  bridgeArrivals: { lookUp: ['found'] },
   contractCreations: { around: [] },
   entityTies: { tiedTo: ['ties'] },
 };

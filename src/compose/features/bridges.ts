@@ -59,15 +59,22 @@ const RECEIPT_LIMITS: RpcLimits = {
   attemptsMax: 2,
 };
 
+/** What one look-up of an arrival may spend: in a request, and at the command. */
+const REQUEST_RANGES_MAX = 30;
+const COMMAND_ARRIVALS = { timeMs: 120_000, rangesMax: 500 } as const;
+
 export const bridges = feature({
   name: 'bridges',
   heading: 'Bridges',
   open: ({ config, outside }: Base) => {
     const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
+    const { simulate: simulated, liveBudgetMs: timeMs } = config;
+    const bounds = { timeMs, rangesMax: REQUEST_RANGES_MAX };
     return {
       ports: {
         bridgeRegistry: bridgeRegistryOf(),
-        transactionReceipts: nodeReceipts({ nodes, simulated: config.simulate, now: nowS }),
+        transactionReceipts: nodeReceipts({ nodes, simulated, now: nowS }),
+        bridgeArrivals: nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
       },
       services: {},
       close,
@@ -94,6 +101,17 @@ export const bridges = feature({
       title: 'Transaction receipts',
       says: 'Which message and destination a bridge transaction names',
       pages: false,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc }) =>
+          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+      },
+    },
+    bridgeArrivals: {
+      tag: 'bridge_arrivals',
+      title: 'Bridge arrivals',
+      says: 'What became of a deposit on the other chain',
+      pages: true,
       freshness: {
         kind: 'per_answer',
         absence: ({ rpc }) =>
@@ -221,11 +239,8 @@ async function explained(
   if (!destination) return { read: true, ...said } as const;
   const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const byChain = nodes === null ? new Map() : nodes.byChain;
-  const arrivals = nodeArrivals({
-    nodes: byChain,
-    simulated: config?.simulate === true,
-    now: nowS,
-  });
+  const simulated = config?.simulate === true;
+  const arrivals = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
   const told = await withArrivals(said, facts, rows, (event) =>
     arrivalOf(arrivals, rows, { event, chain: said.chain, block: facts.block }, signal),
   );

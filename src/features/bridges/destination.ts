@@ -3,8 +3,13 @@
 // in which it could have; until then it is on its way.
 
 import type { EvmChainName } from '../../chain/chain.ts';
-import { map, Part, Read, seen } from '../../evidence/reading.ts';
-import type { ArrivalLog, BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
+import { decided, map, Read } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  ArrivalLog,
+  BridgeArrivals,
+  BridgeArrivalsPort,
+} from '../../ports/bridges/bridge-arrivals.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeProtocol,
@@ -16,10 +21,26 @@ import { NOBODY } from './protocols/layout.ts';
 import { movesAssets, registryIndex } from './registry.ts';
 
 /** What is asked about: something that was sent, and when. */
-type Sent = {
+export type Sent = {
   readonly event: DecodedEvent;
   /** Unix seconds. */
   readonly at: number;
+};
+
+/** What came of it, as far as that was read. */
+type Outcome = 'matched' | 'in_flight' | 'unmatched';
+
+/** The other side of something that was sent, with the reading that its state rests on. */
+export type Destination = {
+  readonly chain: string | null;
+  /** The transaction that paid it there. */
+  readonly tx: string | null;
+  /** `null` where nothing can be said. */
+  readonly state: Read<Outcome, BridgeArrivalsPort> | 'messaging_only' | null;
+  /** The rule by which both sides were joined. */
+  readonly matched_by: Arrival['matched_by'];
+  /** Why nothing can be said. */
+  readonly reason: Why | null;
 };
 
 /** A protocol without a deadline of its own is waited for this long. */
@@ -40,13 +61,28 @@ export async function arrivalOf(
   const { event, block } = sent;
   const own = BRIDGE_CHAINS.find((one) => one === sent.chain);
   if (own === undefined) throw new TypeError('an event of a chain that is not covered');
-  if (event.kind === 'message') return destinationOf(arrivals, rows, { event, at: 0 }, signal);
+  if (event.kind === 'message') return shown(messageOnly(event.destination));
   const time = await arrivals.timeOf(own, block, signal);
-  if (time instanceof Read) {
-    return destinationOf(arrivals, rows, { event, at: time.value }, signal);
-  }
-  const nowhere = { chain: event.destination, tx: null, state: null, matched_by: null } as const;
-  return { ...nowhere, reason: `When it was sent was not read: ${time.why.reason}` };
+  const told =
+    time instanceof Read
+      ? await destinationOf(arrivals, rows, { event, at: time.value }, signal)
+      : notTold(event.destination, time.why);
+  return shown(told);
+}
+
+function shown({ state, reason, ...rest }: Destination): Arrival {
+  const said = state instanceof Read ? state.value : state;
+  return { ...rest, state: said, reason: reason === null ? null : reason.reason };
+}
+
+/** Of what nothing can be said, and why. */
+export function notTold(chain: string | null, reason: Why): Destination {
+  return { chain, tx: null, state: null, matched_by: null, reason };
+}
+
+/** Of what only a message was sent: whether that moved anything is its application's. */
+export function messageOnly(chain: string | null): Destination {
+  return { chain, tx: null, state: 'messaging_only', matched_by: null, reason: null };
 }
 
 /** Looks for the other side of what was sent. */
@@ -55,45 +91,50 @@ export async function destinationOf(
   rows: readonly RegistryRow[],
   { event, at }: Sent,
   signal: AbortSignal,
-): Promise<Arrival> {
-  const nowhere = { chain: event.destination, tx: null, state: null, matched_by: null } as const;
-  if (event.kind === 'message') return { ...nowhere, state: 'messaging_only', reason: null };
-  const chain = BRIDGE_CHAINS.find((one) => one === event.destination);
-  if (chain === undefined) return { ...nowhere, reason: 'The other chain is not covered.' };
+): Promise<Destination> {
+  const { protocol, destination } = event;
+  if (event.kind === 'message') return messageOnly(destination);
+  const chain = BRIDGE_CHAINS.find((one) => one === destination);
+  if (chain === undefined) {
+    const named = destination === null ? 'a chain that it does not name' : destination;
+    return notTold(destination, why('destination_not_covered', { chain: named }));
+  }
   const rule = ruleOf(event);
-  if (rule === null)
-    return { ...nowhere, reason: 'The event bears nothing that joins both sides.' };
+  if (rule === null) {
+    return notTold(chain, why('destination_not_joined', { event: event.event }));
+  }
   const contracts = rows.filter(
-    (row) => row.chain === chain && row.protocol === event.protocol && movesAssets(row),
+    (row) => row.chain === chain && row.protocol === protocol && movesAssets(row),
   );
   if (contracts.length === 0) {
-    return { ...nowhere, reason: `The registry has no contract of ${event.protocol} on ${chain}.` };
+    return notTold(chain, why('registry_row_missing', { chain: `${protocol} on ${chain}` }));
   }
   const until = untilOf(event, at);
+  const index = registryIndex(rows);
+  const isPaid = (log: ArrivalLog) =>
+    eventsOf(chain, log, index).some((arrival) => isOf(event, arrival, rule));
   const reading = await arrivals.lookUp(
     {
       chain,
       contracts: [...new Set(contracts.map(({ address }) => address))],
-      topics: topicsOf(event.protocol),
+      topics: topicsOf(protocol),
       since: at - CLOCKS_APART_S,
       until,
+      wanted: isPaid,
     },
     signal,
   );
-  const index = registryIndex(rows);
-  const logs = seen(map(reading, (found) => found.logs));
-  const paid = logs?.find((one) =>
-    eventsOf(chain, one, index).some((arrival) => isOf(event, arrival, rule)),
-  );
+  const met = decided(reading, ({ found }) => found.length > 0);
+  if (!(met instanceof Read)) return notTold(chain, met.why);
+  const [paid] = met.value.found;
   if (paid !== undefined) {
-    return { ...nowhere, tx: paid.tx, state: 'matched', matched_by: rule, reason: null };
+    const state = map(met, (): Outcome => 'matched');
+    return { chain, tx: paid.tx, state, matched_by: rule, reason: null };
   }
-  if (!(reading instanceof Read)) {
-    const cut = reading instanceof Part ? 'not read to the end' : 'not read';
-    return { ...nowhere, reason: `What ${chain} logged was ${cut}: ${reading.why.reason}` };
-  }
-  const state = reading.value.head_time <= until ? 'in_flight' : 'unmatched';
-  return { ...nowhere, state, reason: null };
+  // A chain whose newest block is older than the end of the time may still pay it.
+  const open = (head: number): Outcome => (head <= until ? 'in_flight' : 'unmatched');
+  const state = map(met, ({ head_time }) => open(head_time));
+  return { chain, tx: null, state, matched_by: null, reason: null };
 }
 
 function untilOf({ protocol, promised }: DecodedEvent, at: number): number {

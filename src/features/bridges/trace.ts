@@ -17,6 +17,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import type {
   BridgeChain,
   BridgeProtocol,
@@ -50,6 +51,7 @@ export type BridgePorts = {
   readonly bridgeRegistry: BridgeRegistry;
   readonly transferHistory: TransferHistory;
   readonly transactionReceipts: TransactionReceipts;
+  readonly bridgeArrivals: BridgeArrivals;
 };
 
 /** The ports without which nothing can be said. */
@@ -91,6 +93,8 @@ export type Trace = {
   readonly from_block: number | null;
   readonly to_block: number | null;
   readonly table: Pick<RegistryTable, 'id' | 'reviewed'> & { readonly rows: number };
+  /** The registry by which it was traced. */
+  readonly registry: RegistryTable['rows'];
 };
 
 /** How far the receipts were read, of contacts and of candidates. */
@@ -213,6 +217,7 @@ function traceOf(
     provenance: history.provenance,
     ...spanOf(history.coverage),
     table: { id: table.id, reviewed: table.reviewed, rows: table.rows.length },
+    registry: table.rows,
   };
 }
 

@@ -5,6 +5,7 @@ import { evidenceRoute } from '../../contract/route.ts';
 import {
   addressText,
   checked,
+  claimedWords,
   harmless,
   isoDay,
   isoTime,
@@ -17,6 +18,7 @@ import {
 
 const TRACE = { restsOn: ['bridge_registry', 'transfer_history'] } as const;
 const RECEIPTS = { restsOn: ['transaction_receipts'] } as const;
+const ARRIVALS = { restsOn: ['bridge_arrivals'] } as const;
 
 const count = z.int().nonnegative();
 const usd = z.number().nonnegative();
@@ -80,6 +82,32 @@ const contact = z.strictObject({
   events: z.array(event).min(1).nullable(),
 });
 
+// What the address sent, and its other side. `in_flight` and `unmatched` deny an arrival so far, or
+// for good: each rests on what the other chain's contracts logged. Where that was not read, `state`
+// is null and `reason` says why.
+const deposit = z.strictObject({
+  protocol: words(),
+  name: words(),
+  contract: words(),
+  tx: words(),
+  at: isoTime,
+  event: words().nullable(),
+  message_id: words().nullable(),
+  asset: words().nullable(),
+  amount: words().nullable(),
+  destination: z.strictObject({
+    chain: words().nullable(),
+    tx: words().nullable(),
+    state: claimedWords(
+      ['matched', 'in_flight', 'unmatched', 'messaging_only'],
+      ['in_flight', 'unmatched'],
+      ARRIVALS,
+    ).nullable(),
+    matched_by: oneOf(['message_id', 'fill_rules']).nullable(),
+    reason: prose().nullable(),
+  }),
+});
+
 const claimedCount = negative(count.nullable(), TRACE);
 const claimedUsd = negative(usd.nullable(), TRACE);
 
@@ -120,6 +148,11 @@ export const walletBridges = evidenceRoute({
     price_basis: words().min(1),
     contacts: negative(z.array(contact).nullable(), TRACE),
     contacts_count: claimedCount,
+    deposits: z
+      .array(deposit)
+      .min(1)
+      .nullable()
+      .describe('What was sent, the newest first; null where the trace shows that of none.'),
     transfers_left_out: z.strictObject({ zero_value: claimedCount, no_market_token: claimedCount }),
     liquidity_actions: claimedCount,
     receipts: z

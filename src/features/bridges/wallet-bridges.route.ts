@@ -13,6 +13,7 @@ import { decided, map, Part, type Partly, Read, seen } from '../../evidence/read
 import { type Why, why } from '../../evidence/reasons.ts';
 import { isSignedBy } from '../../ports/history/signing.ts';
 import type { Contact } from './contacts.ts';
+import { type Deposit, depositsOf } from './deposits.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 import {
   type BridgeDealings,
@@ -27,7 +28,7 @@ import { walletBridges } from './wallet-bridges.contract.ts';
 
 type Data = z.input<typeof walletBridges.data>;
 
-/** How many contacts an answer shows, the newest. */
+/** How many contacts, and how many deposits, an answer shows: the newest. */
 const CONTACTS_SHOWN_MAX = 100;
 
 const PRICE_BASIS =
@@ -56,9 +57,13 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
       const reason = why('no_bridge_seen', { chain, rows, rest: trace.why.reason });
       return walletBridges.absent.not_deployed({ subject: address, silent: trace, why: reason });
     }
+    const { contacts, registry } = known;
+    const asked = { rows: registry, most: CONTACTS_SHOWN_MAX, signal };
+    const [newest, ...older] = await depositsOf(ports.bridgeArrivals, contacts, asked);
     const data: Data = {
       address,
       chain,
+      deposits: newest === undefined ? null : [newest, ...older].map(depositShown),
       ...sums(trace),
       coverage: coverageOf(trace, known),
       ...lists(address, trace),
@@ -222,6 +227,30 @@ function eventOf(one: DecodedEvent) {
     origin: one.origin,
     destination: one.destination,
     logged: { ...logged, amount: inText(logged.amount) },
+  };
+}
+
+function depositShown({ contact, event, destination }: Deposit) {
+  const { row, transfer } = contact;
+  const { state, reason, chain, tx, matched_by } = destination;
+  const amount = event === null ? null : event.amount;
+  return {
+    protocol: row.protocol,
+    name: row.name,
+    contract: event === null ? row.address : event.contract,
+    tx: transfer.tx,
+    at: formatIsoTime(transfer.at),
+    event: event === null ? null : event.event,
+    message_id: event === null ? null : event.message_id,
+    asset: event === null ? null : event.asset,
+    amount: amount === null ? null : amount.toString(),
+    destination: {
+      chain,
+      tx,
+      state: state instanceof Read ? claim(state, (outcome) => outcome) : state,
+      matched_by,
+      reason: reasonOf(reason),
+    },
   };
 }
 

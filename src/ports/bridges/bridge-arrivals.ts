@@ -1,4 +1,4 @@
-// Answers one question: what did these contracts log on a chain between two moments.
+// Answers one question: which log of these contracts, between two moments, is what is looked for.
 // A stretch that was not read to its end is a part: what lies beyond it is not known.
 
 import type { EvmChainName } from '../../chain/chain.ts';
@@ -8,7 +8,7 @@ import type { ReceiptLog } from './transaction-receipts.ts';
 /** The name of this port in readings and contracts. */
 export type BridgeArrivalsPort = 'bridge_arrivals';
 
-/** What is asked of a chain: logs of these contracts under one of these first topics. */
+/** What is asked of a chain: a log of these contracts under one of these first topics. */
 export type ArrivalsAsked = {
   readonly chain: EvmChainName;
   readonly contracts: readonly string[];
@@ -16,6 +16,8 @@ export type ArrivalsAsked = {
   /** Unix seconds. The blocks from the first to the last of these moments are read. */
   readonly since: number;
   readonly until: number;
+  /** Whether a log is what is looked for: the reading ends at the first that is. */
+  readonly wanted: (log: ArrivalLog) => boolean;
 };
 
 /** One log, and the transaction that made it. */
@@ -25,19 +27,21 @@ export type ArrivalLog = {
   readonly log: ReceiptLog;
 };
 
-/** The logs that were found, and how far the chain had come. */
-export type ArrivalLogs = {
-  readonly logs: readonly ArrivalLog[];
+/** What was found, and how far the chain had come. */
+export type ArrivalFound = {
+  /** The log that was looked for, or none. */
+  readonly found: readonly ArrivalLog[];
   /** Unix seconds of the chain's newest block. */
   readonly head_time: number;
 };
 
 /** What contracts logged, whichever node tells it. */
 export type BridgeArrivals = {
+  /** Read where the log was found, or where the whole stretch was read without it. */
   readonly lookUp: (
     asked: ArrivalsAsked,
     signal: AbortSignal,
-  ) => Promise<Partly<ArrivalLogs, BridgeArrivalsPort>>;
+  ) => Promise<Partly<ArrivalFound, BridgeArrivalsPort>>;
   /** Unix seconds of a block. */
   readonly timeOf: (
     chain: EvmChainName,

@@ -3,9 +3,10 @@
 
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { type Origin, part, read, unread } from '../../evidence/reading.ts';
+import { type Origin, read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
+  ArrivalFound,
   ArrivalLog,
   ArrivalsAsked,
   BridgeArrivals,
@@ -13,58 +14,74 @@ import type {
 } from '../../ports/bridges/bridge-arrivals.ts';
 import { COUNT, WORD } from '../http/hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { withBudget } from '../http/provider-guard.ts';
 import { RECEIPT_LOG } from './receipts-wire.ts';
 
 const PORT = 'bridge_arrivals';
 
-/** Blocks of one question to a node, and the most such questions of one look-up. */
+/** Blocks of one question to a node. */
 const RANGE_BLOCKS = 2_000;
-const RANGES_MAX = 100;
 const LOGS_MAX = 5_000;
+/** A node whose newest block is older may be behind: what was paid since then is not known. */
+const HEAD_MAX_AGE_S = 3_600;
 
 const BLOCK = z.object({ number: COUNT, timestamp: COUNT });
 const LOGS = z
   .array(RECEIPT_LOG.extend({ transactionHash: WORD, blockNumber: COUNT }))
   .max(LOGS_MAX);
 
-/** The nodes by chain. */
+/** The nodes by chain, and what one look-up may spend. */
 type NodeArrivalsOptions = {
   readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
   readonly simulated: boolean;
   /** Unix seconds. */
   readonly now: () => number;
+  readonly timeMs: number;
+  /** The most questions for logs, of 2,000 blocks each. */
+  readonly rangesMax: number;
 };
 
 /** Logs from nodes. */
 export function nodeArrivals(options: NodeArrivalsOptions): BridgeArrivals {
-  const { nodes, simulated, now } = options;
+  const { nodes, simulated, now, timeMs, rangesMax } = options;
   const originOf = (rpc: JsonRpc): Origin<BridgeArrivalsPort> => {
     const shown = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated } as const;
     return { port: PORT, source: { ...shown, kind: 'observation' } };
   };
   const missing = (chain: EvmChainName) =>
     unread(PORT, why('not_configured', { what: `A node of ${chain}` }));
+  const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+    withBudget({ timeMs, callsMax: rangesMax, signal }, (budget) => work(budget.signal));
   return {
-    lookUp: async (asked, signal) => {
+    lookUp: async (asked, outer) => {
       const rpc = nodes.get(asked.chain);
       if (rpc === undefined) return missing(asked.chain);
-      try {
-        const { logs, head_time, cut } = await logsOf(rpc, asked, signal);
-        const found = { logs, head_time };
-        return cut === null ? read(found, originOf(rpc)) : part(found, originOf(rpc), cut);
-      } catch (error) {
-        return unread(PORT, faultOf(error, rpc, signal));
-      }
+      return limited(outer, async (signal) => {
+        try {
+          const { cut, ...told } = await search(rpc, asked, rangesMax, signal);
+          const whole = read(told, originOf(rpc));
+          if (told.found.length > 0) return whole;
+          const behind = told.head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
+          const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
+          // What is made up shows an arrival, and never that there was none.
+          const cause = simulated ? why('simulated') : (cut ?? old);
+          return cause === null ? whole : weaken(whole, cause);
+        } catch (error) {
+          return unread(PORT, faultOf(error, rpc, signal));
+        }
+      });
     },
-    timeOf: async (chain, block, signal) => {
+    timeOf: async (chain, block, outer) => {
       const rpc = nodes.get(chain);
       if (rpc === undefined) return missing(chain);
-      try {
-        await checkChain(rpc, chain, signal);
-        return read((await blockAt(rpc, block, signal)).timestamp, originOf(rpc));
-      } catch (error) {
-        return unread(PORT, faultOf(error, rpc, signal));
-      }
+      return limited(outer, async (signal) => {
+        try {
+          await checkChain(rpc, chain, signal);
+          return read((await blockAt(rpc, block, signal)).timestamp, originOf(rpc));
+        } catch (error) {
+          return unread(PORT, faultOf(error, rpc, signal));
+        }
+      });
     },
   };
 }
@@ -72,33 +89,35 @@ export function nodeArrivals(options: NodeArrivalsOptions): BridgeArrivals {
 /** Why a node said nothing. Throws what is no fault of a node. */
 function faultOf(error: unknown, rpc: JsonRpc, signal: AbortSignal): Why {
   if (!(error instanceof RpcFault)) throw error;
-  if (signal.aborted) return why('time_budget');
+  if (signal.aborted) return why('arrivals_out_of_time');
   return why('provider_failed', { provider: rpc.shown, fault: error.fault });
 }
 
-type Found = {
-  readonly logs: readonly ArrivalLog[];
-  readonly head_time: number;
-  readonly cut: Why | null;
-};
-
-async function logsOf(rpc: JsonRpc, asked: ArrivalsAsked, signal: AbortSignal): Promise<Found> {
-  await checkChain(rpc, asked.chain, signal);
+/** What was found; `cut` where the stretch is longer than may be read. */
+async function search(
+  rpc: JsonRpc,
+  asked: ArrivalsAsked,
+  rangesMax: number,
+  signal: AbortSignal,
+): Promise<ArrivalFound & { readonly cut: Why | null }> {
+  const { chain, since, until, wanted } = asked;
+  await checkChain(rpc, chain, signal);
   const head = await blockAt(rpc, 'latest', signal);
-  const from = await firstAt(rpc, asked.since, head, signal);
-  const to =
-    asked.until >= head.timestamp ? head.number : await firstAt(rpc, asked.until, head, signal);
-  const logs: ArrivalLog[] = [];
+  const head_time = head.timestamp;
+  const from = await firstAt(rpc, since, head, signal);
+  const to = until >= head_time ? head.number : await firstAt(rpc, until, head, signal);
   let ranges = 0;
   for (let at = from; at <= to; at += RANGE_BLOCKS) {
-    if (ranges === RANGES_MAX) {
-      const cut = why('call_budget', { limit: String(RANGES_MAX) });
-      return { logs, head_time: head.timestamp, cut };
+    if (ranges === rangesMax) {
+      const cut = why('arrivals_cut', { chain, blocks: String(rangesMax * RANGE_BLOCKS) });
+      return { found: [], head_time, cut };
     }
     ranges += 1;
-    logs.push(...(await logsBetween(rpc, asked, at, Math.min(to, at + RANGE_BLOCKS - 1), signal)));
+    const end = Math.min(to, at + RANGE_BLOCKS - 1);
+    const found = (await logsBetween(rpc, asked, at, end, signal)).find(wanted);
+    if (found !== undefined) return { found: [found], head_time, cut: null };
   }
-  return { logs, head_time: head.timestamp, cut: null };
+  return { found: [], head_time, cut: null };
 }
 
 async function logsBetween(
@@ -113,6 +132,9 @@ async function logsBetween(
   const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
   const said = LOGS.safeParse(answer.ok ? answer.result : null);
   if (!said.success) throw new RpcFault('answered no logs', 'failed');
+  if (said.data.some(({ blockNumber: at }) => at < from || at > to)) {
+    throw new RpcFault('answered logs of blocks that were not asked for', 'failed');
+  }
   return said.data.map(({ transactionHash: tx, blockNumber: block, logIndex: index, ...log }) => {
     return { tx, block, log: { ...log, index } };
   });
@@ -131,20 +153,29 @@ async function blockAt(rpc: JsonRpc, at: number | 'latest', signal: AbortSignal)
   const params = [at === 'latest' ? at : hex(at), false];
   const answer = await rpc.call({ method: 'eth_getBlockByNumber', params }, signal);
   const said = BLOCK.safeParse(answer.ok ? answer.result : null);
-  if (!said.success) throw new RpcFault('answered no block', 'failed');
+  if (!said.success || (at !== 'latest' && said.data.number !== at)) {
+    throw new RpcFault('answered no block', 'failed');
+  }
   return said.data;
 }
 
 /** The first block whose time is not before a moment; the newest where none is. */
 async function firstAt(rpc: JsonRpc, time: number, head: Block, signal: AbortSignal) {
-  let low = 0;
-  let high = head.number;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((await blockAt(rpc, middle, signal)).timestamp < time) low = middle + 1;
-    else high = middle;
+  if (head.timestamp < time) return head.number;
+  let low = await blockAt(rpc, 0, signal);
+  if (low.timestamp >= time) return low.number;
+  let high = head;
+  // Blocks come nearly evenly, so that a line between two known ones mostly hits close; halving in
+  // between bounds the search where they do not.
+  for (let turn = 0; high.number - low.number > 1; turn += 1) {
+    const share = turn % 2 === 1 ? 0.5 : (time - low.timestamp) / (high.timestamp - low.timestamp);
+    const guess = low.number + Math.round(share * (high.number - low.number));
+    const at = Math.min(Math.max(guess, low.number + 1), high.number - 1);
+    const block = await blockAt(rpc, at, signal);
+    if (block.timestamp < time) low = block;
+    else high = block;
   }
-  return low;
+  return high.number;
 }
 
 function hex(n: number): string {

@@ -3,6 +3,7 @@
 
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
 import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
@@ -20,6 +21,7 @@ import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/m
 import { coveredHistory } from '../../stores/history/covered.ts';
 import { coveredRing } from '../../stores/history/covered-ring.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
+import { type MemoryArrivals, memoryBridgeArrivals } from './bridge-arrivals.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';
 import { type MemoryFacts, memoryChainFacts } from './chain-facts.ts';
 import { memoryRing } from './counterparty-ring.ts';
@@ -61,6 +63,8 @@ export type MemoryWorld = {
   readonly articles?: MemoryArticles;
   /** Left out: no receipt is held. */
   readonly receipts?: MemoryReceipts;
+  /** Left out: no chain has a node. */
+  readonly arrivals?: MemoryArrivals;
   /** Left out: everybody was walked, and made nothing. */
   readonly deployers?: MemoryDeployers;
 };
@@ -79,6 +83,7 @@ export type MemoryPorts = {
   readonly mixerRegistry: MixerRegistry;
   readonly bridgeRegistry: BridgeRegistry;
   readonly transactionReceipts: TransactionReceipts;
+  readonly bridgeArrivals: BridgeArrivals;
   readonly otherLists: OtherLists;
   readonly receiptFolder: ReceiptFolder;
   readonly deployerRecords: DeployerRecords;
@@ -102,6 +107,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     otherLists: memoryOtherLists(world.otherLists ?? { ...UNDATED, names: [], entries: null }),
     receiptFolder: memoryReceiptFolder(world.articles ?? { ...UNDATED, files: [] }),
     transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
+    bridgeArrivals: memoryBridgeArrivals(world.arrivals ?? { ...UNDATED, logs: new Map() }),
     deployerRecords: memoryDeployerRecords(world.deployers ?? { ...UNDATED, records: [] }),
   };
 }

@@ -37,6 +37,10 @@ export function silentPorts(why: Why): MemoryPorts {
     mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
     deployerRecords: { recordOf: async () => unread('deployer_records', why) },
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
+    bridgeArrivals: {
+      lookUp: async () => unread('bridge_arrivals', why),
+      timeOf: async () => unread('bridge_arrivals', why),
+    },
     transactionReceipts: {
       lookUp: async (_, hashes) =>
         new Map(hashes.map((one) => [one, unread('transaction_receipts', why)])),

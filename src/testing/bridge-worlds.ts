@@ -90,10 +90,8 @@ const AMOUNT = 70_000_000n;
 function depositOf({ subject, transferOf }: BridgeCast) {
   const [across] = PAIRS;
   if (across === undefined) throw new Error('no pair');
-  const terms = {
-    ...{ recipient: BOB, amount: AMOUNT - 1n, origin: 1, id: 9 },
-    deadline: STILL_NOW + DAY_S,
-  };
+  const deadline = STILL_NOW + DAY_S;
+  const terms = { recipient: BOB, amount: AMOUNT - 1n, origin: 1, id: 9, deadline };
   const token = { kind: 'token', token: TOKEN, symbol: 'USDC', decimals: 6 } as const;
   const sent = transferOf(subject, BRIDGE, { ...token, raw_amount: AMOUNT, has_market: true });
   const logs = inOrder(

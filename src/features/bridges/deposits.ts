@@ -10,7 +10,7 @@ import type { Contact, Contacts } from './contacts.ts';
 import { type Destination, destinationOf, messageOnly, notTold } from './destination.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 
-/** Something that the address sent; `event` is null where none of its receipt is known to say so. */
+/** Something that the address sent; `event` is `null` where none of its receipt tells of it. */
 export type Deposit = {
   readonly contact: Contact;
   readonly event: DecodedEvent | null;

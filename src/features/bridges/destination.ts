@@ -16,6 +16,7 @@ import {
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
 import type { Arrival } from '../../ports/bridges/explained-receipt.ts';
+import { hasSharedId, whyUndeniable } from './payers.ts';
 import { type DecodedEvent, decodeReceipt, EVENT_LAYOUTS } from './protocols/decode.ts';
 import { NOBODY } from './protocols/layout.ts';
 import { movesAssets, registryIndex } from './registry.ts';
@@ -131,6 +132,8 @@ export async function destinationOf(
     const state = map(met, (): Outcome => 'matched');
     return { chain, tx: paid.tx, state, matched_by: rule, reason: null };
   }
+  const undeniable = whyUndeniable(event, at, contracts);
+  if (undeniable !== null) return notTold(chain, undeniable);
   // A chain whose newest block is older than the end of the time may still pay it.
   const open = (head: number): Outcome => (head <= until ? 'in_flight' : 'unmatched');
   const state = map(met, ({ head_time }) => open(head_time));
@@ -143,8 +146,9 @@ function untilOf({ protocol, promised }: DecodedEvent, at: number): number {
 }
 
 /** By what an event may be joined with its other side. */
-function ruleOf({ message_id, promised, event }: DecodedEvent): Arrival['matched_by'] {
-  if (message_id !== null) return 'message_id';
+function ruleOf(sent: DecodedEvent): Arrival['matched_by'] {
+  const { promised, event } = sent;
+  if (hasSharedId(sent)) return 'message_id';
   const isWhole = promised !== null && promised.recipient !== null && promised.amount !== null;
   return isWhole && BY_RULES.includes(event) ? 'fill_rules' : null;
 }

@@ -9,7 +9,9 @@ import { HTML_TYPE, html, text } from '../contract/media.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import { plainRoute } from '../contract/route.ts';
 import { written } from '../evidence/measure.ts';
+import { guidePage } from '../pages/guide.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
+import { renderMarkdown } from '../pages/markdown.ts';
 import { overviewPage, type SourceLine } from '../pages/overview.tsx';
 import { referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
@@ -17,16 +19,23 @@ import type { Meters } from '../transport/metrics.ts';
 import type { AnyHandler, Mounted } from '../transport/mounted.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';
+import { type Guide, guideLink, servedGuides } from './guides.ts';
 import { FEATURES } from './list.ts';
 import { VERSION } from './version.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
+const MARKDOWN = 'text/markdown; charset=utf-8';
 /** How long a document that changes with a release only may be kept. */
 const KEPT_S = 300;
 
 const DESCRIPTION =
   'Evidence about blockchain addresses: what was observed, and what it rests on. It never ' +
   'scores, advises or clears. A negative is said only where its source was read to its end.';
+
+const FOR_MODELS =
+  'An absence (`insufficient_evidence`, `not_supported`, `not_deployed`) is never a clean ' +
+  'result, and `ok` with an empty list is one only where the flag beside it says that it was ' +
+  'checked. Quote the caveat of an answer with its claim.';
 
 /** What a store says when it is asked whether it is there. */
 export type StoreCheck = { readonly name: string; readonly ping: () => Promise<void> };
@@ -45,10 +54,13 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
   ({ pages }) => pages,
 );
 
+const GUIDES = servedGuides();
+
 /** The pages that a person may open, with their names in the navigation. */
 export const LINKS: PageFacts['links'] = [
   { path: '/', link: 'Overview' },
   ...PAGES.flatMap(({ route: { path }, link }) => (link === null ? [] : [{ path, link }])),
+  ...GUIDES.slice(0, 1).map(({ path }) => ({ path: `/docs/${path}`, link: 'Guides' })),
   { path: '/docs', link: 'API reference' },
 ];
 
@@ -87,7 +99,36 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
       handle: async () => overview.reply(200, overviewPage(facts, await sourceLines(sources))),
     },
     ...PAGES.map((page) => mountedPage(page, given, facts)),
+    ...guideDocuments(facts),
+    fixed('llms_txt', '/llms.txt', TEXT, () => llmsText(base())),
   ];
+}
+
+/** Each guide as a page and, beside it, as Markdown. */
+function guideDocuments(facts: PageFacts): Mounted[] {
+  return GUIDES.flatMap((guide) => {
+    const name = guide.path.replaceAll(/\W/g, '_');
+    const shown = once(() => {
+      const body = guide.text.replace(/^#[^\n]*\n/, '');
+      const html = renderMarkdown(body, (relative) => guideLink(GUIDES, guide, relative));
+      return guidePage(facts, guide, html, GUIDES);
+    });
+    return [
+      fixed(`${name}_guide`, `/docs/${guide.path}`, HTML_TYPE, shown),
+      fixed(`${name}_markdown`, `/docs/${guide.path}.md`, MARKDOWN, () => guide.text),
+    ];
+  });
+}
+
+/** What is here, for a language model: the form that llmstxt.org proposes. */
+function llmsText(base: string): string {
+  const lineOf = ({ path, title, says }: Guide) => `- [${title}](${base}/docs/${path}.md): ${says}`;
+  const sections = [...new Set(GUIDES.map(({ section }) => section))].map((section) => {
+    const lines = GUIDES.filter((guide) => guide.section === section).map(lineOf);
+    return `## ${section}\n\n${lines.join('\n')}`;
+  });
+  const api = `## API\n\n- [OpenAPI 3.1](${base}/openapi.json): every route, field and refusal.\n`;
+  return ['# Exhibit', `> ${DESCRIPTION}`, FOR_MODELS, ...sections, api].join('\n\n');
 }
 
 /** A page of a feature as it is served: its declaration checked that the two fit. */

@@ -3,15 +3,40 @@
 // fetched from anywhere.
 
 import markdownIt from 'markdown-it';
+import { given } from '../evidence/measure.ts';
 
 const markdown = markdownIt('default', { html: false, linkify: false, typographer: false });
 const LINKED = /^(?:https?:\/\/|mailto:|\/(?!\/)|#)/i;
-markdown.validateLink = (url) => LINKED.test(url);
+const RELATIVE = /^(?:\.{1,2}\/)*[\w-]/;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+markdown.validateLink = (url) => LINKED.test(url) || (RELATIVE.test(url) && !SCHEME.test(url));
 markdown.disable('image');
 
-/** HTML of a text whose own HTML is not trusted. Its first heading is of the level below h1. */
-export function renderMarkdown(text: string): string {
-  return markdown.render(text).replaceAll(/<(\/?)h([1-5])>/g, (_, end: string, level: string) => {
+/** Where a link within a folder of documents leads; `null`: to nothing that is served. */
+export type LinkTo = (relative: string) => string | null;
+
+/**
+ * HTML of a text whose own HTML is not trusted. Its first heading is of the level below h1. A link
+ * to a neighbour in a folder leads where `linkTo` says; else its words stand there without a link.
+ */
+export function renderMarkdown(text: string, linkTo: LinkTo = () => null): string {
+  const tokens = markdown.parse(text, {});
+  for (const { children } of tokens) {
+    let open: { hidden: boolean } | null = null;
+    for (const token of given(children)) {
+      if (token.type === 'link_open') {
+        const href = String(token.attrGet('href'));
+        const target = LINKED.test(href) ? href : linkTo(href);
+        if (target !== null) token.attrSet('href', target);
+        token.hidden = target === null;
+        open = token;
+      } else if (token.type === 'link_close') {
+        token.hidden = open?.hidden === true;
+      }
+    }
+  }
+  const html = markdown.renderer.render(tokens, markdown.options, {});
+  return html.replaceAll(/<(\/?)h([1-5])>/g, (_, end: string, level: string) => {
     return `<${end}h${Number(level) + 1}>`;
   });
 }

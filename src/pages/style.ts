@@ -100,5 +100,12 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
 .plot .assumed circle { fill: var(--paper); }
 .plot .number { fill: var(--ink); font-weight: 600; }
 figcaption { color: var(--quiet); font-size: .92rem; }
+.guide { display: grid; grid-template-columns: 13rem minmax(0, 1fr); gap: 0 2.5rem; }
+.guide nav { padding-top: 2.4rem; font-size: .92rem; }
+.guide nav h2 { color: var(--quiet); font-size: .85rem; margin: 1rem 0 .2rem; }
+.guide nav ul { margin: 0; }
+.guide pre { overflow-wrap: normal; }
+@media (max-width: 56rem) { .guide { grid-template-columns: minmax(0, 1fr); }
+  .guide nav { order: 2; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: 0; } }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 `;

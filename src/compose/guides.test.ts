@@ -1,0 +1,87 @@
+// Every guide that is served leads somewhere: as a page, as Markdown, and in the list for models.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TEST_SERVICE } from '../testing/service.ts';
+import { createHttp } from '../transport/http.ts';
+import { createMeters } from '../transport/metrics.ts';
+import { pageFacts, webDocuments } from './documents.ts';
+import { guideLink, servedGuides } from './guides.ts';
+
+const GUIDES = servedGuides();
+const quiet = () => undefined;
+let base = '';
+
+const app = createHttp({
+  mounted: webDocuments({
+    routes: TEST_SERVICE.routes,
+    facts: pageFacts({ simulate: false }),
+    given: { service: TEST_SERVICE },
+    sources: [],
+    base: () => base,
+  }),
+  refusalPage: () => '',
+  gate: null,
+  meters: createMeters([]),
+  log: { info: quiet, warn: quiet, error: quiet },
+  now: () => 1_780_000_000,
+  budgetMs: 1_000,
+  trustProxy: false,
+});
+beforeAll(async () => {
+  base = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => app.close());
+
+/** The body of an answer, or `null` where there is none. */
+async function bodyOf(path: string): Promise<string | null> {
+  const response = await fetch(base + path);
+  return response.status === 200 ? response.text() : null;
+}
+
+test('each has a title and a sentence that says what it is about', () => {
+  expect(GUIDES.length).toBeGreaterThan(20);
+  for (const { path, title, says } of GUIDES) {
+    expect({ path, title }).toEqual({ path, title: expect.stringMatching(/^[^#\n]{4,80}$/) });
+    expect({ path, says }).toEqual({ path, says: expect.stringMatching(/^[A-Z`*].{15,}\.$/) });
+  }
+});
+
+test('each page links to pages that are there, and to its own Markdown', async () => {
+  for (const { path, text } of GUIDES) {
+    const html = String(await bodyOf(`/docs/${path}`));
+    expect(html).toContain(`href="/docs/${path}.md"`);
+    expect(await bodyOf(`/docs/${path}.md`)).toBe(text);
+    const article = html.slice(html.indexOf('<article'));
+    for (const [, href = ''] of article.matchAll(/href="(\/docs\/[^"#]*)/g)) {
+      expect({ path, href, there: (await bodyOf(href)) !== null }).toEqual({
+        path,
+        href,
+        there: true,
+      });
+    }
+  }
+});
+
+test('a link to what is not served is no link, and keeps its words', () => {
+  const from = GUIDES.find(({ path }) => path === 'guides/deployers');
+  if (from === undefined) throw new Error('there is no guide of deployer records');
+  expect(guideLink(GUIDES, from, '../concepts/bridges.md#message-ids')).toBe(
+    '/docs/concepts/bridges#message-ids',
+  );
+  expect(guideLink(GUIDES, from, '../decisions/0066-what-a-deployer-record-says.md')).toBe(null);
+  expect(guideLink(GUIDES, from, '../../../etc/passwd')).toBe(null);
+});
+
+test('llms.txt names each of them and the API, by addresses that answer', async () => {
+  const text = String(await bodyOf('/llms.txt'));
+  expect(text).toMatch(/^# Exhibit\n\n> Evidence about blockchain addresses/);
+  const links = [...text.matchAll(/\]\((\S+)\)/g)].map(([, link]) => String(link));
+  expect(links).toHaveLength(GUIDES.length + 1);
+  for (const link of links) {
+    expect(link.startsWith(`${base}/`)).toBe(true);
+    expect({ link, there: (await bodyOf(link.slice(base.length))) !== null }).toEqual({
+      link,
+      there: true,
+    });
+  }
+});

@@ -42,7 +42,8 @@ export function servedGuides(): readonly Guide[] {
 /** Where a link in a document leads, among those that are served: a path, or `null`. */
 export function guideLink(guides: readonly Guide[], from: Guide, relative: string): string | null {
   const [file, ...part] = relative.split('#');
-  const path = posix.join(posix.dirname(from.path), String(file)).replace(/\.md$/, '');
+  const joined = posix.join(posix.dirname(from.path), String(file)).replace(/\.md$/, '');
+  const path = joined === '../CHANGELOG' ? 'changelog' : joined;
   if (!guides.some((guide) => guide.path === path)) return null;
   return ['/docs/', path, ...part.map((name) => `#${name}`)].join('');
 }

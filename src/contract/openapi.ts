@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { AnyRoute } from './any-route.ts';
+import { deprecationSentence } from './deprecation.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { html, mediaOf } from './media.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
@@ -19,6 +20,7 @@ export type Content = { readonly [type: string]: { readonly schema: JsonSchema }
 export type Operation = {
   readonly operationId: string;
   readonly summary: string;
+  readonly deprecated?: true;
   readonly tags: readonly string[];
   readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
   readonly parameters?: readonly {
@@ -184,13 +186,18 @@ function operation(route: Exclude<AnyRoute, AnyStreamRoute>): Operation {
   const charged = CHARGED.has(SECURITY[route.access]);
   return {
     operationId: route.name,
-    summary: route.summary,
+    ...summaryOf(route),
     tags: [route.surface],
     security: securityOf(route),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...bodyOf(route),
     responses: together(answers(route, charged), refusals(route, charged)),
   };
+}
+
+function summaryOf({ summary, deprecated }: AnyRoute): Pick<Operation, 'summary' | 'deprecated'> {
+  if (deprecated === undefined) return { summary };
+  return { summary: `${summary} ${deprecationSentence(deprecated)}`, deprecated: true };
 }
 
 const KEY = [{ key: [] }, { membership: [] }];

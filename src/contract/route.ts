@@ -9,6 +9,7 @@ import type { Why } from '../evidence/reasons.ts';
 import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
 import { type Absence, type Answer, makeAnswer, type Reply } from './answer.ts';
 import type { Caller } from './caller.ts';
+import type { Deprecation } from './deprecation.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { type HeadersGiven, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
 import type { SectionRoutes, Sections } from './sections.ts';
@@ -57,6 +58,8 @@ export type RouteFacts = {
   readonly refusals?: readonly RefusalCode[];
   /** The largest body that is read, in bytes. */
   readonly bodyBytesMax?: number;
+  /** Where it will go: since when that is said, and until when it is answered. */
+  readonly deprecated?: Deprecation;
 };
 
 type Inputs<P extends Fields, Q extends Fields, B extends z.ZodType> = {

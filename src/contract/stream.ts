@@ -80,7 +80,7 @@ type Spec<
   M extends Kinds,
   A extends Kinds,
   R extends Responses,
-> = Omit<RouteFacts, 'name' | 'method' | 'bodyBytesMax'> & {
+> = Omit<RouteFacts, 'name' | 'method' | 'bodyBytesMax' | 'deprecated'> & {
   readonly name: N;
   /** The path of the twin of server-sent events; `path` is that of the WebSocket. */
   readonly eventsPath: string;

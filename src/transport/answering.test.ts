@@ -35,7 +35,7 @@ const probe = plainRoute({
 
 const fresh = embeddedControl();
 
-async function asked(handle: AnyHandler) {
+async function asked(handle: AnyHandler, route: typeof probe = probe) {
   const { memberships, keys, quota } = accessIn(fresh(), () => NOW * 1_000);
   await memberships.record({ membership_id: 'mem_1', plan: 'desk', status: 'active', at: NOW });
   const { text, stored } = mintKey({ kind: 'sc', membership_id: 'mem_1' }, SECRETS, NOW);
@@ -51,7 +51,7 @@ async function asked(handle: AnyHandler) {
   const logged: object[] = [];
   const keep = (facts: object) => logged.push(facts);
   const log = { info: keep, warn: keep, error: keep };
-  const answers = answersOf([{ route: probe, handle }], { gate, meters: createMeters([]), log });
+  const answers = answersOf([{ route, handle }], { gate, meters: createMeters([]), log });
   const door = answers.get('probe');
   if (door === undefined) throw new Error('nothing is mounted');
   const ask = (by: Admission, sent = INPUT) => door.ask(sent, by, QUESTION);
@@ -71,6 +71,18 @@ describe('says', () => {
       'X-RateLimit-Remaining': '9999',
     });
     expect(await used()).toBe(1);
+  });
+
+  test('of a route that will go, since when that is said and until when it answers', async () => {
+    const deprecated = { since: '2027-01-01', sunset: '2027-06-30', instead: 'Ask /other.' };
+    const { headers } = await (await asked(fine, { ...probe, deprecated })).ask(FREE);
+    expect(headers).toMatchObject({
+      Deprecation: '@1798761600',
+      Sunset: 'Wed, 30 Jun 2027 00:00:00 GMT',
+      Link: '</docs/reference/versioning>; rel="deprecation"; type="text/html"',
+    });
+    const { headers: without } = await (await asked(fine)).ask(FREE);
+    expect(Object.keys(without)).not.toContain('Deprecation');
   });
 
   test('the same to a caller whose answers are free, without an allowance', async () => {

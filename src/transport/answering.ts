@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { Admission, Admitted, Gate } from '../access/gate.ts';
 import { type QuotaFigures, quotaHeaders } from '../access/quota.ts';
 import { Answer, type Headers, Reply } from '../contract/answer.ts';
+import { deprecationHeaders } from '../contract/deprecation.ts';
 import { HTML_TYPE } from '../contract/media.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { isPage } from '../contract/reply.ts';
@@ -88,6 +89,8 @@ function answerer(
 ): AskRoute {
   const { gate, meters, log } = parts;
   const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
+  const { deprecated } = route;
+  const notice = deprecated === undefined ? null : deprecationHeaders(deprecated);
   const hungUp = (): Said => {
     meters.refused(route.name, HUNG_UP);
     return NOBODY_READS;
@@ -112,7 +115,7 @@ function answerer(
         charged === null
           ? headersOf(declared, status, bytes)
           : chargedHeaders(charged.figures, declared);
-      return { status, headers, bytes };
+      return { status, headers: notice === null ? headers : { ...headers, ...notice }, bytes };
     } catch (fault) {
       log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
       return refuse(faultRefusal(id), figuresOf(by));

@@ -59,6 +59,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   forensics: ['history', 'sanctions', 'tables'],
   partner: [],
   receipts: [],
+  'rug-model': [],
 };
 
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */

@@ -14,6 +14,7 @@ import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
+import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
 import type { WorkStore } from '../ports/work/work-store.ts';
 import type { ControlContext } from '../stores/control/engine/control-readings.ts';
@@ -77,6 +78,8 @@ export type Service = {
   readonly freshness: () => Promise<{ readonly [tag: string]: SourceFreshness }>;
   /** How each chain is followed, as its follower told last. */
   readonly followers: FollowReports['all'];
+  /** The rug model in force. */
+  readonly modelInForce: PublishedModels['inForce'];
 };
 
 type Contract = AnyEvidenceRoute | AnyPlainRoute;

@@ -23,6 +23,7 @@ import { indexing } from './features/indexing.ts';
 import { launches } from './features/launches.ts';
 import { partner } from './features/partner.ts';
 import { receipts } from './features/receipts.ts';
+import { rugModel } from './features/rug-model.ts';
 import { sanctions } from './features/sanctions.ts';
 import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
@@ -43,6 +44,7 @@ export const FEATURES = featureList([
   launches,
   partner,
   receipts,
+  rugModel,
   health,
 ]);
 

@@ -8,6 +8,7 @@ import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
 import { doctorCommand } from '../operator/doctor.ts';
+import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
 import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
@@ -19,6 +20,7 @@ import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Opened, PortFacts } from './feature.ts';
 import { access } from './features/access.ts';
 import { indexing } from './features/indexing.ts';
+import { rugModel } from './features/rug-model.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
@@ -40,6 +42,8 @@ export type Parts = {
   readonly sources: readonly DatedSource[];
   /** How each chain is followed, as its follower told last. */
   readonly followers: FollowReports['all'];
+  /** The rug model in force. */
+  readonly modelInForce: PublishedModels['inForce'];
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -98,6 +102,7 @@ function composeParts(
     checks,
     sources,
     followers: of(indexing).services.followers,
+    modelInForce: of(rugModel).services.model.published.inForce,
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,

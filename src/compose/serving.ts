@@ -25,7 +25,7 @@ import { VERSION } from './version.ts';
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
 export type ServingParts = Pick<
   Parts,
-  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources' | 'followers'
+  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources' | 'followers' | 'modelInForce'
 > & {
   readonly config: Config;
   readonly gate: Gate;
@@ -163,7 +163,7 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources, followers }: ServingParts,
+  { config, sources, followers, modelInForce }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
 ): Service {
@@ -176,5 +176,6 @@ function serviceOf(
     routes,
     freshness: () => freshnessOf(sources),
     followers,
+    modelInForce,
   };
 }

@@ -319,6 +319,16 @@ export const REASONS = {
     means: 'A walk of a deployer may take a fixed time, and was longer.',
     next: 'It is walked again later; a deployer of very many contracts may stay without a record.',
   },
+  model_not_published: {
+    sentence: 'No rug model has been published on this deployment; nothing is scored.',
+    means: 'The product ships no model: an operator trains one on launches and publishes it.',
+    next: 'The operator runs `exhibit model train` and `exhibit model publish`.',
+  },
+  model_unusable: {
+    sentence: 'The published rug model {version} cannot be used: {fault}; nothing is scored.',
+    means: 'The artefact in force is damaged, or was made by another version of Exhibit.',
+    next: 'The operator publishes an artefact that this version can read.',
+  },
   no_record: {
     sentence: 'no_record: the walk of {at} attributes no token launch to this address. {examined}',
     means: 'A walk ran and credits the address with no ERC-20 token.',

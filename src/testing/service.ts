@@ -13,5 +13,6 @@ export const TEST_SERVICE: Service = {
   tipMaxAgeS: 3_600,
   routes: [],
   freshness: async () => ({}),
+  modelInForce: async () => unread('published_model', why('model_not_published')),
   followers: async () => unread('follow_reports', why('not_configured', { what: 'A follower' })),
 };

@@ -46,11 +46,13 @@ export const health = plainRoute({
         version: z.string(),
         simulated: z.boolean(),
         auth: z.enum(['bearer', 'anonymous']),
-        model: z.strictObject({
-          published: z.boolean(),
-          version: z.string().nullable(),
-          reason: z.string().nullable(),
-        }),
+        model: z
+          .strictObject({
+            published: z.boolean(),
+            version: z.string().nullable(),
+            reason: z.string().nullable(),
+          })
+          .describe('The rug model in force. `reason` says why there is none to score with.'),
         routes: z.record(z.string(), served),
         data_freshness: z.record(z.string(), sourceFreshness),
         following: z

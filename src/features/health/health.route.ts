@@ -1,9 +1,11 @@
-// Answers GET /health from what the process knows of itself, and from what the followers of chains
-// told; it asks nobody else.
+// Answers GET /health from what the process knows of itself, what the followers of chains told, and
+// the rug model in force; it asks nobody else.
 
 import type { z } from 'zod';
 import type { AnyRoute } from '../../contract/any-route.ts';
 import type { PlainHandler } from '../../contract/route.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { PublishedModels } from '../../ports/flags/published-model.ts';
 import type { FollowReports } from '../../ports/indexing/follow-reports.ts';
 import { health, type sourceFreshness } from './health.contract.ts';
 
@@ -19,6 +21,7 @@ type HealthFacts = {
   /** By the source's name; what is in memory answers while stores are down. */
   readonly freshness: () => Promise<{ readonly [source: string]: SourceFreshness }>;
   readonly followers: FollowReports['all'];
+  readonly modelInForce: PublishedModels['inForce'];
 };
 
 /** The handler of `/health`. */
@@ -29,32 +32,49 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
       { access: route.access, summary: route.summary },
     ]),
   );
-  return async () =>
-    health.reply(200, {
+  return async () => {
+    const [model, chains] = await Promise.all([
+      modelOf(facts.modelInForce),
+      following(facts.followers),
+    ]);
+    return health.reply(200, {
       status: 'ok',
       service: 'exhibit',
       version: facts.version,
       simulated: facts.simulated,
       auth: facts.anonymous ? 'anonymous' : 'bearer',
-      model: {
-        published: false,
-        version: null,
-        reason: 'No model artefact has been published on this deployment; nothing is scored.',
-      },
+      model,
       routes,
       data_freshness: { ...(await facts.freshness()) },
-      following: await following(facts.followers),
+      following: chains,
     });
+  };
 }
 
-/** The followers by their chain; a store that does not answer soon is not waited for. */
-async function following(asked: FollowReports['all']) {
+/** What a store answers soon; `null` where it takes longer, which is not waited for. */
+async function soon<T>(asked: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), ASK_MS_MAX);
   });
-  const reading = await Promise.race([asked(), late]);
+  const answer = await Promise.race([asked, late]);
   clearTimeout(timer);
+  return answer;
+}
+
+/** The rug model in force, or why there is none to score with. */
+async function modelOf(asked: PublishedModels['inForce']) {
+  const reading = await soon(asked());
+  if (reading?.checked === true) {
+    return { published: true, version: reading.value.version, reason: null };
+  }
+  const { reason } = reading === null ? LATE : reading.why;
+  return { published: false, version: null, reason };
+}
+
+/** The followers by their chain. */
+async function following(asked: FollowReports['all']) {
+  const reading = await soon(asked());
   if (reading === null || !reading.checked) return null;
   return Object.fromEntries(
     reading.value.map(({ chain, head_block, ...report }) => {
@@ -67,3 +87,4 @@ async function following(asked: FollowReports['all']) {
 }
 
 const ASK_MS_MAX = 1_000;
+const LATE = why('timed_out', { what: 'The published rug model', limit: '1 s' });

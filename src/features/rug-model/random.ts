@@ -1,0 +1,12 @@
+// Which numbers does a seed draw, the same on every run and machine?
+
+/** Shares from 0 (included) to 1, by a seed (mulberry32). */
+export function sharesFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
+import { madeUpLaunches } from '../../testing/rug-models.ts';
+import { artefactOf } from './artefact.ts';
+import { evaluated } from './evaluation.ts';
+import { examplesOf, type FeaturesAt, featuresAt, futureFeatures } from './examples.ts';
+import type { TrainingRow } from './layout.ts';
+import { type TrainingOrder, trained } from './train.ts';
+
+const ORDER: TrainingOrder = {
+  seed: 7,
+  splitAt: null,
+  settleDays: 30,
+  fates: 'last_seen',
+  sha256: 'b'.repeat(64),
+  simulated: false,
+  codeVersion: '0.0.0',
+};
+const ROWS = madeUpLaunches(1_200, 11);
+
+describe('training', () => {
+  test('gives the same bytes for the same rows and seed, in whatever order the rows come', async () => {
+    const [one, again, turned, other] = await Promise.all([
+      trained(ROWS, ORDER),
+      trained(ROWS, ORDER),
+      trained([...ROWS].reverse(), ORDER),
+      trained(ROWS, { ...ORDER, seed: 8 }),
+    ]);
+    const { text, version } = artefactOf(one);
+    expect(artefactOf(again).text).toBe(text);
+    expect(artefactOf(turned).text).toBe(text);
+    expect(artefactOf(other).version).not.toBe(version);
+  });
+
+  test('splits by time, counts every row, and tells later launches better than both baselines', async () => {
+    const { card } = await trained(ROWS, ORDER);
+    const { train, stop, calibrate, test: later, left_out } = card.split;
+    expect([train, stop, calibrate, later].reduce((sum, { rows }) => sum + rows, left_out)).toBe(
+      1_200,
+    );
+    expect(train.to).toBeLessThanOrEqual(stop.from);
+    expect(stop.to).toBeLessThanOrEqual(calibrate.from);
+    expect(calibrate.to).toBeLessThan(later.from);
+    expect(card.test.baselines.map(({ name }) => name)).toEqual([
+      'base_rate',
+      'deployer_death_rate',
+    ]);
+    for (const { auc_gain, brier_gain } of card.test.baselines) {
+      expect(auc_gain?.low).toBeGreaterThan(0);
+      expect(brier_gain.low).toBeGreaterThan(0);
+    }
+  });
+
+  test('as of the split learns no fate that was seen later', async () => {
+    const strict = { ...ORDER, fates: 'at_split' as const };
+    const { card, ...model } = await trained(ROWS, strict);
+    const { at } = card.split;
+    expect(card.split.calibrate.to).toBeLessThanOrEqual(at - 30 * DAY_S);
+    expect(card.split.left_out).toBeGreaterThan(0);
+    // Whatever becomes of earlier launches after the split, the trees are the same.
+    const later = ROWS.map((row): TrainingRow => {
+      if (row.launched_at >= at || (row.died_at !== null && row.died_at <= at)) return row;
+      return { ...row, outcome: 'died', died_at: row.observed_until };
+    });
+    const { card: _, ...again } = await trained(later, strict);
+    expect(again).toEqual(model);
+  });
+
+  test.each([
+    ['no launch', [], 'The file holds no launch.'],
+    [
+      'too few launches',
+      ROWS.slice(0, 100),
+      'The part to train holds 49 launches; 50 are the least.',
+    ],
+    [
+      'launches that all died',
+      ROWS.map((row) => ({ ...row, outcome: 'died' as const, died_at: row.observed_until })),
+      'Nothing can be told apart in the part to train: all of them died.',
+    ],
+  ])('of %s is refused', async (_, rows, message) => {
+    await expect(trained(rows, ORDER)).rejects.toThrow(message);
+  });
+});
+
+describe('a feature from the future', () => {
+  const at = { settleDays: 30, seed: 1 };
+  const planted = (make: (row: TrainingRow, all: readonly TrainingRow[]) => number): FeaturesAt => {
+    return (row, ofDeployer, settleDays) => ({
+      ...featuresAt(row, ofDeployer, settleDays),
+      token_hours: make(row, ofDeployer),
+    });
+  };
+
+  test('is not among those that a model learns from', () => {
+    expect(futureFeatures(ROWS, featuresAt, at)).toEqual([]);
+  });
+
+  test.each<[string, FeaturesAt]>([
+    ['its own fate', planted(({ outcome }) => Number(outcome === 'died'))],
+    ['when it died', planted(({ died_at }) => (died_at === null ? 0 : died_at))],
+    ['how long it was observed', planted((row) => row.observed_until - row.launched_at)],
+    ['launches after it', planted((_, all) => all.length)],
+    [
+      'fates of its deployer’s launches that were seen later',
+      planted((_, all) => all.filter(({ outcome }) => outcome === 'died').length),
+    ],
+  ])('is found where it tells %s', (_, make) => {
+    expect(futureFeatures(ROWS, make, at)).toEqual(['token_hours']);
+  });
+
+  test('that hides in a column is named as suspect by what it tells alone', async () => {
+    const leaking = ROWS.map((row) => ({
+      ...row,
+      holder_top10_share: row.outcome === 'died' ? 0.9 : 0.1,
+    }));
+    const { card } = await trained(leaking, ORDER);
+    const found = card.features.filter(({ auc_alone }) => auc_alone !== null && auc_alone > 0.99);
+    expect(found.map(({ name }) => name)).toEqual(['holder_top10_share']);
+  });
+});
+
+test('the features of a launch do not change with what comes after it', () => {
+  const whole = examplesOf(ROWS, 30);
+  const until = Number(whole[700]?.row.launched_at);
+  const cut = examplesOf(
+    ROWS.filter(({ launched_at }) => launched_at <= until).map((row) => {
+      const died = row.died_at !== null && row.died_at <= until;
+      return { ...row, observed_until: until, died_at: died ? row.died_at : null };
+    }),
+    30,
+  );
+  expect(cut.map(({ features }) => features)).toEqual(
+    whole.slice(0, cut.length).map(({ features }) => features),
+  );
+});
+
+test('an evaluation is the same for the same seed, and its intervals hold its figures', async () => {
+  const { card, ...model } = await trained(ROWS, ORDER);
+  const examples = examplesOf(ROWS, 30).filter(({ row }) => row.launched_at >= card.split.at);
+  const baseRate = card.split.train.died / card.split.train.rows;
+  expect(await evaluated(model, baseRate, examples, ORDER.seed)).toEqual(card.test);
+  const { auc, brier } = card.test.model;
+  for (const figure of [auc, brier]) {
+    expect(figure?.low).toBeLessThan(Number(figure?.value));
+    expect(figure?.high).toBeGreaterThan(Number(figure?.value));
+  }
+});

@@ -1,0 +1,86 @@
+import { expect, test, vi } from 'vitest';
+import { basis, Read, Unread } from '../../evidence/reading.ts';
+import type { PublishedModels } from '../../ports/flags/published-model.ts';
+import type { ModelArtefact, RugModel } from '../../ports/flags/rug-model.ts';
+import { artefactIn } from '../../sources/files/model-artefact.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { onEachEngine } from '../../testing/control-store.ts';
+import { artefactText, SMALL_MODEL } from '../../testing/rug-models.ts';
+import { rugModelTable } from './rug-models.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+const artefact = (model: RugModel): ModelArtefact => artefactIn(artefactText(model));
+const ONE = artefact(SMALL_MODEL);
+const OTHER = artefact({ ...SMALL_MODEL, base: 0.3 });
+
+async function codeOf(models: PublishedModels): Promise<string> {
+  const reading = await models.inForce();
+  return reading instanceof Unread ? reading.why.code : reading.value.version;
+}
+
+onEachEngine((name, fresh) => {
+  test(`${name}: where nothing was published the reading is unread and says so`, async () => {
+    const reading = await rugModelTable(fresh(), CONTEXT).inForce();
+    expect(reading).toBeInstanceOf(Unread);
+    if (reading instanceof Unread) expect(reading.why.code).toBe('model_not_published');
+  });
+
+  test(`${name}: a store that cannot be asked is another silence than nothing published`, async () => {
+    const database = fresh();
+    const models = rugModelTable(database, CONTEXT);
+    await models.publish(ONE);
+    expect(await codeOf(models)).toBe(ONE.version);
+    database.silence('it is down');
+    expect(await codeOf(models)).toBe('store_unreadable');
+  });
+
+  test(`${name}: the newest publication is in force, whichever version, to the byte`, async () => {
+    const database = fresh();
+    const [here, elsewhere] = [rugModelTable(database, CONTEXT), rugModelTable(database, CONTEXT)];
+    const outcomes = [];
+    for (const one of [ONE, OTHER, OTHER, ONE]) {
+      const kept = await here.publish(one);
+      outcomes.push(kept.checked ? kept.value : 'unread');
+      expect([await codeOf(here), await codeOf(elsewhere)]).toEqual([one.version, one.version]);
+    }
+    expect(outcomes).toEqual(['published', 'published', 'in_force_already', 'published']);
+    const reading = await elsewhere.inForce();
+    expect(reading).toBeInstanceOf(Read);
+    if (reading instanceof Read) {
+      expect(reading.value.text).toBe(ONE.text);
+      expect(basis(reading).sources).toMatchObject([
+        { name: 'Rug model', as_of: reading.value.published_at, simulated: false },
+      ]);
+    }
+    expect(await database.query('select version from rug_models')).toHaveLength(2);
+  });
+
+  test(`${name}: a model that learnt from made-up launches is a simulated source`, async () => {
+    const models = rugModelTable(fresh(), CONTEXT);
+    const { card } = SMALL_MODEL;
+    const data = { ...card.data, simulated: true };
+    await models.publish(artefact({ ...SMALL_MODEL, card: { ...card, data } }));
+    expect(basis(await models.inForce()).sources).toMatchObject([{ simulated: true }]);
+  });
+
+  test(`${name}: a damaged artefact is unread, by its version and its fault`, async () => {
+    const database = fresh();
+    await rugModelTable(database, CONTEXT).publish(ONE);
+    await database.query('update rug_models set artefact = left(artefact, 100)');
+    const reading = await rugModelTable(database, CONTEXT).inForce();
+    if (reading instanceof Read) throw new Error('it was read');
+    expect(reading.why).toEqual({
+      code: 'model_unusable',
+      reason: `The published rug model ${ONE.version} cannot be used: it is not whole: its JSON does not end; nothing is scored.`,
+    });
+  });
+
+  test(`${name}: two that publish at once leave one publication of each version`, async () => {
+    const database = fresh();
+    const models = rugModelTable(database, CONTEXT);
+    await Promise.all([models.publish(ONE), models.publish(ONE), models.publish(ONE)]);
+    expect(await database.query('select version from rug_model_publications')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,105 @@
+// Answers one question: which rug models were published here, and which is in force?
+// The artefact in force is parsed once for each publication; what cannot be used is unread, by name.
+
+import { read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type {
+  PublishedModel,
+  PublishedModelPort,
+  PublishedModels,
+} from '../../ports/flags/published-model.ts';
+import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
+import { FileFault } from '../../sources/files/fault.ts';
+import { artefactIn } from '../../sources/files/model-artefact.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import { type Database, epoch } from './engine/database.ts';
+
+const PORT: PublishedModelPort = 'published_model';
+
+type Publication = { readonly id: string; readonly version: string; readonly published_at: number };
+type Held =
+  | { readonly id: string; readonly published: PublishedModel }
+  | { readonly id: string; readonly version: string; readonly fault: string };
+
+const NEWEST = `
+  select id::text as id, version, ${epoch('published_at')}
+  from rug_model_publications order by rug_model_publications.id desc limit 1`;
+
+// One lock for all who publish: the newest publication is looked at and added to as one.
+const PUBLISH_LOCK = 7_166_923_121;
+
+/** The published models over the control database. */
+export function rugModelTable(database: Database, context: ControlContext): PublishedModels {
+  const { ask } = controlReadings(PORT, 'The published rug model', context);
+  let held: Held | null = null;
+  return {
+    inForce: async () => {
+      const newest = await ask(async () => (await database.query<Publication>(NEWEST)).at(0));
+      if (!newest.checked) return newest;
+      const publication = newest.value;
+      if (publication === undefined) return unread(PORT, why('model_not_published'));
+      if (held?.id !== publication.id) {
+        const loaded = await ask(() => loadedFrom(database, publication));
+        if (!loaded.checked) return loaded;
+        held = loaded.value;
+      }
+      if ('fault' in held) {
+        const { version, fault } = held;
+        return unread(PORT, why('model_unusable', { version, fault }));
+      }
+      const source = sourceOf(held.published, context.simulated);
+      return read(held.published, { port: PORT, source });
+    },
+    publish: ({ version, text }: ModelArtefact) =>
+      ask(() =>
+        database.transaction(async (session) => {
+          await session.query('select pg_advisory_xact_lock($1::bigint)', [PUBLISH_LOCK]);
+          await session.query(
+            'insert into rug_models (version, artefact) values ($1, $2) on conflict do nothing',
+            [version, text],
+          );
+          const [newest] = await session.query<Publication>(NEWEST);
+          if (newest?.version === version) return 'in_force_already';
+          await session.query('insert into rug_model_publications (version) values ($1)', [
+            version,
+          ]);
+          return 'published';
+        }),
+      ),
+  };
+}
+
+async function loadedFrom(database: Database, publication: Publication): Promise<Held> {
+  const { id, version, published_at } = publication;
+  const [row] = await database.query<{ artefact: string }>(
+    'select artefact from rug_models where version = $1',
+    [version],
+  );
+  if (row === undefined) throw new Error('a publication names an artefact that is not kept');
+  const artefact = usable(row.artefact);
+  if (typeof artefact === 'string') return { id, version, fault: artefact };
+  if (artefact.version !== version) return { id, version, fault: 'it is kept under another name' };
+  return { id, published: { ...artefact, published_at: Math.floor(published_at) } };
+}
+
+/** The artefact of a text, or what is wrong with it. */
+function usable(text: string): ModelArtefact | string {
+  try {
+    return artefactIn(text);
+  } catch (fault) {
+    if (fault instanceof FileFault) return fault.message;
+    throw fault;
+  }
+}
+
+/** A model is as old as its publication; trained on made-up launches, it says so. */
+function sourceOf({ model, published_at }: PublishedModel, simulated: boolean): Source {
+  return {
+    name: 'Rug model',
+    url: 'control-store:',
+    as_of: published_at,
+    kind: 'table',
+    simulated: simulated || model.card.data.simulated,
+  };
+}

@@ -1,0 +1,122 @@
+// Answers one question: which rug models and which launches to learn from do tests use?
+
+import { createHash } from 'node:crypto';
+import { DAY_S, HOUR_S } from '../chain/time.ts';
+import type { TrainingRow } from '../features/rug-model/layout.ts';
+import type { Evaluation, Figure, ModelPart, RugModel } from '../ports/flags/rug-model.ts';
+import { STILL_NOW } from './clock.ts';
+import { lotteryOf } from './lottery.ts';
+
+const FIGURE: Figure = { value: 0.5, low: 0.4, high: 0.6 };
+const PART: ModelPart = { rows: 4, died: 2, from: STILL_NOW, to: STILL_NOW };
+const MEASURES = {
+  auc: FIGURE,
+  precision_at_k: { value: 0.5, low: 0.4, high: 0.6, k: 4, tied_at_k: 0 },
+  brier: FIGURE,
+};
+const TEST: Evaluation = {
+  rows: 4,
+  deployers: 4,
+  died: 2,
+  died_share: FIGURE,
+  model: MEASURES,
+  reliability: [],
+  baselines: [],
+  resamples: 10,
+  seed: 1,
+  comparisons: 4,
+};
+
+/** A model of two trees: one splits by the deployer's death rate, then both by liquidity. */
+export const SMALL_MODEL: RugModel = {
+  features: ['deployer_death_rate_before', 'liquidity_usd'],
+  base: 0.2,
+  trees: [
+    [
+      { feature: 0, at_most: 0.5, missing: 'left', left: 1, right: 2, rows: 10, gain: 3 },
+      { feature: 1, at_most: 1_000, missing: 'right', left: 3, right: 4, rows: 6, gain: 1 },
+      { leaf: 1.2, rows: 4 },
+      { leaf: 0.4, rows: 2 },
+      { leaf: -0.9, rows: 4 },
+    ],
+    [
+      { feature: 1, at_most: 5_000, missing: 'left', left: 1, right: 2, rows: 10, gain: 2 },
+      { leaf: 0.3, rows: 7 },
+      { leaf: -0.6, rows: 3 },
+    ],
+  ],
+  calibration: { slope: 0.9, intercept: 0.1 },
+  card: {
+    data: {
+      sha256: 'a'.repeat(64),
+      rows: 16,
+      deployers: 4,
+      chains: ['ethereum'],
+      from: STILL_NOW,
+      to: STILL_NOW,
+      simulated: false,
+    },
+    target: 'That the launch is dead.',
+    split: {
+      at: STILL_NOW,
+      settle_days: 30,
+      fates: 'last_seen',
+      train: PART,
+      stop: PART,
+      calibrate: PART,
+      test: PART,
+      left_out: 0,
+    },
+    training: {
+      seed: 1,
+      trees: 2,
+      depth_max: 2,
+      shrinkage: 0.1,
+      row_share: 1,
+      lambda: 1,
+      hessian_min: 1,
+      bins: 8,
+      patience: 2,
+    },
+    features: [],
+    test: TEST,
+    code_version: '0.0.0',
+  },
+};
+
+/** The text of an artefact, as its file holds it. */
+export function artefactText(model: object, schema = 'exhibit-rug-model/1'): string {
+  const inner = JSON.stringify(model);
+  const sha256 = createHash('sha256').update(inner).digest('hex');
+  return `{"schema":"${schema}","sha256":"${sha256}","model":${inner}}\n`;
+}
+
+/** Launches of made-up deployers, some of whom let most of theirs die; the same for the seed. */
+export function madeUpLaunches(count: number, seed: number): readonly TrainingRow[] {
+  const lottery = lotteryOf(seed);
+  const observedUntil = STILL_NOW;
+  const first = observedUntil - 400 * DAY_S;
+  return Array.from({ length: count }, (_, at): TrainingRow => {
+    const who = lottery.below(Math.ceil(count / 4));
+    const launchedAt = first + Math.floor((at * 300 * DAY_S) / count);
+    const liquidity = 500 + lottery.below(40) * 500;
+    const died = lottery.happens(who % 3 === 0 ? 0.9 : liquidity < 8_000 ? 0.6 : 0.2);
+    const after = HOUR_S * (1 + lottery.below(20 * 24));
+    return {
+      chain: 'ethereum',
+      token: `0x${String(at).padStart(40, '0')}`,
+      deployer: `0x${String(who).padStart(40, '0')}`,
+      launched_at: launchedAt,
+      scored_at: launchedAt,
+      outcome: died ? 'died' : 'live',
+      observed_until: observedUntil,
+      died_at: died ? launchedAt + after : null,
+      deployer_funded_at: null,
+      liquidity_usd: lottery.happens(0.1) ? null : liquidity,
+      holder_top10_share: null,
+      owner_can_mint: null,
+      owner_can_block: null,
+      ownership_renounced: null,
+    };
+  });
+}

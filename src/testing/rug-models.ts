@@ -100,7 +100,7 @@ export function madeUpLaunches(count: number, seed: number): readonly TrainingRo
     const who = lottery.below(Math.ceil(count / 4));
     const launchedAt = first + Math.floor((at * 300 * DAY_S) / count);
     const liquidity = 500 + lottery.below(40) * 500;
-    const died = lottery.happens(who % 3 === 0 ? 0.9 : liquidity < 8_000 ? 0.6 : 0.2);
+    const died = lottery.happens(who % 3 === 0 ? 0.95 : liquidity < 8_000 ? 0.85 : 0.1);
     const after = HOUR_S * (1 + lottery.below(20 * 24));
     return {
       chain: 'ethereum',

@@ -71,19 +71,12 @@ describe('boosted trees', () => {
     );
   });
 
-  test('are the same for rows in any order', () => {
-    // Sums of the gradients of one tree differ by rounding alone, which no split rests on.
+  test('are the same, to the last bit, for rows in any order', () => {
     fc.assert(
-      fc.property(anyRows, fc.integer(), (rows, by) => {
-        const turned = rows.map((_, at) => rows[(at + Math.abs(by)) % rows.length] ?? rows[0]);
-        const here = boosted(examplesOf(rows), null, FREE, { ...LIMITS, treesMax: 1 });
-        const there = boosted(examplesOf(turned as Rows), null, FREE, { ...LIMITS, treesMax: 1 });
-        for (const [a, b] of rows) {
-          const [one, other] = [here, there].map(({ base, trees }) => {
-            return marginOf(base, trees, [a, b]);
-          });
-          expect(one).toBeCloseTo(Number(other), 9);
-        }
+      fc.property(anyRows, fc.nat(), (rows, by) => {
+        const turned = rows.map((_, at) => rows[(at + by) % rows.length]) as Rows;
+        const here = boosted(examplesOf(rows), null, FREE, LIMITS);
+        expect(boosted(examplesOf(turned), null, FREE, LIMITS)).toEqual(here);
       }),
     );
   });
@@ -128,7 +121,7 @@ describe('boosted trees', () => {
     const limits = { ...LIMITS, treesMax: 60 };
     const same = boosted(examplesOf(told), examplesOf(told), FREE, limits);
     const against = boosted(examplesOf(told), examplesOf(turned), FREE, limits);
-    expect(same.trees.length).toBeGreaterThan(20);
+    expect(same.trees.length).toBeGreaterThan(10);
     expect(against.trees).toEqual([]);
   });
 });

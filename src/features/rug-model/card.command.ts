@@ -1,9 +1,36 @@
 // What an operator types to see what stands behind a rug model.
 
-import { type Command, EXIT, readArgs, UsageError } from '../../command/command.ts';
+import {
+  type Command,
+  EXIT,
+  fileArgument,
+  type Io,
+  readArgs,
+  UsageError,
+} from '../../command/command.ts';
 import { print, printJson } from '../../command/output.ts';
-import { cardLines } from './card-text.ts';
-import { type ModelServices, modelAsked } from './model-asked.ts';
+import type { Reading } from '../../evidence/reading.ts';
+import type { PublishedModels } from '../../ports/flags/published-model.ts';
+import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
+import { cardLines } from '../../command/model-card-text.ts';
+
+/** What commands on models need. */
+export type ModelServices = {
+  readonly model: {
+    readonly published: PublishedModels;
+    /** Reads an artefact from a file of this machine. */
+    readonly readFile: (path: string) => Promise<Reading<ModelArtefact, 'model_file'>>;
+  };
+};
+
+/** The model of a file where one is named, else the published one. */
+export async function modelAsked(
+  file: string | undefined,
+  io: Io,
+  { model }: ModelServices,
+): Promise<Reading<ModelArtefact, never>> {
+  return file === undefined ? model.published.inForce() : model.readFile(fileArgument(file, io));
+}
 
 /** `exhibit model card`. */
 export const modelCard: Command<ModelServices> = {

@@ -102,13 +102,15 @@ async function resampled(kinds: readonly Ready[], seed: number): Promise<readonl
   const deployers = deployer.reduce((most, one) => Math.max(most, one), -1) + 1;
   const draw = sharesFrom(seed);
   const draws: Drawn[] = [];
+  const times = new Float64Array(deployers);
+  const weights = new Float64Array(deployer.length);
   for (let turn = 0; turn < RESAMPLES; turn += 1) {
-    const times = new Float64Array(deployers);
+    times.fill(0);
     for (let drawn = 0; drawn < deployers; drawn += 1) {
       const one = Math.floor(draw() * deployers);
       times[one] = Number(times[one]) + 1;
     }
-    const weights = Float64Array.from(deployer, (one) => Number(times[one]));
+    for (const [row, one] of deployer.entries()) weights[row] = Number(times[one]);
     draws.push(
       kinds.map(({ scored, ties }) => ({
         auc: aucOf(ties, scored.died, weights),

@@ -103,7 +103,7 @@ function newestBefore(all: readonly EarlierLaunch[], at: UnixSeconds): readonly 
   return before.sort((a, b) => b.launched_at - a.launched_at).slice(0, HISTORY_MAX);
 }
 
-/** Hours from one moment to a later one; missing where either is, or where they are not in order. */
+/** Hours from one moment to a later one; missing where either is, or out of order. */
 function hoursBetween(from: UnixSeconds | null, to: UnixSeconds | null): number | null {
   if (from === null || to === null || to < from) return null;
   return (to - from) / HOUR_S;

@@ -3,7 +3,7 @@
 
 import { type Command, EXIT, fileArgument, readArgs } from '../../command/command.ts';
 import { printJson } from '../../command/output.ts';
-import type { ModelServices } from './model-asked.ts';
+import type { ModelServices } from './card.command.ts';
 
 /** What the command needs. */
 export type PublishServices = ModelServices & { readonly model: { readonly simulated: boolean } };

@@ -1,6 +1,6 @@
 // Which model do launches teach, and how well does it tell the later ones?
-// The rows are split by time: to learn, to stop, to calibrate, and last the test, which is looked at
-// once. What a launch is scored by is what was known when it was scored, in every part.
+// The rows are split by time: to learn, to stop, to calibrate, and last the test, which is looked
+// at once. What a launch is scored by is what was known when it was scored, in every part.
 
 import { setImmediate } from 'node:timers/promises';
 import { DAY_S, type UnixSeconds } from '../../chain/time.ts';

@@ -156,7 +156,7 @@ export function artefactIn(text: string): ModelArtefact {
 
 function where({ error }: { readonly error: z.ZodError }): string {
   const [issue] = error.issues;
-  if (issue === undefined) return '';
+  if (issue === undefined) return ' (whole)';
   const path = issue.path.join('.');
   return ` (${path === '' ? 'whole' : path}: ${issue.message})`;
 }

@@ -1,5 +1,5 @@
 // Answers one question: which rug models were published here, and which is in force?
-// The artefact in force is parsed once for each publication; what cannot be used is unread, by name.
+// The artefact in force is parsed once a publication; what cannot be used is unread, by name.
 
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';

@@ -1,8 +1,8 @@
 // How do a model's card and an evaluation look to people?
 // Each figure stands beside its interval, each share beside what it is a share of.
 
-import { formatIsoDate } from '../../chain/time.ts';
-import { factLines, tableLines } from '../../command/output.ts';
+import { formatIsoDate } from '../chain/time.ts';
+import { factLines, tableLines } from './output.ts';
 import type {
   Baseline,
   Evaluation,
@@ -11,7 +11,7 @@ import type {
   ModelArtefact,
   ModelCard,
   ModelPart,
-} from '../../ports/flags/rug-model.ts';
+} from '../ports/flags/rug-model.ts';
 
 type How = { readonly colour: boolean };
 

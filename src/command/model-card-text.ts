@@ -2,7 +2,6 @@
 // Each figure stands beside its interval, each share beside what it is a share of.
 
 import { formatIsoDate } from '../chain/time.ts';
-import { factLines, tableLines } from './output.ts';
 import type {
   Baseline,
   Evaluation,
@@ -12,6 +11,7 @@ import type {
   ModelCard,
   ModelPart,
 } from '../ports/flags/rug-model.ts';
+import { factLines, tableLines } from './output.ts';
 
 type How = { readonly colour: boolean };
 

@@ -8,11 +8,11 @@ import {
   readArgs,
   UsageError,
 } from '../../command/command.ts';
+import { cardLines } from '../../command/model-card-text.ts';
 import { print, printJson } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { PublishedModels } from '../../ports/flags/published-model.ts';
 import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
-import { cardLines } from '../../command/model-card-text.ts';
 
 /** What commands on models need. */
 export type ModelServices = {

@@ -8,12 +8,12 @@ import {
   readArgs,
   requireOption,
 } from '../../command/command.ts';
+import { evaluationLines } from '../../command/model-card-text.ts';
 import { formatTime, print, printJson } from '../../command/output.ts';
 import type { TableFiles } from '../../ports/tables/table-import.ts';
-import { evaluationLines } from '../../command/model-card-text.ts';
+import { type ModelServices, modelAsked } from './card.command.ts';
 import { evaluated } from './evaluation.ts';
 import { examplesOf } from './examples.ts';
-import { type ModelServices, modelAsked } from './card.command.ts';
 import { trainingFile } from './training-file.ts';
 
 /** What the command needs. */

@@ -13,11 +13,11 @@ import {
   UsageError,
   wholeNumber,
 } from '../../command/command.ts';
+import { cardLines, suspectLines } from '../../command/model-card-text.ts';
 import { print, printJson } from '../../command/output.ts';
 import { IMPORT_ORIGINS } from '../../evidence/origin.ts';
 import type { TableFiles } from '../../ports/tables/table-import.ts';
 import { artefactOf } from './artefact.ts';
-import { cardLines, suspectLines } from '../../command/model-card-text.ts';
 import { DEFAULTS, FATES, TrainingFault, type TrainingOrder, trained } from './train.ts';
 import { trainingFile } from './training-file.ts';
 
@@ -39,7 +39,7 @@ export const modelTrain: Command<TrainServices> = {
     '[--fates F] [--origin O] [--json]',
   example: 'exhibit model train --data launches.csv',
   details: [
-    '--data FILE      launches in the training layout, CSV or JSON lines (docs/guides/rug-model.md)',
+    '--data FILE      launches in the training layout, as docs/guides/rug-model.md says',
     `--out FILE       where the artefact is written; ${OUT}`,
     `--seed N         draws rows and resamples; ${DEFAULTS.seed}. The same file and seed give the`,
     '                 same bytes',

@@ -32,6 +32,7 @@ import { sanctions } from './features/sanctions.ts';
 import { tables } from './features/tables.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
 import type { Parts } from './parts.ts';
+import { publishSimulatedModel } from './simulated-model.ts';
 
 /** What a first user needs, kept with the simulated data for the next start. */
 export type DemoCredentials = {
@@ -92,6 +93,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
         .of(sanctions)
         .services.sanctions.refresh(null, AbortSignal.timeout(FURNISH_MS_MAX));
       await fillTables(config, parts);
+      await publishSimulatedModel(config, parts);
       await walkSandbox(parts);
       return demoCredentials(config, parts, baseUrl);
     },

@@ -20,15 +20,60 @@ import { SANDBOX_PARTY } from './world/listed-parties.ts';
 const SUBJECT = evm('subject');
 const REGISTRY = join(import.meta.dirname, '../registry/mixers.csv');
 
+/** Pools of Ethereum on the published list that the protocol's own documentation leaves out. */
+const EARLIER_POOLS = [
+  '0xf60dd140cff0706bae9cd734ac3ae76ad9ebc32a',
+  '0xd691f27f38b395864ea86cfc7253969b409c362d',
+  '0xf67721a2d8f736e75a49fdd7fad2e31d8676542a',
+  '0x9ad122c22b14202b4490edaf288fdb3c7cb3ff5e',
+  '0xba214c1c1928a32bffe790263e38b4af9bfcd659',
+  '0xb1c8094b234dce6e03f10a5b673c1d8c69739a00',
+  '0xaeaac358560e11f52454d997aaff2c5731b6f8a6',
+  '0x1356c899d8c9467c7f71c195612f8a395abf2f0a',
+  '0xa60c772958a3ed56c1f15dd055ba37ac8e523a0d',
+  '0x94a1b5cdb22c43faab4abeb5c74999895464ddaf',
+  '0xb541fc07bc7619fd4062a54d96268525cbc6ffef',
+];
+const LIST = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
+
 describe('the registry of mixers', () => {
   test('a deposit into a pool of the registry is a contact with its sources', async () => {
     const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
     const pool = rows.find(({ name }) => name === 'Tornado Cash 1 ETH')?.address ?? '';
-    const transfers = [memoryTransfer(9_000_000, SUBJECT, pool)];
+    const transfers = [memoryTransfer(9_200_000, SUBJECT, pool)];
     const found = foundOf(await scored(SUBJECT, { mixers: rows, transfers }), 'mixer_contact');
     expect(found).toMatchObject([{ initiated_by_subject: true, evidence_count: 1 }]);
     expect(found?.[0].statement).toContain('Tornado Cash 1 ETH (Tornado Cash) on ethereum');
     expect(found?.[0].source).toContain('SDN List of 2025-03-04');
+  });
+
+  test('what was sent there before the pool stood is none', async () => {
+    const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
+    const pool = rows.find(({ name }) => name === 'Tornado Cash 1 ETH')?.address ?? '';
+    const transfers = [memoryTransfer(9_117_608, SUBJECT, pool)];
+    const found = foundOf(await scored(SUBJECT, { mixers: rows, transfers }), 'mixer_contact');
+    expect(found).toBeNull();
+  });
+
+  test.each([
+    ['ethereum', '0x905b63fff465b9ffbf41dea908ceb12478ec7601'],
+    ['ethereum', '0x722122df12d4e14e13ac3b6895a86e84145b6967'],
+    ['ethereum', '0xd90e2f925da726b50c4ed8d0fb90ad053324f31b'],
+    ['bsc', '0x0d5550d52428e7e3175bfc9550207e4ad3859b17'],
+    ['polygon', '0x0d5550d52428e7e3175bfc9550207e4ad3859b17'],
+    ['arbitrum', '0x0d5550d52428e7e3175bfc9550207e4ad3859b17'],
+  ])('has the proxy or router of %s at %s', (chain, address) => {
+    const rows = mixerRows(readFileSync(REGISTRY, 'utf8'));
+    const own = rows.find((one) => one.chain === chain && one.address === address);
+    expect(own).toMatchObject({ protocol: 'Tornado Cash', role: 'router' });
+  });
+
+  test.skipIf(!existsSync(LIST))('names each listed pool (or skipped: no shared data)', () => {
+    const held = new Set(mixerRows(readFileSync(REGISTRY, 'utf8')).map(({ address }) => address));
+    const published = readFileSync(LIST, 'utf8').toLowerCase();
+    const listed = EARLIER_POOLS.filter((address) => published.includes(address));
+    expect(listed).toEqual(EARLIER_POOLS);
+    expect(listed.filter((address) => !held.has(address))).toEqual([]);
   });
 
   test('is a table with its hash and the date of its oldest review', async () => {
@@ -46,8 +91,6 @@ describe('the registry of mixers', () => {
     expect(alone).toEqual([]);
   });
 });
-
-const LIST = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
 
 async function findsEach(published: readonly string[], entity: string): Promise<void> {
   const entry = { ...listedEntry(''), entity };

@@ -2,6 +2,7 @@
 // In each of them one thing is so of `subject`; the pieces are those of `planted.ts`.
 
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
 import { flaggedRow, mixerRow } from './forensic-ports.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
@@ -16,6 +17,7 @@ type ForensicPieces = {
   readonly listedFar: NonNullable<Planted['entries']>;
   /** A contract of the bridge registry. */
   readonly bridge: string;
+  readonly labelOf: (address: string, entity: string) => ExchangeLabel;
   readonly poison: Partial<HistoryTransfer>;
   readonly walkPlan: (plan: Omit<Plan, 'about' | 'subjects'>) => Plan;
   readonly transferOf: (
@@ -42,6 +44,12 @@ const LISTED_NEAR: Plan['contradicts'] = { wallet_ofac: ['proximity.found'] };
 
 function also(more: Plan['contradicts'], plan: Plan): Plan {
   return { ...plan, contradicts: { ...plan.contradicts, ...more } };
+}
+
+/** A contract that destroyed itself: its code and nonce are gone, its creation is not. */
+function destroyed(address: string, creator: string): MemoryFact {
+  const creation = { creator, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
+  return { chain: 'ethereum', address, creation };
 }
 
 const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
@@ -73,6 +81,22 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
       { facts: [usedToken(subject, 'ethereum')], transfers: [paid] },
       ['facts.kind', 'facts.transactions', ...FACTS_OF_STATE.map((name) => `facts.${name}`)],
     ),
+    plan('a contract of a listed owner', {
+      facts: [usedToken(subject, 'ethereum')],
+      entries: listedFar.map((entry) => ({ ...entry, address: evm('owner') })),
+    }),
+    plan('a contract of a flagged owner, on another chain', {
+      facts: [usedToken(subject, 'base')],
+      flagged: [flaggedRow(evm('owner'))],
+    }),
+    plan('a contract of a labelled maker', {
+      facts: [usedToken(subject, 'ethereum')],
+      labels: [pieces.labelOf(evm('maker'), 'Exchange')],
+    }),
+    plan('a contract of a flagged maker that destroyed itself', {
+      facts: [destroyed(subject, near)],
+      flagged: [flaggedRow(near)],
+    }),
     {
       ...plan(
         'used on another chain',

@@ -321,6 +321,7 @@ const FORENSIC_PLANS = forensicPlans({
   far: FAR,
   listedFar: LISTED_FAR,
   bridge: BRIDGE,
+  labelOf,
   poison: POISON,
   walkPlan,
   transferOf,

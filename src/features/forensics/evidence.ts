@@ -5,6 +5,7 @@
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName, EvmChainName } from '../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import { given } from '../../evidence/measure.ts';
 import {
   all,
   both,
@@ -35,10 +36,11 @@ import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { type AddressHistory, addressHistory } from '../history/address-history.ts';
+import { addressHistory } from '../history/address-history.ts';
 import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
 import { otherSide } from './finding-evidence.ts';
 import { FINDING_KINDS } from './finding-registry.ts';
+import { namedByFacts, wasNotMade } from './named-by-facts.ts';
 
 /** The ports that the evidence of one address is read from. */
 export type ForensicPorts = {
@@ -93,11 +95,13 @@ export async function forensicEvidence(
     factsOf(ports.chainFacts, subject, asked.signal),
     entityOf(ports.entityClusters, subject, asked.signal),
   ]);
+  const named = namedByFacts(facts);
   const inputs = {
     subject,
     history,
     facts,
-    ...(await lookUpEveryone(ports, subject, history, asked)),
+    named,
+    ...(await lookUpEveryone(ports, subject, whomToLookUp(subject, history, named), asked)),
   };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind) => ({ kind, found: foundBy(kind, inputs) }),
@@ -172,6 +176,7 @@ async function factsOn(
   ofContracts: readonly FactName[],
   signal: AbortSignal,
 ): Promise<FindingInputs['facts'][number]> {
+  const creation_asked = ofContracts.includes('creation');
   const ask = async (wanted: readonly FactName[]) => {
     const facts = await inTime(() => chainFacts.of(chain, address, wanted, signal), signal);
     return facts === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : facts;
@@ -180,12 +185,21 @@ async function factsOn(
   const size = seen(map(code, (one) => [one.size]));
   const state = { code, nonce, balance_wei };
   if (size !== null && size[0] > 0) {
-    return { chain, facts: { ...(await ask(ofContracts)), ...state } };
+    return { chain, facts: { ...(await ask(ofContracts)), ...state }, creation_asked };
   }
-  if (code instanceof Read) return { chain, facts: { ...unreadFacts(NO_CODE), ...state } };
-  // Made-up state, or none: a creation that is found shows a contract even so.
-  const { creation } = await ask(ofContracts.filter((fact) => fact === 'creation'));
-  return { chain, facts: { ...unreadFacts(code.why), ...state, creation } };
+  const bare = { ...unreadFacts(code instanceof Read ? NO_CODE : code.why), ...state };
+  if (!creation_asked || (code instanceof Read && hasSigned(nonce))) {
+    return { chain, facts: bare, creation_asked };
+  }
+  // A contract that destroyed itself has no code, and a chain whose state is silent shows none.
+  const { creation } = await ask(['creation']);
+  return { chain, facts: { ...bare, creation }, creation_asked };
+}
+
+/** Whether it signed a transaction: it is an account of its own key then, which nobody made. */
+function hasSigned(nonce: FactReadings['nonce']): boolean {
+  const known = seen(map(nonce, (count) => [count]));
+  return known !== null && known[0] > 0;
 }
 
 /** Every fact unread for one reason. */
@@ -227,17 +241,26 @@ const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
 
 type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
 
-/** Asks every table of the address and of everyone whom its history shows. */
+/** The address, and everyone whom its history shows or its facts name. */
+function whomToLookUp(
+  { address }: ParsedAddress,
+  history: FindingInputs['history'],
+  named: FindingInputs['named'],
+): string[] {
+  const transfers = given(seen(map(history, (known) => known.transfers)));
+  const others = transfers.map((one) => otherSide(one, address));
+  const inFacts = given(seen(named)).map((one) => one.address);
+  return [...new Set([address, ...others, ...inFacts])];
+}
+
+/** Asks every table of everyone. */
 async function lookUpEveryone(
   ports: ForensicPorts,
-  { address, kind }: ParsedAddress,
-  history: Partly<AddressHistory, 'transfer_history'>,
+  { kind }: ParsedAddress,
+  everyone: readonly string[],
   { signal }: ForensicAsked,
 ): Promise<LookedUp> {
-  const transfers = seen(map(history, (known) => known.transfers));
-  const others = transfers === null ? [] : transfers.map((one) => otherSide(one, address));
   const ofEvm = kind === 'evm';
-  const everyone = [...new Set([address, ...others])];
   const [listed, flagged, labels, mixers, bridges] = await Promise.all([
     inTime(() => ports.sanctionsList.lookUp(everyone), signal),
     inTime(() => ports.flaggedAddresses.lookUp(everyone), signal),
@@ -267,10 +290,12 @@ export function factual<T, P extends string>(
 export function accountKind(
   facts: FactReadings,
 ): Partly<'eoa' | 'contract' | 'token', 'chain_facts'> {
-  const { code, is_token } = facts;
+  const { code, is_token, creation } = facts;
   const bare = map(code, ({ size, delegates_to }) => size === 0 || delegates_to !== null);
   const shown = seen(map(bare, (one) => [one]));
-  if (shown === null || shown[0]) return map(code, () => 'eoa' as const);
+  if (shown === null || (shown[0] && wasNotMade(facts))) return map(code, () => 'eoa' as const);
+  // Somebody made it, and its code is gone: it destroyed itself.
+  if (shown[0]) return map(both({ code, creation }), () => 'contract' as const);
   const kind = map(both({ code, is_token }), (read) => (read.is_token ? 'token' : 'contract'));
   return factual(kind, (one) => one === 'token');
 }

@@ -21,6 +21,7 @@ import {
   listedCounterparty,
   listedItself,
 } from './kinds/listed.ts';
+import { flaggedInFacts, labelledInFacts, listedInFacts } from './kinds/named.ts';
 import { poisoningReceived } from './kinds/poisoning.ts';
 
 /** Every kind, in the order in which answers list them. */
@@ -29,15 +30,18 @@ export const FINDING_KINDS: readonly FindingKind[] = [
   listedCounterparty,
   fundedByListed,
   dustFromListed,
+  listedInFacts,
   flaggedItself,
   flaggedCounterparty,
   fundedByFlagged,
   createdFlaggedContract,
+  flaggedInFacts,
   poisoningReceived,
   mixerContact,
   bridgeContact,
   exchangeDeposit,
   exchangeWithdrawal,
+  labelledInFacts,
   proxyAuthority,
   delegatedAccount,
 ];

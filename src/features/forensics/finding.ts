@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { AddressKind, ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { basis, type Partly, type Reading } from '../../evidence/reading.ts';
-import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFactsPort, FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { MixerLookUp, MixerRegistryPort } from '../../ports/accounts/mixer-registry.ts';
 import type { BridgeRegistryPort, RegistryTable } from '../../ports/bridges/bridge-registry.ts';
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../../ports/flags/flagged-addresses.ts';
@@ -14,6 +14,7 @@ import type { TransferHistoryPort } from '../../ports/history/transfer-history.t
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';
 import type { AddressHistory } from '../history/address-history.ts';
+import type { NamedByFact } from './named-by-facts.ts';
 
 /** The readings that the kinds are functions of: tables were asked of everyone in the history. */
 export type FindingInputs = {
@@ -25,7 +26,17 @@ export type FindingInputs = {
   readonly mixers: Reading<MixerLookUp, MixerRegistryPort>;
   readonly bridges: Reading<RegistryTable, BridgeRegistryPort>;
   /** The facts of each chain on which they were asked, the main one first. */
-  readonly facts: readonly { readonly chain: EvmChainName; readonly facts: FactReadings }[];
+  readonly facts: readonly ChainFactsOf[];
+  /** Everyone whom those facts name. The tables were asked of them too. */
+  readonly named: Partly<readonly NamedByFact[], ChainFactsPort>;
+};
+
+/** What one chain says of the subject. */
+export type ChainFactsOf = {
+  readonly chain: EvmChainName;
+  readonly facts: FactReadings;
+  /** Whether who made it was asked there: an explorer's calls are counted. */
+  readonly creation_asked: boolean;
 };
 
 /** A transfer that carries a finding. `tx` is the block's hash for what belongs to none. */
@@ -111,6 +122,15 @@ function sortedFields(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return fields.map(([name, held]) => [name, sortedFields(held)]);
+}
+
+/** The sources of a reading, all of them by name, and the oldest of their dates. */
+export function jointSource(
+  reading: Partly<unknown, never>,
+): Pick<FindingDraft, 'source' | 'as_of'> {
+  const names = new Set(basis(reading).sources.map(({ name }) => name));
+  const { as_of } = draftSource(reading);
+  return { source: [...names].join('; '), as_of };
 }
 
 /** The source of a reading by name and date; of several, the first with the oldest date. */

@@ -27,10 +27,13 @@ const CHAIN_SOURCE = { source: 'Chain state in memory', as_of: STILL_NOW - 60 };
 const HISTORY_SOURCE = { source: 'Transfers in memory', as_of: STILL_NOW - 60 };
 const ALL_KINDS = [
   ...['listed_itself', 'listed_counterparty', 'funded_by_listed', 'dust_from_listed'],
-  ...['flagged_itself', 'flagged_counterparty', 'funded_by_flagged', 'created_flagged_contract'],
-  ...['poisoning_received', 'mixer_contact', 'bridge_contact', 'exchange_deposit'],
-  ...['exchange_withdrawal', 'proxy_authority', 'delegated_account'],
+  ...['listed_in_facts', 'flagged_itself', 'flagged_counterparty', 'funded_by_flagged'],
+  ...['created_flagged_contract', 'flagged_in_facts', 'poisoning_received', 'mixer_contact'],
+  ...['bridge_contact', 'exchange_deposit', 'exchange_withdrawal', 'labelled_in_facts'],
+  ...['proxy_authority', 'delegated_account'],
 ];
+/** The kinds whose question is none of the address's transfers. */
+const NOT_OF_HISTORY = /itself$|created|authority|delegated|in_facts$/;
 
 /** A handler as it is called here; a method, so that the route's own input type fits. */
 type Handle = {
@@ -180,7 +183,7 @@ describe('says', () => {
     expect(data.findings_coverage.map(({ kind }) => kind)).toEqual(ALL_KINDS);
     for (const { kind, checked, reason, from } of data.findings_coverage) {
       expect([kind, checked, reason]).toEqual([kind, true, null]);
-      const ofHistory = !/itself$|created|authority|delegated/.test(kind);
+      const ofHistory = !NOT_OF_HISTORY.test(kind);
       expect([kind, from]).toEqual([kind, ofHistory ? 0 : null]);
     }
   });
@@ -239,7 +242,7 @@ describe('is silent', () => {
     expect(data.findings.map(({ kind }) => kind)).toEqual(['mixer_contact']);
     expect(data).toMatchObject({ findings_checked: false, findings_found: true });
     for (const { kind, checked, reason } of data.findings_coverage) {
-      if (!/itself$|created|authority|delegated/.test(kind)) {
+      if (!NOT_OF_HISTORY.test(kind)) {
         expect([kind, checked]).toEqual([kind, false]);
         expect(reason).toContain('partial_history');
       }
@@ -262,7 +265,7 @@ describe('is silent', () => {
     ['mixerRegistry', ['mixer_contact']],
     ['bridgeRegistry', ['bridge_contact']],
     ['transferHistory', ['poisoning_received', 'mixer_contact', 'listed_counterparty']],
-    ['chainFacts', ['proxy_authority', 'delegated_account']],
+    ['chainFacts', ['proxy_authority', 'delegated_account', 'listed_in_facts']],
   ] as const)('while %s is silent, its kinds did not run and say why', async (port, kinds) => {
     const silent = silentPorts(why('timed_out', { what: 'A port', limit: '1 s' }));
     const planted = { transfers: TRANSFERS, facts: [TOKEN] };

@@ -123,7 +123,8 @@ function madeBy({ created }: FlaggedLookUp, address: string): readonly FlaggedRo
   return heldUnder(created, matchKey(address));
 }
 
-function tagText({ tag, category }: FlaggedRow): string {
+/** What a row calls its address. */
+export function tagText({ tag, category }: FlaggedRow): string {
   return tag === category ? `“${tag}”` : `“${tag}” (${category})`;
 }
 
@@ -135,7 +136,14 @@ function whose(
   return { source, as_of: draftSource(table).as_of };
 }
 
-function recordOf({ chain, creation_tx, tag, category, address }: FlaggedRow): RecordEvidence {
+/** A row as evidence. */
+export function recordOf({
+  chain,
+  creation_tx,
+  tag,
+  category,
+  address,
+}: FlaggedRow): RecordEvidence {
   const value = `${address}: ${tag} (${category})`;
   return {
     evidence: 'record',

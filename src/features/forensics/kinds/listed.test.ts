@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { evm } from '../../../testing/addresses.ts';
+import { evm, named } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
 import { memoryTransfer } from '../../../testing/memory/transfers.ts';
 import { listedEntry } from '../../../testing/walked-world.ts';
@@ -68,6 +68,39 @@ describe('the sanctions list', () => {
     expect(foundOf(evidence, 'listed_counterparty')).toMatchObject([
       { initiated_by_subject: false },
     ]);
+  });
+
+  test.each([
+    ['solana', 'solana', 10n ** 8n, 50_000_000n * 10n ** 9n],
+    ['bitcoin', 'bitcoin', 10n ** 5n, 10n ** 7n],
+  ] as const)('dust of %s is judged by its own decimals', async (_, chain, small, large) => {
+    const [own, sender] = [named(chain, 'own'), named(chain, 'listed')];
+    const sent = async (raw_amount: bigint) => {
+      const transfers = [memoryTransfer(1, sender, own, { chain, raw_amount, initiator: sender })];
+      const entries = [listedEntry(sender)];
+      const history = { chains: [chain] };
+      return foundOf(
+        await scored(own, { listed: entries, transfers, history }),
+        'dust_from_listed',
+      );
+    };
+    expect(await sent(small)).toMatchObject([{ initiated_by_subject: false }]);
+    expect(await sent(large)).toBeNull();
+  });
+
+  test('what is left out of every contact is told as that, and not as small', async () => {
+    const spam = {
+      kind: 'token',
+      token: evm('token'),
+      has_market: false,
+      initiator: LISTED,
+    } as const;
+    const transfers = [memoryTransfer(1, LISTED, SUBJECT, spam)];
+    const [dust] = foundOf(await scored(SUBJECT, { listed, transfers }), 'dust_from_listed') ?? [];
+    expect(dust?.statement).toContain(
+      'sent this address something of no value or without a market',
+    );
+    expect(dust?.statement).not.toContain('small');
   });
 
   test.each([

@@ -2,6 +2,8 @@
 // A contact is a fact about two addresses and designates neither; who signed stands beside it.
 
 import { compareDecimals } from '../../../chain/amount.ts';
+import { CHAINS } from '../../../chain/chain.ts';
+import { present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import { isSignedBy } from '../../../ports/history/signing.ts';
 import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
@@ -11,9 +13,10 @@ import { entriesOf } from '../../sanctions/direct-check.ts';
 import { draftSource, EVERY_KIND, type FindingDraft, type FindingKind } from '../finding.ts';
 import { byOther, carriedBy, countText, sidesOf, wishText } from '../finding-evidence.ts';
 
-const EVM_COIN_DUST = 10n ** 17n;
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
 const DUST_USD_MAX = '500';
+/** What of an unpriced coin is small: a tenth of it, of Bitcoin's a thousandth. */
+const DUST_PARTS = { bitcoin: 1_000n, others: 10n };
 
 /** The address itself stands on the list. */
 export const listedItself: FindingKind = {
@@ -81,14 +84,14 @@ export const dustFromListed: FindingKind = {
   find: ({ subject: { address }, history, listed }) =>
     map(both({ history, listed }), (seen) => {
       const { kept, leftOut } = sidesOf(address, seen.history.transfers);
-      const unwanted = leftOut.map(({ transfer }) => transfer);
+      const unwanted = new Set(leftOut.map(({ transfer }) => transfer));
       const dust = [...kept.filter(isSmall), ...unwanted].filter(
         (one) => one.to === address && isSignedBy(address, one) === false,
       );
       return ofListed(seen.listed, byOther(address, dust), ([other, transfers, entry]) => ({
         statement:
           `${other}, which the list names under ${partyText(entry)}, sent this address ` +
-          `${timesText(transfers.length)}; the address itself signed none of it.`,
+          `${dustText(transfers, unwanted)}; the address itself signed none of it.`,
         ...carriedBy(address, transfers),
         ...draftSource(listed),
       }));
@@ -111,22 +114,40 @@ function ofListed(
   });
 }
 
-/** Worth little, or a tenth of a coin where nothing says what it is worth. */
-function isSmall({ usd, kind, raw_amount }: HistoryTransfer): boolean {
+/** Worth little, or little of its chain's coin where nothing says what it is worth. */
+function isSmall({ usd, kind, chain, raw_amount }: HistoryTransfer): boolean {
   if (usd !== null) return compareDecimals(usd, DUST_USD_MAX) <= 0;
-  return kind !== 'token' && raw_amount <= EVM_COIN_DUST;
+  const parts = chain === 'bitcoin' ? DUST_PARTS.bitcoin : DUST_PARTS.others;
+  const coin = 10n ** BigInt(CHAINS[chain].native.decimals);
+  return kind !== 'token' && raw_amount * parts <= coin;
+}
+
+/** What was sent: small amounts, and what is left out of every contact, each as what it is. */
+function dustText(
+  transfers: readonly HistoryTransfer[],
+  unwanted: ReadonlySet<HistoryTransfer>,
+): string {
+  const rest = transfers.filter((one) => unwanted.has(one)).length;
+  const small = transfers.length - rest;
+  const said = [
+    small === 0 ? null : `something small ${timesText(small)}`,
+    rest === 0 ? null : `something of no value or without a market ${timesText(rest)}`,
+  ];
+  return present(said).join(', and ');
 }
 
 function timesText(times: number): string {
-  return times === 1 ? 'something small once' : `small amounts ${times} times`;
+  return times === 1 ? 'once' : `${times} times`;
 }
 
-function partyText({ entity, programs, uid }: ListEntry): string {
+/** The party of an entry. */
+export function partyText({ entity, programs, uid }: ListEntry): string {
   const name = entity === null ? `entry ${uid}` : entity;
   return programs === null || programs.length === 0 ? name : `${name} (${programs.join(', ')})`;
 }
 
-function recordOf({ uid, entity, address }: ListEntry) {
+/** An entry as evidence. */
+export function recordOf({ uid, entity, address }: ListEntry) {
   const nowhere = { chain: null, tx: null, block: null, at: null };
   const value = `${entity === null ? '' : `${entity}, `}uid ${uid}, as ${address}`;
   return { evidence: 'record', ...nowhere, name: 'list_entry', value } as const;

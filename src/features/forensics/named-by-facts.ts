@@ -1,0 +1,89 @@
+// Which other addresses do the facts of an address name, and where does each stand?
+// Who owns, administers, made or runs a contract is looked up as a counterparty is. A fact that was
+// not read may name anybody, so that what was read without it is a part.
+
+import type { EvmChainName } from '../../chain/chain.ts';
+import { present } from '../../evidence/measure.ts';
+import { map, type Partly, seen, some, Unread } from '../../evidence/reading.ts';
+import type { ChainFactsPort, FactReadings } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFactsOf } from './finding.ts';
+
+/** An address that a fact names. `tx` and `block` are null where the fact is one of today's state. */
+export type NamedByFact = {
+  readonly chain: EvmChainName;
+  readonly fact: keyof typeof NAMED_AS;
+  readonly address: string;
+  readonly tx: string | null;
+  readonly block: number | null;
+};
+
+/** What each fact calls the one whom it names, in words that follow “its”. */
+export const NAMED_AS = {
+  creator: 'creator',
+  factory: 'factory',
+  implementation: 'implementation',
+  admin: 'admin',
+  beacon: 'beacon',
+  owner: 'owner',
+  minimal_proxy_of: 'minimal proxy’s contract',
+  delegates_to: 'delegate',
+} as const;
+
+type Named = Partly<readonly NamedByFact[], ChainFactsPort>;
+
+/** Everyone whom the facts name, chain by chain; read where every fact that could name was. */
+export function namedByFacts(facts: readonly ChainFactsOf[]): Named {
+  return flat(facts.map(namedOn));
+}
+
+function flat(readings: readonly Named[]): Named {
+  return map(some(readings), (lists) => lists.flat());
+}
+
+function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
+  const { code } = facts;
+  const here = (fact: NamedByFact['fact'], address: string | null): NamedByFact | null =>
+    address === null ? null : { chain, fact, address, tx: null, block: null };
+  const byCode = map(code, ({ delegates_to, minimal_proxy_of }) =>
+    present([here('delegates_to', delegates_to), here('minimal_proxy_of', minimal_proxy_of)]),
+  );
+  // An account without code names nobody by its state.
+  const nobody = map(code, () => NOBODY);
+  const byState = map(facts.authority, ({ implementation, admin, beacon, owner }) =>
+    present([
+      here('implementation', implementation),
+      here('admin', admin),
+      here('beacon', beacon),
+      here('owner', owner),
+    ]),
+  );
+  const ofState = hasNoCode(facts) ? nobody : byState;
+  if (!creation_asked) return flat([byCode, ofState]);
+  const byCreation = map(facts.creation, ({ creator, factory, tx, block }) =>
+    present([here('creator', creator), here('factory', factory)]).map((one) => {
+      return { chain, fact: one.fact, address: one.address, tx, block };
+    }),
+  );
+  return flat([byCode, ofState, wasNotMade(facts) ? nobody : byCreation]);
+}
+
+const NOBODY: readonly NamedByFact[] = Object.freeze([]);
+
+function hasNoCode({ code }: FactReadings): boolean {
+  const known = seen(map(code, ({ size }) => [size === 0]));
+  return known?.[0] === true;
+}
+
+/**
+ * Whether nobody made it, as far as can be known: an account of its own key, of which no source
+ * knows a creation. A contract of which none is known was made by somebody.
+ */
+export function wasNotMade({ code, creation }: FactReadings): boolean {
+  const known = seen(map(code, (one) => [one]));
+  if (known === null) return false;
+  const [{ size, delegates_to }] = known;
+  if (delegates_to !== null) return true;
+  if (size > 0 || !(creation instanceof Unread)) return false;
+  const { code: reason } = creation.why;
+  return reason === 'creation_not_found' || reason === 'account_without_code';
+}

@@ -103,6 +103,12 @@ export function declaredCall<const D extends Declaration>(declaration: D) {
   };
 }
 
+/** The call data of a declared function: hex, `0x` and lower case. */
+export function encodedCall(declaration: string, values: readonly unknown[]): string {
+  const abi = AbiFunction.from(declaration as string & {}) as AbiFunction.AbiFunction;
+  return AbiFunction.encodeData(abi, values as readonly [unknown]);
+}
+
 type Parameters = AbiParameters.AbiParameters;
 type PackedTypes = readonly AbiParameters.PackedAbiType[];
 

@@ -27,6 +27,30 @@ contract Token {
   }
 }
 
+// The lists of several issuers in one, and what an owner allows.
+contract Issuer {
+  mapping(address => bool) public isBlackListed;
+  mapping(address => bool) public isBlacklisted;
+  mapping(address => bool) public isFrozen;
+  mapping(address => mapping(address => uint256)) public allowance;
+  event AddedBlackList(address account);
+  event Blacklisted(address indexed account);
+  event Approval(address indexed owner, address indexed spender, uint256 value);
+  function addBlackList(address account) external {
+    isBlackListed[account] = true;
+    emit AddedBlackList(account);
+  }
+  function blacklist(address account) external {
+    isBlacklisted[account] = true;
+    emit Blacklisted(account);
+  }
+  function approve(address spender, uint256 value) external {
+    allowance[msg.sender][spender] = value;
+    emit Approval(msg.sender, spender, value);
+  }
+  function take(address owner, uint256 value) external { allowance[owner][msg.sender] -= value; }
+}
+
 contract Nft {
   event Transfer(address indexed from, address indexed to, uint256 indexed id);
   function mint(address to, uint256 id) external { emit Transfer(address(0), to, id); }

@@ -9,7 +9,9 @@ import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
+import type { MemoryFreezes } from './memory/issuer-freezes.ts';
 import { type MemoryPorts, type MemoryWorld, memoryPorts } from './memory/ports.ts';
+import type { MemoryApproval } from './memory/token-approvals.ts';
 import { heldInFull } from './memory/transfers.ts';
 
 /** What is planted; what is left out is a table or chain that was read and holds nothing of it. */
@@ -21,6 +23,8 @@ export type PlantedFacts = {
   readonly mixers?: readonly MixerContract[];
   readonly bridges?: readonly RegistryRow[];
   readonly facts?: readonly MemoryFact[];
+  readonly frozen?: MemoryFreezes['frozen'];
+  readonly approvals?: readonly MemoryApproval[];
   readonly history?: Partial<MemoryWorld['history']>;
   readonly simulated?: boolean;
 };
@@ -33,7 +37,7 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
   const simulated = planted.simulated === true;
   const dated = { as_of: STILL_NOW - MINUTE_S, simulated };
   const { transfers = [], listed = [], labels = [], flagged = [], mixers = [] } = planted;
-  const { facts = [], history = {}, bridges = [] } = planted;
+  const { facts = [], history = {}, bridges = [], frozen = [], approvals = [] } = planted;
   const inForce = { published: '2026-09-20', checked_at: STILL_NOW - MINUTE_S, entries: listed };
   return memoryPorts({
     list: { publications: [inForce], maxAgeS: WEEK_S, simulated, now: () => STILL_NOW },
@@ -49,6 +53,8 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
     },
     entities: { ...dated, clusters: [], examined: 'everyone' },
     facts: { ...dated, chains: ['ethereum'], facts },
+    freezes: { ...dated, chains: ['ethereum'], frozen },
+    approvals: { ...dated, chains: ['ethereum'], approvals },
     flagged: { ...dated, rows: flagged },
     mixers: { ...dated, rows: mixers },
     bridges: { ...dated, rows: bridges },

@@ -6,6 +6,7 @@ import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import { evm } from './addresses.ts';
 import { flaggedRow, mixerRow } from './forensic-ports.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
+import type { MemoryApproval } from './memory/token-approvals.ts';
 import type { ForensicPlanted, Plan, Planted } from './planted.ts';
 
 /** The pieces that these worlds are made of. */
@@ -29,11 +30,13 @@ type ForensicPieces = {
 
 /** Two chains, and tables that hold somebody else beside what is planted. */
 export function forensicsOf(
-  { facts = [], flagged = [], mixers = [] }: ForensicPlanted,
+  { facts = [], flagged = [], mixers = [], frozen = [], approvals = [] }: ForensicPlanted,
   dated: { readonly as_of: number; readonly simulated: boolean },
 ) {
   return {
     facts: { ...dated, chains: ['ethereum', 'base'] as const, facts },
+    freezes: { ...dated, chains: ['ethereum', 'base'] as const, frozen },
+    approvals: { ...dated, chains: ['ethereum', 'base'] as const, approvals },
     flagged: { ...dated, rows: [flaggedRow(evm('flagged elsewhere')), ...flagged] },
     mixers: { ...dated, rows: [mixerRow(evm('mixer elsewhere')), ...mixers] },
   };
@@ -50,6 +53,11 @@ function also(more: Plan['contradicts'], plan: Plan): Plan {
 function destroyed(address: string, creator: string): MemoryFact {
   const creation = { creator, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 };
   return { chain: 'ethereum', address, creation };
+}
+
+function allowed(owner: string, spender: string): MemoryApproval {
+  const event = { chain: 'base', token: evm('a token'), spender, raw_amount: 9n } as const;
+  return { ...event, owner, tx: `0x${'a'.repeat(64)}`, block: 700, left: 5n };
 }
 
 const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
@@ -81,21 +89,24 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
       { facts: [usedToken(subject, 'ethereum')], transfers: [paid] },
       ['facts.kind', 'facts.transactions', ...FACTS_OF_STATE.map((name) => `facts.${name}`)],
     ),
-    plan('a contract of a listed owner', {
-      facts: [usedToken(subject, 'ethereum')],
-      entries: listedFar.map((entry) => ({ ...entry, address: evm('owner') })),
-    }),
-    plan('a contract of a flagged owner, on another chain', {
-      facts: [usedToken(subject, 'base')],
-      flagged: [flaggedRow(evm('owner'))],
-    }),
-    plan('a contract of a labelled maker', {
-      facts: [usedToken(subject, 'ethereum')],
-      labels: [pieces.labelOf(evm('maker'), 'Exchange')],
-    }),
+    plan(
+      'a contract of a listed owner and a labelled maker',
+      {
+        facts: [usedToken(subject, 'ethereum')],
+        entries: listedFar.map((entry) => ({ ...entry, address: evm('owner') })),
+        labels: [pieces.labelOf(evm('maker'), 'Exchange')],
+      },
+      ['facts.kind'],
+    ),
     plan('a contract of a flagged maker that destroyed itself', {
       facts: [destroyed(subject, near)],
       flagged: [flaggedRow(near)],
+    }),
+    plan('frozen by an issuer on another chain', { frozen: [{ chain: 'base', address: subject }] }),
+    plan('lets a flagged and a listed address take its tokens', {
+      approvals: [allowed(subject, near), allowed(subject, far)],
+      flagged: [flaggedRow(near)],
+      entries: listedFar,
     }),
     {
       ...plan(

@@ -13,6 +13,8 @@ import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
+import type { MemoryFreezes } from './memory/issuer-freezes.ts';
+import type { MemoryApproval } from './memory/token-approvals.ts';
 import type { MemoryCoverage } from './memory/transfer-history.ts';
 
 export const HOUR_S = 3_600;
@@ -22,6 +24,8 @@ export const SUBJECT = evm('subject');
 /** What may be planted of facts and tables. */
 export type ForensicPlanted = {
   readonly facts?: readonly MemoryFact[];
+  readonly frozen?: MemoryFreezes['frozen'];
+  readonly approvals?: readonly MemoryApproval[];
   readonly flagged?: readonly FlaggedRow[];
   readonly mixers?: readonly MixerContract[];
 };

@@ -49,6 +49,8 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   counterpartyRing: { meet: ['meetings'] },
   entityClusters: { clusterOf: [] },
   chainFacts: { of: null },
+  issuerFreezes: { of: [] },
+  tokenApprovals: { given: ['events'], left: null },
   labelChanges: { newest: [] },
   otherListChanges: { newest: [], imports: [] },
   sanctionsChanges: { newest: [], files: [] },

@@ -4,11 +4,16 @@
 import { map } from '../../evidence/reading.ts';
 import { walletScore } from '../../features/forensics/wallet-score.contract.ts';
 import { walletScoreHandler } from '../../features/forensics/wallet-score.route.ts';
+import { nodeApprovals } from '../../sources/evm/approvals-node.ts';
+import { nodeFreezes } from '../../sources/evm/freezes-node.ts';
 import { nodeFacts } from '../../sources/evm/node-of-account.ts';
 import { explorerFacts } from '../../sources/explorer/account-facts.ts';
+import { explorerApprovals } from '../../sources/explorer/approvals.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import { freezingTokensFile } from '../../sources/registry/freezing-tokens-file.ts';
 import { mixerRegistryFile } from '../../sources/registry/mixers-file.ts';
 import { cascadedFacts } from '../../stores/history/account-facts.ts';
+import { cascadedApprovals } from '../../stores/history/approvals.ts';
 import { warehouseFacts } from '../../stores/warehouse/account-facts.ts';
 import { nowS } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
@@ -25,6 +30,9 @@ const STATE_LIMITS: RpcLimits = {
 };
 /** The registry of mixers that comes with the product. */
 const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
+/** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
+const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
+const TOKEN_LIMITS: RpcLimits = { ...STATE_LIMITS, batchMax: 16 };
 /** Calls of an explorer that one request may make for facts. */
 const FACT_CALLS_MAX = 12;
 
@@ -38,6 +46,8 @@ export const forensics = feature({
     const clients = evmClients(outside, STATE_LIMITS);
     const nodes = [...clients.byChain].map(([chain, rpc]) => ({ chain, rpc }));
     const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
+    const batched = evmClients(outside, TOKEN_LIMITS);
+    const ofTokens = { nodes: batched.byChain, simulated, now: nowS };
     return {
       ports: {
         chainFacts: cascadedFacts([
@@ -46,9 +56,17 @@ export const forensics = feature({
           explorerFacts({ chains: explorers, ...limits }),
         ]),
         mixerRegistry: mixerRegistryFile(MIXERS),
+        issuerFreezes: nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) }),
+        tokenApprovals: cascadedApprovals(
+          nodeApprovals(ofTokens),
+          explorerApprovals({ chains: explorers, ...limits }),
+        ),
       },
       services: {},
-      close: clients.close,
+      close: () => {
+        clients.close();
+        batched.close();
+      },
     };
   },
   routes: [served(walletScore, walletScoreHandler)],
@@ -65,6 +83,24 @@ export const forensics = feature({
           return urls.some((url) => url !== null) ? null : 'No node and no explorer is set.';
         },
       },
+    },
+    issuerFreezes: {
+      tag: 'issuer_freezes',
+      title: 'Black lists of issuers',
+      says: 'Whether an issuer holds tokens of one address frozen',
+      pages: true,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc }) =>
+          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+      },
+    },
+    tokenApprovals: {
+      tag: 'token_approvals',
+      title: 'Token approvals',
+      says: 'Who may take tokens of one address',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'chain_facts' },
     },
     mixerRegistry: {
       tag: 'mixer_registry',

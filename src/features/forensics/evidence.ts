@@ -3,7 +3,7 @@
 // unless everything that the kind rests on was read to its end.
 
 import type { ParsedAddress } from '../../chain/address.ts';
-import type { ChainName, EvmChainName } from '../../chain/chain.ts';
+import type { ChainName } from '../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { given } from '../../evidence/measure.ts';
 import {
@@ -18,14 +18,15 @@ import {
   some,
   unread,
 } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
+import { why } from '../../evidence/reasons.ts';
 import {
   type ChainFacts,
   FACT_NAMES,
-  type FactName,
   type FactReadings,
 } from '../../ports/accounts/chain-facts.ts';
+import type { IssuerFreezes } from '../../ports/accounts/issuer-freezes.ts';
 import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { TokenApprovals } from '../../ports/accounts/token-approvals.ts';
 import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type {
   EntityCluster,
@@ -37,10 +38,12 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { addressHistory } from '../history/address-history.ts';
+import { factsOf } from './facts-asked.ts';
 import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
 import { otherSide } from './finding-evidence.ts';
 import { FINDING_KINDS } from './finding-registry.ts';
 import { namedByFacts, wasNotMade } from './named-by-facts.ts';
+import { approvalsOf, approvalsSeen, freezesOf, leftOf } from './tokens-asked.ts';
 
 /** The ports that the evidence of one address is read from. */
 export type ForensicPorts = {
@@ -52,6 +55,8 @@ export type ForensicPorts = {
   readonly chainFacts: ChainFacts;
   readonly transferHistory: TransferHistory;
   readonly entityClusters: EntityClusters;
+  readonly issuerFreezes: IssuerFreezes;
+  readonly tokenApprovals: TokenApprovals;
 };
 
 /** What is asked: the signal ends the reading's time. */
@@ -78,31 +83,26 @@ export type ForensicEvidence = {
   readonly entity: Partly<EntityCluster | null, EntityClustersPort>;
 };
 
-/** The chain whose facts are shown first. */
-export const MAIN_FACTS_CHAIN: EvmChainName = 'ethereum';
-const STATE_FACTS = ['code', 'nonce', 'balance_wei'] as const;
-const CONTRACT_FACTS = ['verified_name', 'creation', 'is_token', 'authority'] as const;
-const NO_CODE = why('account_without_code');
-
 /** Gathers the evidence of one address. */
 export async function forensicEvidence(
   ports: ForensicPorts,
   subject: ParsedAddress,
   asked: ForensicAsked,
 ): Promise<ForensicEvidence> {
-  const [history, facts, entity] = await Promise.all([
+  const { signal } = asked;
+  const [history, facts, entity, freezes, approvals] = await Promise.all([
     historyOf(ports.transferHistory, subject, asked),
-    factsOf(ports.chainFacts, subject, asked.signal),
-    entityOf(ports.entityClusters, subject, asked.signal),
+    factsOf(ports.chainFacts, subject, signal),
+    entityOf(ports.entityClusters, subject, signal),
+    freezesOf(ports.issuerFreezes, subject, signal),
+    approvalsOf(ports.tokenApprovals, subject, signal),
   ]);
   const named = namedByFacts(facts);
-  const inputs = {
-    subject,
-    history,
-    facts,
-    named,
-    ...(await lookUpEveryone(ports, subject, whomToLookUp(subject, history, named), asked)),
-  };
+  const read = { subject, history, facts, named, freezes, approvals };
+  const tables = await lookUpEveryone(ports, subject, whomToLookUp(read), asked);
+  const told = namedInTables(tables);
+  const left = await leftOf(ports.tokenApprovals, subject.address, approvals, told, signal);
+  const inputs = { ...read, ...tables, left };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind) => ({ kind, found: foundBy(kind, inputs) }),
   );
@@ -153,69 +153,6 @@ async function historyOf(
   return addressHistory(history, address, { signal: asked.signal, chains: null });
 }
 
-async function factsOf(
-  chainFacts: ChainFacts,
-  { kind, address }: ParsedAddress,
-  signal: AbortSignal,
-): Promise<FindingInputs['facts']> {
-  if (kind !== 'evm') return NO_FACTS;
-  const beside = chainFacts.stateChains.filter((chain) => chain !== MAIN_FACTS_CHAIN);
-  return Promise.all([
-    factsOn(chainFacts, MAIN_FACTS_CHAIN, address, CONTRACT_FACTS, signal),
-    ...beside.map((chain) => factsOn(chainFacts, chain, address, ['authority'], signal)),
-  ]);
-}
-
-const NO_FACTS: FindingInputs['facts'] = Object.freeze([]);
-
-/** The state first; what concerns contracts only where there is code. */
-async function factsOn(
-  chainFacts: ChainFacts,
-  chain: EvmChainName,
-  address: string,
-  ofContracts: readonly FactName[],
-  signal: AbortSignal,
-): Promise<FindingInputs['facts'][number]> {
-  const creation_asked = ofContracts.includes('creation');
-  const ask = async (wanted: readonly FactName[]) => {
-    const facts = await inTime(() => chainFacts.of(chain, address, wanted, signal), signal);
-    return facts === OUT_OF_TIME ? unreadFacts(STOPPED_BY_TIME) : facts;
-  };
-  const { code, nonce, balance_wei } = await ask(STATE_FACTS);
-  const size = seen(map(code, (one) => [one.size]));
-  const state = { code, nonce, balance_wei };
-  if (size !== null && size[0] > 0) {
-    return { chain, facts: { ...(await ask(ofContracts)), ...state }, creation_asked };
-  }
-  const bare = { ...unreadFacts(code instanceof Read ? NO_CODE : code.why), ...state };
-  if (!creation_asked || (code instanceof Read && hasSigned(nonce))) {
-    return { chain, facts: bare, creation_asked };
-  }
-  // A contract that destroyed itself has no code, and a chain whose state is silent shows none.
-  const { creation } = await ask(['creation']);
-  return { chain, facts: { ...bare, creation }, creation_asked };
-}
-
-/** Whether it signed a transaction: it is an account of its own key then, which nobody made. */
-function hasSigned(nonce: FactReadings['nonce']): boolean {
-  const known = seen(map(nonce, (count) => [count]));
-  return known !== null && known[0] > 0;
-}
-
-/** Every fact unread for one reason. */
-export function unreadFacts(reason: Why): FactReadings {
-  const silent = unread('chain_facts' as const, reason);
-  return {
-    code: silent,
-    nonce: silent,
-    balance_wei: silent,
-    verified_name: silent,
-    creation: silent,
-    is_token: silent,
-    authority: silent,
-  };
-}
-
 /** The chain that stands for a kind of address; `null` where none is read here. */
 export const MAIN_CHAINS: Readonly<Record<ParsedAddress['kind'], ChainName | null>> = {
   evm: 'ethereum',
@@ -241,16 +178,25 @@ const NO_BRIDGES = unread('bridge_registry' as const, why('not_for_this_kind'));
 
 type LookedUp = Pick<FindingInputs, 'listed' | 'flagged' | 'labels' | 'mixers' | 'bridges'>;
 
-/** The address, and everyone whom its history shows or its facts name. */
-function whomToLookUp(
-  { address }: ParsedAddress,
-  history: FindingInputs['history'],
-  named: FindingInputs['named'],
-): string[] {
+/** The address, and everyone whom its history shows, its facts name or it allowed something. */
+function whomToLookUp({
+  subject: { address },
+  history,
+  named,
+  approvals,
+}: Pick<FindingInputs, 'subject' | 'history' | 'named' | 'approvals'>): string[] {
   const transfers = given(seen(map(history, (known) => known.transfers)));
   const others = transfers.map((one) => otherSide(one, address));
   const inFacts = given(seen(named)).map((one) => one.address);
-  return [...new Set([address, ...others, ...inFacts])];
+  const allowed = approvalsSeen(approvals).map(({ spender }) => spender);
+  return [...new Set([address, ...others, ...inFacts, ...allowed])];
+}
+
+/** Whom the list or the flags name, by `matchKey`. */
+function namedInTables({ listed, flagged }: LookedUp): ReadonlySet<string> {
+  const onList = given(seen(map(listed, ({ found }) => [...found.keys()])));
+  const inFlags = given(seen(map(flagged, ({ found }) => [...found.keys()])));
+  return new Set([...onList, ...inFlags]);
 }
 
 /** Asks every table of everyone. */

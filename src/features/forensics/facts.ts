@@ -8,7 +8,8 @@ import { why } from '../../evidence/reasons.ts';
 import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { firstFundingTransfer, sinceFirst } from '../history/first-funder.ts';
-import { accountKind, factual, MAIN_FACTS_CHAIN, unreadFacts } from './evidence.ts';
+import { accountKind, factual } from './evidence.ts';
+import { MAIN_FACTS_CHAIN, unreadFacts } from './facts-asked.ts';
 import type { FindingInputs } from './finding.ts';
 
 /** Whence a fact is. `measured` with a `null` beside it: it was looked at, and there is none. */

@@ -23,6 +23,7 @@ import {
 } from './kinds/listed.ts';
 import { flaggedInFacts, labelledInFacts, listedInFacts } from './kinds/named.ts';
 import { poisoningReceived } from './kinds/poisoning.ts';
+import { issuerFreeze, openToFlagged, openToListed } from './kinds/tokens.ts';
 
 /** Every kind, in the order in which answers list them. */
 export const FINDING_KINDS: readonly FindingKind[] = [
@@ -44,4 +45,7 @@ export const FINDING_KINDS: readonly FindingKind[] = [
   labelledInFacts,
   proxyAuthority,
   delegatedAccount,
+  issuerFreeze,
+  openToListed,
+  openToFlagged,
 ];

@@ -4,9 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import type { AddressKind, ParsedAddress } from '../../chain/address.ts';
-import type { EvmChainName } from '../../chain/chain.ts';
 import { basis, type Partly, type Reading } from '../../evidence/reading.ts';
-import type { ChainFactsPort, FactReadings } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFactsPort } from '../../ports/accounts/chain-facts.ts';
 import type { MixerLookUp, MixerRegistryPort } from '../../ports/accounts/mixer-registry.ts';
 import type { BridgeRegistryPort, RegistryTable } from '../../ports/bridges/bridge-registry.ts';
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../../ports/flags/flagged-addresses.ts';
@@ -14,7 +13,13 @@ import type { TransferHistoryPort } from '../../ports/history/transfer-history.t
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';
 import type { AddressHistory } from '../history/address-history.ts';
-import type { NamedByFact } from './named-by-facts.ts';
+import type {
+  ApprovalsOf,
+  ChainFactsOf,
+  FreezesOf,
+  LeftOf,
+  NamedByFact,
+} from './read-of-chains.ts';
 
 /** The readings that the kinds are functions of: tables were asked of everyone in the history. */
 export type FindingInputs = {
@@ -27,16 +32,14 @@ export type FindingInputs = {
   readonly bridges: Reading<RegistryTable, BridgeRegistryPort>;
   /** The facts of each chain on which they were asked, the main one first. */
   readonly facts: readonly ChainFactsOf[];
+  /** What issuers of tokens say of it, on each chain on which they were asked. */
+  readonly freezes: readonly FreezesOf[];
+  /** Whom it allowed to take its tokens, on each chain on which that was asked. */
+  readonly approvals: readonly ApprovalsOf[];
+  /** What is left of the approvals to spenders whom a table names. */
+  readonly left: LeftOf;
   /** Everyone whom those facts name. The tables were asked of them too. */
   readonly named: Partly<readonly NamedByFact[], ChainFactsPort>;
-};
-
-/** What one chain says of the subject. */
-export type ChainFactsOf = {
-  readonly chain: EvmChainName;
-  readonly facts: FactReadings;
-  /** Whether who made it was asked there: an explorer's calls are counted. */
-  readonly creation_asked: boolean;
 };
 
 /** A transfer that carries a finding. `tx` is the block's hash for what belongs to none. */
@@ -92,6 +95,9 @@ export type Finding = FindingDraft & {
   readonly title: string;
 };
 
+/** Blocks of one chain. */
+export type AskedBlocks = { readonly chain: string; readonly from: number; readonly to: number };
+
 /** One kind of finding. */
 export type FindingKind = {
   readonly kind: string;
@@ -100,6 +106,8 @@ export type FindingKind = {
   readonly appliesTo: readonly AddressKind[];
   /** Whether the question is one of the address's transfers, so that their coverage bounds it. */
   readonly ofHistory: boolean;
+  /** The blocks that it was asked of, where it is one of other blocks than those of transfers. */
+  readonly blocksOf?: (inputs: FindingInputs) => readonly AskedBlocks[];
   readonly find: (inputs: FindingInputs) => Partly<readonly FindingDraft[], never>;
 };
 

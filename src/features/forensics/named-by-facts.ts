@@ -1,24 +1,14 @@
 // Which other addresses do the facts of an address name, and where does each stand?
-// Who owns, administers, made or runs a contract is looked up as a counterparty is. A fact that was
-// not read may name anybody, so that what was read without it is a part.
+// Who owns, administers or made a contract is looked up as a counterparty is. A fact that was not
+// read may name anybody, so that what was read without it is a part.
 
-import type { EvmChainName } from '../../chain/chain.ts';
 import { present } from '../../evidence/measure.ts';
 import { map, type Partly, seen, some, Unread } from '../../evidence/reading.ts';
 import type { ChainFactsPort, FactReadings } from '../../ports/accounts/chain-facts.ts';
-import type { ChainFactsOf } from './finding.ts';
-
-/** An address that a fact names. `tx` and `block` are null where the fact is one of today's state. */
-export type NamedByFact = {
-  readonly chain: EvmChainName;
-  readonly fact: keyof typeof NAMED_AS;
-  readonly address: string;
-  readonly tx: string | null;
-  readonly block: number | null;
-};
+import type { ChainFactsOf, NamedByFact, NamingFact } from './read-of-chains.ts';
 
 /** What each fact calls the one whom it names, in words that follow “its”. */
-export const NAMED_AS = {
+export const NAMED_AS: Readonly<Record<NamingFact, string>> = {
   creator: 'creator',
   factory: 'factory',
   implementation: 'implementation',
@@ -27,7 +17,7 @@ export const NAMED_AS = {
   owner: 'owner',
   minimal_proxy_of: 'minimal proxy’s contract',
   delegates_to: 'delegate',
-} as const;
+};
 
 type Named = Partly<readonly NamedByFact[], ChainFactsPort>;
 
@@ -42,7 +32,7 @@ function flat(readings: readonly Named[]): Named {
 
 function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
   const { code } = facts;
-  const here = (fact: NamedByFact['fact'], address: string | null): NamedByFact | null =>
+  const here = (fact: NamingFact, address: string | null): NamedByFact | null =>
     address === null ? null : { chain, fact, address, tx: null, block: null };
   const byCode = map(code, ({ delegates_to, minimal_proxy_of }) =>
     present([here('delegates_to', delegates_to), here('minimal_proxy_of', minimal_proxy_of)]),
@@ -79,11 +69,9 @@ function hasNoCode({ code }: FactReadings): boolean {
  * knows a creation. A contract of which none is known was made by somebody.
  */
 export function wasNotMade({ code, creation }: FactReadings): boolean {
-  const known = seen(map(code, (one) => [one]));
-  if (known === null) return false;
-  const [{ size, delegates_to }] = known;
-  if (delegates_to !== null) return true;
-  if (size > 0 || !(creation instanceof Unread)) return false;
+  const known = seen(map(code, ({ size, delegates_to }) => [{ size, delegates_to }]));
+  if (known?.[0].delegates_to != null) return true;
+  if (known?.[0].size !== 0 || !(creation instanceof Unread)) return false;
   const { code: reason } = creation.why;
   return reason === 'creation_not_found' || reason === 'account_without_code';
 }

@@ -6,10 +6,10 @@ import { given, present } from '../../evidence/measure.ts';
 import { map, Read, seen } from '../../evidence/reading.ts';
 import type { CoverageRange } from '../../ports/history/transfer-history.ts';
 import { type ForensicEvidence, type KindResult, MAIN_CHAINS } from './evidence.ts';
-import type { FindingInputs } from './finding.ts';
+import type { FindingInputs, FindingKind } from './finding.ts';
 import { sidesOf } from './finding-evidence.ts';
 
-/** The blocks of one chain that were read of an address, of all three kinds of transfer. */
+/** The blocks of one chain that a kind was asked of. */
 type CoveredBlocks = { chain: string; from: number; to: number };
 
 /** Whether a kind ran, why not, and over which blocks. */
@@ -26,7 +26,7 @@ type KindCoverage = {
 
 /** The coverage of one kind of finding. */
 export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInputs): KindCoverage {
-  const blocks = kind.ofHistory ? blocksOf(inputs) : null;
+  const blocks = kind.ofHistory ? blocksOf(inputs) : ownBlocks(kind, inputs);
   const main = blocks?.find(({ chain }) => chain === MAIN_CHAINS[inputs.subject.kind]);
   return {
     kind: kind.kind,
@@ -39,6 +39,12 @@ export function coverageOfKind({ kind, found }: KindResult, inputs: FindingInput
   };
 }
 
+function ownBlocks({ blocksOf: own }: FindingKind, inputs: FindingInputs): CoveredBlocks[] | null {
+  const blocks = own === undefined ? [] : own(inputs).map((one) => ({ ...one }));
+  return blocks.length === 0 ? null : blocks;
+}
+
+/** The blocks of transfers that were read, of all three kinds of them. */
 function blocksOf({ history }: FindingInputs): CoveredBlocks[] | null {
   const ranges = seen(map(history, ({ coverage }) => coverage));
   if (ranges === null) return null;

@@ -133,9 +133,12 @@ const NEVER_HERE: readonly ReasonCode[] = [
 function absence(evidence: ForensicEvidence) {
   const { subject, inputs, entity } = evidence;
   const { history, listed, flagged, labels, mixers, bridges, facts } = inputs;
+  const { freezes, approvals } = inputs;
   const tables: readonly Partly<unknown, never>[] = [labels, listed, flagged, mixers, bridges];
   const ofFacts = facts.map((one) => anyFact(one.facts));
-  const asked: readonly Partly<unknown, never>[] = [...tables, history, entity, ...ofFacts];
+  const ofTokens = [...freezes.map(({ states }) => states), ...approvals.map((one) => one.given)];
+  const state = [...ofFacts, ...ofTokens];
+  const asked: readonly Partly<unknown, never>[] = [...tables, history, entity, ...state];
   const silent = asked.flatMap((one) => (one instanceof Read ? [] : [one]));
   const fault = silent.find((one) => !NEVER_HERE.includes(one.why.code));
   const [first, ...consulted] = tables.filter((one) => one instanceof Read);

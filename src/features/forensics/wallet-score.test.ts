@@ -30,10 +30,11 @@ const ALL_KINDS = [
   ...['listed_in_facts', 'flagged_itself', 'flagged_counterparty', 'funded_by_flagged'],
   ...['created_flagged_contract', 'flagged_in_facts', 'poisoning_received', 'mixer_contact'],
   ...['bridge_contact', 'exchange_deposit', 'exchange_withdrawal', 'labelled_in_facts'],
-  ...['proxy_authority', 'delegated_account'],
+  ...['proxy_authority', 'delegated_account', 'issuer_freeze', 'open_approval_to_listed'],
+  'open_approval_to_flagged',
 ];
 /** The kinds whose question is none of the address's transfers. */
-const NOT_OF_HISTORY = /itself$|created|authority|delegated|in_facts$/;
+const NOT_OF_HISTORY = /itself$|created|authority|delegated|in_facts$|issuer|approval/;
 
 /** A handler as it is called here; a method, so that the route's own input type fits. */
 type Handle = {
@@ -183,8 +184,9 @@ describe('says', () => {
     expect(data.findings_coverage.map(({ kind }) => kind)).toEqual(ALL_KINDS);
     for (const { kind, checked, reason, from } of data.findings_coverage) {
       expect([kind, checked, reason]).toEqual([kind, true, null]);
-      const ofHistory = !NOT_OF_HISTORY.test(kind);
-      expect([kind, from]).toEqual([kind, ofHistory ? 0 : null]);
+      const first = kind === 'issuer_freeze' ? 900 : 0;
+      const hasBlocks = !NOT_OF_HISTORY.test(kind) || /issuer|approval/.test(kind);
+      expect([kind, from]).toEqual([kind, hasBlocks ? first : null]);
     }
   });
 
@@ -265,6 +267,8 @@ describe('is silent', () => {
     ['mixerRegistry', ['mixer_contact']],
     ['bridgeRegistry', ['bridge_contact']],
     ['transferHistory', ['poisoning_received', 'mixer_contact', 'listed_counterparty']],
+    ['issuerFreezes', ['issuer_freeze']],
+    ['tokenApprovals', ['open_approval_to_listed', 'open_approval_to_flagged']],
     ['chainFacts', ['proxy_authority', 'delegated_account', 'listed_in_facts']],
   ] as const)('while %s is silent, its kinds did not run and say why', async (port, kinds) => {
     const silent = silentPorts(why('timed_out', { what: 'A port', limit: '1 s' }));

@@ -111,8 +111,10 @@ export async function answeredWord(
   ask: StateAsk,
   address: string,
   data: string,
+  block?: number,
 ): Promise<string | null> {
-  const called = await ask({ method: 'eth_call', address, data });
+  const at = block === undefined ? {} : { block };
+  const called = await ask({ method: 'eth_call', address, data, ...at });
   if (called.refused) return null;
   const read = BYTES.safeParse(called.result);
   if (!read.success) throw new StateFault('eth_call');

@@ -48,6 +48,16 @@ export function saysNoCreation(answer: unknown): boolean {
   return status === '1' && message === 'OK' && Array.isArray(result) && result.length === 0;
 }
 
+/** Whether an answer says that no log fits the question. */
+export function saysNoLogs(answer: unknown): boolean {
+  const read = creation.safeParse(answer);
+  if (!read.success) return false;
+  const { status, message, result } = read.data;
+  if (status !== '0' || !Array.isArray(result) || result.length > 0) return false;
+  // Etherscan V2: docs.etherscan.io/api-reference/endpoint/getlogs; Blockscout: its API of logs.
+  return message === 'No records found' || message === 'No logs found';
+}
+
 /** Whether `getsourcecode` says that it holds no verified source; `undefined`: no such field. */
 export function saysUnverified(source: string | undefined, abi: string | undefined): boolean {
   // Etherscan V2: docs.etherscan.io/api-reference/endpoint/getsourcecode, status 1.

@@ -2,7 +2,9 @@
 // Assembled from the memory adapter of each port; each passes the suite that its siblings pass.
 
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import type { IssuerFreezes } from '../../ports/accounts/issuer-freezes.ts';
 import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { TokenApprovals } from '../../ports/accounts/token-approvals.ts';
 import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
@@ -36,8 +38,10 @@ import {
   memoryLaunchCorpus,
   memoryOtherLists,
 } from './imported-tables.ts';
+import { type MemoryFreezes, memoryFreezes } from './issuer-freezes.ts';
 import { type MemoryArticles, memoryReceiptFolder } from './receipt-folder.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
+import { type MemoryApprovals, memoryApprovals } from './token-approvals.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
 import { type MemoryHistory, memoryTransferHistory } from './transfer-history.ts';
 import { type MemoryLaunches, memoryWalletLaunches } from './wallet-launches.ts';
@@ -54,6 +58,8 @@ export type MemoryWorld = {
   readonly entities?: MemoryClusters;
   /** Left out: no chain can be asked, no table was imported, no registry was loaded. */
   readonly facts?: MemoryFacts;
+  readonly freezes?: MemoryFreezes;
+  readonly approvals?: MemoryApprovals;
   readonly flagged?: MemoryFlagged;
   readonly mixers?: MemoryMixers;
   readonly bridges?: MemoryBridges;
@@ -79,6 +85,8 @@ export type MemoryPorts = {
   readonly counterpartyRing: CounterpartyRing;
   readonly entityClusters: EntityClusters;
   readonly chainFacts: ChainFacts;
+  readonly issuerFreezes: IssuerFreezes;
+  readonly tokenApprovals: TokenApprovals;
   readonly flaggedAddresses: FlaggedAddresses;
   readonly mixerRegistry: MixerRegistry;
   readonly bridgeRegistry: BridgeRegistry;
@@ -101,6 +109,8 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     counterpartyRing: coveredRing(memoryRing(world.history, world.ringUnbuilt), tip),
     entityClusters: memoryEntityClusters(world.entities ?? NOBODY_EXAMINED),
     chainFacts: memoryChainFacts(world.facts ?? { ...UNDATED, chains: [], facts: [] }),
+    issuerFreezes: memoryFreezes(world.freezes ?? { ...UNDATED, chains: [], frozen: [] }),
+    tokenApprovals: memoryApprovals(world.approvals ?? { ...UNDATED, chains: [], approvals: [] }),
     flaggedAddresses: memoryFlaggedAddresses(world.flagged ?? { ...UNDATED, rows: null }),
     mixerRegistry: memoryMixerRegistry(world.mixers ?? { ...UNDATED, rows: null }),
     bridgeRegistry: memoryBridgeRegistry(world.bridges ?? { ...UNDATED, rows: null }),

@@ -31,6 +31,12 @@ export function silentPorts(why: Why): MemoryPorts {
     counterpartyRing: { meet: async () => unread('counterparty_ring', why) },
     entityClusters: silentEntityClusters(why),
     chainFacts: { stateChains: [], of: async () => noFacts(why) },
+    issuerFreezes: { chains: [], of: async () => unread('issuer_freezes', why) },
+    tokenApprovals: {
+      chains: [],
+      given: async () => unread('token_approvals', why),
+      left: async () => unread('token_approvals', why),
+    },
     flaggedAddresses: { lookUp: async () => unread('flagged_addresses', why) },
     otherLists: { lookUp: async () => unread('other_lists', why) },
     receiptFolder: { files: async () => unread('receipts', why) },

@@ -1,5 +1,5 @@
 // Do the tables name anybody whom the facts of an address name: its owner, admin, code or maker?
-// Power over a contract, or having made it, is no transfer; it is a fact of the chain at one moment.
+// Power over a contract is no transfer; it is a fact of the chain at one moment.
 
 import { matchKey } from '../../../chain/address.ts';
 import { heldUnder, present } from '../../../evidence/measure.ts';
@@ -13,7 +13,8 @@ import {
   jointSource,
   type RecordEvidence,
 } from '../finding.ts';
-import { NAMED_AS, type NamedByFact } from '../named-by-facts.ts';
+import { NAMED_AS } from '../named-by-facts.ts';
+import type { NamedByFact } from '../read-of-chains.ts';
 import { recordOf as flaggedRecord, tagText } from './flagged.ts';
 import { recordOf as listRecord, partyText } from './listed.ts';
 

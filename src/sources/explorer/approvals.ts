@@ -1,0 +1,125 @@
+// Whom did an address allow to take its tokens, as an explorer lists the events, and what is left?
+// A list that is full may have left out newer ones: it is a part.
+
+import { z } from 'zod';
+import type { EvmChainName } from '../../chain/chain.ts';
+import { type Partly, part, read, unread, weaken } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import type { TokenApprovals, TokenApprovalsPort } from '../../ports/accounts/token-approvals.ts';
+import { allowanceCall, approvalTopics, newestApprovals } from '../evm/approval-events.ts';
+import { answeredWord, StateFault } from '../evm/state-facts-of-account.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { type CallBudget, withBudget } from '../http/provider-guard.ts';
+import { stateAnswer, whyOf } from './account-facts.ts';
+import { saysNoLogs } from './empties.ts';
+import { nodeResultIn, resultIn } from './envelope.ts';
+import { askExplorer, type ExplorerChain } from './provider.ts';
+
+const PORT = 'token_approvals';
+/** What every plan gives in one answer. */
+const PAGE_ROWS = 1_000;
+/** Etherscan writes zero as `0x`. */
+const SMALL = z
+  .string()
+  .transform((text) => (text === '0x' ? '0x0' : text))
+  .pipe(COUNT);
+const ROWS = z
+  .array(
+    z.object({
+      address: ADDRESS,
+      // Blockscout fills up to four topics with null.
+      topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
+      data: BYTES,
+      transactionHash: WORD,
+      blockNumber: SMALL,
+      logIndex: SMALL,
+    }),
+  )
+  .max(PAGE_ROWS);
+
+/** What is asked, and what one request may spend on it. */
+type ExplorerApprovalsOptions = {
+  readonly chains: readonly ExplorerChain[];
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+type Told<T> = { readonly value: T; readonly cut: boolean };
+
+/** Approvals through explorers. Their calls are counted, so only the main chain is asked. */
+export function explorerApprovals(options: ExplorerApprovalsOptions): TokenApprovals {
+  const { now, timeMs, callsMax, simulated } = options;
+  const asked = async <T>(
+    chain: EvmChainName,
+    signal: AbortSignal,
+    work: (at: ExplorerChain, budget: CallBudget) => Promise<Told<T>>,
+  ): Promise<Partly<T, TokenApprovalsPort>> => {
+    const at = options.chains.find((one) => one.chain === chain);
+    if (at === undefined) {
+      return unread(PORT, why('not_configured', { what: `An explorer of ${chain}` }));
+    }
+    const { name, shown: url } = at;
+    const source: Source = { name, url, as_of: now(), kind: 'observation', simulated };
+    const origin = { port: PORT, source } as const;
+    try {
+      const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
+        work(at, budget),
+      );
+      if (cut) return part(value, origin, why('row_cap', { address: chain, limit: LIMIT }));
+      return simulated ? weaken(read(value, origin), why('simulated')) : read(value, origin);
+    } catch (error) {
+      return unread(PORT, whyOf(error, at));
+    }
+  };
+  return {
+    chains: [],
+    given: (chain, owner, signal) =>
+      asked(chain, signal, async (at, budget) => {
+        const rows = await logsOf(at, owner, budget);
+        const value = { events: newestApprovals(chain, owner, rows), to_block: null };
+        return { value, cut: rows.length >= PAGE_ROWS };
+      }),
+    left: ({ chain, token, spender }, owner, signal) =>
+      asked(chain, signal, async (at, budget) => {
+        const head = await askExplorer(at, budget, at.node('eth_blockNumber', null), nodeResultIn);
+        const known = COUNT.safeParse(head);
+        if (!known.success) throw new StateFault('eth_blockNumber');
+        const block = known.data;
+        const word = await answeredWord(
+          (call) => askExplorer(at, budget, at.state(call), (told) => stateAnswer(at, told)),
+          token,
+          allowanceCall(owner, spender),
+          block,
+        );
+        if (word === null) throw new StateFault('eth_call');
+        return { value: { raw_amount: AMOUNT.parse(word), block }, cut: false };
+      }),
+  };
+}
+
+const LIMIT = String(PAGE_ROWS);
+
+async function logsOf(at: ExplorerChain, owner: string, budget: CallBudget) {
+  const [topic0, topic1] = approvalTopics(owner);
+  const question = at.list({
+    module: 'logs',
+    action: 'getLogs',
+    fromBlock: '0',
+    toBlock: 'latest',
+    topic0,
+    topic1,
+    topic0_1_opr: 'and',
+    page: '1',
+    offset: LIMIT,
+  });
+  return askExplorer(at, budget, question, (answer) => {
+    if (saysNoLogs(answer)) return [];
+    const rows = ROWS.safeParse(resultIn(answer)?.result);
+    if (!rows.success) throw new StateFault('getLogs');
+    return rows.data;
+  });
+}

@@ -1,5 +1,7 @@
-// Answers one question: how are bytes written in base58.
-// Only the way out: reading is rarer and left to the library. A screen writes one for each address.
+// Answers one question: how are bytes written in base58, and which bytes are written so?
+// A screen writes one for each address; reading is rarer and left to the library.
+
+import { base58 } from '@scure/base';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ZERO = ALPHABET.charAt(0);
@@ -37,6 +39,13 @@ export function encodeBase58(bytes: Uint8Array): string {
   let padding = 0;
   while (digits.charAt(padding) === ZERO) padding += 1;
   return ZERO.repeat(leadingZeros(bytes, 0, bytes.length)) + digits.slice(padding);
+}
+
+const DIGITS_ONLY = /^[1-9A-HJ-NP-Za-km-z]*$/;
+
+/** The bytes that a text of base58 digits writes; `null` for any other text. */
+export function decodeBase58(text: string): Uint8Array | null {
+  return DIGITS_ONLY.test(text) ? base58.decode(text) : null;
 }
 
 /** Fills the limbs with a number, its highest limb first, and tells how many it takes. */

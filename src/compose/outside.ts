@@ -14,6 +14,8 @@ export type Outside = {
   readonly blockscout: ByChain;
   readonly rpc: ByChain;
   readonly solana: string | null;
+  /** The Solana node that is asked for launches: the simulated one knows nothing else. */
+  readonly solanaLaunches: string | null;
   readonly prices: string | null;
   /** DexScreener-compatible API. */
   readonly venue: string | null;
@@ -44,6 +46,7 @@ export function outsideOf(config: Config): Outside {
     blockscout: of(config.blockscout),
     rpc: of(config.rpc),
     solana: revealed(config.rpc.solana),
+    solanaLaunches: revealed(config.rpc.solana),
     prices: revealed(config.pricesUrl),
     venue: revealed(config.venueUrl),
     callsPerS: null,
@@ -57,6 +60,7 @@ export function simulatedOutside(world: {
   readonly prices: string;
   readonly venue: string;
   readonly ethereumNode: string;
+  readonly solanaNode: string;
 }): Outside {
   return {
     mirrors: [world.mirror],
@@ -64,6 +68,7 @@ export function simulatedOutside(world: {
     blockscout: NOWHERE,
     rpc: { ...NOWHERE, ethereum: world.ethereumNode },
     solana: null,
+    solanaLaunches: world.solanaNode,
     prices: world.prices,
     venue: world.venue,
     callsPerS: SIMULATED_CALLS_PER_S,

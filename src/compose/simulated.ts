@@ -23,6 +23,8 @@ import { worldLabelsCsv } from '../world/labels.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
 import { isPriceFault, startPriceApi, worldPriceOf } from '../world/price-api.ts';
 import { isPublisherFault, startPublisher } from '../world/publisher.ts';
+import { isSolanaFault, startSolana } from '../world/solana-api.ts';
+import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana-launches.ts';
 import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
@@ -71,13 +73,18 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
     priceOf: (id, at) => worldPriceOf(WORLD_SEED, id, at),
   });
   opened.add('simulated prices', prices.close);
-  const venue = await startVenue(worldPoolsOf);
+  const venue = await startVenue((chain, token) =>
+    chain === 'solana' ? launchPoolsAt(token, nowS()) : worldPoolsOf(chain, token),
+  );
   opened.add('simulated venue', venue.close);
+  const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
+  opened.add('simulated Solana node', solana.close);
   for (const { provider, fault } of config.worldFaults) {
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
     if (provider === 'rpc' && isRpcFault(fault)) nodes.fault(fault);
     if (provider === 'explorer' && isExplorerFault(fault)) explorer.fault(() => fault);
     if (provider === 'prices' && isPriceFault(fault)) prices.fault(fault);
+    if (provider === 'solana' && isSolanaFault(fault)) solana.fault(() => fault);
     if (provider === 'venue' && isVenueFault(fault)) venue.fault(() => fault);
   }
   return {
@@ -87,6 +94,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
       prices: prices.url.href,
       venue: venue.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,
+      solanaNode: solana.url.href,
     }),
     furnish: async (parts, baseUrl) => {
       await parts

@@ -25,6 +25,11 @@ export const LAUNCH_REASONS = {
     means: 'The text has the characters of a Solana key and is none: often a letter in wrong case.',
     next: 'Copy the address again, letter by letter.',
   },
+  collected_elsewhere: {
+    sentence: 'Another process has gone on from this place; nothing was kept of this step.',
+    means: 'Two processes collect the same account, and one of them was faster.',
+    next: 'Nothing: the next round goes on from where the other one ended.',
+  },
   launch_collection_stale: {
     sentence: 'Launches were collected up to {at} only; past 48 hours a miss shows no absence.',
     means: 'The collection of Solana launches has fallen behind. What it recorded still stands.',

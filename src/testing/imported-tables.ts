@@ -18,6 +18,7 @@ import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { tableStore } from '../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
+import { LAUNCH_NOTES } from '../stores/control/launch-collection.ts';
 import { OTHER_LIST_NOTES, otherListChangeStore } from '../stores/control/other-list-changes.ts';
 import { walletLaunchTable } from '../stores/control/wallet-launches.ts';
 import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
@@ -119,6 +120,7 @@ export function storeOf<Row extends StoredRow, P extends string, Answer>(
   const notes = new Map([
     ['exchange_labels', LABEL_NOTES],
     ['other_lists', OTHER_LIST_NOTES],
+    ['launches', LAUNCH_NOTES],
   ]).get(table.name);
   return tableStore(database, table, now, notes === undefined ? null : notes);
 }

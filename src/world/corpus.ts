@@ -45,6 +45,17 @@ export function worldCorpusLines(now: number, seed: string): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Hours for which the venue is asked about the sandbox launcher's tokens, and a few more. */
+const WAITING_HOURS = 80;
+
+/** Whether a mint is one of the sandbox launcher whose launches never settle. */
+export function waitsForEver(mint: string, now: number): boolean {
+  const hour = Math.floor(now / HOUR_S) * HOUR_S;
+  return Array.from({ length: WAITING_HOURS }, (_, i) => hour - i * HOUR_S).some(
+    (at) => mint === mintOf(WORLD_SEED, SANDBOX_LAUNCHERS.unsettled, `of hour ${at}`),
+  );
+}
+
 function sandboxLines(wallet: string, listed: readonly boolean[], hour: number): string[] {
   return listed.map((one, i) =>
     line(mintOf(WORLD_SEED, wallet, `${i}`), wallet, SANDBOX_LAUNCHED + i * DAY_S, one, hour),

@@ -27,6 +27,8 @@ export type WorldPool = {
   readonly side: 'base' | 'quote';
   readonly liquidityUsd: number | null;
   readonly volumeUsd24h: number | null;
+  /** Where it is; `uniswap` where it is not said. */
+  readonly dex?: string;
 };
 
 /** A stand-in of its own on 127.0.0.1. */
@@ -39,11 +41,12 @@ export type StartedVenue = {
   readonly close: () => Promise<void>;
 };
 
-const PATH = /^\/token-pairs\/v1\/([a-z0-9]+)\/(0x[0-9a-fA-F]{40})$/;
+const PATH = /^\/token-pairs\/v1\/([a-z0-9]+)\/(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 const WETH = '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2';
+const WSOL = 'So11111111111111111111111111111111111111112';
 const ASKED_KEPT_MAX = 10_000;
 
-/** Starts a stand-in on a free port of 127.0.0.1. `poolsOf` takes addresses in lower case. */
+/** Starts a stand-in on a free port of 127.0.0.1. `poolsOf` takes EVM addresses in lower case. */
 export async function startVenue(
   poolsOf: (chain: string, token: string) => readonly WorldPool[],
 ): Promise<StartedVenue> {
@@ -54,7 +57,8 @@ export async function startVenue(
     const match = PATH.exec(path);
     if (match === null) return false;
     if (asked.length < ASKED_KEPT_MAX) asked.push(path);
-    const [chain, token] = [String(match[1]), String(match[2]).toLowerCase()];
+    const [chain, named] = [String(match[1]), String(match[2])];
+    const token = named.startsWith('0x') ? named.toLowerCase() : named;
     const fault = faultOf(token);
     if (fault === 'timeout') return true;
     if (fault === 'error500') answerPage(response, 500);
@@ -82,13 +86,16 @@ export async function startVenue(
 
 function pairOf(chain: string, token: string, pool: WorldPool, n: number) {
   const own = { address: token, name: 'Made up', symbol: 'MADE' };
-  const other = { address: WETH, name: 'Wrapped Ether', symbol: 'WETH' };
+  const other =
+    chain === 'solana'
+      ? { address: WSOL, name: 'Wrapped SOL', symbol: 'SOL' }
+      : { address: WETH, name: 'Wrapped Ether', symbol: 'WETH' };
   const isBase = pool.side === 'base';
   const pairAddress = `0x${token.slice(2, 38)}${n.toString(16).padStart(4, '0')}`;
   const none = { buys: 0, sells: 0 };
   return {
     chainId: chain,
-    dexId: 'uniswap',
+    dexId: pool.dex ?? 'uniswap',
     url: `https://dexscreener.com/${chain}/${pairAddress}`,
     pairAddress,
     labels: ['v2'],

@@ -21,6 +21,7 @@ import { localTableFiles } from '../../sources/files/files.ts';
 import { labelsFile } from '../../sources/registry/labels-file.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
+import { LAUNCH_NOTES } from '../../stores/control/launch-collection.ts';
 import { OTHER_LIST_NOTES, otherListChangeStore } from '../../stores/control/other-list-changes.ts';
 import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
 import { nowS } from '../clock.ts';
@@ -95,7 +96,7 @@ export const tables = feature({
     return {
       ports: {
         exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
-        launchCorpus: asked(serve(launchCorpus)),
+        launchCorpus: asked(serve(launchCorpus, LAUNCH_NOTES)),
         flaggedAddresses: asked(serve(flaggedAddresses)),
         otherLists: asked(others),
         labelChanges: labelChangeStore(database, nowS),

@@ -23,7 +23,7 @@ import {
   whyUnanswered,
   withBudget,
 } from '../http/provider-guard.ts';
-import { called, NodeError, type SolanaNode } from './node.ts';
+import { called, checkMainnet, NodeError, type SolanaNode } from './node.ts';
 import {
   type ParsedTransaction,
   parsedTransaction,
@@ -107,8 +107,6 @@ type Gathered = {
   cut: Why | null;
 };
 
-/** The main network's genesis: a node of any other is no source. */
-const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const TOKEN_ACCOUNTS_MAX = 50;
 const FINALIZED = { commitment: 'finalized' } as const;
 
@@ -119,10 +117,7 @@ async function gather(
   budget: CallBudget,
   gathered: Gathered,
 ): Promise<void> {
-  const genesis = await called(node, 'getGenesisHash', [], z.string(), budget);
-  if (genesis !== MAINNET_GENESIS) {
-    throw new ProviderFault('is of another network: its genesis differs', 'lasting');
-  }
+  await checkMainnet(node, budget);
   const slotOf = z.number().int().nonnegative();
   const first = await called(node, 'getFirstAvailableBlock', [], slotOf, budget);
   const owned = await tokenAccountsOf(node, address, budget);

@@ -72,6 +72,16 @@ export async function called<T>(
   });
 }
 
+/** The main network's genesis: a node of any other is no source. */
+const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+
+/** Throws `ProviderFault` where the node is of another network. */
+export async function checkMainnet(node: SolanaNode, budget: CallBudget): Promise<void> {
+  const genesis = await called(node, 'getGenesisHash', [], z.string(), budget);
+  if (genesis === MAINNET_GENESIS) return;
+  throw new ProviderFault('is of another network: its genesis differs', 'lasting');
+}
+
 function shapeless(method: string): ProviderFault {
   return new ProviderFault(`answered JSON of another shape to ${method}`, 'passing');
 }

@@ -1,0 +1,158 @@
+// How are the launches of an account read on from where the last step ended?
+// The list is read from its newest back to that place and worked through from there on, oldest
+// first. Whatever lies between and was not read becomes a gap, with its span and its reason.
+
+import type { Reading } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  Cursor,
+  Gap,
+  LaunchCollection,
+  LaunchCollectionPort,
+} from '../../ports/launches/launch-collection.ts';
+import type {
+  LaunchFeed,
+  ListedTransaction,
+  Listing,
+  SeenLaunch,
+} from '../../ports/launches/launch-feed.ts';
+
+/** What one round may do. */
+export type CollectLimits = {
+  /** Transactions of one account that are read in a round; the rest waits for the next. */
+  readonly transactionsMax: number;
+  /** Transactions after which the place is kept. */
+  readonly stepMax: number;
+  /** How often a transaction that cannot be read is tried before it becomes a gap. */
+  readonly attemptsMax: number;
+};
+
+type Parts = {
+  readonly feed: LaunchFeed;
+  readonly collection: LaunchCollection;
+  readonly limits: CollectLimits;
+};
+
+/** What a round over one account came to. `failed`: why it did not come to its end. */
+export type Collected = {
+  readonly launches: number;
+  readonly gaps: number;
+  /** Whether the account is read up to its newest. */
+  readonly whole: boolean;
+  readonly failed: Why | null;
+};
+
+/** Reads an account on, as far as one round goes. */
+export async function collectAccount(
+  parts: Parts,
+  account: string,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const { feed, collection } = parts;
+  const place = await collection.cursorOf(account);
+  if (!place.checked) return stopped(place.why);
+  const listing = await feed.listed(account, placeOf(place.value), signal);
+  if (!listing.checked) return stopped(listing.why);
+  return workThrough(parts, { account, from: place.value, listing: listing.value }, signal);
+}
+
+function placeOf(cursor: Cursor | null): string | null {
+  return cursor === null ? null : cursor.signature;
+}
+
+function stopped(failed: Why): Collected {
+  return { launches: 0, gaps: 0, whole: false, failed };
+}
+
+type Work = {
+  readonly account: string;
+  readonly from: Cursor | null;
+  readonly listing: Listing;
+};
+
+/** What was read and not kept yet. */
+type Pending = { cursor: Cursor; launches: SeenLaunch[]; gaps: Gap[]; transactions: number };
+
+async function workThrough(
+  { feed, collection, limits }: Parts,
+  { account, from, listing }: Work,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const { transactions, asked_at } = listing;
+  let last = from;
+  const at = begun(from, listing);
+  const done = { launches: 0, gaps: 0 };
+  const keep = async (): Promise<Why | null> => {
+    const { cursor: to, launches, gaps } = at;
+    const kept = await collection.keep({ account, from: last, to, launches, gaps });
+    if (!kept.checked || !kept.value) return whyNotKept(kept);
+    done.launches += launches.length;
+    done.gaps += gaps.length;
+    last = to;
+    Object.assign(at, { launches: [], gaps: [], transactions: 0 });
+    return null;
+  };
+  const ended = async (failed: Why | null, whole: boolean): Promise<Collected> => {
+    // Without a place in the list the next round would begin at another end of it.
+    if (!whole && at.cursor.signature === null) return { ...done, whole, failed };
+    const unkept = await keep();
+    return { ...done, whole: whole && unkept === null, failed: unkept === null ? failed : unkept };
+  };
+  let read = 0;
+  for (const one of transactions) {
+    if (read >= limits.transactionsMax || signal.aborted) return ended(null, false);
+    if (!one.failed) {
+      read += 1;
+      const told = await feed.launchesOf(one.signature, signal);
+      if (!told.checked) {
+        at.cursor = { ...at.cursor, attempts: at.cursor.attempts + 1 };
+        if (signal.aborted || at.cursor.attempts < limits.attemptsMax)
+          return ended(told.why, false);
+        at.gaps.push(gapAt(at.cursor, one, `it could not be read: ${told.why.reason}`));
+      } else if ('rejected' in told.value) {
+        at.gaps.push(gapAt(at.cursor, one, `a broken transaction: ${told.value.rejected}`));
+      } else at.launches.push(...told.value.launches);
+    }
+    at.cursor = passed(at.cursor, one);
+    at.transactions += 1;
+    if (at.transactions < limits.stepMax) continue;
+    const unkept = await keep();
+    if (unkept !== null) return { ...done, whole: false, failed: unkept };
+  }
+  at.cursor = { ...at.cursor, reached_at: Math.max(at.cursor.reached_at, asked_at) };
+  return ended(null, true);
+}
+
+/** Where the work begins: at the place of the cursor, or behind a gap where that was not met. */
+function begun(from: Cursor | null, { transactions, met, asked_at }: Listing): Pending {
+  const first = transactions.find(({ at }) => at !== null)?.at;
+  const since = first === undefined || first === null ? asked_at : first;
+  const none = { launches: [], gaps: [], transactions: 0 };
+  if (from === null) {
+    const cursor = { signature: null, since, reached_at: since, attempts: 0 };
+    return { ...none, cursor };
+  }
+  if (met) return { ...none, cursor: from };
+  const gap = {
+    from_at: from.reached_at,
+    to_at: Math.max(from.reached_at, since),
+    reason: UNLISTED,
+  };
+  return { ...none, cursor: { ...from, reached_at: gap.to_at }, gaps: [gap] };
+}
+
+const UNLISTED = 'the list of the node, or its bound, ended before it was met';
+
+function passed(cursor: Cursor, { signature, at }: ListedTransaction): Cursor {
+  const reached_at = at === null ? cursor.reached_at : Math.max(cursor.reached_at, at);
+  return { ...cursor, signature, reached_at, attempts: 0 };
+}
+
+function gapAt({ reached_at }: Cursor, { at }: ListedTransaction, reason: string): Gap {
+  const moment = at === null ? reached_at : at;
+  return { from_at: moment, to_at: moment, reason };
+}
+
+function whyNotKept(kept: Reading<boolean, LaunchCollectionPort>): Why {
+  return kept.checked ? why('collected_elsewhere') : kept.why;
+}

@@ -1,0 +1,73 @@
+// What an operator types to see what the flag is worth on launches of a later window.
+
+import { parseIsoDate } from '../../chain/time.ts';
+import { type Command, EXIT, readArgs, UsageError } from '../../command/command.ts';
+import { printJson } from '../../command/output.ts';
+import { rate, wilsonInterval } from '../../evidence/measure.ts';
+import type { FlagEvaluation, HoldOut, Measured } from '../../ports/launches/wallet-launches.ts';
+import { PUBLISHED_RATES, share } from './caveat.ts';
+
+/** What the command needs. */
+export type EvaluateServices = {
+  readonly evaluation: FlagEvaluation;
+  /** Hours after its launch at which a token is asked for again. */
+  readonly windowHours: number;
+};
+
+/** `exhibit corpus evaluate`. */
+export const corpusEvaluate: Command<EvaluateServices> = {
+  name: 'corpus evaluate',
+  summary: 'Measure the flag on launches that came after it was set.',
+  usage: 'exhibit corpus evaluate [--split DATE] [--json]',
+  example: 'exhibit corpus evaluate --split 2026-11-01',
+  details: [
+    '--split DATE   launches from this day (UTC) on are held out; without it, the last quarter',
+    'A wallet is flagged where every launch of it that had settled before the split had died. It',
+    'prints how many held-out launches were still listed, flagged ones and the rest, with 95%',
+    'intervals (Wilson).',
+    'Exit status 1: no launch was held out. 3: the corpus could not be read.',
+  ],
+  run: async (argv, io, { evaluation, windowHours }) => {
+    const options = { split: { type: 'string' } } as const;
+    const { values } = readArgs(argv, { options, positionals: [] });
+    const { split = null } = values;
+    if (split !== null && parseIsoDate(split) === null) {
+      throw new UsageError('--split takes a day, YYYY-MM-DD.');
+    }
+    const reading = await evaluation.heldOut(split);
+    if (!reading.checked) {
+      io.err(reading.why.reason);
+      return EXIT.couldNotCheck;
+    }
+    const heldOut = reading.value;
+    if (heldOut === null) {
+      io.err('No settled launch is held out: nothing was measured.');
+      return EXIT.failed;
+    }
+    if (io.json) printJson(io, jsonOf(heldOut, windowHours));
+    else for (const line of linesOf(heldOut)) io.out(line);
+    return EXIT.done;
+  },
+};
+
+function jsonOf({ split, flagged, rest, history }: HoldOut, window_hours: number) {
+  const groups = { flagged: measured(flagged), rest: measured(rest) };
+  return { split, window_hours, ...groups, history, published_reference: PUBLISHED_RATES };
+}
+
+function measured({ launches, listed }: Measured) {
+  const interval = wilsonInterval(listed, launches);
+  return { launches, listed_after_window: listed, rate: rate(listed, launches), interval };
+}
+
+function linesOf({ split, flagged, rest, history }: HoldOut): string[] {
+  const { launches, wallets, flagged_wallets } = history;
+  return [
+    `Before ${split}: ${launches} settled launches of ${wallets} wallets, ` +
+      `${flagged_wallets} flagged.`,
+    `Still listed after their window, of the launches from ${split} on:`,
+    `  flagged  ${share(flagged)}`,
+    `  rest     ${share(rest)}`,
+    'Published reference, measured elsewhere: 0.80% of flagged launches, 4.34% of the rest.',
+  ];
+}

@@ -1,0 +1,77 @@
+// When are launches collected and settled? In rounds that go on until they are stopped.
+// A round that fails is told and ends no other; a bug in one neither.
+
+import type { Why } from '../../evidence/reasons.ts';
+import { type CollectLimits, collectAccount } from './collect.ts';
+import { type SettleParts, settleRound } from './settle.ts';
+
+type Rounds = {
+  /** How long it waits after a round that left nothing to do. */
+  readonly pollMs: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onFailure: (what: string, why: Why) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+type Running = { readonly stop: () => Promise<void> };
+
+/** Repeats a round; `true` from it: there is more to do. `stop` waits for the one under way. */
+function repeated(
+  { pollMs, sleep, onBug }: Rounds,
+  round: (signal: AbortSignal) => Promise<boolean>,
+): Running {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const running = (async () => {
+    while (!signal.aborted) {
+      let isMore = false;
+      try {
+        isMore = await round(signal);
+      } catch (error) {
+        onBug(error);
+      }
+      if (!isMore) await sleep(pollMs, signal);
+    }
+  })();
+  return {
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}
+
+type Collecting = Rounds &
+  Parameters<typeof collectAccount>[0] & {
+    readonly accounts: readonly string[];
+    readonly limits: CollectLimits;
+    readonly onCollected: (account: string, launches: number, gaps: number) => void;
+  };
+
+/** Starts collecting: each account in turn, so that a busy one leaves room to the others. */
+export function collectLaunches(parts: Collecting): Running {
+  return repeated(parts, async (signal) => {
+    let isMore = false;
+    for (const account of parts.accounts) {
+      if (signal.aborted) return false;
+      const { launches, gaps, whole, failed } = await collectAccount(parts, account, signal);
+      if (launches > 0 || gaps > 0) parts.onCollected(account, launches, gaps);
+      if (failed !== null && !signal.aborted) parts.onFailure(account, failed);
+      if (!whole && failed === null) isMore = true;
+    }
+    return isMore;
+  });
+}
+
+/** Starts settling what is due. */
+export function settleLaunches(parts: Rounds & SettleParts): Running {
+  return repeated(parts, async (signal) => {
+    const { listed, gone, silent, failed } = await settleRound(parts, signal);
+    if (signal.aborted) return false;
+    if (failed !== null) parts.onFailure('settling', failed);
+    for (const [reason, count] of silent) {
+      parts.onFailure(`${count} launches wait`, { code: 'provider_failed', reason });
+    }
+    return failed === null && listed + gone >= parts.limits.launchesMax;
+  });
+}

@@ -1,0 +1,176 @@
+// Answers one question: how are collected launches kept, with the place up to which they were read?
+// A step is one transaction. It holds only from the place where it was begun, so that two
+// processes that collect at once lose nothing and keep nothing twice.
+
+import { MS_PER_S } from '../../chain/time.ts';
+import type {
+  Cursor,
+  DueLaunch,
+  Gap,
+  LaunchCollection,
+  Step,
+} from '../../ports/launches/launch-collection.ts';
+import type { SeenLaunch } from '../../ports/launches/launch-feed.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import { type Database, epoch, type Session } from './engine/database.ts';
+import type { ImportNotes } from './imported-tables.ts';
+
+/** A gap that begins so soon after another for the same reason is a further piece of it. */
+const CLOSE_S = 600;
+
+type Windows = {
+  /** After which a launch is due, and after which the venue can no longer tell, in seconds. */
+  readonly windowS: number;
+  readonly lateS: number;
+};
+
+/** The collection over the control database. */
+export function launchCollectionTable(
+  database: Database,
+  context: ControlContext,
+  { windowS, lateS }: Windows,
+): LaunchCollection {
+  const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
+  const now = () => new Date(context.nowMs());
+  return {
+    cursorOf: (account) =>
+      ask(async () => {
+        const [row] = await database.query<Cursor>(
+          `select signature, ${epoch('since')}, ${epoch('reached_at')}, attempts
+             from launch_cursors where watched = $1`,
+          [account],
+        );
+        if (row === undefined) return null;
+        const { signature, since, reached_at, attempts } = row;
+        const reached = Math.floor(reached_at);
+        return { signature, since: Math.floor(since), reached_at: reached, attempts };
+      }),
+    keep: (step) => ask(() => database.transaction((session) => kept(session, step, windowS))),
+    takeDue: (max, forS) =>
+      ask(async () => {
+        const at = [now(), windowS, lateS] as const;
+        await database.query(ADOPT, [...at, max]);
+        const rows = await database.query<DueLaunch>(TAKE, [...at, max, forS]);
+        return rows.map(({ launched_at, ...row }) => {
+          return { ...row, launched_at: Math.floor(launched_at) };
+        });
+      }),
+    postpone: (mints, reason, forS) =>
+      ask(async () => {
+        const due = new Date(context.nowMs() + forS * MS_PER_S);
+        await database.query(
+          `update collected_launches set due_at = $2, failure = $3
+            where mint = any($1::text[]) and not settled`,
+          [mints, due, reason],
+        );
+        return true as const;
+      }),
+  };
+}
+
+function timeOf(seconds: number): Date {
+  return new Date(seconds * MS_PER_S);
+}
+
+async function kept(session: Session, step: Step, windowS: number): Promise<boolean> {
+  const { account, from, to, launches, gaps } = step;
+  const place = [account, to.signature, timeOf(to.reached_at), to.attempts] as const;
+  const moved =
+    from === null
+      ? await session.query(
+          `insert into launch_cursors (watched, signature, reached_at, attempts, since)
+           values ($1, $2, $3, $4, $5) on conflict (watched) do nothing returning watched`,
+          [...place, timeOf(to.since)],
+        )
+      : await session.query(
+          `update launch_cursors set signature = $2, reached_at = $3, attempts = $4
+            where watched = $1 and signature is not distinct from $5 returning watched`,
+          [...place, from.signature],
+        );
+  if (moved.length === 0) return false;
+  if (launches.length > 0) await session.query(INSERT, columnsOf(launches, windowS));
+  for (const gap of gaps) await keepGap(session, account, gap);
+  return true;
+}
+
+// The first launch of a mint is its launch: a pool that is made of it later is none.
+const INSERT = `
+  insert into collected_launches
+    (mint, deployer, made_by, signature, slot, launched_at, due_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int8[],
+                       $6::timestamptz[], $7::timestamptz[])
+  on conflict (mint) do update
+    set deployer = excluded.deployer, made_by = excluded.made_by,
+        signature = excluded.signature, slot = excluded.slot, launched_at = excluded.launched_at
+    where collected_launches.made_by = 'import'`;
+
+function columnsOf(launches: readonly SeenLaunch[], windowS: number) {
+  // A statement inserts a mint once: of two launches of it in one step the first counts.
+  const first = new Map<string, SeenLaunch>();
+  for (const one of launches) if (!first.has(one.mint)) first.set(one.mint, one);
+  const rows = [...first.values()];
+  return [
+    rows.map(({ mint }) => mint),
+    rows.map(({ deployer }) => deployer),
+    rows.map(({ made_by }) => made_by),
+    rows.map(({ signature }) => signature),
+    rows.map(({ slot }) => slot),
+    rows.map(({ launched_at }) => timeOf(launched_at)),
+    rows.map(({ launched_at }) => timeOf(launched_at + windowS)),
+  ];
+}
+
+async function keepGap(session: Session, account: string, gap: Gap): Promise<void> {
+  const missed_s = Math.max(1, gap.to_at - gap.from_at);
+  const to = timeOf(gap.to_at);
+  const joined = await session.query(
+    `update launch_gaps set to_at = $2, pieces = pieces + 1, missed_s = missed_s + $3
+      where id = (select max(id) from launch_gaps where watched = $1)
+        and reason = $4 and to_at >= $5 returning id`,
+    [account, to, missed_s, gap.reason, timeOf(gap.from_at - CLOSE_S)],
+  );
+  if (joined.length > 0) return;
+  await session.query(
+    `insert into launch_gaps (watched, from_at, to_at, missed_s, reason)
+     values ($1, $2, $3, $4, $5)`,
+    [account, timeOf(gap.from_at), to, missed_s, gap.reason],
+  );
+}
+
+// $1 now, $2 the window, $3 the time after which the venue can no longer tell, $4 how many.
+const IN_TIME = `launched_at <= $1::timestamptz - make_interval(secs => $2::int4)
+  and launched_at > $1::timestamptz - make_interval(secs => $3::int4)`;
+
+/** Imported launches that wait are settled like collected ones. */
+const ADOPT = `
+  insert into collected_launches
+    (mint, deployer, made_by, signature, slot, launched_at, due_at)
+  select distinct on (r.mint) r.mint, r.deployer, 'import', '', 0, r.launched_at, $1::timestamptz
+    from launches r
+    join table_imports i on i.id = r.import_id and i.completed_at is not null
+   where not r.settled and r.${IN_TIME.replace('and launched_at', 'and r.launched_at')}
+     and not exists (select 1 from launches s
+                       join table_imports si on si.id = s.import_id and si.completed_at is not null
+                      where s.mint = r.mint and s.settled)
+   order by r.mint, r.last_checked_at desc limit $4
+  on conflict (mint) do nothing`;
+
+const TAKE = `
+  update collected_launches set due_at = $1::timestamptz + make_interval(secs => $5::int4)
+   where mint in (
+     select mint from collected_launches
+      where not settled and due_at <= $1::timestamptz and ${IN_TIME}
+      order by due_at, mint limit $4 for update skip locked)
+  returning mint, deployer, ${epoch('launched_at')}`;
+
+/** An import that settles launches which wait ends their waiting, in the same transaction. */
+export const LAUNCH_NOTES: ImportNotes = {
+  before: async () => undefined,
+  completing: async (session, id) => {
+    await session.query(
+      `update collected_launches c set settled = true, failure = null
+         from launches l where l.import_id = $1 and l.mint = c.mint and l.settled`,
+      [id],
+    );
+  },
+};

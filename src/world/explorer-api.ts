@@ -39,6 +39,9 @@ type ExplorerCall = {
   readonly dialect: 'etherscan' | 'blockscout';
   readonly chainId: number;
   readonly action: string;
+  /** Of a list: whose, and from which block on. */
+  readonly address: string | null;
+  readonly from: number;
 };
 
 /** The parts of the stand-in. */
@@ -72,8 +75,11 @@ function explorerPart(options: ExplorerOptions): StandIn {
       const method = place.node ? methodIn(body) : null;
       const action = method === null ? String(url.searchParams.get('action')) : method.method;
       const block = method === null ? url.searchParams.get('tag') : method.block;
-      const question = { n, dialect, chainId, action, block, params: url.searchParams };
-      const fault = options.fault({ n, dialect, chainId, action });
+      const params = url.searchParams;
+      const [address, from] = [params.get('address'), Number(params.get('startblock'))];
+      const call = { n, dialect, chainId, action, address, from };
+      const question = { ...call, block, params };
+      const fault = options.fault(call);
       deliver(response, answerTo(options.chains, question, fault), fault);
     });
     return true;

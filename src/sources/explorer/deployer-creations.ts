@@ -58,7 +58,13 @@ export function explorerCreations(explorer: WalkExplorer): DeployerCreations {
       const { block } = await heads.settled(at, budget);
       const range = { chain: at.chain, address, fromBlock: 0, toBlock: block };
       const list = { at, action: kind, rowIn: READERS[kind], budget };
-      const { transfers: made, cut, pending } = await listedAs(list, range, CREATIONS_MAX);
+      const {
+        transfers: made,
+        cut,
+        pending,
+      } = await listedAs(list, range, {
+        transfersMax: CREATIONS_MAX,
+      });
       const origin = { port: PORT, source: walkSource(explorer) } as const;
       if (!cut && !pending) return read(made, origin);
       return part(made, origin, why('row_cap', { address, limit: String(CREATIONS_MAX) }));

@@ -182,7 +182,8 @@ type Ask = {
   readonly budget: CallBudget;
 };
 
-const LISTS = [
+/** The list that tells each kind. */
+export const LIST_ACTIONS = [
   ['txlist', 'native'],
   ['tokentx', 'token'],
   ['txlistinternal', 'internal'],
@@ -196,7 +197,7 @@ async function listsOf(
   const head = await headOf(ask.reader, at, ask.budget);
   if (head === REFUSED) return [];
   if (!('block' in head)) return [head];
-  return Promise.all(LISTS.map(([action, kind]) => listOf(ask, at, head, action, kind)));
+  return Promise.all(LIST_ACTIONS.map(([action, kind]) => listOf(ask, at, head, action, kind)));
 }
 
 async function listOf(
@@ -209,7 +210,13 @@ async function listOf(
   const asked = { chain: at.chain, address, fromBlock: 0, toBlock: head.block };
   const origin = { port: PORT, source: sourceOf(at, reader, head.time) } as const;
   try {
-    const { transfers, cut, pending } = await listed(at, action, asked, rowsMax, budget);
+    const { transfers, cut, pending } = await listed(
+      at,
+      action,
+      asked,
+      { transfersMax: rowsMax },
+      budget,
+    );
     const seenOnly = { transfers, coverage: NONE_COVERED };
     if (pending) return part(seenOnly, origin, explorerFailed(at, STILL_PENDING));
     if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));

@@ -16,13 +16,18 @@ const PAGES_MAX = 200;
 
 /**
  * A list. `cut`: it has more transfers than were asked for, or the provider's window ended before
- * its rows did; `pending`: the provider says that rows are still to come.
+ * its rows did; `pending`: the provider says that rows are still to come. `whole_to`: the last
+ * block up to which all rows are among them, one before the first asked where there is none.
  */
 export type Listed<T = HistoryTransfer> = {
   readonly transfers: readonly T[];
   readonly cut: boolean;
   readonly pending: boolean;
+  readonly whole_to: number;
 };
+
+/** How much of a list is read at once: so many transfers, or pages. */
+export type ListBounds = { readonly transfersMax: number; readonly pagesMax?: number };
 
 /** A row as it came, with its block, and what it tells; `null` where it tells nothing. */
 export type ReadAs<T> = { readonly block: number; readonly told: T | null };
@@ -38,26 +43,26 @@ type Reading<T> = {
   readonly budget: CallBudget;
 };
 
-/** Reads a list to its end, or until it has more than `transfersMax` transfers. */
+/** Reads a list to its end, or until its bounds are passed. */
 export function listed(
   at: ExplorerChain,
   action: ListAction,
   asked: RowsAsked,
-  transfersMax: number,
+  bounds: ListBounds,
   budget: CallBudget,
 ): Promise<Listed> {
   const transferIn: RowReader<HistoryTransfer> = (list, row, of) => {
     const { block, transfer } = rowIn(list, row, of);
     return { block, told: transfer };
   };
-  return listedAs({ at, action, rowIn: transferIn, budget }, asked, transfersMax);
+  return listedAs({ at, action, rowIn: transferIn, budget }, asked, bounds);
 }
 
 /** Reads a list as `listed` does, whatever its rows tell. */
 export async function listedAs<T>(
   list: Reading<T>,
   asked: RowsAsked,
-  transfersMax: number,
+  { transfersMax, pagesMax = PAGES_MAX }: ListBounds,
 ): Promise<Listed<T>> {
   const { action } = list;
   const done: T[] = [];
@@ -65,14 +70,15 @@ export async function listedAs<T>(
   let from = asked.fromBlock;
   // How many rows of block `from` the page before ended with; 0 where it is not known to have any.
   let shown = 0;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+  const told = (cut: boolean, whole_to: number) => ({ transfers: done, cut, pending, whole_to });
+  for (let pages = 0; pages < pagesMax; pages += 1) {
     const { rows, ...page } = await askedPage(list, { ...asked, fromBlock: from }, 1);
     pending ||= page.pending;
     // The two answers are of different states: nothing follows from either.
     const again = rows.filter(({ block }) => block === from).length;
     if (again < shown) throw disagree(action);
     const last = rows.at(-1)?.block;
-    if (last === undefined) return { transfers: done, cut: false, pending };
+    if (last === undefined) return told(false, asked.toBlock);
     if (rows.length < PAGE_ROWS) {
       collectTransfers(done, rows);
       const cut = done.length > transfersMax;
@@ -83,7 +89,7 @@ export async function listedAs<T>(
         if (more.rows.length !== ended) throw cutShort(action);
         pending ||= more.pending;
       }
-      return { transfers: done, cut, pending };
+      return told(cut, cut ? from - 1 : asked.toBlock);
     }
     const before = rows.filter(({ block }) => block < last);
     if (before.length > 0) {
@@ -94,13 +100,13 @@ export async function listedAs<T>(
       const rest = await restOfBlock(list, { ...asked, fromBlock: last }, rows);
       collectTransfers(done, rest.rows);
       pending ||= rest.pending;
-      if (rest.cut || last === asked.toBlock) return { transfers: done, cut: rest.cut, pending };
+      if (rest.cut || last === asked.toBlock) return told(rest.cut, rest.cut ? last - 1 : last);
       shown = 0;
       from = last + 1;
     }
-    if (done.length > transfersMax) return { transfers: done, cut: true, pending };
+    if (done.length > transfersMax) return told(true, from - 1);
   }
-  return { transfers: done, cut: true, pending };
+  return told(true, from - 1);
 }
 
 function cutShort(action: ListAction): ProviderFault {

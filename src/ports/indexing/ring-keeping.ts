@@ -2,6 +2,7 @@
 // For whoever looks after it; walks ask the ring itself.
 
 import type { ChainName } from '../../chain/chain.ts';
+import type { UnixSeconds } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { RawRingPort, RingGap } from '../history/counterparty-ring.ts';
 
@@ -34,3 +35,9 @@ export type RingKeeping = {
   readonly status: () => Promise<Reading<RingStatus, RawRingPort>>;
   readonly rebuild: (told: RingBuilding) => Promise<Reading<RingStatus, RawRingPort>>;
 };
+
+/** How the ring stood when it was last looked at; `null` before the first time. */
+export type RingReport = {
+  readonly as_of: UnixSeconds;
+  readonly status: Reading<RingStatus, RawRingPort>;
+} | null;

@@ -144,11 +144,20 @@ function together(held: Neighbourhood, live: Neighbourhood): Neighbourhood {
   };
 }
 
-// A transfer that both sources tell is one: they share no position, so the rest must do. Equal ones
-// are as many as the source says that knows most of them.
 function onePeer(address: string, known: readonly Counterparty[]): Counterparty {
+  const told = eachOnce(known.map(({ transfers }) => transfers));
+  const transfers = told.sort((x, y) => y.at - x.at);
+  const counts = known.map(({ transfer_count }) => transfer_count);
+  return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+}
+
+/**
+ * What several lists tell. A transfer that two of them tell is one: they share no position, so the
+ * rest must do. Equal ones are as many as the list says that knows most of them.
+ */
+export function eachOnce(lists: readonly (readonly HistoryTransfer[])[]): HistoryTransfer[] {
   const byName = new Map<string, HistoryTransfer[]>();
-  for (const { transfers } of known) {
+  for (const transfers of lists) {
     const counts = new Map<string, number>();
     for (const transfer of transfers) {
       const name = nameOf(transfer);
@@ -158,9 +167,7 @@ function onePeer(address: string, known: readonly Counterparty[]): Counterparty 
       }
     }
   }
-  const transfers = [...byName.values()].flat().sort((x, y) => y.at - x.at);
-  const counts = known.map(({ transfer_count }) => transfer_count);
-  return { address, transfers, transfer_count: Math.max(transfers.length, ...counts) };
+  return [...byName.values()].flat();
 }
 
 function nameOf(one: HistoryTransfer): string {

@@ -37,17 +37,36 @@ export function gapsIn(
 }
 
 function shortfall(ranges: readonly CoverageRange[], needs: CoverageNeeds): string | null {
-  const ordered = [...ranges].sort((a, b) => a.from_block - b.from_block);
+  const ordered = inOrder(ranges);
   const [lowest] = ordered;
   if (lowest === undefined) return 'none held';
-  const first = ordered.find((range) => range.from_first);
-  if (first === undefined) return `held from block ${lowest.from_block}, not from the first`;
-  const reach = ordered.reduce(extended, first);
+  const reach = reachOf(ordered);
+  if (reach === null) return `held from block ${lowest.from_block}, not from the first`;
   if (needs.now - reach.to_time < needs.tipMaxAgeS) return null;
   const beyond = ordered.some((range) => range.to_block > reach.to_block);
   if (beyond) return `held to block ${reach.to_block}, then a hole`;
   const at = new Date(reach.to_time * 1_000).toISOString();
   return `held to block ${reach.to_block} of ${at}, over ${spanText(needs.tipMaxAgeS)} ago`;
+}
+
+/** The range that ends where a kind is held to from the first block; `null`: nowhere. */
+export function heldReach(
+  coverage: readonly CoverageRange[],
+  chain: ChainName,
+  kind: TransferKind,
+): CoverageRange | null {
+  const ranges = coverage.filter((range) => range.chain === chain && range.kind === kind);
+  return reachOf(inOrder(ranges));
+}
+
+function inOrder(ranges: readonly CoverageRange[]): readonly CoverageRange[] {
+  return [...ranges].sort((a, b) => a.from_block - b.from_block);
+}
+
+/** How far ranges reach from the first block on; `null` where none of them begins there. */
+function reachOf(ordered: readonly CoverageRange[]): CoverageRange | null {
+  const first = ordered.find((range) => range.from_first);
+  return first === undefined ? null : ordered.reduce(extended, first);
 }
 
 /** How far a range reaches with one that begins inside it or right behind it. */

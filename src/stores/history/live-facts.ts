@@ -78,11 +78,12 @@ function upToFinal(range: CoverageRange, head: CoverageRange): CoverageRange {
  * Whether its transaction is told. What a chain gives by itself is named by its block, and a
  * provider leaves out the index in it; it comes from nobody, so no walk misses it.
  */
-function isNamed({ kind, from }: HistoryTransfer): boolean {
+export function isNamed({ kind, from }: HistoryTransfer): boolean {
   return kind === 'token' || !isSystemAddress(from);
 }
 
-function factOf(one: HistoryTransfer): TransferFact {
+/** A transfer as it is written. */
+export function factOf(one: HistoryTransfer): TransferFact {
   const { chain, kind, tx, block, at, from, to, token, raw_amount, token_id, initiator, success } =
     one;
   return {
@@ -102,7 +103,8 @@ function factOf(one: HistoryTransfer): TransferFact {
   };
 }
 
-function tokensIn(transfers: readonly HistoryTransfer[], read_at: number): TokenFact[] {
+/** What transfers tell of their tokens. */
+export function tokensIn(transfers: readonly HistoryTransfer[], read_at: number): TokenFact[] {
   const tokens = new Map<string, TokenFact>();
   for (const { chain, token, symbol, decimals, has_market } of transfers) {
     if (token === null || (symbol === null && decimals === null && has_market === null)) continue;

@@ -19,6 +19,7 @@ import type {
   RingGap,
 } from '../../../ports/history/counterparty-ring.ts';
 import type { TransferHistoryPort } from '../../../ports/history/transfer-history.ts';
+import type { RingLack } from '../../../ports/indexing/ring-filling.ts';
 import type { RingKeeping, RingStatus } from '../../../ports/indexing/ring-keeping.ts';
 import type { Listed, SanctionsListPort } from '../../../ports/sanctions/sanctions-list.ts';
 import { warehouseSource } from '../transfers/warehouse-reading.ts';
@@ -36,45 +37,68 @@ type Kept = {
     coverage: RingCoverage,
     asked: Pick<RingAsked, 'listed' | 'chains'>,
   ) => readonly RingGap[];
+  /** What is to be read of listed addresses of EVM chains, where these chains are read. */
+  readonly lackOf: (
+    coverage: RingCoverage,
+    asked: Pick<RingAsked, 'listed' | 'chains'>,
+  ) => RingLack;
   readonly now: () => number;
   readonly simulated: boolean;
 };
 
-/** Keeps the ring of the list in force. */
+type Known = {
+  readonly addresses: Listed['addresses'];
+  readonly chains: readonly ChainName[];
+};
+
+/** Keeps the ring of the list in force, and knows what there is to read for it. */
 export function ringKeeping({
   ring,
   listed,
   chainsRead,
   gapsOf,
+  lackOf,
   now,
   simulated,
-}: Kept): RingKeeping {
-  async function told(
-    bringUp: (all: readonly string[]) => Promise<void>,
-  ): Promise<Reading<RingStatus, RawRingPort>> {
+}: Kept): RingKeeping & {
+  readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
+} {
+  /** What is told of the list in force, on the chains that are read. */
+  async function told<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
     const list = await listed();
     const known = seen(map(list, ({ addresses }) => [addresses]));
     if (known === null) return unread(PORT, list instanceof Read ? NOTHING_LISTED : list.why);
     const chains = await chainsRead();
     if (!(chains instanceof Read)) return unread(PORT, chains.why);
-    const kinds = [...new Set(chains.value.map((chain) => CHAINS[chain].kind))];
-    const all = kinds.flatMap((kind) => heldUnder(known[0], kind));
     try {
-      await bringUp(all);
-      const coverage = await ring.coverage(all);
-      const gaps = kinds.flatMap((kind) => {
-        const own = chains.value.filter((chain) => CHAINS[chain].kind === kind);
-        return gapsOf(coverage, { listed: heldUnder(known[0], kind), chains: own });
-      });
-      const status = statusOf(ring.facts(), known[0], chains.value, gaps);
-      return read(status, { port: PORT, source: warehouseSource(now(), simulated) });
+      const value = await work({ addresses: known[0], chains: chains.value });
+      return read(value, { port: PORT, source: warehouseSource(now(), simulated) });
     } catch (error) {
       return unread(PORT, unreadRing(error).why);
     }
   }
+
+  const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
+    told(async ({ addresses, chains }) => {
+      const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
+      const all = kinds.flatMap((kind) => heldUnder(addresses, kind));
+      await bringUp(all);
+      const coverage = await ring.coverage(all);
+      const gaps = kinds.flatMap((kind) => {
+        const own = chains.filter((chain) => CHAINS[chain].kind === kind);
+        return gapsOf(coverage, { listed: heldUnder(addresses, kind), chains: own });
+      });
+      return statusOf(ring.facts(), addresses, chains, gaps);
+    });
+
   return {
-    status: () => told((all) => ring.bringUp(all)),
-    rebuild: (progress) => told((all) => ring.bringUp(all, { anew: true, told: progress })),
+    status: () => statusBy((all) => ring.bringUp(all)),
+    rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
+    lack: () =>
+      told(async ({ addresses, chains }) => {
+        const own = heldUnder(addresses, 'evm');
+        return lackOf(await ring.coverage(own), { listed: own, chains });
+      }),
   };
 }
 

@@ -1,0 +1,80 @@
+// How is a listed history kept bit by bit, so that nothing of it that is kept is read again?
+// A slice counts as held once all of its rows are written: whatever is cut off before is read anew.
+
+import type { ImportOrigin } from '../../evidence/origin.ts';
+import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts';
+import type { ListedHistories } from '../../ports/history/listed-histories.ts';
+import type { RawHistoryPort } from '../../ports/history/transfer-history.ts';
+import type { KeptLists, ReadSlice } from '../../ports/indexing/ring-filling.ts';
+import type {
+  AddressRange,
+  Facts,
+  TransferStore,
+  TransferStorePort,
+} from '../../ports/indexing/transfer-store.ts';
+import { eachOnce } from './cascade.ts';
+import { factOf, isNamed, tokensIn } from './live-facts.ts';
+
+type KeptOptions = {
+  readonly lists: ListedHistories;
+  readonly store: Pick<TransferStore, 'appendImported' | 'recordTokens' | 'recordAddressCoverage'>;
+  readonly origin: ImportOrigin;
+  readonly now: () => number;
+};
+
+/** Lists of which what is read is kept. */
+export function keptLists({ lists, store, origin, now }: KeptOptions): KeptLists {
+  return {
+    read: async (asked, spending): Promise<Reading<ReadSlice, RawHistoryPort>> => {
+      const reading = await lists.slice(asked, spending);
+      const [source] = basis(reading).sources;
+      return map(reading, (slice) => {
+        if (source === undefined) throw new TypeError('a reading without a source');
+        return { asked, slice, source: source.url };
+      });
+    },
+    keep: async (slices): Promise<Reading<true, TransferStorePort>> => {
+      const read_at = now();
+      const facts = factsOf(slices);
+      const from = { source: 'explorers', origin, import_id: 'ring' };
+      const appended = await store.appendImported(facts, from);
+      if (appended instanceof Unread) return appended;
+      const transfers = slices.flatMap(({ slice }) => slice.transfers);
+      const named = await store.recordTokens(tokensIn(transfers, UNDATED));
+      if (named instanceof Unread) return named;
+      // Ranges last: who reads them before the rows never takes rows for all that are missing.
+      const ranges = slices.map((one) => rangeOf(one, { origin, read_at }));
+      return map(all([named, await store.recordAddressCoverage(ranges)]), () => true as const);
+    },
+  };
+}
+
+/** An explorer tells names and no markets: they stand behind whatever was read of a token. */
+const UNDATED = 0;
+
+function rangeOf(
+  { asked, slice, source }: ReadSlice,
+  from: Pick<AddressRange, 'origin' | 'read_at'>,
+): AddressRange {
+  const { chain, address, kind, from_block } = asked;
+  const { to_block, to_time } = slice;
+  const blocks = { from_block, to_block, to_time, from_first: from_block === 0 };
+  return { chain, address, kind, ...blocks, source, ...from, truncated: false };
+}
+
+/**
+ * The facts of some slices: a transfer between two listed addresses is in the lists of both. A
+ * transaction to oneself moves nothing to anyone, but it tells who signed.
+ */
+function factsOf(slices: readonly ReadSlice[]): Facts {
+  const told = eachOnce(slices.map(({ slice }) => slice.transfers.filter(isNamed)));
+  return {
+    transfers: told.filter(({ from, to }) => from !== to).map(factOf),
+    creations: [],
+    blocks: [],
+    transactions: told.flatMap(({ kind, chain, tx, block, initiator, success }) => {
+      if (kind !== 'native' || initiator === null) return [];
+      return [{ chain, tx_hash: tx, block, initiator, success }];
+    }),
+  };
+}

@@ -93,6 +93,8 @@ export type Config = {
   };
   readonly liveBudgetMs: number;
   readonly tipMaxAgeMs: number;
+  /** Calls of explorers a day that reading listed addresses ahead may make. */
+  readonly ringCallsADay: number;
   /** Pooled liquidity in US dollars below which a listed launch has died. */
   readonly exitLiquidityUsd: number;
   readonly worldFaults: readonly { readonly provider: string; readonly fault: string }[];
@@ -157,6 +159,7 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,
+    ringCallsADay: values.EXHIBIT_RING_CALLS,
     exitLiquidityUsd: values.EXHIBIT_EXIT_LIQUIDITY_USD,
     worldFaults: listed(values.EXHIBIT_WORLD_FAULTS),
     shown: shownSettings(given),

@@ -12,7 +12,7 @@ import type { AnyEvidenceRoute, AnyPlainRoute, Handler, PlainHandler } from '../
 import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
 import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
-import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { RingFacts, SourceFreshness } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
@@ -80,6 +80,7 @@ export type Service = {
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
+  readonly ring: RingFacts;
 };
 
 type Contract = AnyEvidenceRoute | AnyPlainRoute;
@@ -147,8 +148,15 @@ export type Page<G> = {
   readonly make: (given: G, facts: PageFacts) => unknown;
 };
 
-/** Something that runs without being asked, until it is stopped. */
-export type Job = { readonly name: string; readonly start: () => { stop: () => Promise<void> } };
+/**
+ * Something that runs without being asked, until it is stopped: where work is done, or, for what is
+ * kept in memory to answer from, where a process serves.
+ */
+export type Job = {
+  readonly name: string;
+  readonly role?: 'serve';
+  readonly start: () => { stop: () => Promise<void> };
+};
 
 /** A source that may be left unset, and what its absence means for the answers. */
 export type Optional = {

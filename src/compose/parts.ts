@@ -7,6 +7,7 @@ import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
+import type { RingFacts } from '../features/health/health.route.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
@@ -44,6 +45,7 @@ export type Parts = {
   readonly followers: FollowReports['all'];
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
+  readonly ring: RingFacts;
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -103,6 +105,7 @@ function composeParts(
     sources,
     followers: of(indexing).services.followers,
     modelInForce: of(rugModel).services.model.published.inForce,
+    ring: of(indexing).ringFacts,
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,

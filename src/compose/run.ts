@@ -46,8 +46,8 @@ async function started(
   const others = commandHandler(parts.commands, null);
   seat?.serve(others.handler);
   opened.add('commands', others.end);
-  if (roles.includes('work')) {
-    for (const { name, start } of parts.jobs) opened.add(name, start().stop);
+  for (const { name, role = 'work', start } of parts.jobs) {
+    if (roles.includes(role)) opened.add(name, start().stop);
   }
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
   await announced(config, parts, world, serving);

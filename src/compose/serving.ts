@@ -25,7 +25,15 @@ import { VERSION } from './version.ts';
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
 export type ServingParts = Pick<
   Parts,
-  'ports' | 'tokens' | 'sessions' | 'meters' | 'checks' | 'sources' | 'followers' | 'modelInForce'
+  | 'ports'
+  | 'tokens'
+  | 'sessions'
+  | 'meters'
+  | 'checks'
+  | 'sources'
+  | 'followers'
+  | 'modelInForce'
+  | 'ring'
 > & {
   readonly config: Config;
   readonly gate: Gate;
@@ -163,7 +171,7 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce }: ServingParts,
+  { config, sources, followers, modelInForce, ring }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
 ): Service {
@@ -177,5 +185,6 @@ function serviceOf(
     freshness: () => freshnessOf(sources),
     followers,
     modelInForce,
+    ring,
   };
 }

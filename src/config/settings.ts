@@ -229,6 +229,11 @@ const LIMITS = {
     duration('h', MINUTE_MS, 30 * DAY_MS),
     "Age at which a chain's tip carries no negative. A bare number is hours.",
   ),
+  EXHIBIT_RING_CALLS: withInitial(
+    '50000',
+    whole(0, 100_000_000, 'calls'),
+    'Calls of explorers a day to read the histories of listed addresses ahead; `0`: none are read.',
+  ),
   EXHIBIT_EXIT_LIQUIDITY_USD: withInitial(
     '1000',
     whole(1, 1_000_000_000, 'US dollars'),

@@ -14,5 +14,6 @@ export const TEST_SERVICE: Service = {
   routes: [],
   freshness: async () => ({}),
   modelInForce: async () => unread('published_model', why('model_not_published')),
+  ring: { report: () => null, filling: () => null },
   followers: async () => unread('follow_reports', why('not_configured', { what: 'A follower' })),
 };

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { EVM_CHAINS } from '../../chain/chain.ts';
-import { MS_PER_S } from '../../chain/time.ts';
 import { followable, followChains } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
 import { SETTLE_MS } from '../../features/indexing/follow-lease.job.ts';
@@ -16,9 +15,7 @@ import type { Followable } from '../../ports/indexing/chain-following.ts';
 import { shownAddress } from '../../sources/http/outbound-call.ts';
 import { followReportTable } from '../../stores/control/follow-reports.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
-import { ringGaps } from '../../stores/history/covered-ring.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
-import { ringKeeping } from '../../stores/warehouse/ring/ring-keeping.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import { importList } from '../../stores/warehouse/transfers/imports.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
@@ -27,6 +24,7 @@ import { type Base, feature, type Job, type OpenedRests } from '../feature.ts';
 import { followerProcess } from '../follower-process.ts';
 import type { Logger } from '../logger.ts';
 import type { Outside } from '../outside.ts';
+import { openRing } from '../ring.ts';
 import { history } from './history.ts';
 import { sanctions } from './sanctions.ts';
 
@@ -38,7 +36,7 @@ export const indexing = feature({
   rests: { history, sanctions },
   open: (
     { config, database, warehouse, context, outside, log }: Base,
-    { history: { store, ring, ports: held }, sanctions: { ports, services } }: Rested,
+    { history: { store, ring, explorers, ports: held }, sanctions: { ports, services } }: Rested,
   ) => {
     const leases = leaseTable(database, randomUUID(), context);
     const reports = followReportTable(database, context);
@@ -59,17 +57,19 @@ export const indexing = feature({
       const node = { chain, source: shownAddress(new URL(url)) };
       return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
     });
-    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
-    const ringed = ringKeeping({
+    const ringed = openRing({
+      config,
+      warehouse,
+      store,
       ring,
+      explorers,
+      leases,
+      log,
       listed: async () => {
         await services.sanctions.poll();
         return ports.sanctionsList.listed();
       },
       chainsRead: () => held.transferHistory.chainsRead(),
-      gapsOf: (coverage, asked) => ringGaps(coverage, asked, tip),
-      now: nowS,
-      simulated,
     });
     const into = { warehouse, store, now: nowS };
     const importFiles = bulkImporter(into, join(config.dataDir, 'import'));
@@ -85,12 +85,13 @@ export const indexing = feature({
         warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
           pause(READS_END_MS, signal),
         ),
-        warehouseRing: ringed,
+        warehouseRing: { ...ringed.keeping, filling: ringed.filling },
         following: { chains: following, elapsedMs },
         followers: reports.all,
       },
       gauges: lagGauges(following, lags),
-      jobs: [followingJob(following, lags, log)],
+      ringFacts: ringed.facts,
+      jobs: [followingJob(following, lags, log), ...ringed.jobs],
       close: child.close,
     };
   },

@@ -29,6 +29,40 @@ const followedChain = z.strictObject({
   lag_blocks: z.int().nonnegative().nullable(),
 });
 
+/**
+ * The ring of all who dealt with listed addresses. `whole`: each listed address is held from its
+ * first block to a fresh tip on each chain that is read; walks then need not read their second hop.
+ */
+const ring = z.strictObject({
+  state: z.enum(['whole', 'not_whole', 'unread']),
+  reason: z.string().nullable(),
+  as_of: unixSeconds,
+  chains: z
+    .record(
+      z.string(),
+      z.strictObject({
+        listed: z.int().nonnegative(),
+        held_in_full: z.int().nonnegative(),
+        counterparties: z.int().nonnegative(),
+      }),
+    )
+    .nullable(),
+});
+
+/**
+ * Where reading the histories of listed addresses through explorers stands, in lists: one for each
+ * address, chain and kind. `held_up`: what failed is asked again; `off`: nobody reads them here.
+ */
+const readAhead = z.strictObject({
+  state: z.enum(['waiting', 'reading', 'filled', 'held_up', 'budget_spent', 'elsewhere', 'off']),
+  reason: z.string().nullable(),
+  since: unixSeconds,
+  lists_held: z.int().nonnegative(),
+  lists: z.int().nonnegative(),
+  calls_today: z.int().nonnegative(),
+  calls_a_day: z.int().nonnegative(),
+});
+
 const served = z.strictObject({ access: z.string(), summary: z.string() });
 
 export const health = plainRoute({
@@ -59,6 +93,8 @@ export const health = plainRoute({
           .record(z.string(), followedChain)
           .nullable()
           .describe('By chain. Null where it could not be read, which is not that none is.'),
+        ring: ring.nullable().describe('Null before it was first looked at after a start.'),
+        ring_read_ahead: readAhead.nullable().describe('Null in a process that does no such work.'),
       })
       .describe('The service answers. The age of a source says whether it can carry a negative.'),
   },

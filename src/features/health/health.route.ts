@@ -4,9 +4,13 @@
 import type { z } from 'zod';
 import type { AnyRoute } from '../../contract/any-route.ts';
 import type { PlainHandler } from '../../contract/route.ts';
+import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { PublishedModels } from '../../ports/flags/published-model.ts';
+import type { RingGap } from '../../ports/history/counterparty-ring.ts';
 import type { FollowReports } from '../../ports/indexing/follow-reports.ts';
+import type { RingFillState } from '../../ports/indexing/ring-filling.ts';
+import type { RingReport } from '../../ports/indexing/ring-keeping.ts';
 import { health, type sourceFreshness } from './health.contract.ts';
 
 /** The age of one source as `/health` shows it. */
@@ -22,6 +26,14 @@ type HealthFacts = {
   readonly freshness: () => Promise<{ readonly [source: string]: SourceFreshness }>;
   readonly followers: FollowReports['all'];
   readonly modelInForce: PublishedModels['inForce'];
+  readonly ring: RingFacts;
+};
+
+/** What is known of the ring around the list. */
+export type RingFacts = {
+  readonly report: () => RingReport;
+  /** Where reading ahead stands; `null` in a process that does not do it. */
+  readonly filling: () => RingFillState | null;
 };
 
 /** The handler of `/health`. */
@@ -47,8 +59,39 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
       routes,
       data_freshness: { ...(await facts.freshness()) },
       following: chains,
+      ring: ringOf(facts.ring.report()),
+      ring_read_ahead: readAhead(facts.ring.filling()),
     });
   };
+}
+
+function ringOf(report: RingReport) {
+  if (report === null) return null;
+  const { as_of, status } = report;
+  if (!(status instanceof Read)) {
+    return { state: 'unread' as const, reason: status.why.reason, as_of, chains: null };
+  }
+  const { chains, gaps } = status.value;
+  const told = chains.map(({ chain, listed, held_in_full, pairs }) => {
+    return [chain, { listed, held_in_full, counterparties: pairs }] as const;
+  });
+  const reason = chains.length === 0 ? NO_CHAIN : lackOf(gaps);
+  const state = reason === null ? ('whole' as const) : ('not_whole' as const);
+  return { state, reason, as_of, chains: Object.fromEntries(told) };
+}
+
+const NO_CHAIN = 'No chain is read here.';
+
+function lackOf([first, ...more]: readonly RingGap[]): string | null {
+  if (first === undefined) return null;
+  const rest = more.length === 0 ? '' : `, and ${more.length} more`;
+  return `${first.listed}: ${first.chain} ${first.kind} ${first.held}${rest}.`;
+}
+
+function readAhead(state: RingFillState | null) {
+  if (state === null) return null;
+  const { why, ...told } = state;
+  return { ...told, reason: why === null ? null : why.reason };
 }
 
 /** What a store answers soon; `null` where it takes longer, which is not waited for. */

@@ -5,10 +5,13 @@ import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../../co
 import { print, printJson, tableLines } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { RawRingPort } from '../../ports/history/counterparty-ring.ts';
+import type { RingFilling, RingFillState } from '../../ports/indexing/ring-filling.ts';
 import type { RingKeeping, RingStatus } from '../../ports/indexing/ring-keeping.ts';
 
 /** The commands' services; compose fills them. */
-type RingServices = { readonly warehouseRing: RingKeeping };
+type RingServices = {
+  readonly warehouseRing: RingKeeping & { readonly filling: RingFilling };
+};
 
 const GAPS_SHOWN = 20;
 const MIB = 1_024 * 1_024;
@@ -28,7 +31,7 @@ const status: Command<RingServices> = {
   ],
   run: async (argv, io, { warehouseRing: ring }) => {
     readArgs(argv, { options: {} });
-    return shown(await ring.status(), io);
+    return shown(await ring.status(), ring.filling.state(), io);
   },
 };
 
@@ -47,18 +50,71 @@ const rebuild: Command<RingServices> = {
     const told = (done: number, of: number) => {
       if (done === of || done % TOLD_EACH === 0) io.err(`${done} of ${of} listed addresses`);
     };
-    return shown(await ring.rebuild(told), io);
+    return shown(await ring.rebuild(told), ring.filling.state(), io);
   },
 };
 
-function shown(reading: Reading<RingStatus, RawRingPort>, io: Io): ExitStatus {
+const fill: Command<RingServices> = {
+  name: 'warehouse ring fill',
+  summary: 'Read what listed addresses did through explorers.',
+  usage: 'exhibit warehouse ring fill [--json]',
+  example: 'exhibit warehouse ring fill',
+  details: [
+    'A service does so by itself. What is read is kept list by list: stop it with Ctrl-C, and the',
+    'next one goes on from there. It makes EXHIBIT_RING_CALLS calls a day at most.',
+    'Exit status 3: some of it could not be read, or the calls of today are spent.',
+  ],
+  run: async (argv, io, { warehouseRing: ring }) => {
+    readArgs(argv, { options: {} });
+    let shownAt = NOWHERE;
+    const told = ({ lists_held, lists, calls_today }: RingFillState) => {
+      const step = Math.floor((lists_held * STEPS) / Math.max(1, lists));
+      if (step === shownAt) return;
+      shownAt = step;
+      io.err(`${lists_held} of ${lists} lists held, ${calls_today} calls today`);
+    };
+    const state = await ring.filling.fill(told, io.signal);
+    const exit = shown(await ring.status(), state, io);
+    return exit === EXIT.done && state.state !== 'filled' ? EXIT.couldNotCheck : exit;
+  },
+};
+
+/** Lines of progress of one round. */
+const STEPS = 100;
+const NOWHERE = -1;
+
+function shown(
+  reading: Reading<RingStatus, RawRingPort>,
+  filling: RingFillState,
+  io: Io,
+): ExitStatus {
   if (!reading.checked) {
     io.err(reading.why.reason);
     return EXIT.couldNotCheck;
   }
-  if (io.json) printJson(io, reading.value);
-  else print(io, linesOf(reading.value, io));
+  const { why, ...state } = filling;
+  const read_ahead = { ...state, reason: why === null ? null : why.reason };
+  if (io.json) printJson(io, { ...reading.value, read_ahead });
+  else print(io, [...linesOf(reading.value, io), readAheadLine(filling)]);
   return EXIT.done;
+}
+
+const READ_AHEAD: Readonly<Record<RingFillState['state'], string>> = {
+  waiting: 'Reading ahead has not begun.',
+  reading: 'Reading ahead is under way.',
+  filled: 'Reading ahead: nothing is left to read.',
+  held_up: 'Reading ahead is held up, and goes on by itself.',
+  budget_spent: 'Reading ahead: the calls of today are spent.',
+  elsewhere: 'Reading ahead is done by another process.',
+  off: 'Nothing is read ahead.',
+};
+
+function readAheadLine({ state, why, ...told }: RingFillState): string {
+  const { lists_held, lists, calls_today, calls_a_day } = told;
+  const because = why === null ? '' : ` ${why.reason}`;
+  if (state === 'off') return `${READ_AHEAD.off}${because}`;
+  const counts = `${lists_held} of ${lists} lists, ${calls_today} of ${calls_a_day} calls today`;
+  return `${READ_AHEAD[state]} ${counts}.${because}`;
 }
 
 function linesOf({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, io: Io): string[] {
@@ -90,4 +146,4 @@ function linesOf({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, i
 }
 
 /** The commands of the ring. */
-export const ringCommands: readonly Command<RingServices>[] = [status, rebuild];
+export const ringCommands: readonly Command<RingServices>[] = [status, rebuild, fill];

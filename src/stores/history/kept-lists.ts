@@ -72,9 +72,10 @@ function factsOf(slices: readonly ReadSlice[]): Facts {
     transfers: told.filter(({ from, to }) => from !== to).map(factOf),
     creations: [],
     blocks: [],
-    transactions: told.flatMap(({ kind, chain, tx, block, initiator, success }) => {
-      if (kind !== 'native' || initiator === null) return [];
-      return [{ chain, tx_hash: tx, block, initiator, success }];
-    }),
+    transactions: told.flatMap(({ kind, chain, tx, block, initiator, success }) =>
+      kind === 'native' && initiator !== null
+        ? [{ chain, tx_hash: tx, block, initiator, success }]
+        : [],
+    ),
   };
 }

@@ -107,12 +107,12 @@ describe('boosted trees', () => {
   test('learn what it means that a value is missing', () => {
     const rows: Rows = Array.from({ length: 80 }, (_, at) => {
       const missing = at % 4 === 0;
-      return [missing ? Number.NaN : at % 7, 1, missing] as const;
+      // Of the second feature nothing tells but whether it was measured.
+      return [at % 7, missing ? Number.NaN : 1, missing] as const;
     });
     const { base, trees } = boosted(examplesOf(rows), null, FREE, LIMITS);
-    const zero = marginOf(base, trees, [0, 1]);
-    expect(marginOf(base, trees, [Number.NaN, 1])).toBeGreaterThan(1);
-    expect(zero).toBeLessThan(-1);
+    expect(marginOf(base, trees, [0, Number.NaN])).toBeGreaterThan(1);
+    for (const measured of [0, 1, 2]) expect(marginOf(base, trees, [0, measured])).toBeLessThan(-1);
   });
 
   test('end where a later part is told no better', () => {
@@ -162,8 +162,7 @@ function bestByHand(
           return Number.isNaN(one) ? missingLeft : one <= cut;
         });
         const right = all.filter((row) => !left.includes(row));
-        // Nothing is split off by a value over which nothing measured lies.
-        if (!right.some((row) => !Number.isNaN(column[row])) || Number.isNaN(cut)) continue;
+        if (right.length === 0 || Number.isNaN(cut)) continue;
         const gain = (score(left) + score(right) - (whole * whole) / (weight + LIMITS.lambda)) / 2;
         if (gain > best) best = gain;
       }

@@ -54,7 +54,7 @@ export function grownTree(growing: Growing, rows: Uint32Array): ModelTree {
     const [left, right] = sitesOf(growing, site, split);
     nodes[at] = {
       feature: split.feature,
-      at_most: Number(cuts[split.bin]),
+      at_most: isApart(split, cuts) ? Number.MAX_VALUE : Number(cuts[split.bin]),
       missing: split.missing,
       left: place(left, depth + 1),
       right: place(right, depth + 1),
@@ -114,21 +114,21 @@ function bestOf(growing: Growing, site: Site, at: number): Split | null {
   const before = reductionOf(site.sums, site.bounds, limits);
   let best: Split | null = null;
   let [goneG, goneH, gone] = [0, 0, 0];
-  for (const [bin] of cuts.entries()) {
+  for (let bin = 0; bin <= cuts.length; bin += 1) {
     goneG += Number(g[bin]);
     goneH += Number(h[bin]);
     gone += Number(count[bin]);
     // Where nothing is missing here, what will be missing goes with the larger part.
     const larger = 2 * gone >= site.rows.length ? 'left' : 'right';
-    for (const way of isMissing ? WAYS : ([larger] as const)) {
+    const apart = isApart({ bin }, cuts);
+    for (const way of apart ? (['right'] as const) : isMissing ? WAYS : ([larger] as const)) {
       const withLeft = way === 'left' ? missing : NO_SUMS;
       const left = { g: goneG + withLeft.g, h: goneH + withLeft.h };
       const right = { g: site.sums.g - left.g, h: site.sums.h - left.h };
       if (left.h < limits.hessianMin || right.h < limits.hessianMin) continue;
       const { bounds } = site;
-      if (monotone === 1 && leafValue(left, bounds, limits) > leafValue(right, bounds, limits)) {
-        continue;
-      }
+      const falls = leafValue(left, bounds, limits) > leafValue(right, bounds, limits);
+      if (monotone === 1 && !apart && falls) continue;
       const after = reductionOf(left, bounds, limits) + reductionOf(right, bounds, limits);
       const gain = (after - before) / 2;
       if (gain > GAIN_MIN && (best === null || gain > best.gain)) {
@@ -137,6 +137,11 @@ function bestOf(growing: Growing, site: Site, at: number): Split | null {
     }
   }
   return best;
+}
+
+/** Whether a split sends what was measured to the left and what is missing to the right. */
+function isApart({ bin }: Pick<Split, 'bin'>, cuts: readonly number[]): boolean {
+  return bin === cuts.length;
 }
 
 const WAYS = ['left', 'right'] as const;
@@ -167,7 +172,7 @@ function sitesOf(growing: Growing, site: Site, split: Split): readonly [Site, Si
   const left = site.rows.filter(goesLeft);
   const right = site.rows.filter((row) => !goesLeft(row));
   const { low, high } = site.bounds;
-  if (monotone === 0) {
+  if (monotone === 0 || isApart(split, cuts)) {
     return [
       { rows: left, sums: split.left, bounds: site.bounds },
       { rows: right, sums: split.right, bounds: site.bounds },

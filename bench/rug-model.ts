@@ -1,0 +1,72 @@
+// Answers one question: what do real launches teach the rug model, and how well does it tell later
+// ones? Argument: --layout FILE writes the launches in the training layout, for the commands.
+// Without the recorded launches there is nothing to measure, and it says so.
+
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cardLines } from '../src/command/model-card-text.ts';
+import { tally } from '../src/evidence/measure.ts';
+import { artefactOf } from '../src/features/rug-model/artefact.ts';
+import { DEFAULTS, FATES, trained } from '../src/features/rug-model/train.ts';
+import { trainingFile } from '../src/features/rug-model/training-file.ts';
+import { localTableFiles } from '../src/sources/files/files.ts';
+import { evmLaunchLayout } from '../src/testing/evm-launch-layout.ts';
+import { EVM_LAUNCHES, recordedLaunches, STATED } from '../src/testing/evm-launches.ts';
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** The outcomes that follow from the reserve beside the file's own verdict. */
+async function sayOutcomes(): Promise<void> {
+  const rows = await recordedLaunches();
+  const cells = new Map<string, number>();
+  for (const { launch, isRugpull } of rows) {
+    tally(cells, `${launch.outcome === 'died' ? 'died' : 'live'} ${isRugpull}`);
+  }
+  const { ethUsd, exitLiquidityUsd } = STATED;
+  say(
+    `${rows.length} launches at ${ethUsd} USD for an ether and a level of ${exitLiquidityUsd} USD`,
+  );
+  say('by the reserve at the snapshot   is_rugpull   not is_rugpull');
+  for (const outcome of ['died', 'live']) {
+    const [rug, not] = ['true', 'false'].map((said) => Number(cells.get(`${outcome} ${said}`)));
+    say(`${outcome}${String(rug).padStart(39)}${String(not).padStart(17)}`);
+  }
+}
+
+async function measure(file: string): Promise<void> {
+  await sayOutcomes();
+  const read = await trainingFile(
+    localTableFiles(() => 0),
+    file,
+  );
+  if (read.end !== 'read') throw new Error(`the layout is not read: ${JSON.stringify(read)}`);
+  const { rows, sha256 } = read;
+  for (const fates of FATES) {
+    const order = { ...DEFAULTS, fates, splitAt: null, sha256, simulated: false };
+    const begun = process.cpuUsage();
+    const model = await trained(rows, { ...order, codeVersion: 'bench' });
+    const { user, system } = process.cpuUsage(begun);
+    say('');
+    for (const line of cardLines(artefactOf(model), { colour: false })) say(line);
+    say(`Trained and tested in ${((user + system) / 1e6).toFixed(1)} s of processor time.`);
+  }
+}
+
+const { values } = parseArgs({ options: { layout: { type: 'string' } } });
+if (!existsSync(EVM_LAUNCHES)) {
+  say('No recorded launches: EXHIBIT_TEST_DATA names the folder that has launches-evm/.');
+} else if (values.layout !== undefined) {
+  await writeFile(values.layout, await evmLaunchLayout());
+  say(`Written to ${values.layout}.`);
+} else {
+  const folder = await mkdtemp(join(tmpdir(), 'exhibit-bench-model-'));
+  const file = join(folder, 'launches.csv');
+  await writeFile(file, await evmLaunchLayout());
+  await measure(file);
+  await rm(folder, { recursive: true });
+}

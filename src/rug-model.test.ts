@@ -1,0 +1,219 @@
+// The commands of the rug model over a real control store and real files: what each prints and how
+// it ends, and what /health says of it.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { rugModel } from './compose/features/rug-model.ts';
+import { Refusal } from './contract/refusals.ts';
+import { healthHandler } from './features/health/health.route.ts';
+import type { TrainingRow } from './features/rug-model/layout.ts';
+import { modelTrain } from './features/rug-model/train.command.ts';
+import { localTableFiles } from './sources/files/files.ts';
+import { artefactIn, localModelFiles } from './sources/files/model-artefact.ts';
+import { rugModelTable } from './stores/control/rug-models.ts';
+import { STILL_NOW } from './testing/clock.ts';
+import { embeddedControl } from './testing/control-store.ts';
+import { ran } from './testing/recording-io.ts';
+import { artefactText, madeUpLaunches, SMALL_MODEL } from './testing/rug-models.ts';
+import { TEST_SERVICE } from './testing/service.ts';
+import { worldLaunchHistoryCsv } from './world/launch-history.ts';
+import { WORLD_SEED } from './world/listed-parties.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+const COLUMNS = [
+  ...['chain', 'token', 'deployer', 'launched_at', 'outcome', 'died_at', 'observed_until'],
+  'liquidity_usd',
+] as const;
+
+function csvOf(rows: readonly TrainingRow[]): string {
+  const cells = (row: TrainingRow) => COLUMNS.map((name) => (row[name] === null ? '' : row[name]));
+  return `${[COLUMNS, ...rows.map(cells)].map((line) => line.join(',')).join('\n')}\n`;
+}
+
+const fresh = embeddedControl();
+const ROWS = madeUpLaunches(600, 3);
+const training = { files: localTableFiles(() => STILL_NOW), codeVersion: '0.0.0' };
+let cwd = '';
+let model: Parameters<(typeof rugModel)['commands'][2]['run']>[2]['model'];
+
+function command(line: string, of: { readonly simulated?: boolean } = {}) {
+  return ran(line, rugModel.commands, { model: { ...model, ...of } }, { cwd });
+}
+const train = (line: string) => ran(`model train ${line}`, [modelTrain], { training }, { cwd });
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'exhibit-test-model-'));
+  await writeFile(join(cwd, 'launches.csv'), csvOf(ROWS));
+  const made = await train('--data launches.csv --seed 5');
+  expect(made.errors).toEqual([]);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+beforeEach(() => {
+  const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+  model = {
+    published: rugModelTable(fresh(), context),
+    readFile: localModelFiles(() => STILL_NOW),
+    trainingFiles: training.files,
+    simulated: false,
+  };
+});
+
+async function health() {
+  const facts = { ...TEST_SERVICE, modelInForce: model.published.inForce };
+  const asked = { now: () => STILL_NOW, signal: new AbortController().signal };
+  const reply = await healthHandler(facts)({ params: {}, query: {}, body: undefined }, asked, {
+    kind: 'nobody',
+  });
+  if (reply instanceof Refusal) throw new Error('test: health was refused');
+  return JSON.parse(Buffer.from(reply.bytes()).toString()).model as unknown;
+}
+
+describe('where no model is published', () => {
+  test.each(['model card', 'model evaluate --data launches.csv'])('%s exits 3', async (line) => {
+    expect(await command(line)).toEqual({
+      status: 3,
+      lines: [],
+      errors: ['No rug model has been published on this deployment; nothing is scored.'],
+    });
+  });
+
+  test('/health says so', async () => {
+    expect(await health()).toEqual({
+      published: false,
+      version: null,
+      reason: 'No rug model has been published on this deployment; nothing is scored.',
+    });
+  });
+});
+
+describe('a model that was trained', () => {
+  test('is published once, is what /health names, and shows its card', async () => {
+    const { version } = artefactIn(await readFile(join(cwd, 'rug-model.json'), 'utf8'));
+    expect((await command('model publish rug-model.json --json')).lines).toEqual([
+      JSON.stringify({ version, outcome: 'published' }),
+    ]);
+    expect((await command('model publish rug-model.json')).lines).toEqual([
+      `${version} was in force already.`,
+    ]);
+    expect(await health()).toEqual({ published: true, version, reason: null });
+    const card = JSON.parse((await command('model card --json')).lines.join('')) as {
+      readonly version: string;
+      readonly card: { readonly data: object; readonly training: object };
+    };
+    expect(card).toMatchObject({
+      version,
+      card: {
+        data: { rows: 600, chains: ['ethereum'], simulated: false },
+        training: { seed: 5 },
+        code_version: '0.0.0',
+      },
+    });
+    const told = (await command('model card')).lines.join('\n');
+    for (const word of ['precision at 100', 'base_rate', 'deployer_death_rate', 'mean score']) {
+      expect(told).toContain(word);
+    }
+  });
+
+  test('is the same file for the same launches and seed, whatever their order', async () => {
+    await writeFile(join(cwd, 'again.csv'), csvOf(ROWS));
+    await train('--data again.csv --out again.json --seed 5');
+    const [one, again] = await Promise.all(
+      ['rug-model.json', 'again.json'].map((name) => readFile(join(cwd, name), 'utf8')),
+    );
+    expect(again).toBe(one);
+  });
+
+  test('is held against the later part alone of the file that it learnt from', async () => {
+    await command('model publish rug-model.json');
+    const whole = await command('model evaluate --data launches.csv --json');
+    const found = JSON.parse(whole.lines.join('')) as { [name: string]: unknown };
+    const { card } = artefactIn(await readFile(join(cwd, 'rug-model.json'), 'utf8')).model;
+    expect(found).toMatchObject({ ...card.test, left_out: 600 - card.test.rows, before_split: 0 });
+    await writeFile(join(cwd, 'other.csv'), csvOf(madeUpLaunches(300, 9)));
+    const other = await command('model evaluate --data other.csv');
+    expect(other.status).toBe(0);
+    expect(other.lines.join('\n')).toMatch(
+      /\d+ launches came before .*, when the model had learnt/,
+    );
+  });
+});
+
+describe('a file that cannot be used', () => {
+  const line = (...cells: string[]) => `${COLUMNS.join(',')}\n${cells.join(',')}\n`;
+  test.each([
+    [
+      'a column beside the layout',
+      'chain,token,deployer,launched_at,outcome,observed_until,tx_count\ne,t,d,1,live,2,9\n',
+      'Line 2: tx_count is no column of the training layout.',
+    ],
+    [
+      'a death without its date',
+      line('e', 't', 'd', '1', 'died', '', '9', ''),
+      'Line 2: outcome is died, and died_at is missing.',
+    ],
+    [
+      'a death before the launch',
+      line('e', 't', 'd', '5', 'died', '4', '9', ''),
+      'Line 2: died_at is before it was scored.',
+    ],
+    [
+      'a death that nobody can have seen yet',
+      line('e', 't', 'd', '5', 'died', '10', '9', ''),
+      'Line 2: died_at is after observed_until.',
+    ],
+    [
+      'a word for a fate that is none',
+      line('e', 't', 'd', '5', 'rugged', '', '9', ''),
+      'Line 2: outcome cannot be read.',
+    ],
+    [
+      'a token twice',
+      `${line('e', 't', 'd', '5', 'live', '', '9', '')}e,t,d,6,live,,9,\n`,
+      'Line 3: the token stands in line 2 too.',
+    ],
+    ['no row', `${COLUMNS.join(',')}\n`, 'It holds no launch.'],
+  ])('with %s is refused by name, and nothing is written', async (_, text, fault) => {
+    await writeFile(join(cwd, 'bad.csv'), text);
+    const made = await train('--data bad.csv --out bad.json');
+    expect(made).toMatchObject({ status: 1, lines: [], errors: [fault] });
+    await expect(readFile(join(cwd, 'bad.json'))).rejects.toThrow('ENOENT');
+  });
+
+  test('that is not there exits 3', async () => {
+    expect((await train('--data nowhere.csv')).status).toBe(3);
+    expect((await command('model publish nowhere.json')).status).toBe(3);
+  });
+
+  test('that is a cut artefact is published nowhere', async () => {
+    await writeFile(join(cwd, 'cut.json'), artefactText(SMALL_MODEL).slice(0, 400));
+    expect(await command('model publish cut.json')).toEqual({
+      status: 3,
+      lines: [],
+      errors: ['The file could not be read: it is not whole: its JSON does not end.'],
+    });
+    expect(await health()).toMatchObject({ published: false });
+  });
+});
+
+test('a model of made-up launches is published where all is made up, and nowhere else', async () => {
+  await writeFile(join(cwd, 'world.csv'), worldLaunchHistoryCsv(WORLD_SEED));
+  const made = await train('--data world.csv --out world.json --origin simulated --json');
+  expect(made).toMatchObject({ status: 0, errors: [] });
+  const { version, card } = JSON.parse(made.lines.join('')) as {
+    readonly version: string;
+    readonly card: {
+      readonly test: { readonly model: { readonly auc: { readonly low: number } } };
+    };
+  };
+  expect(card.test.model.auc.low).toBeGreaterThan(0.6);
+  expect(await command('model publish world.json')).toEqual({
+    status: 1,
+    lines: [],
+    errors: [`${version} learnt from simulated launches: it scores nothing real.`],
+  });
+  expect(await health()).toMatchObject({ published: false });
+  expect((await command('model publish world.json', { simulated: true })).status).toBe(0);
+});

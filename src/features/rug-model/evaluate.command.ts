@@ -54,7 +54,7 @@ export const modelEvaluate: Command<EvaluateServices> = {
       return EXIT.failed;
     }
     const { split, data, training } = model.card;
-    const all = examplesOf(file.rows, split.settle_days);
+    const all = await examplesOf(file.rows, split.settle_days);
     const isSame = file.sha256 === data.sha256;
     const later = all.filter(({ row }) => row.launched_at >= split.at);
     const counted = isSame ? later : all;

@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Baseline, Evaluation, Figure, Measures } from '../../ports/flags/rug-model.ts';
-import { deployerOf, type Example } from './examples.ts';
+import { deployerOf, type Example, ROWS_AT_ONCE } from './examples.ts';
 import {
   aucOf,
   brierOf,
@@ -19,8 +19,8 @@ import { chanceOf, logOddsOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';
 
 const RESAMPLES = 2_000;
-/** Resamples between which others get their turn. */
-const AT_ONCE = 20;
+/** Rows that are looked at in resamples before others get their turn. */
+const VISITS_AT_ONCE = 100_000;
 const MISSED = 0.05;
 /** Two baselines, each by its AUC and its Brier score. */
 const COMPARISONS = 4;
@@ -46,8 +46,8 @@ export async function evaluated(
     const rate = features.deployer_death_rate_before;
     return rate === null ? baseRate : rate;
   };
-  const own = readyOf(examples, score);
-  const others = [readyOf(examples, () => baseRate), readyOf(examples, byRate)];
+  const own = await readyOf(examples, score);
+  const others = [await readyOf(examples, () => baseRate), await readyOf(examples, byRate)];
   const draws = await resampled([own, ...others], seed);
   const baselines = others.map((ready, at): Baseline => {
     const told = at === 0 ? BASE_RATE : DEATH_RATE;
@@ -80,7 +80,10 @@ const DEATH_RATE = {
     'launches that the model learnt from.',
 } as const;
 
-function readyOf(examples: readonly Example[], make: (one: Example) => number): Ready {
+async function readyOf(
+  examples: readonly Example[],
+  make: (one: Example) => number,
+): Promise<Ready> {
   const numbers = new Map<string, number>();
   const deployer = Uint32Array.from(examples, ({ row }) => {
     const key = deployerOf(row);
@@ -89,7 +92,11 @@ function readyOf(examples: readonly Example[], make: (one: Example) => number): 
     numbers.set(key, numbers.size);
     return numbers.size - 1;
   });
-  const scores = Float64Array.from(examples, make);
+  const scores = new Float64Array(examples.length);
+  for (const [at, example] of examples.entries()) {
+    scores[at] = make(example);
+    if (at % ROWS_AT_ONCE === 0) await setImmediate();
+  }
   const died = Uint8Array.from(examples, ({ row }) => Number(row.outcome === 'died'));
   return { scored: { scores, died, deployer }, ties: tiesOf(scores) };
 }
@@ -104,6 +111,7 @@ async function resampled(kinds: readonly Ready[], seed: number): Promise<readonl
   const draws: Drawn[] = [];
   const times = new Float64Array(deployers);
   const weights = new Float64Array(deployer.length);
+  let visits = 0;
   for (let turn = 0; turn < RESAMPLES; turn += 1) {
     times.fill(0);
     for (let drawn = 0; drawn < deployers; drawn += 1) {
@@ -117,7 +125,10 @@ async function resampled(kinds: readonly Ready[], seed: number): Promise<readonl
         brier: brierOf(scored, weights),
       })),
     );
-    if (turn % AT_ONCE === 0) await setImmediate();
+    visits += deployer.length;
+    if (visits < VISITS_AT_ONCE) continue;
+    visits = 0;
+    await setImmediate();
   }
   return draws;
 }

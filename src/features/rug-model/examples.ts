@@ -2,6 +2,7 @@
 // A launch is held against those before it by the same deployer, each as it stood at that moment:
 // a death counts from the second on in which it was seen.
 
+import { setImmediate } from 'node:timers/promises';
 import type { UnixSeconds } from '../../chain/time.ts';
 import { collect, heldUnder } from '../../evidence/measure.ts';
 import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/flags/rug-features.ts';
@@ -66,16 +67,24 @@ function compared(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Rows between which whoever else is served by this process gets a turn. */
+export const ROWS_AT_ONCE = 2_000;
+
 /** The launches with their features, in the order of time. */
-export function examplesOf(rows: readonly TrainingRow[], settleDays: number): readonly Example[] {
+export async function examplesOf(
+  rows: readonly TrainingRow[],
+  settleDays: number,
+): Promise<readonly Example[]> {
   const before = new Map<string, TrainingRow[]>();
-  return inTime(rows).map((row) => {
+  const examples: Example[] = [];
+  for (const row of inTime(rows)) {
     const deployer = deployerOf(row);
     const earlier = heldUnder(before, deployer).slice(-HISTORY_MAX);
-    const features = featuresAt(row, earlier, settleDays);
+    examples.push({ row, features: featuresAt(row, earlier, settleDays) });
     collect(before, deployer, row);
-    return { row, features };
-  });
+    if (examples.length % ROWS_AT_ONCE === 0) await setImmediate();
+  }
+  return examples;
 }
 
 /**

@@ -77,8 +77,7 @@ export async function trained(
   const { seed, settleDays } = order;
   const later = futureFeatures(rows, featuresAt, { settleDays, seed });
   if (later.length > 0) throw new Error(`known only later: ${later.join(', ')}`);
-  const examples = examplesOf(rows, settleDays);
-  await setImmediate();
+  const examples = await examplesOf(rows, settleDays);
   const parts = partsOf(examples, order);
   const features = RUG_FEATURES.map(({ name }) => name);
   const monotone = RUG_FEATURES.map((one) => one.monotone);

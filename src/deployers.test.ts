@@ -34,7 +34,7 @@ const chains = worldChains(now, WORLD_SEED);
 
 beforeEach(async () => {
   explorer = await startExplorer(chains);
-  venue = await startVenue(worldPoolsOf);
+  venue = await startVenue((chain, token) => worldPoolsOf(chain, token, Date.now() / 1_000));
   nodes = await startNodes(chains);
   const sleep = async () => undefined;
   rpc = jsonRpc({ url: nodes.url(1), headers: {}, limits: RPC_LIMITS, sleep });

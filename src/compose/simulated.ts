@@ -16,6 +16,7 @@ import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from '../world/deployers.ts';
+import { evmLaunchesIn } from '../world/evm-launches.ts';
 import { isExplorerFault, startExplorer } from '../world/explorer-api.ts';
 import { isRpcFault } from '../world/json-rpc.ts';
 import { startNodes } from '../world/json-rpc-server.ts';
@@ -26,7 +27,7 @@ import { isPublisherFault, startPublisher } from '../world/publisher.ts';
 import { isSolanaFault, startSolana } from '../world/solana-api.ts';
 import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana-launches.ts';
 import { isVenueFault, startVenue } from '../world/venue-api.ts';
-import { nowS } from './clock.ts';
+import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { access } from './features/access.ts';
 import { deployers } from './features/deployers.ts';
@@ -74,7 +75,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
   });
   opened.add('simulated prices', prices.close);
   const venue = await startVenue((chain, token) =>
-    chain === 'solana' ? launchPoolsAt(token, nowS()) : worldPoolsOf(chain, token),
+    chain === 'solana' ? launchPoolsAt(token, nowS()) : worldPoolsOf(chain, token, nowS()),
   );
   opened.add('simulated venue', venue.close);
   const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
@@ -87,6 +88,8 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
     if (provider === 'solana' && isSolanaFault(fault)) solana.fault(() => fault);
     if (provider === 'venue' && isVenueFault(fault)) venue.fault(() => fault);
   }
+  const walking = launcherWalks();
+  opened.add('simulated walks', walking.stop);
   return {
     outside: simulatedOutside({
       mirror: publisher.url('SDN_ADVANCED.ZIP').href,
@@ -103,6 +106,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
       await fillTables(config, parts);
       await publishSimulatedModel(config, parts);
       await walkSandbox(parts);
+      walking.begin(parts);
       return demoCredentials(config, parts, baseUrl);
     },
   };
@@ -123,6 +127,34 @@ async function walkSandbox(parts: Parts): Promise<void> {
     await ports.deployerRecords.recordOf(SANDBOX_DEPLOYERS[name]);
     await services.deployers.walk(SANDBOX_DEPLOYERS[name], signal);
   }
+}
+
+/** Launchers whose newest launch is younger than this are walked again and again. */
+const WALKED_FOR_S = 14_400;
+const WALKED_EACH_MS = 30_000;
+
+/** Walks who launches on the simulated Ethereum, as an operator would whom a launch interests. */
+function launcherWalks() {
+  const ended = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  const walk = async (parts: Parts): Promise<void> => {
+    while (!ended.signal.aborted) {
+      const makers = evmLaunchesIn(nowS() - WALKED_FOR_S, nowS()).map(({ maker }) => maker);
+      for (const maker of new Set(makers)) {
+        await parts.of(deployers).services.deployers.walk(maker, ended.signal);
+      }
+      await pause(WALKED_EACH_MS, ended.signal);
+    }
+  };
+  return {
+    begin: (parts: Parts) => {
+      running = walk(parts);
+    },
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
 }
 
 // The same files go through the same importers as an operator's.

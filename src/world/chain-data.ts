@@ -7,7 +7,8 @@ import { CHAINS, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import { DAY_S } from '../chain/time.ts';
 import { SANDBOX_SCORED, WORLD_MIXER } from './account-state.ts';
 import type { ExplorerRow, WorldChains } from './chain-types.ts';
-import { deployerRows } from './deployers.ts';
+import { deployerRows, launchRows } from './deployers.ts';
+import { evmLaunchesIn } from './evm-launches.ts';
 import { SANDBOX_LABELLED } from './labels.ts';
 import { SANDBOX_PARTY, WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
@@ -63,6 +64,8 @@ const BRIDGES = {
   wormholeCore: '0x98f3c9e6e3face36baad05fe09d375ef1464288b',
 } as const;
 
+/** Launches of the world's schedule reach back so far from its start. */
+const LAUNCHES_SPAN_S = 2 * DAY_S;
 const WALLETS = 300;
 const TOKENS = 8;
 const HUB_COUNTERPARTIES = 5_600;
@@ -106,6 +109,8 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
   const byToken: Lists = new Map();
   const all: ExplorerRow[] = [];
   let events = 0;
+  // Launches of its schedule from longer before its start are of no world: nobody asks for them.
+  let launchedAt = now() - LAUNCHES_SPAN_S;
   const blockAt = (at: number) => Math.floor((at - WORLD_GENESIS_S) / blockS);
   const timeOf = (block: number) => Math.floor(WORLD_GENESIS_S + block * blockS);
   const file = (drafts: readonly Draft[]) => {
@@ -123,6 +128,9 @@ function simulated(name: EvmChainName, seed: string, now: () => number): Simulat
     for (; events < until; events += 1) {
       file(eventRows(seed, name, events, WORLD_GENESIS_S + (events + 1) * eventS));
     }
+    if (name !== 'ethereum' || now() <= launchedAt) return;
+    for (const launch of evmLaunchesIn(launchedAt, now())) file(launchRows(launch));
+    launchedAt = now();
   };
   const rowsOf = (address: string) => {
     grow();

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ExplorerRow } from './chain-types.ts';
+import { type EvmLaunch, evmLaunchAt, evmLaunchPools } from './evm-launches.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 import type { WorldPool } from './venue-api.ts';
@@ -69,9 +70,12 @@ export const WORLD_CONTRACTS: readonly WorldContract[] = [
 
 const BY_ADDRESS = new Map(WORLD_CONTRACTS.map((one) => [one.address, one]));
 
-/** The pools of a token at the simulated venue. */
-export function worldPoolsOf(chain: string, token: string): readonly WorldPool[] {
-  const found = chain === 'ethereum' ? BY_ADDRESS.get(token) : undefined;
+/** The pools of a token at the simulated venue at a time. */
+export function worldPoolsOf(chain: string, token: string, now: number): readonly WorldPool[] {
+  if (chain !== 'ethereum') return [];
+  const launch = evmLaunchAt(token);
+  if (launch !== undefined) return evmLaunchPools(launch, now);
+  const found = BY_ADDRESS.get(token);
   return found === undefined ? [] : found.pools;
 }
 
@@ -80,6 +84,7 @@ const WORD_CHARS = 64;
 
 /** The code of a contract of a deployer; `null` for any other address. */
 export function deployedCode(address: string): string | null {
+  if (evmLaunchAt(address.toLowerCase()) !== undefined) return CODE;
   const found = BY_ADDRESS.get(address.toLowerCase());
   return found === undefined || found.kind === 'reverted' ? null : CODE;
 }
@@ -93,8 +98,9 @@ const TOKEN_ANSWERS: readonly (readonly [selector: string, value: bigint])[] = [
 /** What such a contract answers to a call; `null` where it refuses it. */
 export function deployedAnswer(address: string, data: string): string | null {
   const found = BY_ADDRESS.get(address.toLowerCase());
+  const isToken = found?.kind === 'erc20' || evmLaunchAt(address.toLowerCase()) !== undefined;
   const said = TOKEN_ANSWERS.find(([selector]) => data.toLowerCase().startsWith(selector));
-  if (found?.kind !== 'erc20' || said === undefined) return null;
+  if (!isToken || said === undefined) return null;
   return `0x${said[1].toString(16).padStart(WORD_CHARS, '0')}`;
 }
 
@@ -131,13 +137,31 @@ export function deployerRows(beginAt: number): Draft[] {
 
 const STEP_S = 3_600;
 
+/** What a launch of the world's schedule, and the first transfer of its token, left on the chain. */
+export function launchRows({ n, at, address, maker, tx }: EvmLaunch): Draft[] {
+  const token = { address, symbol: `NEW${n % 1_000}`, decimals: 18 };
+  const to = made(`holder of launch ${n}`);
+  const facts = { at, success: true, from: maker } as const;
+  return [
+    { ...facts, kind: 'native', tx, to: address, value: 0n, token: null, created: address },
+    { ...facts, kind: 'token', tx: txOf(`launch moved ${n}`), to, value: 10n ** 18n, token },
+  ];
+}
+
 /** What an explorer tells of who made these contracts, as `getcontractcreation` has it. */
 export function deployedCreations(contracts: readonly string[]) {
-  return WORLD_CONTRACTS.flatMap((one, n) => {
+  const launched = contracts.flatMap((contractAddress) => {
+    const launch = evmLaunchAt(contractAddress);
+    if (launch === undefined) return [];
+    const { maker, tx } = launch;
+    return [{ contractAddress, contractCreator: maker, contractFactory: '', txHash: tx }];
+  });
+  const sandbox = WORLD_CONTRACTS.flatMap((one, n) => {
     const told = contracts.includes(one.address) && one.kind !== 'reverted';
     if (!told) return [];
     const contractFactory = one.factory === null ? '' : one.factory;
     const txHash = txOf(`creation ${n}`);
     return [{ contractAddress: one.address, contractCreator: one.maker, contractFactory, txHash }];
   });
+  return [...sandbox, ...launched];
 }

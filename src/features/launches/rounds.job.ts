@@ -13,6 +13,9 @@ type Rounds = {
   readonly onBug: (error: unknown) => void;
 };
 
+/** A service that starts answers first. */
+const BEGINS_AFTER_MS = 3_000;
+
 type Running = { readonly stop: () => Promise<void> };
 
 /** Repeats a round; `true` from it: there is more to do. `stop` waits for the one under way. */
@@ -23,6 +26,7 @@ function repeated(
   const ended = new AbortController();
   const { signal } = ended;
   const running = (async () => {
+    await sleep(BEGINS_AFTER_MS, signal);
     while (!signal.aborted) {
       let isMore = false;
       try {

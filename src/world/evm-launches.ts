@@ -1,0 +1,77 @@
+// Who launches what on the simulated Ethereum while one watches, and what becomes of it?
+// A launch every twenty minutes, the same for the same seed. A wallet launches six times and is
+// followed by another; every third loses all that it launches, of the others' some live.
+
+import { createHash } from 'node:crypto';
+import { HOUR_S } from '../chain/time.ts';
+import { WORLD_SEED } from './listed-parties.ts';
+import { madeUpAddress } from './made-up-address.ts';
+import type { WorldPool } from './venue-api.ts';
+
+/** Seconds between two launches. */
+const LAUNCH_EACH_S = 1_200;
+const LAUNCHES_OF_A_WALLET = 6;
+const LOSES_EVERY = 3;
+const LIVES_EVERY = 2;
+
+/** A launch of the simulated Ethereum. */
+export type EvmLaunch = {
+  readonly n: number;
+  readonly at: number;
+  readonly address: string;
+  readonly maker: string;
+  readonly tx: string;
+  /** When its liquidity is taken out; `null`: it lives on. */
+  readonly diesAt: number | null;
+};
+
+/** The launch of a number, which is told from its time on. */
+function launchOf(n: number): EvmLaunch {
+  const known = MADE.get(n);
+  if (known !== undefined) return known;
+  const wallet = Math.floor(n / LAUNCHES_OF_A_WALLET);
+  const at = n * LAUNCH_EACH_S;
+  const lives = wallet % LOSES_EVERY !== 0 && draw(`lives ${n}`) % LIVES_EVERY === 0;
+  const made: EvmLaunch = {
+    n,
+    at,
+    address: madeUpAddress(WORLD_SEED, 'evm', `launched contract ${n}`),
+    maker: madeUpAddress(WORLD_SEED, 'evm', `contract launcher ${wallet}`),
+    tx: `0x${digest(`tx ${n}`).toString('hex')}`,
+    diesAt: lives ? null : at + HOUR_S / 4 + (draw(`dies ${n}`) % (3 * HOUR_S)),
+  };
+  MADE.set(n, made);
+  BY_ADDRESS.set(made.address, made);
+  return made;
+}
+
+const MADE = new Map<number, EvmLaunch>();
+const BY_ADDRESS = new Map<string, EvmLaunch>();
+
+/** The launches after one time and up to another, oldest first. */
+export function evmLaunchesIn(after: number, to: number): EvmLaunch[] {
+  const first = Math.floor(after / LAUNCH_EACH_S) + 1;
+  const count = Math.max(0, Math.floor(to / LAUNCH_EACH_S) - first + 1);
+  return Array.from({ length: count }, (_, i) => launchOf(first + i));
+}
+
+/** A launch that was told of, by its contract in lower case. */
+export function evmLaunchAt(address: string): EvmLaunch | undefined {
+  return BY_ADDRESS.get(address);
+}
+
+/** The pools of a launch at the simulated venue at a time. */
+export function evmLaunchPools({ n, diesAt }: EvmLaunch, now: number): readonly WorldPool[] {
+  const isGone = diesAt !== null && diesAt <= now;
+  const liquidityUsd = isGone ? draw(`left ${n}`) % 300 : 8_000 + (draw(`in ${n}`) % 120_000);
+  return [{ side: 'base', liquidityUsd, volumeUsd24h: isGone ? 0 : 900.25 }];
+}
+
+function digest(name: string): Buffer {
+  return createHash('sha256').update(`${WORLD_SEED}\nevm launches\n${name}`).digest();
+}
+
+/** A number that a name always gives. */
+function draw(name: string): number {
+  return digest(name).readUInt32BE(0);
+}

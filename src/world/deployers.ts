@@ -137,7 +137,7 @@ export function deployerRows(beginAt: number): Draft[] {
 
 const STEP_S = 3_600;
 
-/** What a launch of the world's schedule, and the first transfer of its token, left on the chain. */
+/** What a launch of the schedule, and the first transfer of its token, left on the chain. */
 export function launchRows({ n, at, address, maker, tx }: EvmLaunch): Draft[] {
   const token = { address, symbol: `NEW${n % 1_000}`, decimals: 18 };
   const to = made(`holder of launch ${n}`);

@@ -22,6 +22,7 @@ import {
   type LayoutName,
   SETTINGS,
   type SettingName,
+  type SoldPlan,
   type SurfaceName,
   type TierName,
   type Values,
@@ -91,6 +92,12 @@ export type Config = {
     readonly tokens: readonly { readonly tier: TierName; readonly token: Secret }[];
     readonly allowAnonymous: boolean;
   };
+  readonly payments: {
+    /** What the payment platform signs with; none: nothing of it is taken. */
+    readonly secrets: readonly Secret[];
+    /** The plan of each plan or product that the platform sells. */
+    readonly plans: readonly { readonly id: string; readonly word: SoldPlan }[];
+  };
   readonly liveBudgetMs: number;
   readonly tipMaxAgeMs: number;
   /** Calls of explorers a day that reading listed addresses ahead may make. */
@@ -156,6 +163,10 @@ function assembled(values: Values, given: Given, cwd: string): Config {
       maxAge: values.EXHIBIT_SDN_MAX_AGE,
       userAgent: values.EXHIBIT_SDN_USER_AGENT,
       ...(simulate ? { kind: 'simulated' } : { kind: 'mirrors', mirrors: values.EXHIBIT_SDN_URL }),
+    },
+    payments: {
+      secrets: listed(values.EXHIBIT_PAYMENT_WEBHOOK_SECRET),
+      plans: listed(values.EXHIBIT_PLANS),
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,

@@ -75,6 +75,8 @@ const ARROWS: readonly Arrows[] = [
     outside: ['zod'],
   },
   { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
+  // Browsers and the payment platform are told from forgeries before they are answered.
+  { of: 'src/features/access/*.route.ts', may: [CONTRACT, PORTS, ACCESS, ...BELOW], outside: [] },
   { of: 'src/features/*.route.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['types:zod'] },
   { of: 'src/features/*.job.ts', may: [PORTS, ACCESS, ...BELOW], outside: [] },
   {

@@ -12,6 +12,7 @@ import type { AnyEvidenceRoute, AnyPlainRoute, Handler, PlainHandler } from '../
 import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
 import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
+import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
 import type { RingFacts, SourceFreshness } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
@@ -81,6 +82,11 @@ export type Service = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
+};
+
+/** What the routes and pages of memberships are given beside ports. */
+export type Members = {
+  readonly payments: PaymentDesk;
 };
 
 type Contract = AnyEvidenceRoute | AnyPlainRoute;
@@ -297,7 +303,9 @@ type Given<F extends readonly AnyFeature[]> =
 
 /** Holds a list together: every handler and page finds its ports in it. */
 export function featureList<const F extends readonly AnyFeature[]>(
-  features: PortsOf<F> & { readonly service: Service } extends Given<F> ? F : Given<F>,
+  features: PortsOf<F> & { readonly service: Service; readonly members: Members } extends Given<F>
+    ? F
+    : Given<F>,
 ): F {
   return features as F;
 }

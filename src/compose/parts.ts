@@ -18,7 +18,7 @@ import { doctorServices } from './checks.ts';
 import type { Closings } from './closings.ts';
 import { bound } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
-import type { AnyFeature, Base, Job, Opened, PortFacts } from './feature.ts';
+import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
 import { access } from './features/access.ts';
 import { indexing } from './features/indexing.ts';
 import { rugModel } from './features/rug-model.ts';
@@ -38,6 +38,8 @@ export type Parts = {
   readonly tokens: Tokens;
   /** Whose browsers are signed in. */
   readonly sessions: Sessions;
+  /** What the routes and pages of memberships are given. */
+  readonly members: Members;
   readonly meters: Meters;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
@@ -89,7 +91,7 @@ function composeParts(
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const { gate, tokens, sessions, services } = of(access);
+  const { gate, tokens, sessions, members, services } = of(access);
   const doctor = doctorServices(config, checks, sources, services.keys, secrets);
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bound(command, given)),
@@ -100,6 +102,7 @@ function composeParts(
     gate,
     tokens,
     sessions,
+    members,
     meters,
     checks,
     sources,

@@ -28,6 +28,7 @@ export type ServingParts = Pick<
   | 'ports'
   | 'tokens'
   | 'sessions'
+  | 'members'
   | 'meters'
   | 'checks'
   | 'sources'
@@ -78,7 +79,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
   const declared = [...routes, ...streams.map(({ route }) => route)];
   const service = serviceOf(parts, declared, base);
-  const given = { ...ports, service };
+  const given = { ...ports, service, members: parts.members };
   const pages = config.surfaces.includes('web')
     ? webDocuments({
         routes: declared,

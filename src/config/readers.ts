@@ -212,6 +212,37 @@ export function tokensOf<const W extends string>(
   return reader(expected, (text) => pairsIn(text, pair), 'nothing');
 }
 
+/** `id:word` pairs of a closed list of words. */
+export function idsTo<const W extends string>(
+  words: readonly W[],
+): Reader<readonly { readonly id: string; readonly word: W }[]> {
+  const pair = (id: string, right: string) => {
+    const word = words.find((one) => one === right);
+    return word === undefined || !/^[\w-]{1,100}$/.test(id) ? undefined : { id, word };
+  };
+  const expected = `id:word pairs, comma-separated (words ${words.join(', ')})`;
+  return reader(expected, (text) => pairsIn(text, pair));
+}
+
+const WEBHOOK_SECRETS_MAX = 4;
+/** What stands behind `whsec_`: base64 of 24 to 64 bytes. */
+const WHSEC = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const WS = /^ws_[\x21-\x2b\x2d-\x7e]{8,256}$/;
+
+/** Secrets of a webhook as payment platforms show them; several during a rotation. */
+export const webhookSecrets: Reader<readonly Secret[]> = reader(
+  `1 to ${WEBHOOK_SECRETS_MAX} secrets, comma-separated: whsec_ with base64 of 24 to 64 bytes, ` +
+    'or ws_…',
+  (text) => {
+    const all = text.split(',').map((one) => one.trim());
+    const good = all.every((one) => WHSEC.test(one) || WS.test(one));
+    return good && all.length <= WEBHOOK_SECRETS_MAX
+      ? all.map((one) => new Secret(one))
+      : undefined;
+  },
+  'nothing',
+);
+
 const LOWER_WORD = /^[a-z0-9-]+$/;
 
 /** `provider:fault` pairs, both in lower case. */

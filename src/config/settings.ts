@@ -10,6 +10,7 @@ import {
   flag,
   headerText,
   host,
+  idsTo,
   oneWord,
   path,
   publicUrl,
@@ -19,6 +20,7 @@ import {
   tokensOf,
   url,
   urls,
+  webhookSecrets,
   whole,
 } from './readers.ts';
 import type { PrivateUrl } from './secret.ts';
@@ -30,6 +32,10 @@ export type SurfaceName = (typeof SURFACES)[number];
 /** The tiers of intelligence tokens. */
 const TIERS = ['free', 'pro', 'desk'] as const;
 export type TierName = (typeof TIERS)[number];
+
+/** The plans that a membership can be on. */
+const PLANS = ['analyst', 'desk', 'enterprise'] as const;
+export type SoldPlan = (typeof PLANS)[number];
 
 /** How the warehouse's tables lie. */
 const LAYOUTS = ['single', 'cluster'] as const;
@@ -218,6 +224,20 @@ const ACCESS = {
   ),
 } as const;
 
+const MEMBERSHIPS = {
+  EXHIBIT_PAYMENT_WEBHOOK_SECRET: optional(
+    webhookSecrets,
+    'What the payment platform signs its events with: `whsec_…` or `ws_…`, as the platform shows ' +
+      'it; several, comma-separated, while one takes the place of another. Without it ' +
+      '`POST /webhooks/payments` answers 503 and takes nothing.',
+  ),
+  EXHIBIT_PLANS: optional(
+    idsTo(PLANS),
+    'Which plan a plan or product of the payment platform buys: `plan_x:desk,prod_y:analyst`. ' +
+      'A purchase of what is not named is held, and the log says so.',
+  ),
+} as const;
+
 const LIMITS = {
   EXHIBIT_LIVE_BUDGET_S: withInitial(
     '20',
@@ -261,6 +281,7 @@ export const GROUPS = {
   'The sanctions list': SANCTIONS,
   Sources: SOURCES,
   'Access and secrets': ACCESS,
+  Memberships: MEMBERSHIPS,
   Limits: LIMITS,
   Simulation: SIMULATION,
 } as const;
@@ -272,6 +293,7 @@ export const SETTINGS = {
   ...SANCTIONS,
   ...SOURCES,
   ...ACCESS,
+  ...MEMBERSHIPS,
   ...LIMITS,
   ...SIMULATION,
 } as const;

@@ -18,6 +18,7 @@ import { followReportTable } from '../stores/control/follow-reports.ts';
 import { keyTable } from '../stores/control/keys.ts';
 import { leaseTable } from '../stores/control/leases.ts';
 import { membershipTable } from '../stores/control/memberships.ts';
+import { paymentTable } from '../stores/control/payments.ts';
 import { listChangeStore } from '../stores/control/publication-changes.ts';
 import { publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
@@ -93,6 +94,7 @@ export function accessIn(database: Database, nowMs: () => number) {
     sessions: sessionTable(database, context),
     work: workTable(database, context),
     quota: quotaTable(database, context),
+    payments: paymentTable(database, context),
   };
 }
 

@@ -24,7 +24,7 @@ export type Membership = {
 };
 
 /** What an event says of a membership, at its own time `at`. */
-type MembershipEvent = {
+export type MembershipEvent = {
   readonly membership_id: string;
   readonly plan: PlanName;
   readonly status: MembershipStatus;
@@ -32,7 +32,7 @@ type MembershipEvent = {
 };
 
 /** The membership after an event; `applied` is false where a newer event was known already. */
-type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
+export type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
 
 /** The memberships. */
 export type MembershipStore = {

@@ -1,0 +1,101 @@
+// Answers one question: what does an event of the payment platform ask of a membership?
+// Only types that are known ask anything. It drops what an event says of persons.
+
+import { MS_PER_S, type UnixSeconds } from '../chain/time.ts';
+import type { MembershipStatus } from '../ports/access/membership-store.ts';
+import type { MembershipChange, PaymentDelivery } from '../ports/access/payment-store.ts';
+import { isMembershipId } from './membership.ts';
+import { TOLERANCE_S } from './webhook.ts';
+
+/** An event as far as it is understood. */
+type ReadEvent = Pick<PaymentDelivery, 'type' | 'asks' | 'body'>;
+
+/** What each type asks; `as_told`: what the membership's own status says. */
+const TYPES: ReadonlyMap<string, MembershipStatus | 'as_told'> = new Map([
+  ['membership.activated', 'active'],
+  ['membership.deactivated', 'inactive'],
+  ['membership.cancel_at_period_end_changed', 'as_told'],
+  ['membership.trial_ending_soon', 'as_told'],
+]);
+
+/** The platform's words for a membership that is in use, and for one that is over. */
+const STATUSES: ReadonlyMap<unknown, MembershipStatus> = new Map([
+  ['trialing', 'active'],
+  ['active', 'active'],
+  ['past_due', 'active'],
+  ['canceling', 'active'],
+  ['completed', 'active'],
+  ['canceled', 'inactive'],
+  ['expired', 'inactive'],
+]);
+
+const TYPE = /^[a-z][a-z0-9_.]{0,99}$/;
+const SOLD_ID = /^[\w-]{1,100}$/;
+/** Numbers above this are milliseconds: as seconds they lie past the year 5000. */
+const SECONDS_MAX = 1e11;
+/** Fields that tell of a person, wherever they stand, or that open something. */
+const OF_PERSONS = new RegExp(
+  '^(user|member|customer|email|name|username|phone|ip|license_key|metadata|manage_url)$' +
+    '|address|card|custom_field',
+);
+
+/** Reads an event; `null` where the bytes are no JSON object with a type. */
+export function readPaymentEvent(bytes: Uint8Array, now: UnixSeconds): ReadEvent | null {
+  const event = objectIn(Buffer.from(bytes).toString('utf8'));
+  if (event === null) return null;
+  const { type, timestamp, data } = Object(event);
+  if (typeof type !== 'string' || !TYPE.test(type)) return null;
+  const body = JSON.stringify(event, (key, value: unknown) => {
+    return OF_PERSONS.test(key) ? '[left out]' : value;
+  });
+  const asked = TYPES.get(type);
+  if (asked === undefined) return { type, body, asks: 'unknown' };
+  const { id, status: told, updated_at, product, plan } = Object(data);
+  const status = asked === 'as_told' ? STATUSES.get(told) : asked;
+  const at = timeOf(timestamp === undefined ? updated_at : timestamp);
+  const change = changeOf({ id, status, at, product, plan }, now);
+  return { type, body, asks: change === null ? 'unreadable' : change };
+}
+
+type Told = {
+  readonly id: unknown;
+  readonly status: MembershipStatus | undefined;
+  readonly at: UnixSeconds | null;
+  readonly product: unknown;
+  readonly plan: unknown;
+};
+
+// One that is dated ahead of its time would stand above every later one.
+function changeOf({ id, status, at, product, plan }: Told, now: UnixSeconds) {
+  if (typeof id !== 'string' || !isMembershipId(id)) return null;
+  if (status === undefined || at === null || at > now + TOLERANCE_S) return null;
+  const [product_id, plan_id] = [soldId(product), soldId(plan)];
+  const change: MembershipChange = { membership_id: id, product_id, plan_id, status, at };
+  return change;
+}
+
+function soldId(sold: unknown): string | null {
+  const { id } = Object(sold);
+  return typeof id === 'string' && SOLD_ID.test(id) ? id : null;
+}
+
+/** A time as the platform writes it: ISO 8601, or seconds or milliseconds since 1970. */
+function timeOf(told: unknown): UnixSeconds | null {
+  if (typeof told === 'string' && !/^[0-9]+$/.test(told)) {
+    const ms = Date.parse(told);
+    return Number.isNaN(ms) ? null : ms / MS_PER_S;
+  }
+  const number = typeof told === 'string' ? Number(told) : told;
+  if (typeof number !== 'number' || !Number.isFinite(number) || number <= 0) return null;
+  return number > SECONDS_MAX ? number / MS_PER_S : number;
+}
+
+function objectIn(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

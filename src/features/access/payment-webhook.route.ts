@@ -1,0 +1,53 @@
+// Answers POST /webhooks/payments: verifies, keeps and does what a delivery asks, once.
+
+import { readPaymentEvent } from '../../access/payment-event.ts';
+import { verifyDelivery } from '../../access/webhook.ts';
+import type { PlainHandler } from '../../contract/route.ts';
+import { Unread } from '../../evidence/reading.ts';
+import type { PaymentDelivery, PaymentStore, PlanOf } from '../../ports/access/payment-store.ts';
+import { paymentWebhook } from './payment-webhook.contract.ts';
+
+/** What the webhook rests on. */
+export type PaymentDesk = {
+  /** The keys of the secrets in force; without one nothing can be told from a forgery. */
+  readonly keys: readonly Buffer[];
+  readonly planOf: PlanOf;
+  readonly payments: Pick<PaymentStore, 'record'>;
+  /** Tells the operator what needs a hand. */
+  readonly warn: (facts: object, message: string) => void;
+};
+
+const NO_SECRET = 'EXHIBIT_PAYMENT_WEBHOOK_SECRET is not set: nothing was taken.';
+const NO_EVENT = 'body: expected a JSON object with a type';
+const NO_STORE = 'The event could not be kept. Send it again.';
+const HELD =
+  'A purchase is held: EXHIBIT_PLANS names neither its plan nor its product. Name one and start ' +
+  'again; it is then applied.';
+const UNREADABLE = 'A payment event asks what cannot be done: see `exhibit payments list`.';
+
+export function paymentWebhookHandler(desk: PaymentDesk): PlainHandler<typeof paymentWebhook> {
+  return async ({ headers, body }, { now }) => {
+    if (desk.keys.length === 0) return paymentWebhook.reply(503, { error: NO_SECRET });
+    const sent = {
+      id: headers['webhook-id'],
+      timestamp: headers['webhook-timestamp'],
+      signature: headers['webhook-signature'],
+    };
+    const verified = verifyDelivery(sent, body, desk.keys, now());
+    if (!verified.signed) return paymentWebhook.reply(401, { error: verified.error });
+    const event = readPaymentEvent(body, now());
+    if (event === null) return paymentWebhook.reply(400, { error: NO_EVENT });
+    const delivery = { delivery_id: verified.id, received_at: now(), ...event };
+    const outcome = await desk.payments.record(delivery, desk.planOf);
+    if (outcome instanceof Unread) return paymentWebhook.reply(503, { error: NO_STORE });
+    tell(desk, delivery, outcome.value);
+    return paymentWebhook.reply(200, { received: true, outcome: outcome.value });
+  };
+}
+
+function tell({ warn }: PaymentDesk, { delivery_id, type, asks }: PaymentDelivery, told: string) {
+  if (told === 'unreadable') warn({ delivery_id, type }, UNREADABLE);
+  if (told !== 'no_plan' || typeof asks === 'string') return;
+  const { membership_id, product_id, plan_id } = asks;
+  warn({ delivery_id, membership_id, product_id, plan_id }, HELD);
+}

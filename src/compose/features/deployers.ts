@@ -1,5 +1,8 @@
 // Deployer records: what became of what an address launched, as walks committed it.
 
+import { Refusal } from '../../contract/refusals.ts';
+import { deployerHtml } from '../../features/deployers/deployer.page.tsx';
+import { deployerPage } from '../../features/deployers/deployer-page.contract.ts';
 import { deployerRecord } from '../../features/deployers/deployer-record.contract.ts';
 import {
   type DeployerPorts,
@@ -24,8 +27,9 @@ import { providerGuard } from '../../sources/http/provider-guard.ts';
 import { launchpadRegistry } from '../../sources/registry/launchpads-file.ts';
 import { deployerRecordTable, deployerWalkTable } from '../../stores/control/deployers.ts';
 import { nowS, pause } from '../clock.ts';
+import { type DeployerPageGiven, deployerShown } from '../deployer-page.ts';
 import { evmClients } from '../evm-clients.ts';
-import { type Base, feature, type OpenedRests, served } from '../feature.ts';
+import { type Base, feature, type OpenedRests, served, shownPage } from '../feature.ts';
 import { history } from './history.ts';
 
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
@@ -97,6 +101,17 @@ export const deployers = feature({
       },
     },
   },
+  pages: [
+    shownPage(deployerPage, null, (given: DeployerPageGiven, facts) => {
+      const ask = deployerShown(given);
+      return async ({ params }, asked, caller) => {
+        const said = await ask(params, asked, caller);
+        if (said instanceof Refusal) return said;
+        const html = deployerHtml(facts, params.chain, params.address, said.shown);
+        return deployerPage.reply(said.status, html);
+      };
+    }),
+  ],
   commands: [deployersWalk],
   optional: [
     {

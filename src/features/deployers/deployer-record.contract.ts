@@ -79,6 +79,9 @@ export const deployerRecordData = z.strictObject({
   caveat: prose().min(1),
 });
 
+/** A record as it is shown. */
+export type ShownRecord = z.output<typeof deployerRecordData>;
+
 export const deployerRecord = evidenceRoute({
   name: 'deployer_record',
   surface: 'hosted',

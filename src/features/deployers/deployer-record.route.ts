@@ -11,7 +11,7 @@ import { deployerRecord } from './deployer-record.contract.ts';
 import { recordShown } from './record-shown.ts';
 
 /** The ports of the route. */
-export type DeployerPorts = { readonly deployerRecords: DeployerRecords };
+export type DeployerPorts = { readonly deployerRecords: Pick<DeployerRecords, 'recordOf'> };
 
 /** The handler of the deployer record. */
 export function deployerRecordHandler({

@@ -4,20 +4,20 @@ import { Refusal } from '../../contract/refusals.ts';
 import { envelopeSchema } from '../../contract/route.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { CommittedRecord, DeployerRecords } from '../../ports/launches/deployer-records.ts';
+import type { CommittedRecord } from '../../ports/launches/deployer-records.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
 import { deployerRecord } from './deployer-record.contract.ts';
-import { deployerRecordHandler } from './deployer-record.route.ts';
+import { type DeployerPorts, deployerRecordHandler } from './deployer-record.route.ts';
 
 const DEPLOYER = evm('deployer');
 const FACTORY = evm('factory');
 const CAPTURED = STILL_NOW - 3_600;
 
 async function asked(
-  deployerRecords: DeployerRecords,
+  deployerRecords: DeployerPorts['deployerRecords'],
   params: { chain?: string; address?: string } = {},
 ) {
   const input = {
@@ -33,7 +33,7 @@ async function asked(
   return envelope;
 }
 
-function holding(...records: CommittedRecord[]): DeployerRecords {
+function holding(...records: CommittedRecord[]): DeployerPorts['deployerRecords'] {
   return memoryDeployerRecords({ records, simulated: false, as_of: CAPTURED });
 }
 
@@ -221,7 +221,7 @@ describe('is silent', () => {
     ['solana', 'its launches have no creating account; they are read from a corpus by signer'],
     ['dogechain', 'no source of its contract creations has been reviewed'],
   ])('not_supported on %s, where nothing was asked', async (chain, refusal) => {
-    const never: DeployerRecords = {
+    const never: DeployerPorts['deployerRecords'] = {
       recordOf: async () => {
         throw new Error('asked');
       },

@@ -23,7 +23,7 @@ type Data = z.input<typeof tokenCreator.data>;
 /** The ports of the route. */
 export type CreatorPorts = {
   readonly chainFacts: ChainFacts;
-  readonly deployerRecords: DeployerRecords;
+  readonly deployerRecords: Pick<DeployerRecords, 'recordOf'>;
   readonly walletLaunches: WalletLaunches;
 };
 

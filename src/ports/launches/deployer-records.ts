@@ -76,4 +76,6 @@ export type DeployerRecords = {
    * queue of walks, and the unread reading says so, or why it was not.
    */
   readonly recordOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
+  /** The same for whoever may not have an address walked: who has no record is not queued. */
+  readonly heldOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
 };

@@ -32,6 +32,16 @@ onEachEngine((name, fresh) => {
     expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
+  test(`${name}: whoever may not have an address walked queues nobody, and is told so`, async () => {
+    const { records, walks } = stores();
+    const reading = await records.heldOf(ONE);
+    expect(reading).toBeInstanceOf(Unread);
+    if (!reading.checked) expect(reading.why.reason).not.toContain('queued');
+    expect(await walks.take(60)).toMatchObject({ value: null });
+    await walks.commit(walkOf(ONE, { launches: [launchOf('a', 'live')] }));
+    expect(await records.heldOf(ONE)).toBeInstanceOf(Read);
+  });
+
   test(`${name}: a committed record is whole, dated by its walk, and ends the queue`, async () => {
     const { records, walks } = stores();
     const walk = walkOf(ONE, {

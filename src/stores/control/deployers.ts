@@ -65,33 +65,46 @@ export function deployerRecordTable(
   unwalked: string | null,
 ): DeployerRecords {
   const { ask } = controlReadings(PORT, 'The deployer records', context);
+  /** The record; without one, unread with what `unheld` says of the address. */
+  const recordOr = async (address: string, unheld: () => Promise<string>) => {
+    const found = await ask(() =>
+      database.query<RecordRow>(
+        `select walk, ${epoch('failed_at')}, failure from deployer_records where address = $1`,
+        [address],
+        'often',
+      ),
+    );
+    if (!found.checked) return found;
+    const [row] = found.value;
+    if (row === undefined) {
+      const said = await ask(unheld);
+      if (!said.checked) return said;
+      return unread(PORT, why('deployer_not_walked', { queued: said.value }));
+    }
+    const record = recordIn(row);
+    return read(record, { port: PORT, source: sourceOf(record, context.simulated) });
+  };
   return {
-    recordOf: async (address) => {
-      const found = await ask(() =>
-        database.query<RecordRow>(
-          `select walk, ${epoch('failed_at')}, failure from deployer_records where address = $1`,
-          [address],
-          'often',
-        ),
-      );
-      if (!found.checked) return found;
-      const [row] = found.value;
-      if (row === undefined) {
-        const queued = await ask(() => enqueued(database, address));
-        if (!queued.checked) return queued;
-        const said = unwalked === null ? queued.value : `${queued.value} ${unwalked}`;
-        return unread(PORT, why('deployer_not_walked', { queued: said }));
-      }
-      const record = recordIn(row);
-      return read(record, { port: PORT, source: sourceOf(record, context.simulated) });
-    },
+    recordOf: (address) =>
+      recordOr(address, async () => {
+        const queued = await enqueued(database, address);
+        return unwalked === null ? queued : `${queued} ${unwalked}`;
+      }),
+    heldOf: (address) => recordOr(address, async () => NOT_QUEUED),
   };
 }
+
+const NOT_QUEUED = 'A question to the route of deployer records has it walked.';
 
 function recordIn({ walk, failed_at, failure }: RecordRow): CommittedRecord {
   const failed =
     failed_at === null || failure === null ? null : { at: Math.floor(failed_at), reason: failure };
-  return { ...kept.parse(JSON.parse(walk)), failed };
+  return { ...walkIn(walk), failed };
+}
+
+/** A walk as it is kept in its row. */
+export function walkIn(text: string): DeployerWalk {
+  return kept.parse(JSON.parse(text));
 }
 
 /** A record is as old as its walk. */

@@ -34,21 +34,20 @@ export function emptyWalk(address: string, captured_at: number): DeployerWalk {
 /** The records in memory. */
 export function memoryDeployerRecords(held: MemoryDeployers): DeployerRecords {
   const { records, as_of, simulated } = held;
-  return {
-    recordOf: async (address) => {
-      const found = records.find((one) => one.address === address);
-      const none = { ...emptyWalk(address, as_of), failed: null };
-      const record = found === undefined ? none : found;
-      return read(record, {
-        port: 'deployer_records',
-        source: {
-          name: 'Deployer walk',
-          url: 'memory:',
-          as_of: record.captured_at,
-          kind: 'observation',
-          simulated,
-        },
-      });
-    },
+  const recordOf: DeployerRecords['recordOf'] = async (address) => {
+    const found = records.find((one) => one.address === address);
+    const none = { ...emptyWalk(address, as_of), failed: null };
+    const record = found === undefined ? none : found;
+    return read(record, {
+      port: 'deployer_records',
+      source: {
+        name: 'Deployer walk',
+        url: 'memory:',
+        as_of: record.captured_at,
+        kind: 'observation',
+        simulated,
+      },
+    });
   };
+  return { recordOf, heldOf: recordOf };
 }

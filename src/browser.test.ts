@@ -8,10 +8,19 @@ import { LINKS, webDocuments } from './compose/documents.ts';
 import { bridgeRegistryOf } from './compose/features/bridges.ts';
 import type { DatedSource } from './compose/freshness.ts';
 import { CONTRACTS } from './compose/list.ts';
+import type { CommittedRecord } from './ports/launches/deployer-records.ts';
+import type { LaunchMonth } from './ports/launches/launch-months.ts';
+import type { Launch } from './ports/launches/launches.ts';
 import { receiptsFolder } from './sources/files/receipts-folder.ts';
-import { evm } from './testing/addresses.ts';
+import { evm, named } from './testing/addresses.ts';
+import { launchOf, walkOf } from './testing/deployer-worlds.ts';
+import { memoryDeployerRecords } from './testing/memory/deployer-records.ts';
+import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
 import { memoryListChanges } from './testing/memory/list-changes.ts';
+import { memoryRugFlags } from './testing/memory/rug-flags.ts';
+import { memoryWalletLaunches } from './testing/memory/wallet-launches.ts';
 import { entryOf } from './testing/planted-worlds.ts';
+import { rugFlagOf, SCORED } from './testing/rug-worlds.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
@@ -21,6 +30,33 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) 
 );
 const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
+
+const MONTHS: readonly LaunchMonth[] = [
+  { chain: 'ethereum', month: '2026-02', listed: 41, died: 38, unchecked: 2 },
+  { chain: 'ethereum', month: '2026-04', listed: 0, died: 0, unchecked: 1 },
+  { chain: 'ethereum', month: '2026-05', listed: 3, died: 1, unchecked: 0 },
+  { chain: 'solana', month: '2026-05', listed: 12_480, died: 11_969, unchecked: 310 },
+];
+
+const MAKER = evm('maker');
+const HELD = { simulated: true, as_of: 1_790_000_000 } as const;
+const RECORD: CommittedRecord = {
+  ...walkOf(MAKER, {
+    launches: [launchOf('live', 'live'), launchOf('dead', 'died', { factory: evm('factory') })],
+    skipped: [{ address: evm('router'), reason: 'not_an_erc20' }],
+    direct_creations: 2,
+  }),
+  failed: null,
+};
+
+const SETTLED: Launch = {
+  mint: 'mint',
+  deployer: 'somebody',
+  launched_at: 1_789_000_000,
+  listed_after_window: true,
+  last_checked_at: 1_789_900_000,
+  settled: true,
+};
 
 const STALE: DatedSource = {
   facts: { tag: 'list', title: 'List', says: 'Who is listed', pages: true },
@@ -48,7 +84,16 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
           simulated: true,
           now: () => 1_790_000_000,
         }),
-        service: { base: () => base },
+        service: { base: () => base, simulated: true },
+        rugFlags: memoryRugFlags({
+          chains: [SCORED],
+          flags: [rugFlagOf(evm('flagged')), rugFlagOf(evm('flagged too'), { score: 0.81 })],
+          simulated: true,
+          as_of: 1_790_000_000,
+        }),
+        deployerRecords: memoryDeployerRecords({ ...HELD, records: [RECORD] }),
+        walletLaunches: memoryWalletLaunches({ ...HELD, launches: [SETTLED] }),
+        launchMonths: memoryLaunchMonths(MONTHS, 1_790_000_000),
         sanctionsChanges: memoryListChanges([entryOf(evm('listed'))], 1_790_000_000),
       },
       sources: [STALE],
@@ -72,7 +117,12 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     await app.close();
   });
 
-  const paths = [...LINKS.map(({ path }) => path), '/receipts/two-steps-from-a-listed-address'];
+  const paths = [
+    ...LINKS.map(({ path }) => path),
+    '/receipts/two-steps-from-a-listed-address',
+    `/deployer/ethereum/${MAKER}`,
+    `/deployer/solana/${named('solana', 'nobody')}`,
+  ];
   const views = paths.flatMap((path) =>
     (['light', 'dark'] as const).flatMap((colorScheme) =>
       [1200, 390].map((width) => ({ path, colorScheme, width })),

@@ -52,6 +52,7 @@ const SAMPLE = WORLDS.filter(({ name }) =>
     'paid a mixer',
     'shares a deposit address',
     'launched one that lives, one that died, and more',
+    'launched what the model flags',
     'a token of who launched one that lives, one that died, and more',
     'a launcher',
     'a launcher of whose launches one waits',

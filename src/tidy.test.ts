@@ -60,6 +60,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   partner: [],
   receipts: [],
   'rug-model': [],
+  rugs: ['rug-model'],
 };
 
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */

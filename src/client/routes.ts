@@ -14,6 +14,8 @@ import type { health } from '../features/health/health.contract.ts';
 import type { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
 import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
+import type { leaderboard } from '../features/rugs/leaderboard.contract.ts';
+import type { rugsLeaderboard } from '../features/rugs/rugs-leaderboard.contract.ts';
 import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
@@ -26,10 +28,12 @@ export type Contracts = {
   readonly deployer_record: typeof deployerRecord;
   readonly health: typeof health;
   readonly label_changes: typeof labelChanges;
+  readonly leaderboard: typeof leaderboard;
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly receipts_index: typeof receiptsIndex;
   readonly registry_bridges: typeof registryBridges;
+  readonly rugs_leaderboard: typeof rugsLeaderboard;
   readonly sanctions_changes: typeof sanctionsChanges;
   readonly solana_deployer: typeof solanaDeployer;
   readonly token_creator: typeof tokenCreator;
@@ -84,6 +88,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     statuses: [200, 503],
     absences: [],
   },
+  leaderboard: {
+    kind: 'evidence',
+    method: 'GET',
+    path: '/api/v1/leaderboard',
+    access: 'analyst',
+    statuses: [200],
+    absences: ['not_deployed'],
+  },
   other_list_changes: {
     kind: 'plain',
     method: 'GET',
@@ -113,6 +125,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     method: 'GET',
     path: '/api/v1/registry/bridges',
     access: 'open',
+    statuses: [200, 503],
+    absences: [],
+  },
+  rugs_leaderboard: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/leaderboard/rugs',
+    access: 'bearer',
     statuses: [200, 503],
     absences: [],
   },

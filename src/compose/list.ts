@@ -24,6 +24,7 @@ import { launches } from './features/launches.ts';
 import { partner } from './features/partner.ts';
 import { receipts } from './features/receipts.ts';
 import { rugModel } from './features/rug-model.ts';
+import { rugs } from './features/rugs.ts';
 import { sanctions } from './features/sanctions.ts';
 import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
@@ -45,6 +46,7 @@ export const FEATURES = featureList([
   partner,
   receipts,
   rugModel,
+  rugs,
   health,
 ]);
 
@@ -54,7 +56,12 @@ export type Ports = PortsOf<typeof FEATURES>;
 /** The ports that evidence routes rest on; the others serve routes with bodies of their own. */
 export type EvidencePorts = Omit<
   Ports,
-  'labelChanges' | 'otherListChanges' | 'sanctionsChanges' | 'entityTies' | 'contractCreations'
+  | 'labelChanges'
+  | 'otherListChanges'
+  | 'sanctionsChanges'
+  | 'entityTies'
+  | 'contractCreations'
+  | 'launchMonths'
 >;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(

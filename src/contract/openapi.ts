@@ -214,9 +214,10 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   open: [],
 };
 
-function securityOf({ kind, access }: AnyRoute): Operation['security'] {
+function securityOf({ kind, access, query }: AnyRoute): Operation['security'] {
   const opens = SECURITY[access];
-  return kind === 'stream' && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
+  const inQuery = kind === 'stream' || 'token' in query.shape;
+  return inQuery && access === 'bearer' ? [...opens, { query_token: [] }] : opens;
 }
 
 function bodyOf(route: Exclude<AnyRoute, AnyStreamRoute>): Pick<Operation, 'requestBody'> {

@@ -2,8 +2,9 @@
 // Every reason is a row here with a stable code; docs/reference/reasons.md is made from this table.
 
 import { BRIDGE_REASONS } from './bridge-reasons.ts';
-import { LAUNCH_REASONS } from './launch-reasons.ts';
 import { ENTITY_REASONS } from './entity-reasons.ts';
+import { FLAG_REASONS } from './flag-reasons.ts';
+import { LAUNCH_REASONS } from './launch-reasons.ts';
 
 /** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
 export type Why = { readonly code: ReasonCode; readonly reason: string };
@@ -256,6 +257,7 @@ export const REASONS = {
       'This does not clear the address: launches through a public launchpad are credited to ' +
       'nobody here.',
   },
+  ...FLAG_REASONS,
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

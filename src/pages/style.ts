@@ -99,6 +99,24 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
 .plot circle { fill: var(--accent); stroke: var(--accent); stroke-width: 2; }
 .plot .assumed circle { fill: var(--paper); }
 .plot .number { fill: var(--ink); font-weight: 600; }
+.plot .listed { fill: var(--code); stroke: var(--control); }
+.plot .died { fill: var(--bad); }
+.plot.months { margin: 0; max-width: 32rem; }
+.plot.months circle { fill: var(--bad); stroke: var(--bad); }
+.plot.months .range { stroke: var(--bad); }
+.charts { display: grid; gap: 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
+.lead.subject { max-width: none; overflow-wrap: anywhere; }
+.state.died { color: var(--bad); }
+.state.live, .state.survived { color: var(--good); }
+.section { font-size: 1.3rem; margin: 2.5rem 0 .5rem; }
+.notice { background: var(--warn); color: var(--warn-ink); padding: .6rem 1rem;
+  border-radius: .4rem; }
+.unread { border-color: var(--bad); border-width: 2px; }
+.quiet-window { border-style: solid; }
+.flags p { overflow-wrap: anywhere; }
+.flags h2, .flags h3 { font-size: 1rem; font-weight: 600; }
+.score strong { font-size: 1.25rem; }
 figcaption { color: var(--quiet); font-size: .92rem; }
 .guide { display: grid; grid-template-columns: 13rem minmax(0, 1fr); gap: 0 2.5rem; }
 .guide nav { padding-top: 2.4rem; font-size: .92rem; }

@@ -15,10 +15,12 @@ import { forensicsOf } from './forensic-worlds.ts';
 import { memoryCreations } from './memory/contract-creations.ts';
 import { memoryNoTies } from './memory/entity-ties.ts';
 import { memoryLabelLog } from './memory/label-log.ts';
+import { memoryLaunchMonths } from './memory/launch-months.ts';
 import { memoryListChanges } from './memory/list-changes.ts';
 import { memoryOtherListLog } from './memory/other-list-log.ts';
 import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
 import { type Fact, HOUR_S, type Plan, type Planted, transferOf } from './planted.ts';
+import { SCORED } from './rug-worlds.ts';
 import type { SilencePorts } from './silence-ports.ts';
 
 /** A world: its ports, whom and which days it is asked about, and what is planted in it. */
@@ -109,6 +111,7 @@ function held(planted: Planted): MemoryWorld {
     arrivals: { ...facts, logs: new Map([['base', given(planted.arrivals)]]) },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
     deployers: { ...facts, records: planted.deployers ?? [] },
+    rugFlags: { ...facts, chains: [SCORED], flags: planted.rugFlags ?? [] },
   };
 }
 
@@ -246,6 +249,7 @@ function worldOver(
       sanctionsChanges: memoryListChanges(entries, as_of),
       contractCreations: memoryCreations({ creations: [], whole: true, simulated: false, as_of }),
       entityTies: memoryNoTies(as_of, formerIds),
+      launchMonths: memoryLaunchMonths([], as_of),
     },
   };
 }

@@ -4,6 +4,7 @@ import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
 import type { ArrivalLog } from '../ports/bridges/bridge-arrivals.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
+import type { LaunchFlag } from '../ports/flags/rug-flags.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { CommittedRecord } from '../ports/launches/deployer-records.ts';
@@ -63,6 +64,8 @@ export type Planted = ForensicPlanted & {
   /** Articles about the subject. */
   readonly articles?: ReceiptFiles;
   readonly deployers?: readonly CommittedRecord[];
+  /** Launches that the rug model flags. */
+  readonly rugFlags?: readonly LaunchFlag[];
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
   /** The ids of entities that gave way to any that is asked about. */

@@ -38,6 +38,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   tables: () => undefined,
   // Pages: the first, of the size that a route takes by itself.
   before: () => undefined,
+  // It opens a route, and is no question.
+  token: () => undefined,
   // Of every list.
   list: () => undefined,
   // Spans of days: all of them.

@@ -57,6 +57,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   bridgeArrivals: { lookUp: ['found'] },
   contractCreations: { around: [] },
   entityTies: { tiedTo: ['ties'] },
+  rugFlags: { inWindow: ['flags'] },
 };
 
 /** Methods that only keep something: who reads it back is told whether it was kept. */

@@ -21,6 +21,7 @@ const OF_SILENCE: readonly ReasonCode[] = [
   ...(['partial_history', 'form_not_recognised', 'deployer_not_walked'] as const),
   'deployer_chain_not_served',
   'launch_collection_stale',
+  'never_scored',
   'ring_partial',
 ];
 
@@ -40,6 +41,7 @@ const SAYINGS: readonly Saying[] = [
   [REASONS.creator_unsettled.sentence, ['wallet_launches']],
   [REASONS.no_record_settled.sentence, ['wallet_launches']],
   [REASONS.no_record_misread.sentence, ['wallet_launches']],
+  [REASONS.quiet_window.sentence, ['rug_flags']],
   ['No creation by it was met.', ['deployer_records']],
   [' never listed: in no rate.', ['deployer_records']],
   [': no venue lists a pair.', ['deployer_records']],

@@ -20,6 +20,7 @@ import {
   type World,
   worldOf,
 } from './planted-worlds.ts';
+import { RUG_PLANS } from './rug-worlds.ts';
 import { unheldPlans } from './unheld-worlds.ts';
 
 /** The day that the older publication held answers for, and one that none does. */
@@ -348,5 +349,6 @@ const UNHELD_PLANS = unheldPlans({ near: NEAR, listedFar: LISTED_FAR });
 export const WORLDS: readonly World[] = [
   emptyWorld([DAY_OF_OLDER, DAY_OF_NONE]),
   ...[...TABLE_PLANS, ...WALK_PLANS, ...EXCHANGE_PLANS.map(bridgedToo)].map(worldOf),
-  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS, ...DEPLOYER_PLANS].map(worldOf),
+  ...[...BRIDGE_PLANS, ...FORENSIC_PLANS, ...UNHELD_PLANS].map(worldOf),
+  ...[...DEPLOYER_PLANS, ...RUG_PLANS].map(worldOf),
 ];

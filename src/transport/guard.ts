@@ -35,12 +35,13 @@ export type Guarding = {
 const ANYBODY: Admission = { kind: 'uncharged', caller: NOBODY };
 const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 
-/** Where a bearer token may stand: browsers open streams, and can set no header there. */
+/** Where a bearer token may stand: in a query for clients that can set no header. */
 type TokenIn = 'header' | 'header_or_query';
 
 /** The guard of a route. Throws where this server has none for its rule. */
 export function guardOf(route: Mounted['route'], guarding: Guarding): Guard {
-  const guard = guardOfRule(route, guarding, 'header');
+  const tokenIn = 'token' in route.query.shape ? 'header_or_query' : 'header';
+  const guard = guardOfRule(route, guarding, tokenIn);
   return isSentByPages(route) ? fromOwnPages(guard, guarding) : guard;
 }
 

@@ -10,6 +10,7 @@ import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
 import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
 import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { RugFlags } from '../../ports/flags/rug-flags.ts';
 import type { CounterpartyRing } from '../../ports/history/counterparty-ring.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
@@ -40,6 +41,7 @@ import {
 } from './imported-tables.ts';
 import { type MemoryFreezes, memoryFreezes } from './issuer-freezes.ts';
 import { type MemoryArticles, memoryReceiptFolder } from './receipt-folder.ts';
+import { type MemoryRugFlags, memoryRugFlags } from './rug-flags.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';
 import { type MemoryApprovals, memoryApprovals } from './token-approvals.ts';
 import { type MemoryReceipts, memoryTransactionReceipts } from './transaction-receipts.ts';
@@ -73,6 +75,8 @@ export type MemoryWorld = {
   readonly arrivals?: MemoryArrivals;
   /** Left out: everybody was walked, and made nothing. */
   readonly deployers?: MemoryDeployers;
+  /** Left out: no scorer has ever written. */
+  readonly rugFlags?: MemoryRugFlags;
 };
 
 /** The ports over a world in memory. */
@@ -95,6 +99,7 @@ export type MemoryPorts = {
   readonly otherLists: OtherLists;
   readonly receiptFolder: ReceiptFolder;
   readonly deployerRecords: DeployerRecords;
+  readonly rugFlags: RugFlags;
 };
 
 /** The ports over a world in memory. */
@@ -119,6 +124,7 @@ export function memoryPorts(world: MemoryWorld): MemoryPorts {
     transactionReceipts: memoryTransactionReceipts(world.receipts ?? NO_RECEIPTS),
     bridgeArrivals: memoryBridgeArrivals(world.arrivals ?? { ...UNDATED, logs: new Map() }),
     deployerRecords: memoryDeployerRecords(world.deployers ?? { ...UNDATED, records: [] }),
+    rugFlags: memoryRugFlags(world.rugFlags ?? { ...UNDATED, chains: [], flags: [] }),
   };
 }
 

@@ -41,7 +41,11 @@ export function silentPorts(why: Why): MemoryPorts {
     otherLists: { lookUp: async () => unread('other_lists', why) },
     receiptFolder: { files: async () => unread('receipts', why) },
     mixerRegistry: { lookUp: async () => unread('mixer_registry', why) },
-    deployerRecords: { recordOf: async () => unread('deployer_records', why) },
+    rugFlags: { inWindow: async () => unread('rug_flags', why) },
+    deployerRecords: {
+      recordOf: async () => unread('deployer_records', why),
+      heldOf: async () => unread('deployer_records', why),
+    },
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
     bridgeArrivals: {
       lookUp: async () => unread('bridge_arrivals', why),

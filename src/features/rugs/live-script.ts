@@ -1,0 +1,158 @@
+// Answers one question: how does the page of the leaderboard show flags as they are told?
+// The script of that page, served from our own address. The token stays in memory, and is sent in
+// a header: it stands in no address and in no store of the browser.
+
+/** The script, as browsers run it. It builds nodes from texts and never from markup. */
+export const LIVE_SCRIPT = `'use strict';
+(() => {
+  const live = document.getElementById('live');
+  const form = live.querySelector('form');
+  const token = form.querySelector('input');
+  const button = form.querySelector('button');
+  const state = document.getElementById('live-state');
+  const list = document.getElementById('live-flags');
+  const SHOWN_MAX = 200;
+  const RETRY_MS = 5000;
+  const SILENCE_MS = 45000;
+  let ended = null;
+  let last = null;
+  let told = 0;
+
+  const clock = () => new Date().toISOString().slice(11, 19) + ' UTC';
+  const say = (text) => { state.textContent = text; };
+  const text = (tag, words, name) => {
+    const node = document.createElement(tag);
+    node.textContent = words;
+    if (name) node.className = name;
+    return node;
+  };
+  const add = (...nodes) => {
+    const item = document.createElement('li');
+    item.append(...nodes);
+    list.prepend(item);
+    while (list.children.length > SHOWN_MAX) list.lastChild.remove();
+  };
+  const wallet = ({ chain, address }) => {
+    const link = document.createElement('a');
+    link.href = '/deployer/' + encodeURIComponent(chain) + '/' + encodeURIComponent(address);
+    link.append(text('code', address));
+    const title = document.createElement('h3');
+    title.append(link);
+    return title;
+  };
+  const heard = () => {
+    const quiet = told === 0 ? ' Nothing was told since you began.' : '';
+    say('Watching.' + quiet + ' Last heard ' + clock() + '.');
+  };
+
+  const shows = {
+    welcome: (one) => {
+      if (one.gap) gap(one.gap);
+      heard();
+    },
+    flag: (one) => {
+      told += 1;
+      const where = ' on ' + one.chain + (one.simulated ? ', simulated' : '');
+      add(wallet(one),
+        text('p', one.score.toFixed(2) + where, 'score'),
+        text('p', one.evidence),
+        text('p', 'Flagged ' + one.flagged_at + ' by ' + one.model_version, 'quiet'));
+      heard();
+    },
+    retraction: (one) => {
+      told += 1;
+      add(wallet(one), text('p', 'Flag taken back: ' + one.reason),
+        text('p', one.retracted_at, 'quiet'));
+      heard();
+    },
+    gap: (one) => gap(one),
+    heartbeat: heard,
+    lagged: () => say('This page read too slowly; it goes on from where it was.'),
+  };
+  const gap = ({ from, to }) => {
+    const lost = 'Events ' + from + ' to ' + to + ' can no longer be had: flags may be missing.';
+    add(text('p', lost, 'notice'));
+  };
+
+  const take = (frame) => {
+    const lines = frame.split('\\n');
+    const own = lines.filter((line) => line.startsWith('data:'));
+    const data = own.map((line) => line.slice(5)).join('\\n');
+    if (data === '') return;
+    const one = JSON.parse(data);
+    const show = shows[one.type];
+    if (show) show(one);
+    if (typeof one.seq === 'number') last = one.seq;
+  };
+
+  const read = async (body, signal) => {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    let timer;
+    const silence = () => new Promise((resolve) => {
+      timer = setTimeout(() => resolve({ done: true }), SILENCE_MS);
+    });
+    while (!signal.aborted) {
+      const { done, value } = await Promise.race([reader.read(), silence()]);
+      clearTimeout(timer);
+      if (done) { await reader.cancel().catch(() => undefined); return; }
+      const frames = (rest + value).split(/\\r?\\n\\r?\\n/);
+      rest = frames.pop();
+      frames.forEach(take);
+    }
+  };
+
+  const REFUSED = {
+    401: 'The token opens nothing here.',
+    404: 'This address tells no stream of flags.',
+  };
+
+  const watch = async (secret, signal) => {
+    while (!signal.aborted) {
+      say('Connecting …');
+      const headers = { authorization: 'Bearer ' + secret, accept: 'text/event-stream' };
+      if (last !== null) headers['last-event-id'] = String(last);
+      try {
+        const answer = await fetch('/sse/flags', { headers, signal, cache: 'no-store' });
+        if (answer.status !== 200) {
+          const known = REFUSED[answer.status];
+          say(known || 'The stream was refused (' + answer.status + ').');
+          if (answer.status !== 503) return;
+        } else {
+          await read(answer.body, signal);
+        }
+      } catch (fault) {
+        if (!signal.aborted) say('The connection failed.');
+      }
+      if (signal.aborted) return;
+      say('Not connected. Trying again; flags that are told meanwhile follow then.');
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  };
+
+  const stop = () => {
+    if (ended) ended.abort();
+    ended = null;
+    button.textContent = 'Watch';
+  };
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (ended) {
+      stop();
+      say('Not watching: what is told now is not shown here.');
+      return;
+    }
+    const secret = token.value.trim();
+    if (secret === '') {
+      say('Paste a token first.');
+      return;
+    }
+    const own = new AbortController();
+    ended = own;
+    button.textContent = 'Stop';
+    watch(secret, own.signal).finally(() => { if (ended === own) stop(); });
+  });
+  live.hidden = false;
+})();
+`;

@@ -1,0 +1,183 @@
+// The scorer notes a run when it has ended: without a model, or with something silent, there is
+// none, and the leaderboard stays unscored.
+
+import { expect, test, vi } from 'vitest';
+import { Read, read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type {
+  LaunchScoring,
+  ScoredWallet,
+  ScorerRun,
+  WalletToScore,
+} from '../../ports/flags/launch-scoring.ts';
+import type { PublishedModel } from '../../ports/flags/published-model.ts';
+import { evm } from '../../testing/addresses.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { scoreOnce, scoreRounds } from './score.job.ts';
+
+const SOURCE = { name: 'Memory', url: 'memory:', as_of: STILL_NOW, kind: 'table' } as const;
+const say = <T, P extends string>(port: P, value: T) =>
+  read(value, { port, source: { ...SOURCE, simulated: false } });
+
+const test_ = {
+  ...SMALL_MODEL.card.test,
+  reliability: [
+    {
+      score_from: 0.7,
+      score_to: 1,
+      launches: 100,
+      mean_score: 0.8,
+      died: 99,
+      died_share: { value: 0.99, low: null, high: null },
+    },
+  ],
+};
+const MODEL: PublishedModel = {
+  version: 'rug-1-abc',
+  text: '',
+  published_at: STILL_NOW,
+  model: { ...SMALL_MODEL, card: { ...SMALL_MODEL.card, test: test_ } },
+};
+const DAY_S = 86_400;
+const WALLETS = ['one', 'two', 'three'].map((name): WalletToScore => {
+  const at = STILL_NOW - 60;
+  return {
+    chain: 'ethereum',
+    address: evm(name),
+    observed_at: at,
+    unread: name === 'three' ? 'it was read in part' : null,
+    launches: [
+      {
+        token: evm(`${name} new`),
+        launched_at: at - DAY_S,
+        liquidity_usd: 1,
+        listed: true,
+        seen: null,
+      },
+      {
+        token: evm(`${name} old`),
+        launched_at: at - 90 * DAY_S,
+        liquidity_usd: 1,
+        listed: true,
+        seen: { as: name === 'two' ? 'live' : 'died', at },
+      },
+    ],
+  };
+});
+
+function world(change: Partial<LaunchScoring> = {}) {
+  const left = [...WALLETS];
+  const committed: ScoredWallet[] = [];
+  const runs: ScorerRun[] = [];
+  const scoring: LaunchScoring = {
+    due: async (chain, _version, most) => {
+      const wallets = chain === 'ethereum' ? left.slice(0, most) : [];
+      return say('launch_scoring', { wallets, due: wallets.length });
+    },
+    commit: async (scored) => {
+      left.shift();
+      committed.push(scored);
+      const flagged = scored.launches.filter(({ outcome }) => outcome === 'flagged').length;
+      return say('launch_scoring', { flagged, retracted: 0 });
+    },
+    end: async (run) => {
+      runs.push(run);
+      return say('launch_scoring', true as const);
+    },
+    ...change,
+  };
+  const parts = {
+    scoring,
+    established: {
+      among: async <T>() => say('established_tokens', new Set<T>() as ReadonlySet<T>),
+    },
+    inForce: async () => say('published_model', MODEL),
+    now: () => STILL_NOW,
+  };
+  return { parts, committed, runs };
+}
+
+const running = () => new AbortController().signal;
+const AWAY = why('store_unreadable', { what: 'The store', fault: 'it is away' });
+
+test('everything that is due is scored by the model in force, and the run says how much', async () => {
+  const { parts, committed, runs } = world();
+  expect(await scoreOnce(parts, running())).toEqual([]);
+  expect(committed.map(({ launches }) => launches.map(({ outcome }) => outcome))).toEqual([
+    ['flagged'],
+    ['passed'],
+    ['unscored'],
+  ]);
+  expect(committed[0]).toMatchObject({
+    model_version: 'rug-1-abc',
+    observed_at: STILL_NOW - 60,
+    on_record: [evm('one new'), evm('one old')],
+  });
+  expect(runs).toEqual([
+    {
+      chain: 'ethereum',
+      began_at: STILL_NOW,
+      model_version: 'rug-1-abc',
+      wallets: 3,
+      scored: 2,
+      flagged: 1,
+      suppressed: 0,
+      unscored: 1,
+      retracted: 0,
+      waiting: 0,
+    },
+  ]);
+});
+
+test('without a model, and where anything is silent, no run is noted and the reason is told', async () => {
+  const missing = unread('published_model', why('model_not_published'));
+  const { parts, runs } = world();
+  const without = { ...parts, inForce: async () => missing };
+  expect(await scoreOnce(without, running())).toMatchObject([
+    { chain: null, why: { code: 'model_not_published' } },
+  ]);
+  const silent = [
+    world({ due: async () => unread('launch_scoring', AWAY) }),
+    world({ commit: async () => unread('launch_scoring', AWAY) }),
+    world({ end: async () => unread('launch_scoring', AWAY) }),
+  ];
+  for (const { parts: away, runs: noted } of silent) {
+    expect(await scoreOnce(away, running())).toMatchObject([{ chain: 'ethereum', why: AWAY }]);
+    expect(noted).toEqual([]);
+  }
+  const established = { among: async () => unread('established_tokens', AWAY) };
+  expect(await scoreOnce({ ...parts, established }, running())).toMatchObject([{ why: AWAY }]);
+  expect(runs).toEqual([]);
+});
+
+test('a run that is stopped is not noted', async () => {
+  const { parts, runs, committed } = world();
+  await scoreOnce(parts, AbortSignal.abort());
+  expect([runs, committed]).toEqual([[], []]);
+});
+
+test('a reason that lasts is told once, and what throws ends no later round', async () => {
+  const told: string[] = [];
+  const faults: unknown[] = [];
+  let asked = 0;
+  const { parts } = world();
+  const missing = unread('published_model', why('model_not_published'));
+  const job = scoreRounds({
+    ...parts,
+    inForce: async () => {
+      asked += 1;
+      if (asked === 2) throw new Error('test: a bug');
+      return asked === 5 ? say('published_model', MODEL) : missing;
+    },
+    everyS: 1,
+    sleep: async () => undefined,
+    onNotScored: ({ why: { code } }) => void told.push(code),
+    onBug: (fault) => void faults.push(fault),
+  });
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(6));
+  await job.stop();
+  expect(told).toEqual(['model_not_published', 'model_not_published']);
+  expect(faults).toHaveLength(1);
+  expect(say('launch_scoring', 1)).toBeInstanceOf(Read);
+});

@@ -1,0 +1,156 @@
+// Who scores, and what is kept of it?
+// Each round asks which wallets something new is on record of, scores their launches with the model
+// in force, and notes the run of a chain when it has ended. Without a model there is no run.
+
+import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import {
+  SCORED_CHAINS,
+  type ScoredChainName,
+  type ScoredLaunch,
+  type ScorerRun,
+  type ScoringParts,
+  type WalletToScore,
+} from '../../ports/flags/launch-scoring.ts';
+import type { PublishedModel, PublishedModels } from '../../ports/flags/published-model.ts';
+import { flagLevel } from './flag-level.ts';
+import { scoreWallet } from './scoring.ts';
+
+/** Wallets that are read at once, and how often that is done in one run. */
+const WALLETS_AT_ONCE = 50;
+const BATCHES_MAX = 200;
+
+type ScorerParts = ScoringParts & {
+  readonly inForce: PublishedModels['inForce'];
+  readonly now: () => UnixSeconds;
+};
+
+/** Why a round, or a chain of it, was not scored; `null`: it was. */
+export type NotScored = { readonly chain: ScoredChainName | null; readonly why: Why };
+
+/** Scores once everything that is due, chain by chain, and tells what was not scored and why. */
+export async function scoreOnce(parts: ScorerParts, signal: AbortSignal): Promise<NotScored[]> {
+  const model = await parts.inForce();
+  if (!model.checked) return [{ chain: null, why: model.why }];
+  const failed: NotScored[] = [];
+  const { chains } = model.value.model.card.data;
+  for (const chain of SCORED_CHAINS.filter((one) => chains.includes(one))) {
+    const why = await scoreChain(parts, model.value, chain, signal);
+    if (why !== null) failed.push({ chain, why });
+  }
+  return failed;
+}
+
+type Counts = { -readonly [K in Exclude<keyof ScorerRun, 'chain' | 'model_version'>]: number };
+
+/** Scores what is due of a chain. A run that is stopped is not noted, what it wrote stays. */
+async function scoreChain(
+  parts: ScorerParts,
+  model: PublishedModel,
+  chain: ScoredChainName,
+  signal: AbortSignal,
+): Promise<Why | null> {
+  const counts: Counts = {
+    began_at: parts.now(),
+    wallets: 0,
+    scored: 0,
+    flagged: 0,
+    suppressed: 0,
+    unscored: 0,
+    retracted: 0,
+    waiting: 0,
+  };
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const due = await parts.scoring.due(chain, model.version, WALLETS_AT_ONCE);
+    if (!due.checked) return due.why;
+    counts.waiting = due.value.due;
+    if (due.value.wallets.length === 0) break;
+    for (const wallet of due.value.wallets) {
+      if (signal.aborted) return null;
+      const why = await scoreOne(parts, model, wallet, counts);
+      if (why !== null) return why;
+      counts.waiting -= 1;
+    }
+  }
+  const ended = await parts.scoring.end({ ...counts, chain, model_version: model.version });
+  return ended.checked ? null : ended.why;
+}
+
+async function scoreOne(
+  { scoring, established, now }: ScorerParts,
+  { version, model }: PublishedModel,
+  wallet: WalletToScore,
+  counts: Counts,
+): Promise<Why | null> {
+  const { chain, address, observed_at } = wallet;
+  const onChain = wallet.launches.map((launch) => ({ chain, token: launch.token }));
+  const listed = await established.among(onChain);
+  if (!listed.checked) return listed.why;
+  const tokens = new Set([...listed.value].map(({ token }) => token));
+  const by = {
+    model,
+    settle_days: model.card.split.settle_days,
+    level: flagLevel(model.card),
+    isListedToken: ({ token }: { readonly token: string }) => tokens.has(token),
+  };
+  const scored_at = now();
+  const launches = scoreWallet(wallet, by, scored_at);
+  const committed = await scoring.commit({
+    chain,
+    address,
+    observed_at,
+    model_version: version,
+    scored_at,
+    launches,
+    on_record: wallet.launches.map(({ token }) => token),
+  });
+  if (!committed.checked) return committed.why;
+  if (committed.value === false) return null;
+  counts.wallets += 1;
+  counts.retracted += committed.value.retracted;
+  counts.flagged += countOf(launches, 'flagged');
+  counts.suppressed += countOf(launches, 'suppressed');
+  counts.unscored += countOf(launches, 'unscored');
+  counts.scored += launches.length - countOf(launches, 'unscored');
+  return null;
+}
+
+function countOf(launches: readonly ScoredLaunch[], outcome: ScoredLaunch['outcome']): number {
+  return launches.filter((one) => one.outcome === outcome).length;
+}
+
+type JobParts = ScorerParts & {
+  /** The pause between two rounds. */
+  readonly everyS: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onNotScored: (failed: NotScored) => void;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Starts scoring round by round. `stop` ends the round under way and waits for it. */
+export function scoreRounds(parts: JobParts): { readonly stop: () => Promise<void> } {
+  const ended = new AbortController();
+  const running = rounds(parts, ended.signal);
+  return {
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}
+
+async function rounds(parts: JobParts, signal: AbortSignal): Promise<void> {
+  let before = '';
+  while (!signal.aborted) {
+    try {
+      const failed = await scoreOnce(parts, signal);
+      // What lasts is told once, and not at every round.
+      const now = JSON.stringify(failed);
+      if (now !== before) for (const one of failed) parts.onNotScored(one);
+      before = now;
+    } catch (error) {
+      parts.onBug(error);
+    }
+    await parts.sleep(parts.everyS * MS_PER_S, signal);
+  }
+}

@@ -1,0 +1,118 @@
+// A launch is scored on what was known when its wallet was observed; one of which an input was not
+// read is not scored, which is never that it is not flagged.
+
+import { describe, expect, test } from 'vitest';
+import { DAY_S } from '../../chain/time.ts';
+import type { LaunchOnRecord, WalletToScore } from '../../ports/flags/launch-scoring.ts';
+import type { ReliabilityRow } from '../../ports/flags/rug-model.ts';
+import { evm } from '../../testing/addresses.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { SMALL_MODEL } from '../../testing/rug-models.ts';
+import { flagLevel } from './flag-level.ts';
+import { type Judging, NEW_FOR_S, scoreWallet } from './scoring.ts';
+
+const OBSERVED = STILL_NOW - 60;
+const by: Judging = { model: SMALL_MODEL, settle_days: 30, level: 0.7, isListedToken: () => false };
+
+const launched = (token: string, daysAgo: number, change: Partial<LaunchOnRecord> = {}) => ({
+  token: evm(token),
+  launched_at: STILL_NOW - daysAgo * DAY_S,
+  liquidity_usd: null,
+  listed: true,
+  seen: null,
+  ...change,
+});
+const dead = (token: string, daysAgo: number) =>
+  launched(token, daysAgo, { seen: { as: 'died', at: OBSERVED } });
+const NEW = launched('new', 1);
+const DEAD = [dead('one', 90), dead('two', 80)];
+
+function scored(
+  launches: readonly LaunchOnRecord[],
+  change: Partial<WalletToScore> = {},
+  judging = by,
+) {
+  const wallet: WalletToScore = {
+    chain: 'ethereum',
+    address: evm('maker'),
+    observed_at: OBSERVED,
+    launches,
+    unread: null,
+    ...change,
+  };
+  return scoreWallet(wallet, judging, STILL_NOW);
+}
+
+test('a new launch of a wallet whose launches died is flagged, on that evidence', () => {
+  const [said, ...others] = scored([NEW, ...DEAD]);
+  expect(others).toEqual([]);
+  expect(said).toMatchObject({
+    token: NEW.token,
+    outcome: 'flagged',
+    top_evidence: { feature: 'deployer_death_rate_before', value: 1 },
+  });
+});
+
+test('what died only after a launch, or became known later, does not count against it', () => {
+  const afterwards = { ...dead('three', 0.5), launched_at: NEW.launched_at + 1 };
+  expect(scored([NEW, afterwards])[0]?.outcome).toBe('passed');
+  const later = launched('later', 90, { seen: { as: 'died', at: OBSERVED + 1 } });
+  expect(scored([NEW, later])[0]?.outcome).toBe('passed');
+});
+
+test('a launch is new for thirty days, and one that no venue lists is not scored', () => {
+  const old = { ...NEW, launched_at: STILL_NOW - NEW_FOR_S - 1 };
+  const last = { ...NEW, launched_at: STILL_NOW - NEW_FOR_S };
+  expect(scored([old, ...DEAD])).toEqual([]);
+  expect(scored([last, ...DEAD])).toHaveLength(1);
+  expect(scored([{ ...NEW, listed: false }, ...DEAD])).toEqual([]);
+});
+
+test('where an input was not read nothing is said of the launch', () => {
+  const silent = scored([{ ...NEW, listed: null }, ...DEAD]);
+  const reason = 'whether a venue lists it was not read';
+  expect(silent).toMatchObject([{ outcome: 'unscored', reason }]);
+  const partly = scored([NEW, ...DEAD], { unread: 'the launches were read in part' });
+  expect(partly).toMatchObject([{ outcome: 'unscored', reason: 'the launches were read in part' }]);
+});
+
+test('a score over the level on nothing that was measured is no flag, and no pass', () => {
+  const low = { ...by, level: 0.1 };
+  expect(scored([NEW], {}, low)).toMatchObject([{ outcome: 'unscored' }]);
+});
+
+test('a model without a level flags nothing, and an established token is suppressed', () => {
+  expect(scored([NEW, ...DEAD], {}, { ...by, level: null })[0]?.outcome).toBe('passed');
+  const listed = { ...by, isListedToken: () => true };
+  expect(scored([NEW, ...DEAD], {}, listed)[0]?.outcome).toBe('suppressed');
+});
+
+describe('the level of a model', () => {
+  const row = (score_from: number, launches: number, died: number): ReliabilityRow => ({
+    score_from,
+    score_to: 1,
+    launches,
+    mean_score: score_from,
+    died,
+    died_share: { value: died / launches, low: null, high: null },
+  });
+  const levelOf = (share: number, ...reliability: ReliabilityRow[]) =>
+    flagLevel({
+      test: {
+        ...SMALL_MODEL.card.test,
+        reliability,
+        died_share: { value: share, low: null, high: null },
+      },
+    });
+
+  test('is the lowest score over which at least four of five died, by the lower end', () => {
+    expect(levelOf(0.5, row(0.6, 100, 60), row(0.8, 100, 90), row(0.9, 100, 100))).toBe(0.8);
+    expect(levelOf(0.5, row(0.8, 10, 9))).toBeNull();
+  });
+
+  test('lies where more died than of all launches, or nowhere', () => {
+    expect(levelOf(0.95, row(0.8, 100, 90), row(0.9, 100, 100))).toBe(0.9);
+    expect(levelOf(0.99, row(0.8, 100, 90), row(0.9, 100, 100))).toBeNull();
+    expect(levelOf(0.5)).toBeNull();
+  });
+});

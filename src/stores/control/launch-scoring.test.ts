@@ -1,0 +1,307 @@
+// What a model says of a wallet and the events that tell of it are one: a flag is told once, taken
+// back when its ground is gone, and never taken back because something could not be read.
+
+import { expect, test, vi } from 'vitest';
+import { Unread } from '../../evidence/reading.ts';
+import type { ScoredLaunch, ScoredWallet } from '../../ports/flags/launch-scoring.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { onEachEngine } from '../../testing/control-store.ts';
+import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
+import { eventsAfter } from '../../testing/flag-events.ts';
+import { putCorpus } from '../../testing/launch-scores.ts';
+import { deployerWalkTable } from './deployers.ts';
+import type { Database } from './engine/database.ts';
+import { launchScoringTable } from './launch-scoring.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+const [WALLET, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
+const [ONE, TWO] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
+const EVIDENCE = { feature: 'died_share', value: 0.9, contribution: 1.5, statement: 'So it is.' };
+const HOUR_S = 3_600;
+
+const launch = (token: string) => ({ token, launched_at: STILL_NOW - HOUR_S, liquidity_usd: 5 });
+const flagged = (token: string, score = 0.95): ScoredLaunch => {
+  return { ...launch(token), outcome: 'flagged', score, top_evidence: EVIDENCE };
+};
+const passed = (token: string): ScoredLaunch => {
+  return { ...launch(token), outcome: 'passed', score: 0.2 };
+};
+const unscored = (token: string): ScoredLaunch => {
+  return { ...launch(token), outcome: 'unscored', reason: 'it was not read' };
+};
+
+function wallet(launches: readonly ScoredLaunch[], change: Partial<ScoredWallet> = {}) {
+  return {
+    chain: 'ethereum',
+    address: WALLET,
+    observed_at: STILL_NOW - 60,
+    model_version: 'rug-1',
+    scored_at: STILL_NOW,
+    launches,
+    on_record: launches.map(({ token }) => token),
+    ...change,
+  } as const satisfies ScoredWallet;
+}
+
+const RUN = {
+  chain: 'ethereum',
+  began_at: STILL_NOW - 5,
+  model_version: 'rug-1',
+  wallets: 1,
+  scored: 1,
+  flagged: 1,
+  suppressed: 0,
+  unscored: 0,
+  retracted: 0,
+  waiting: 0,
+} as const;
+
+function stores(database: Database) {
+  const scoring = launchScoringTable(database, CONTEXT);
+  const walks = deployerWalkTable(database, CONTEXT);
+  return { scoring, walks };
+}
+
+async function rowsIn(database: Database) {
+  return await database.query<{ token: string; outcome: string; flag_seq: bigint | null }>(
+    `select token, outcome, flag_seq, extract(epoch from first_flagged_at)::float8 as since,
+       extract(epoch from scored_at)::float8 as scored_at from launch_scores order by token`,
+  );
+}
+
+onEachEngine((name, fresh) => {
+  test(`${name}: a flag is kept under the number under which it is told`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const said = await scoring.commit(wallet([flagged(ONE), passed(TWO), flagged(OTHER)]));
+    expect(said).toMatchObject({ value: { flagged: 2, retracted: 0 } });
+    expect(await rowsIn(database)).toMatchObject([
+      { token: OTHER, outcome: 'flagged', flag_seq: 2n },
+      { token: ONE, outcome: 'flagged', flag_seq: 1n },
+      { token: TWO, outcome: 'passed', flag_seq: null },
+    ]);
+    expect(await eventsAfter(database, 0)).toEqual([
+      {
+        kind: 'flag',
+        seq: 1,
+        chain: 'ethereum',
+        address: WALLET,
+        model_version: 'rug-1',
+        simulated: false,
+        score: 0.95,
+        evidence: 'So it is.',
+        flagged_at: STILL_NOW,
+      },
+      expect.objectContaining({ kind: 'flag', seq: 2 }),
+    ]);
+  });
+
+  test(`${name}: a flag that stands is dated anew, and not told again`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    const later = { observed_at: STILL_NOW, scored_at: STILL_NOW + 60 };
+    expect(await scoring.commit(wallet([flagged(ONE, 0.99)], later))).toMatchObject({
+      value: { flagged: 0, retracted: 0 },
+    });
+    expect(await rowsIn(database)).toMatchObject([
+      { flag_seq: 1n, since: STILL_NOW, scored_at: STILL_NOW + 60 },
+    ]);
+    expect(await eventsAfter(database, 0)).toHaveLength(1);
+  });
+
+  test.each([
+    ['the launch is gone', [], 'The launch is not on record any more.'],
+    ['the model passes it', [passed(ONE)], 'The model rug-2 does not flag it any more.'],
+    [
+      'the token is established',
+      [{ ...launch(ONE), outcome: 'suppressed', score: 0.95 } as const],
+      'The token has become an established one.',
+    ],
+  ])(`${name}: a flag is taken back where %s`, async (_, launches, reason) => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    const later = { model_version: 'rug-2', scored_at: STILL_NOW + 60 };
+    expect(await scoring.commit(wallet(launches, later))).toMatchObject({
+      value: { flagged: 0, retracted: 1 },
+    });
+    expect(await eventsAfter(database, 1)).toEqual([
+      {
+        kind: 'retraction',
+        seq: 2,
+        chain: 'ethereum',
+        address: WALLET,
+        model_version: 'rug-1',
+        simulated: false,
+        retracts: 1,
+        reason,
+        retracted_at: STILL_NOW + 60,
+      },
+    ]);
+    const left = await rowsIn(database);
+    expect(left.filter(({ outcome }) => outcome === 'flagged')).toEqual([]);
+    await scoring.commit(wallet([flagged(ONE)], { observed_at: STILL_NOW }));
+    expect(await rowsIn(database)).toMatchObject([{ outcome: 'flagged', flag_seq: 3n }]);
+  });
+
+  test(`${name}: what could not be read takes no flag back`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.commit(wallet([flagged(ONE)]));
+    const later = { observed_at: STILL_NOW };
+    await scoring.commit(wallet([unscored(ONE), unscored(TWO)], later));
+    expect(await rowsIn(database)).toMatchObject([
+      { token: ONE, outcome: 'flagged', flag_seq: 1n },
+      { token: TWO, outcome: 'unscored' },
+    ]);
+    expect(await eventsAfter(database, 1)).toEqual([]);
+  });
+
+  test(`${name}: of those who score the same at once one writes and tells`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const said = await Promise.all(
+      Array.from({ length: 5 }, () => scoring.commit(wallet([flagged(ONE)]))),
+    );
+    const written = said.filter((one) => one.checked && one.value !== false);
+    expect(written).toHaveLength(1);
+    expect(await eventsAfter(database, 0)).toHaveLength(1);
+    // What was observed before does not replace what was observed later.
+    const older = wallet([passed(ONE)], { observed_at: STILL_NOW - HOUR_S });
+    expect(await scoring.commit(older)).toMatchObject({ value: false });
+  });
+
+  test(`${name}: where an event cannot be told nothing of the wallet is kept`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await database.query('alter table flag_events add constraint planted check (score < 0.9)');
+    await expect(scoring.commit(wallet([passed(TWO), flagged(ONE)]))).rejects.toThrow('planted');
+    await database.query('alter table flag_events drop constraint planted');
+    expect(await rowsIn(database)).toEqual([]);
+    expect(await database.query('select * from scored_wallets')).toEqual([]);
+    await scoring.commit(wallet([flagged(ONE)]));
+    expect(await rowsIn(database)).toMatchObject([{ flag_seq: 1n }]);
+  });
+
+  test(`${name}: a walked wallet is due until this model scored it as it is now`, async () => {
+    const database = fresh();
+    const { scoring, walks } = stores(database);
+    const walk = walkOf(WALLET, {
+      launches: [launchOf('a', 'live', { liquidity_usd: 9 }), launchOf('b', 'never_listed')],
+    });
+    await walks.commit(walk);
+    const at = walk.captured_at;
+    const due = async (version = 'rug-1') => {
+      const reading = await scoring.due('ethereum', version, 10);
+      if (!reading.checked) throw new Error('test: silent');
+      return reading.value;
+    };
+    const [live, unlisted] = walk.launches;
+    expect(await due()).toEqual({
+      due: 1,
+      wallets: [
+        {
+          chain: 'ethereum',
+          address: WALLET,
+          observed_at: at,
+          launches: [
+            {
+              token: live?.address,
+              launched_at: live?.created_at,
+              liquidity_usd: 9,
+              listed: true,
+              seen: { as: 'live', at },
+            },
+            {
+              token: unlisted?.address,
+              launched_at: unlisted?.created_at,
+              liquidity_usd: null,
+              listed: false,
+              seen: null,
+            },
+          ],
+          unread: null,
+        },
+      ],
+    });
+    await scoring.commit(wallet([], { observed_at: at }));
+    expect(await due()).toEqual({ due: 0, wallets: [] });
+    expect(await due('rug-2')).toMatchObject({ due: 1 });
+    await walks.commit({ ...walk, captured_at: at + 1 });
+    expect(await due()).toMatchObject({ due: 1 });
+  });
+
+  test.each([
+    ['cut', { truncated: true }, 'the launches of its wallet were read in part'],
+    [
+      'silent at the venue',
+      { launches: [launchOf('a', 'unchecked')] },
+      'what became of 1 of the launches of its wallet was not read',
+    ],
+    [
+      'of a contract that nobody could read',
+      { skipped: [{ address: TWO, reason: 'undetermined' } as const] },
+      'whether 1 of the contracts of its wallet are tokens was not read',
+    ],
+  ])(`${name}: a walk that is %s says what was not read`, async (_, change, unread) => {
+    const database = fresh();
+    const { scoring, walks } = stores(database);
+    await walks.commit(walkOf(WALLET, change));
+    expect(await scoring.due('ethereum', 'rug-1', 10)).toMatchObject({
+      value: { wallets: [{ unread }] },
+    });
+  });
+
+  test(`${name}: a wallet of the corpus is as its launches were checked last`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const checked = STILL_NOW - 60;
+    await putCorpus(database, [
+      ['young', 'maker', STILL_NOW - HOUR_S, null, checked],
+      ['gone', 'maker', STILL_NOW - 30 * HOUR_S, false, checked - 5],
+      ['listed', 'maker', STILL_NOW - 90 * 24 * HOUR_S, true, checked - 9],
+      ['old', 'somebody', STILL_NOW - 90 * 24 * HOUR_S, true, checked],
+      ['unknown', 'third', STILL_NOW - 60 * HOUR_S, null, checked],
+    ]);
+    const reading = await scoring.due('solana', 'rug-1', 10);
+    if (!reading.checked) throw new Error('test: silent');
+    expect(reading.value.due).toBe(2);
+    expect(reading.value.wallets).toMatchObject([
+      {
+        chain: 'solana',
+        address: 'maker',
+        observed_at: checked,
+        unread: null,
+        launches: [
+          { token: 'young', listed: true, seen: null },
+          { token: 'gone', seen: { as: 'died', at: checked - 5 } },
+          { token: 'listed', seen: { as: 'live', at: checked - 9 } },
+        ],
+      },
+      { address: 'third', unread: 'what became of 1 of the launches of its wallet was not read' },
+    ]);
+  });
+
+  test(`${name}: a run is noted for the window, and old runs are let go`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await scoring.end(RUN);
+    await database.query("update scorer_runs set ended_at = control_now() - interval '8 days'");
+    await scoring.end({ ...RUN, waiting: 3 });
+    const runs = await database.query<{ waiting: number }>('select waiting from scorer_runs');
+    expect(runs).toEqual([{ waiting: 3 }]);
+  });
+
+  test(`${name}: a store that is silent is unread, and a round has nothing to go on`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    database.silence('it is away');
+    expect(await scoring.due('ethereum', 'rug-1', 1)).toBeInstanceOf(Unread);
+    expect(await scoring.commit(wallet([]))).toBeInstanceOf(Unread);
+    expect(await scoring.end(RUN)).toBeInstanceOf(Unread);
+    database.silence(null);
+  });
+});

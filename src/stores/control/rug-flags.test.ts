@@ -1,0 +1,165 @@
+// The table of flags: a window that was scored to its end is whole, one that was not is a part, a
+// table that nobody ever wrote says so, and one that cannot be asked is silent.
+
+import { expect, test, vi } from 'vitest';
+import {
+  basis,
+  map,
+  Part,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+  unread,
+} from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { FlagWindow, RugFlagsPort } from '../../ports/flags/rug-flags.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import { onEachEngine } from '../../testing/control-store.ts';
+import { NO_FLAG, putRun, putScore, REVIEWED_TOKENS } from '../../testing/launch-scores.ts';
+import type { Database } from './engine/database.ts';
+import { rugFlagTable } from './rug-flags.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const DAY_S = 86_400;
+const USDC = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
+const PASSED = { outcome: 'passed', score: 0.1, ...NO_FLAG } as const;
+const UNSCORED = { outcome: 'unscored', score: null, reason: 'unread', ...NO_FLAG } as const;
+const token = (n: number) => `0x${String(n).padStart(40, '0')}`;
+
+function flagsIn(database: Database, simulated = false) {
+  const context = { simulated, nowMs: () => STILL_NOW * 1_000 };
+  return rugFlagTable(database, context, REVIEWED_TOKENS).inWindow(DAY_S);
+}
+
+function tokensOf(reading: Partly<FlagWindow, RugFlagsPort>): string[] {
+  const flags = seen(map(reading, (window) => window.flags));
+  return flags === null ? [] : flags.map((one) => one.token);
+}
+
+function gapOf(reading: Partly<FlagWindow, RugFlagsPort>): string {
+  if (!(reading instanceof Part)) throw new Error('test: not a part');
+  return reading.why.reason;
+}
+
+onEachEngine((name, fresh) => {
+  test(`${name}: a table that no scorer has ever written is read, and names no chain`, async () => {
+    const reading = await flagsIn(fresh());
+    expect(reading).toBeInstanceOf(Read);
+    if (reading.checked) expect(reading.value).toEqual({ chains: [], flags: [] });
+  });
+
+  test(`${name}: a window holds what was scored in it, the highest score first`, async () => {
+    const database = fresh();
+    await putScore(database, { token: token(1), score: 0.8 });
+    await putScore(database, { token: token(2), score: 0.9 });
+    await putScore(database, { token: token(3), scored_at: STILL_NOW - DAY_S - 1 });
+    await putScore(database, { token: token(4), ...PASSED });
+    await putScore(database, { token: token(5), ...NO_FLAG, outcome: 'suppressed' });
+    await putRun(database);
+    const reading = await flagsIn(database);
+    expect(tokensOf(reading)).toEqual([token(2), token(1)]);
+    const [source] = basis(reading).sources;
+    expect(source).toMatchObject({ kind: 'observation', as_of: STILL_NOW - 60 });
+    if (!reading.checked) throw new Error('test: not whole');
+    expect(reading.value.chains).toEqual([
+      {
+        chain: 'ethereum',
+        last_scored_at: STILL_NOW - 60,
+        model_version: 'rug-1',
+        scored: 4,
+        suppressed: 1,
+        unscored: 0,
+        waiting: 0,
+      },
+    ]);
+    expect(reading.value.flags[0]).toEqual({
+      chain: 'ethereum',
+      token: token(2),
+      address: `0x${'1'.repeat(40)}`,
+      launched_at: STILL_NOW - 7_200,
+      liquidity_usd: 1_200,
+      score: 0.9,
+      first_flagged_at: STILL_NOW - 600,
+      last_scored_at: STILL_NOW - 600,
+      top_evidence: {
+        feature: 'died_share',
+        value: 0.9286,
+        contribution: 1.75,
+        statement: 'Of 14 earlier launches of its deployer 13 died.',
+      },
+      model_version: 'rug-1',
+      is_listed_token: false,
+    });
+  });
+
+  test(`${name}: an established token by review is marked, on its own chain alone`, async () => {
+    const database = fresh();
+    await putScore(database, { token: USDC });
+    await putScore(database, { token: USDC, chain: 'base' });
+    await putRun(database);
+    const reading = await flagsIn(database);
+    if (!reading.checked) throw new Error('test: not whole');
+    const marks = reading.value.flags.map((flag) => [flag.chain, flag.is_listed_token]);
+    expect(new Map(marks as [string, boolean][])).toEqual(
+      new Map([
+        ['base', false],
+        ['ethereum', true],
+      ]),
+    );
+  });
+
+  test(`${name}: a chain that was last scored an hour ago makes a part, which is dated by it`, async () => {
+    const database = fresh();
+    await putRun(database, { chain: 'solana' });
+    await putRun(database, { ended_at: STILL_NOW - 3_601 });
+    const reading = await flagsIn(database);
+    expect(gapOf(reading)).toBe(
+      'scoring_partial: the last 24 hours were scored only in part: ethereum was last scored at ' +
+        '2026-09-24T10:59:59.000Z.',
+    );
+    expect(basis(reading).sources).toMatchObject([{ as_of: STILL_NOW - 3_601 }]);
+  });
+
+  test(`${name}: a launch that could not be scored, and a wallet that waits, make a part`, async () => {
+    const database = fresh();
+    await putScore(database, { token: token(1), ...UNSCORED });
+    await putScore(database, { token: token(2) });
+    await putRun(database, { waiting: 2 });
+    const reading = await flagsIn(database);
+    expect(gapOf(reading)).toContain(
+      '2 wallets of ethereum to be scored yet; 1 launch of ethereum unscored.',
+    );
+    expect(tokensOf(reading)).toEqual([token(2)]);
+  });
+
+  test(`${name}: flags of a first run that has not ended are shown, and make a part`, async () => {
+    const database = fresh();
+    await putScore(database, { token: token(2) });
+    const reading = await flagsIn(database);
+    expect(gapOf(reading)).toContain('the first run has not ended');
+    expect(tokensOf(reading)).toEqual([token(2)]);
+  });
+
+  test(`${name}: simulated flags are shown, and no simulated window is whole`, async () => {
+    const database = fresh();
+    await putScore(database, { token: token(2) });
+    await putRun(database);
+    const reading = await flagsIn(database, true);
+    expect(reading).toBeInstanceOf(Part);
+    expect(tokensOf(reading)).toEqual([token(2)]);
+  });
+
+  test(`${name}: a store, or a list of established tokens, that is silent is unread`, async () => {
+    const database = fresh();
+    await putRun(database);
+    const away = unread('established_tokens', why('store_unreadable', { what: 'It', fault: 'x' }));
+    const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+    const unlisted = rugFlagTable(database, context, { among: async () => away });
+    expect(await unlisted.inWindow(DAY_S)).toBeInstanceOf(Unread);
+    database.silence('it is away');
+    expect(await flagsIn(database)).toBeInstanceOf(Unread);
+    database.silence(null);
+  });
+});

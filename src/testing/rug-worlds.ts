@@ -1,0 +1,68 @@
+// What is planted in the worlds in which the rug model flagged a launch?
+
+import type { LaunchFlag, ScoredChain } from '../ports/flags/rug-flags.ts';
+import { evm } from './addresses.ts';
+import { STILL_NOW } from './clock.ts';
+import { HOUR_S, type Plan } from './planted.ts';
+
+/** A chain of which twelve launches were scored, a minute ago last. */
+export const SCORED: ScoredChain = {
+  chain: 'ethereum',
+  last_scored_at: STILL_NOW - 60,
+  model_version: 'rug-1',
+  scored: 12,
+  suppressed: 0,
+  unscored: 0,
+  waiting: 0,
+};
+
+const FLAGGED = evm('flagged by the model');
+
+/** A launch of a day ago that was flagged an hour ago. */
+export function rugFlagOf(address: string, change: Partial<LaunchFlag> = {}): LaunchFlag {
+  return {
+    chain: 'ethereum',
+    address,
+    token: evm(`a launch of ${address}`),
+    launched_at: STILL_NOW - 24 * HOUR_S,
+    liquidity_usd: 1_200,
+    score: 0.93,
+    first_flagged_at: STILL_NOW - 2 * HOUR_S,
+    last_scored_at: STILL_NOW - HOUR_S,
+    top_evidence: {
+      feature: 'deployer_died_share',
+      value: 0.9286,
+      contribution: 1.75,
+      statement: 'Of 14 earlier launches of its deployer 13 died.',
+    },
+    model_version: 'rug-1',
+    is_listed_token: false,
+    ...change,
+  };
+}
+
+/** Both leaderboards deny these where nothing is flagged. */
+function denied(fields: readonly string[]): Plan['contradicts'] {
+  return { leaderboard: fields, rugs_leaderboard: fields };
+}
+
+/** The worlds, and what may then not be said. */
+export const RUG_PLANS: readonly Plan[] = [
+  {
+    name: 'launched what the model flags',
+    about: FLAGGED,
+    subjects: [FLAGGED],
+    rugFlags: [rugFlagOf(FLAGGED)],
+    contradicts: {
+      leaderboard: ['entries', 'count'],
+      rugs_leaderboard: ['entries', 'count', 'served.rows'],
+    },
+  },
+  {
+    name: 'launched what the model flags and what is established',
+    about: FLAGGED,
+    subjects: [FLAGGED],
+    rugFlags: [rugFlagOf(FLAGGED, { is_listed_token: true })],
+    contradicts: denied(['suppressed']),
+  },
+];

@@ -1,9 +1,8 @@
 // The pages hold in a real browser: nothing is refused by our own policy, nothing is asked of
 // another host, nothing overflows, in light and dark, on a desk and on a phone.
 
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, test, vi } from 'vitest';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import { bridgeRegistryOf } from './compose/features/bridges.ts';
 import type { DatedSource } from './compose/freshness.ts';
@@ -13,6 +12,7 @@ import type { LaunchMonth } from './ports/launches/launch-months.ts';
 import type { Launch } from './ports/launches/launches.ts';
 import { receiptsFolder } from './sources/files/receipts-folder.ts';
 import { evm, named } from './testing/addresses.ts';
+import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, VIEWS } from './testing/browser.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { memoryDeployerRecords } from './testing/memory/deployer-records.ts';
 import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
@@ -25,12 +25,6 @@ import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
-  existsSync(path),
-);
-const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
-
 const MONTHS: readonly LaunchMonth[] = [
   { chain: 'ethereum', month: '2026-02', listed: 41, died: 38, unchecked: 2 },
   { chain: 'ethereum', month: '2026-04', listed: 0, died: 0, unchecked: 1 },
@@ -85,6 +79,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
           now: () => 1_790_000_000,
         }),
         service: { base: () => base, simulated: true },
+        members: { plans: [], signIn: {}, settings: {} },
         rugFlags: memoryRugFlags({
           chains: [SCORED],
           flags: [rugFlagOf(evm('flagged')), rugFlagOf(evm('flagged too'), { score: 0.81 })],
@@ -101,6 +96,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     }),
     refusalPage: () => '',
     gate: null,
+    sessions: { authenticate: async () => ({ outcome: 'none', reason: 'Nobody.' }) },
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
     now: () => 1_780_000_000,
@@ -110,7 +106,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   let browser: Browser;
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ARGS });
+    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
   });
   afterAll(async () => {
     await browser.close();
@@ -118,59 +114,15 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   });
 
   const paths = [
-    ...LINKS.map(({ path }) => path),
+    // The settings are looked at where somebody is signed in: src/members-walk.test.ts.
+    ...LINKS.map(({ path }) => path).filter((path) => path !== '/settings'),
     '/receipts/two-steps-from-a-listed-address',
     `/deployer/ethereum/${MAKER}`,
     `/deployer/solana/${named('solana', 'nobody')}`,
   ];
-  const views = paths.flatMap((path) =>
-    (['light', 'dark'] as const).flatMap((colorScheme) =>
-      [1200, 390].map((width) => ({ path, colorScheme, width })),
-    ),
-  );
+  const views = paths.flatMap((path) => VIEWS.map((view) => ({ path, ...view })));
 
-  test.each(views)('$path, $colorScheme, $width wide', async ({ path, colorScheme, width }) => {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    const hosts = new Set<string>();
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (fault) => complaints.push(String(fault)));
-    page.on('request', (asked) => {
-      if (asked.url().startsWith('http')) hosts.add(new URL(asked.url()).origin);
-    });
-    await page.goto(base + path);
-    expect(complaints).toEqual([]);
-    expect([...hosts]).toEqual([base]);
-    expect(await page.locator('h1').isVisible()).toBe(true);
-    expect(await page.getByText('Everything served here is made up').isVisible()).toBe(true);
-    const size = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-    expect(await page.evaluate(size)).toBe(true);
-    const ink = 'getComputedStyle(document.body).color';
-    const paper = 'getComputedStyle(document.body).backgroundColor';
-    const contrast = contrastOf(
-      String(await page.evaluate(ink)),
-      String(await page.evaluate(paper)),
-    );
-    expect(contrast).toBeGreaterThan(4.5);
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe(
-      'Skip to the content',
-    );
-    await context.close();
+  test.each(views)('$path, $colorScheme, $width wide', async (view) => {
+    await lookAt(browser, { base, ...view });
   });
 });
-
-/** The contrast of two colours as WCAG 2.2 defines it. */
-function contrastOf(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminanceOf(colour: string): number {
-  const [r = 0, g = 0, b = 0] = [...colour.matchAll(/[\d.]+/g)].map(([part]) => {
-    const share = Number(part) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}

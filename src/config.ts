@@ -97,6 +97,8 @@ export type Config = {
     readonly secrets: readonly Secret[];
     /** The plan of each plan or product that the platform sells. */
     readonly plans: readonly { readonly id: string; readonly word: SoldPlan }[];
+    /** Where each plan is bought. */
+    readonly checkouts: readonly { readonly word: SoldPlan; readonly url: string }[];
   };
   readonly liveBudgetMs: number;
   readonly tipMaxAgeMs: number;
@@ -167,6 +169,7 @@ function assembled(values: Values, given: Given, cwd: string): Config {
     payments: {
       secrets: listed(values.EXHIBIT_PAYMENT_WEBHOOK_SECRET),
       plans: listed(values.EXHIBIT_PLANS),
+      checkouts: listed(values.EXHIBIT_CHECKOUTS),
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,

@@ -148,19 +148,16 @@ const ARROWS: readonly Arrows[] = [
   {
     of: 'src/testing/',
     may: [
-      PORTS,
-      CONTRACT,
-      ...BELOW,
-      SOURCES,
-      STORES,
+      ...[PORTS, ACCESS, CONTRACT, ...BELOW, SOURCES, STORES],
       'src/world/',
       FEATURES,
       COMMAND,
       'src/operator/',
-      'types:src/compose/',
+      'src/compose/',
+      'src/transport/',
     ],
     outside: [
-      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox'],
+      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'types:playwright-core'],
       ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
     ],
   },

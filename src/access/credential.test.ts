@@ -52,7 +52,8 @@ function world({ found = {}, membership: member = {}, silent = false }: World = 
         );
         if (minted === undefined || found === null) return read(null, { port: 'keys', source });
         const { secret: stored, ...shown } = minted.stored;
-        const key = { ...shown, last_used_at: null, revoked_at: null, ...found };
+        const unused = { last_used_at: null, revoked_at: null, replaced_at: null, name: null };
+        const key = { ...shown, ...unused, ...found };
         const holder = shown.holder.kind === 'sc' ? { ...membership, ...member } : null;
         const value = { key, membership: holder, pepper: stored.pepper };
         return read(value, { port: 'keys', source });

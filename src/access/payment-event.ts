@@ -8,7 +8,10 @@ import { isMembershipId } from './membership.ts';
 import { TOLERANCE_S } from './webhook.ts';
 
 /** An event as far as it is understood. */
-type ReadEvent = Pick<PaymentDelivery, 'type' | 'asks' | 'body'>;
+type ReadEvent = Pick<PaymentDelivery, 'type' | 'asks' | 'body'> & {
+  /** The code that the platform shows to whoever bought the membership; `null`: none. */
+  readonly code: string | null;
+};
 
 /** What each type asks; `as_told`: what the membership's own status says. */
 const TYPES: ReadonlyMap<string, MembershipStatus | 'as_told'> = new Map([
@@ -29,6 +32,8 @@ const STATUSES: ReadonlyMap<unknown, MembershipStatus> = new Map([
   ['expired', 'inactive'],
 ]);
 
+/** Shorter ones could be guessed. */
+const CODE = /^[\x21-\x7e]{16,200}$/;
 const TYPE = /^[a-z][a-z0-9_.]{0,99}$/;
 const SOLD_ID = /^[\w-]{1,100}$/;
 /** Numbers above this are milliseconds: as seconds they lie past the year 5000. */
@@ -49,12 +54,13 @@ export function readPaymentEvent(bytes: Uint8Array, now: UnixSeconds): ReadEvent
     return OF_PERSONS.test(key) ? '[left out]' : value;
   });
   const asked = TYPES.get(type);
-  if (asked === undefined) return { type, body, asks: 'unknown' };
-  const { id, status: told, updated_at, product, plan } = Object(data);
+  if (asked === undefined) return { type, body, asks: 'unknown', code: null };
+  const { id, status: told, updated_at, product, plan, license_key } = Object(data);
   const status = asked === 'as_told' ? STATUSES.get(told) : asked;
   const at = timeOf(timestamp === undefined ? updated_at : timestamp);
   const change = changeOf({ id, status, at, product, plan }, now);
-  return { type, body, asks: change === null ? 'unreadable' : change };
+  const code = typeof license_key === 'string' && CODE.test(license_key) ? license_key : null;
+  return { type, body, asks: change === null ? 'unreadable' : change, code };
 }
 
 type Told = {

@@ -10,6 +10,8 @@ type DerivedSecret = {
   readonly pepper: KeyObject;
   /** The key under which the tokens of forms are made. */
   readonly forms: KeyObject;
+  /** The key under which links to sign in are signed. */
+  readonly links: KeyObject;
   /** Names the root without giving it away: 16 hexadecimal characters. */
   readonly fingerprint: string;
 };
@@ -36,7 +38,8 @@ function derive(root: string): DerivedSecret {
   const named = deriveKey(root, 'fingerprint').export();
   const fingerprint = createHash('sha256').update(named).digest('hex').slice(0, FINGERPRINT_CHARS);
   const forms = deriveKey(root, 'form tokens');
-  return { pepper: deriveKey(root, 'key pepper'), forms, fingerprint };
+  const links = deriveKey(root, 'sign-in links');
+  return { pepper: deriveKey(root, 'key pepper'), forms, links, fingerprint };
 }
 
 /** The hashes under which a key or token may be stored, under the secret in force first. */

@@ -16,6 +16,10 @@ export const SESSION_IDLE_S = 12 * HOUR_S;
 export const SESSION_LIFETIME_S = 7 * DAY_S;
 /** A use is noted once in so long. */
 const SEEN_EACH_S = 60;
+/** A browser that is used gets another token after so long: an hour. */
+export const SESSION_RENEWED_EACH_S = HOUR_S;
+/** The token before opens for so long, because it may be under way already: a minute. */
+export const SESSION_GRACE_S = 60;
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[\w-]{43}$/;
 
@@ -30,6 +34,8 @@ export type Sessions = {
   readonly authenticate: (cookies: string | undefined) => Promise<SessionOutcome>;
   /** Signs a browser in, under a new token whatever it held before: the Set-Cookie to answer. */
   readonly begin: (membershipId: string) => Promise<Reading<string, SessionsPort>>;
+  /** Gives a browser another token where its own is old: the Set-Cookie to answer, else `null`. */
+  readonly renew: (sessionId: string) => Promise<Reading<string | null, SessionsPort>>;
   /** Signs a browser out: the Set-Cookie to answer. */
   readonly end: (sessionId: string) => Promise<Reading<string, SessionsPort>>;
 };
@@ -53,7 +59,7 @@ export function createSessions(
     authenticate: async (cookies) => {
       const token = cookieOf(cookies, name);
       if (token === null) return { outcome: 'none', reason: SIGN_IN };
-      const found = await store.find(hashesOf(token, secrets));
+      const found = await store.find(hashesOf(token, secrets), now() - SESSION_GRACE_S);
       if (found instanceof Unread) {
         return { outcome: 'unreachable', reason: 'Sessions cannot be checked at the moment.' };
       }
@@ -76,6 +82,16 @@ export function createSessions(
       const session = { id: mintId('ses'), membership_id, secret, created_at };
       const added = await store.add(session, created_at - SESSION_LIFETIME_S);
       return map(added, () => cookie(token, SESSION_LIFETIME_S));
+    },
+    renew: async (sessionId) => {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const [secret] = hashesOf(token, secrets);
+      const at = now();
+      const renewed = await store.renew(sessionId, secret, at, at - SESSION_RENEWED_EACH_S);
+      return map(renewed, (createdAt) => {
+        if (createdAt === null) return null;
+        return cookie(token, Math.max(1, Math.floor(createdAt + SESSION_LIFETIME_S - at)));
+      });
     },
     end: async (sessionId) => map(await store.end(sessionId, now()), () => cookie('', 0)),
   };

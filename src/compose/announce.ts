@@ -20,7 +20,11 @@ export const SIMULATED_LINE =
   'SIMULATED: everything served here is made up. Nothing it says is about a real address.';
 
 /** What `npm start` prints over the simulated world after its first line, in a fixed order. */
-export function announceSimulated(demo: DemoCredentials, config: Config): string[] {
+export function announceSimulated(
+  demo: DemoCredentials,
+  config: Config,
+  signInLink: string,
+): string[] {
   const { base_url: url, api_key: key } = demo;
   const [listed] = SANDBOX_PARTY.addresses;
   const address = listed === undefined ? UNLISTED : listed.address;
@@ -54,6 +58,7 @@ export function announceSimulated(demo: DemoCredentials, config: Config): string
     `  ${directoryOf(config)}bin/exhibit look ${address} --base-url ${url}`,
     '',
     ...pagesOf(url, config),
+    `Its settings, once and within a day: ${signInLink}`,
     '',
     'Going live: set a source and start again, for instance',
     '',

@@ -13,6 +13,9 @@ import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
 import type { ImportOrigin } from '../evidence/origin.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
+import type { ShownPlan } from '../features/access/settings.contract.ts';
+import type { SettingsDesk } from '../features/access/settings.route.ts';
+import type { SignInDesk } from '../features/access/sign-in.route.ts';
 import type { RingFacts, SourceFreshness } from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
@@ -87,6 +90,9 @@ export type Service = {
 /** What the routes and pages of memberships are given beside ports. */
 export type Members = {
   readonly payments: PaymentDesk;
+  readonly signIn: SignInDesk;
+  readonly settings: Omit<SettingsDesk, 'base'>;
+  readonly plans: readonly ShownPlan[];
 };
 
 type Contract = AnyEvidenceRoute | AnyPlainRoute;

@@ -21,6 +21,7 @@ import { health } from './features/health.ts';
 import { history } from './features/history.ts';
 import { indexing } from './features/indexing.ts';
 import { launches } from './features/launches.ts';
+import { members } from './features/members.ts';
 import { partner } from './features/partner.ts';
 import { receipts } from './features/receipts.ts';
 import { rugModel } from './features/rug-model.ts';
@@ -45,6 +46,7 @@ export const FEATURES = featureList([
   launches,
   partner,
   receipts,
+  members,
   rugModel,
   rugs,
   health,

@@ -21,6 +21,7 @@ import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
 import { access } from './features/access.ts';
 import { indexing } from './features/indexing.ts';
+import { members } from './features/members.ts';
 import { rugModel } from './features/rug-model.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
@@ -91,7 +92,7 @@ function composeParts(
     { name: 'control store', ping: async () => void (await database.query('select 1 as one')) },
     { name: 'warehouse', ping: () => warehouse.ping({ timeoutMs: PING_TIMEOUT_MS }) },
   ];
-  const { gate, tokens, sessions, members, services } = of(access);
+  const { gate, tokens, sessions, services } = of(access);
   const doctor = doctorServices(config, checks, sources, services.keys, secrets);
   const commands = [...opened].flatMap(([{ commands: own }, { services: given }]) =>
     own.map((command) => bound(command, given)),
@@ -102,7 +103,7 @@ function composeParts(
     gate,
     tokens,
     sessions,
-    members,
+    members: of(members).given,
     meters,
     checks,
     sources,

@@ -82,7 +82,17 @@ async function announced(
 ): Promise<void> {
   const lines =
     world !== null && serving !== null
-      ? announceSimulated(await world.furnish(parts, serving.url), config)
+      ? await announcedWorld(config, parts, world, serving)
       : await announceLive(config, parts.sources, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+async function announcedWorld(
+  config: Config,
+  parts: Parts,
+  world: SimulatedWorld,
+  { url }: Serving,
+): Promise<string[]> {
+  const demo = await world.furnish(parts, url);
+  return announceSimulated(demo, config, world.signInLink(parts, demo));
 }

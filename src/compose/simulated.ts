@@ -31,6 +31,7 @@ import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
 import { access } from './features/access.ts';
 import { deployers } from './features/deployers.ts';
+import { members } from './features/members.ts';
 import { sanctions } from './features/sanctions.ts';
 import { tables } from './features/tables.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
@@ -53,6 +54,8 @@ export type SimulatedWorld = {
   readonly outside: Outside;
   /** Fills the list and the tables, and makes sure of ready credentials. */
   readonly furnish: (parts: Parts, baseUrl: string) => Promise<DemoCredentials>;
+  /** A link that signs a browser in for the demo membership, once. */
+  readonly signInLink: (parts: Parts, demo: DemoCredentials) => string;
 };
 
 const OWNER_ONLY = 0o600;
@@ -109,6 +112,8 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
       walking.begin(parts);
       return demoCredentials(config, parts, baseUrl);
     },
+    signInLink: (parts, { base_url, membership_id }) =>
+      `${base_url}/activate?link=${parts.of(members).services.mintLink(membership_id)}`,
   };
 }
 
@@ -227,7 +232,7 @@ async function mintCredentials(parts: Parts): Promise<Made> {
   const at = nowS();
   await memberships.record({ membership_id, plan: 'desk', status: 'active', at });
   const key = services.mintKey({ kind: 'sc', membership_id });
-  const added = await services.keys.add(key.stored, KEYS_MAX);
+  const added = await services.keys.add({ ...key.stored, name: 'Demo' }, KEYS_MAX);
   if (!added.checked || added.value.outcome !== 'added') {
     throw new Error('The demo key could not be stored.');
   }

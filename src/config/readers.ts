@@ -224,6 +224,25 @@ export function idsTo<const W extends string>(
   return reader(expected, (text) => pairsIn(text, pair));
 }
 
+/** `word:url` pairs: a public https URL for words of a closed list. */
+export function urlsFor<const W extends string>(
+  words: readonly W[],
+): Reader<readonly { readonly word: W; readonly url: string }[]> {
+  const pair = (left: string, right: string) => {
+    const word = words.find((one) => one === left);
+    const url = publicPage(right);
+    return word === undefined || url === undefined ? undefined : { word, url };
+  };
+  const expected = `word:url pairs, comma-separated (words ${words.join(', ')}; https: URLs)`;
+  return reader(expected, (text) => pairsIn(text, pair));
+}
+
+function publicPage(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, username, password, href } = new URL(text);
+  return protocol === 'https:' && username + password === '' ? href : undefined;
+}
+
 const WEBHOOK_SECRETS_MAX = 4;
 /** What stands behind `whsec_`: base64 of 24 to 64 bytes. */
 const WHSEC = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -20,6 +20,7 @@ import {
   tokensOf,
   url,
   urls,
+  urlsFor,
   webhookSecrets,
   whole,
 } from './readers.ts';
@@ -235,6 +236,10 @@ const MEMBERSHIPS = {
     idsTo(PLANS),
     'Which plan a plan or product of the payment platform buys: `plan_x:desk,prod_y:analyst`. ' +
       'A purchase of what is not named is held, and the log says so.',
+  ),
+  EXHIBIT_CHECKOUTS: optional(
+    urlsFor(PLANS),
+    'Where each plan is bought, as the page of plans links it: `desk:https://…,analyst:https://…`.',
   ),
 } as const;
 

@@ -48,6 +48,13 @@ export function refusalPage(facts: PageFacts, refusal: Refusal): string {
         <h1>{title}</h1>
         <p class="lead">{wordsOf(refusal)}</p>
         <p>{next}</p>
+        {refusal.code === 'unauthorized' && (
+          <p>
+            <a class="button" href="/activate">
+              Sign in
+            </a>
+          </p>
+        )}
         <p class="quiet">Status {refusal.status}.</p>
       </>
     ),

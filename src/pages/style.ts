@@ -125,5 +125,48 @@ figcaption { color: var(--quiet); font-size: .92rem; }
 .guide pre { overflow-wrap: normal; }
 @media (max-width: 56rem) { .guide { grid-template-columns: minmax(0, 1fr); }
   .guide nav { order: 2; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: 0; } }
+h3 { font-size: 1rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+section { margin: 2.25rem 0; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.headed { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; }
+.panel { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1.25rem; }
+form.panel { max-width: 28rem; }
+.field { display: grid; gap: .3rem; margin: 0 0 1rem; }
+.field .quiet { font-size: .9rem; }
+.field label { font-weight: 600; }
+.notice { background: var(--warn); color: var(--warn-ink); border-radius: .4rem;
+  padding: .7rem 1rem; max-width: 46rem; }
+a.button { display: inline-block; background: var(--accent); color: var(--paper); font-weight: 600;
+  text-decoration: none; padding: .45rem .9rem; border-radius: .4rem; }
+a.button:focus-visible, select:focus-visible { outline: 3px solid var(--accent);
+  outline-offset: 2px; }
+button.plain { background: none; color: var(--accent); border-color: var(--control); }
+button.danger { background: var(--bad); border-color: var(--bad); }
+select { font: inherit; color: inherit; background: var(--card); padding: .45rem .7rem;
+  border: 1px solid var(--control); border-radius: .4rem; }
+.plans { list-style: none; padding: 0; margin: 2rem 0; display: grid; gap: 1.25rem;
+  grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.plans h2 { font: 600 1.35rem/1.2 Georgia, "Times New Roman", serif; }
+.plans .panel { display: flex; flex-direction: column; }
+.plans .panel p:last-child { margin: auto 0 0; padding-top: 1rem; }
+.plans .facts { border-bottom: 0; margin-bottom: 0; padding-bottom: 0; }
+.figure { font-size: 1.6rem; font-weight: 600; margin: .25rem 0; }
+.figure .quiet { font-size: 1rem; font-weight: 400; }
+.keys { list-style: none; padding: 0; margin: 1.25rem 0; display: grid; gap: .75rem; }
+.keys .panel { padding: 1rem 1.25rem; }
+.panel > :last-child { margin-bottom: 0; }
+.keys p { margin: 0; }
+.keys code { color: var(--quiet); font-weight: 400; }
+.actions { display: flex; flex-wrap: wrap; align-items: start; gap: 0 1.5rem; margin-top: .5rem; }
+.actions details { border: 0; padding: 0; }
+.actions details[open] { flex: 1 0 100%; }
+.actions summary { color: var(--accent); width: max-content; }
+.actions form { display: flex; flex-wrap: wrap; align-items: center; gap: .6rem; padding: .6rem 0; }
+pre.secret { user-select: all; font-size: 1.05rem; white-space: pre-wrap; overflow-wrap: anywhere;
+  border: 1px solid var(--control); }
+.plot.wide { max-width: 46rem; margin: 1rem 0; }
+.plot .bar { fill: var(--accent); }
+@media (max-width: 40rem) { .plot.wide text { font-size: 22px; } }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
 `;

@@ -9,6 +9,7 @@ import type { FollowReports } from '../ports/indexing/follow-reports.ts';
 import type { Leases } from '../ports/indexing/leases.ts';
 import type { ListChanges } from '../ports/sanctions/list-changes.ts';
 import type { PublicationStore } from '../ports/sanctions/publication-store.ts';
+import { accessLog } from '../stores/control/access-changes.ts';
 import { clusterStore } from '../stores/control/clusters.ts';
 import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
@@ -23,6 +24,7 @@ import { listChangeStore } from '../stores/control/publication-changes.ts';
 import { publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable } from '../stores/control/sessions.ts';
+import { signInTable } from '../stores/control/sign-ins.ts';
 import { tokenTable } from '../stores/control/tokens.ts';
 import { workTable } from '../stores/control/work.ts';
 import { STILL_NOW } from './clock.ts';
@@ -95,6 +97,8 @@ export function accessIn(database: Database, nowMs: () => number) {
     work: workTable(database, context),
     quota: quotaTable(database, context),
     payments: paymentTable(database, context),
+    signIns: signInTable(database, context),
+    accessLog: accessLog(database, context),
   };
 }
 

@@ -4,6 +4,7 @@ import { readPaymentEvent } from '../../access/payment-event.ts';
 import { verifyDelivery } from '../../access/webhook.ts';
 import type { PlainHandler } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
+import type { SecretHash } from '../../ports/access/key-store.ts';
 import type { PaymentDelivery, PaymentStore, PlanOf } from '../../ports/access/payment-store.ts';
 import { paymentWebhook } from './payment-webhook.contract.ts';
 
@@ -13,6 +14,8 @@ export type PaymentDesk = {
   readonly keys: readonly Buffer[];
   readonly planOf: PlanOf;
   readonly payments: Pick<PaymentStore, 'record'>;
+  /** How a code is kept. */
+  readonly hashCode: (code: string) => SecretHash;
   /** Tells the operator what needs a hand. */
   readonly warn: (facts: object, message: string) => void;
 };
@@ -37,7 +40,13 @@ export function paymentWebhookHandler(desk: PaymentDesk): PlainHandler<typeof pa
     if (!verified.signed) return paymentWebhook.reply(401, { error: verified.error });
     const event = readPaymentEvent(body, now());
     if (event === null) return paymentWebhook.reply(400, { error: NO_EVENT });
-    const delivery = { delivery_id: verified.id, received_at: now(), ...event };
+    const { code, ...told } = event;
+    const delivery = {
+      delivery_id: verified.id,
+      received_at: now(),
+      ...told,
+      code: code === null ? null : desk.hashCode(code),
+    };
     const outcome = await desk.payments.record(delivery, desk.planOf);
     if (outcome instanceof Unread) return paymentWebhook.reply(503, { error: NO_STORE });
     tell(desk, delivery, outcome.value);

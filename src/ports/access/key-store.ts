@@ -4,6 +4,7 @@
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 import type { Soon } from '../../evidence/soon.ts';
+import type { Actor } from './access-log.ts';
 import type { Membership } from './membership-store.ts';
 
 /** The name of this port in readings. */
@@ -29,6 +30,10 @@ export type ApiKey = {
   /** Late by up to a minute; `null`: never used. */
   readonly last_used_at: UnixSeconds | null;
   readonly revoked_at: UnixSeconds | null;
+  /** What its owner calls it. */
+  readonly name: string | null;
+  /** When another key took its place: it opens until it expires, and no longer counts. */
+  readonly replaced_at: UnixSeconds | null;
 };
 
 /** How a key is recognised: the hash under a pepper, and the fingerprint of the pepper's secret. */
@@ -42,6 +47,8 @@ export type NewKey = {
   readonly prefix: string;
   readonly created_at: UnixSeconds;
   readonly expires_at: UnixSeconds;
+  /** What its owner calls it, where it has a name. */
+  readonly name?: string | null;
 };
 
 /** A key that was found by its hash, with the membership behind it (`null` for a partner's). */
@@ -57,6 +64,11 @@ export type AddedKey =
   | { readonly outcome: 'added'; readonly key: ApiKey }
   | { readonly outcome: 'limit'; readonly active: number }
   | { readonly outcome: 'no_membership' };
+
+/** What became of replacing a key. `replaced`: it was replaced, revoked or had expired before. */
+export type ReplacedKey =
+  | { readonly outcome: 'added'; readonly key: ApiKey }
+  | { readonly outcome: 'unknown' | 'replaced' };
 
 /** What became of a revocation. A prefix that several keys share revokes none of them. */
 export type Revoked<T> =
@@ -81,7 +93,20 @@ export type KeyStore = {
     secrets: readonly [SecretHash, ...SecretHash[]],
   ) => Soon<Reading<FoundKey | null, KeysPort>>;
   /** Stores a key of a membership that has fewer than `activeMax` active ones at `created_at`. */
-  readonly add: (key: NewKey, activeMax: number) => Promise<Reading<AddedKey, KeysPort>>;
+  readonly add: (
+    key: NewKey,
+    activeMax: number,
+    by?: Actor,
+  ) => Promise<Reading<AddedKey, KeysPort>>;
+  /**
+   * Stores a key in the place of one of the same membership, under its name. The old one opens
+   * until `until`, or its own end, and no longer counts; one that is replaced is not again.
+   */
+  readonly replace: (
+    id: string,
+    key: NewKey,
+    until: UnixSeconds,
+  ) => Promise<Reading<ReplacedKey, KeysPort>>;
   /** Keys, newest first, the revoked and expired ones with them. */
   readonly list: (of: KeysOf) => Promise<Partly<readonly ApiKey[], KeysPort>>;
   /** Revokes by id or prefix, only among a membership's own keys where one is given. */
@@ -89,6 +114,7 @@ export type KeyStore = {
     idOrPrefix: string,
     at: UnixSeconds,
     membershipId: string | null,
+    by?: Actor,
   ) => Promise<Reading<Revoked<ApiKey>, KeysPort>>;
   /** Notes a use, later and at most once a minute for each key. It never waits and never fails. */
   readonly noteUse: (use: KeyUse) => void;

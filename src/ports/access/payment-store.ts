@@ -3,6 +3,7 @@
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
+import type { SecretHash } from './key-store.ts';
 import type { MembershipStatus, PlanName } from './membership-store.ts';
 
 /** The name of this port in readings. */
@@ -32,6 +33,8 @@ export type PaymentDelivery = {
   readonly type: string;
   readonly received_at: UnixSeconds;
   readonly asks: MembershipChange | 'unknown' | 'unreadable';
+  /** What the membership it is about signs in with; `null`: it tells none. */
+  readonly code: SecretHash | null;
   /** Without what it says of persons. */
   readonly body: string;
 };

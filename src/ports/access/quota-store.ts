@@ -24,6 +24,9 @@ export type Remaining = {
   readonly limit: number;
 };
 
+/** What was used of a daily allowance on a day. */
+export type DayOfUse = { readonly day: string; readonly used: number };
+
 /** The counters. */
 export type QuotaStore = {
   /** Charges one. It is stored before the promise resolves. */
@@ -32,6 +35,12 @@ export type QuotaStore = {
   readonly remaining: (allowance: Allowance) => Soon<Reading<Remaining, QuotaPort>>;
   /** The use, where it was seen here within two seconds or is spent; asks nobody. */
   readonly lastSeen: (allowance: Allowance) => number | null;
+  /** The use of each day from one to another (`2026-11-21`) that has any, in their order. */
+  readonly days: (
+    subject: string,
+    from: string,
+    to: string,
+  ) => Promise<Reading<readonly DayOfUse[], QuotaPort>>;
   /** The use that is stored now. */
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
 };

@@ -3,6 +3,7 @@
 // It refuses a key past its membership's limit, however many are made at once.
 
 import type { UnixSeconds } from '../../chain/time.ts';
+import type { AccessChange, Actor } from '../../ports/access/access-log.ts';
 import type {
   AddedKey,
   ApiKey,
@@ -12,8 +13,10 @@ import type {
   KeysOf,
   KeysPort,
   NewKey,
+  ReplacedKey,
 } from '../../ports/access/key-store.ts';
 import type { MembershipStatus, PlanName } from '../../ports/access/membership-store.ts';
+import { noteChange } from './access-changes.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
 import { type Database, epoch, onlyRow, type Param, type Session } from './engine/database.ts';
 import { secretLookUps } from './engine/secret-look-ups.ts';
@@ -34,6 +37,8 @@ type KeyRow = {
   readonly expires_at: UnixSeconds;
   readonly last_used_at: UnixSeconds | null;
   readonly revoked_at: UnixSeconds | null;
+  readonly name: string | null;
+  readonly replaced_at: UnixSeconds | null;
 };
 type FoundRow = KeyRow & {
   readonly hash: string;
@@ -45,11 +50,12 @@ type FoundRow = KeyRow & {
 };
 
 const COLUMNS = [
-  'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget',
+  'k.id, k.kind, k.membership_id, k.partner, k.prefix, k.monthly_budget, k.name',
   epoch('k.created_at'),
   epoch('k.expires_at'),
   epoch('k.last_used_at'),
   epoch('k.revoked_at'),
+  epoch('k.replaced_at'),
 ].join(', ');
 const FIND = `select ${COLUMNS}, encode(k.hash, 'hex') as hash, k.pepper, m.plan, m.status,
     ${epoch('m.created_at', 'member_since')}, ${epoch('m.updated_at', 'member_as_of')}
@@ -65,7 +71,9 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
   const uses = keyUses(database, readings, lookUps.forget);
   return {
     find: lookUps.find,
-    add: (key, activeMax) => lookUps.changed(() => add(database, key, activeMax)),
+    add: (key, activeMax, by = 'operator') =>
+      lookUps.changed(() => add(database, key, activeMax, by)),
+    replace: (id, key, until) => lookUps.changed(() => replace(database, id, key, until)),
     list: (of) =>
       readings.askList(KEYS_LISTED_MAX, 'keys', async (limit) => {
         const [where, params] = chosen(of);
@@ -76,11 +84,20 @@ export function keyTable(database: Database, context: ControlContext): KeyTable 
         );
         return rows.map(keyOf);
       }),
-    revoke: (idOrPrefix, at, membershipId) => {
+    revoke: (idOrPrefix, at, membershipId, by = 'operator') => {
       const only =
         membershipId === null ? null : { column: 'k.membership_id', value: membershipId };
-      const named = { table: 'api_keys k', columns: COLUMNS, idOrPrefix, at, only } as const;
-      return lookUps.changed(() => revokeOne<KeyRow, ApiKey>(database, { ...named, shown: keyOf }));
+      const named = {
+        table: 'api_keys k',
+        columns: COLUMNS,
+        idOrPrefix,
+        at,
+        only,
+        shown: keyOf,
+      } as const;
+      const noted = (session: Session, key: ApiKey) =>
+        noteChange(session, changeOf(key, at, by, 'key_revoked'));
+      return lookUps.changed(() => revokeOne<KeyRow, ApiKey>(database, { ...named, noted }));
     },
     noteUse: uses.note,
     underOtherSecrets: (pepper) => readings.ask(() => countOthers(database, pepper)),
@@ -120,8 +137,9 @@ function foundOf(row: FoundRow): FoundKey {
 }
 
 function keyOf(row: KeyRow): ApiKey {
-  const { id, prefix, created_at, expires_at, last_used_at, revoked_at } = row;
-  return { id, holder: holderOf(row), prefix, created_at, expires_at, last_used_at, revoked_at };
+  const { id, prefix, created_at, expires_at, last_used_at, revoked_at, name, replaced_at } = row;
+  const dated = { created_at, expires_at, last_used_at, revoked_at, replaced_at };
+  return { id, holder: holderOf(row), prefix, name, ...dated };
 }
 
 function holderOf(row: KeyRow): ApiKey['holder'] {
@@ -139,7 +157,12 @@ function chosen(of: KeysOf): [where: string, params: readonly Param[]] {
   return ['k.membership_id = $1', [of.membership_id]];
 }
 
-async function add(database: Database, key: NewKey, activeMax: number): Promise<AddedKey> {
+async function add(
+  database: Database,
+  key: NewKey,
+  activeMax: number,
+  by: Actor,
+): Promise<AddedKey> {
   return await database.transaction(async (session) => {
     const { holder } = key;
     if (holder.kind === 'sc') {
@@ -152,27 +175,82 @@ async function add(database: Database, key: NewKey, activeMax: number): Promise<
       const active = await countActive(session, holder.membership_id, key.created_at);
       if (active >= activeMax) return { outcome: 'limit', active };
     }
-    const rows = await session.query<KeyRow>(
-      `insert into api_keys as k
-         (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
-          created_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), to_timestamp($10))
-       returning ${COLUMNS}`,
-      [
-        key.id,
-        holder.kind,
-        holder.kind === 'sc' ? holder.membership_id : null,
-        holder.kind === 'scp' ? holder.partner : null,
-        holder.kind === 'scp' ? holder.monthly_budget : null,
-        key.secret.hash,
-        key.secret.pepper,
-        key.prefix,
-        key.created_at,
-        key.expires_at,
-      ],
-    );
-    return { outcome: 'added', key: keyOf(onlyRow(rows)) };
+    const added = await inserted(session, key);
+    await noteChange(session, changeOf(added, key.created_at, by, 'key_created'));
+    return { outcome: 'added', key: added };
   });
+}
+
+// What takes a key's place is no key more: until the old one ends both open, and one counts.
+async function replace(
+  database: Database,
+  id: string,
+  key: NewKey,
+  until: UnixSeconds,
+): Promise<ReplacedKey> {
+  return await database.transaction(async (session) => {
+    const { holder, created_at: at } = key;
+    if (holder.kind !== 'sc') throw new Error('keys: a key of no membership is not replaced');
+    const [old] = await session.query<KeyRow>(
+      `select ${COLUMNS} from api_keys k where k.id = $1 and k.membership_id = $2 for update`,
+      [id, holder.membership_id],
+    );
+    if (old === undefined) return { outcome: 'unknown' };
+    const isOver = old.revoked_at !== null || old.expires_at <= at || old.replaced_at !== null;
+    // While its own predecessor opens, a key is not replaced: at most two are open for one.
+    const rows = isOver
+      ? []
+      : await session.query(
+          `update api_keys k set replaced_at = to_timestamp($2),
+         expires_at = least(k.expires_at, to_timestamp($3))
+       where k.id = $1 and not exists (
+         select from api_keys p where p.membership_id = k.membership_id
+           and p.replaced_by = k.id and p.revoked_at is null and p.expires_at > to_timestamp($2))
+       returning k.id`,
+          [id, at, until],
+        );
+    if (rows.length === 0) return { outcome: 'replaced' };
+    const added = await inserted(session, { ...key, name: old.name });
+    await session.query('update api_keys set replaced_by = $2 where id = $1', [id, added.id]);
+    await noteChange(session, changeOf(keyOf(old), at, 'member', 'key_replaced'));
+    await noteChange(session, changeOf(added, at, 'member', 'key_created'));
+    return { outcome: 'added', key: added };
+  });
+}
+
+async function inserted(session: Session, key: NewKey): Promise<ApiKey> {
+  const { holder, name = null } = key;
+  const rows = await session.query<KeyRow>(
+    `insert into api_keys as k
+       (id, kind, membership_id, partner, monthly_budget, hash, pepper, prefix,
+        created_at, expires_at, name)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), to_timestamp($10), $11)
+     returning ${COLUMNS}`,
+    [
+      key.id,
+      holder.kind,
+      holder.kind === 'sc' ? holder.membership_id : null,
+      holder.kind === 'scp' ? holder.partner : null,
+      holder.kind === 'scp' ? holder.monthly_budget : null,
+      key.secret.hash,
+      key.secret.pepper,
+      key.prefix,
+      key.created_at,
+      key.expires_at,
+      name,
+    ],
+  );
+  return keyOf(onlyRow(rows));
+}
+
+function changeOf(
+  { holder, prefix: subject }: ApiKey,
+  at: UnixSeconds,
+  by_whom: Actor,
+  change: AccessChange['change'],
+) {
+  const membership_id = holder.kind === 'sc' ? holder.membership_id : null;
+  return { at, membership_id, by_whom, change, subject };
 }
 
 async function countActive(
@@ -182,7 +260,8 @@ async function countActive(
 ): Promise<number> {
   const rows = await session.query<{ n: number }>(
     `select count(*)::int as n from api_keys
-     where membership_id = $1 and revoked_at is null and expires_at > to_timestamp($2)`,
+     where membership_id = $1 and revoked_at is null and replaced_at is null
+       and expires_at > to_timestamp($2)`,
     [membershipId, at],
   );
   return onlyRow(rows).n;

@@ -14,6 +14,7 @@ import type {
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
 import { type Database, epoch, type Session } from './engine/database.ts';
 import { lockedMembership, recordMembership } from './memberships.ts';
+import { setSignInCode } from './sign-ins.ts';
 
 /** Deliveries are kept so long, those that wait for a plan without end: 400 days. */
 const KEPT_S = 400 * DAY_S;
@@ -45,7 +46,7 @@ export function paymentTable(database: Database, context: ControlContext): Payme
 
 async function recorded(
   session: Session,
-  { delivery_id, type, received_at, asks, body }: PaymentDelivery,
+  { delivery_id, type, received_at, asks, code, body }: PaymentDelivery,
   planOf: PlanOf,
 ): Promise<PaymentOutcome | 'repeated'> {
   const change = typeof asks === 'string' ? null : asks;
@@ -77,6 +78,7 @@ async function recorded(
     [received_at - KEPT_S],
   );
   if (typeof asks === 'string') return asks;
+  if (code !== null) await setSignInCode(session, asks.membership_id, code, asks.at);
   return settled(session, delivery_id, asks, planOf);
 }
 

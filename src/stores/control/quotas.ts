@@ -6,6 +6,7 @@ import type { Reading } from '../../evidence/reading.ts';
 import type {
   Allowance,
   Charge,
+  DayOfUse,
   QuotaPort,
   QuotaStore,
   Remaining,
@@ -86,6 +87,15 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
         return left(last === null ? used : last, limit);
       });
     },
+    days: (subject, from, to) =>
+      readings.ask(() =>
+        database.query<DayOfUse>(
+          `select q.period as day, q.used from quota_usage q
+           where q.subject = $1 and q.period between $2 and $3 and length(q.period) = $4
+           order by q.period`,
+          [subject, from, to, DAY_CHARS],
+        ),
+      ),
     lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
     usage,
   };
@@ -106,6 +116,8 @@ function checkAllowance({ subject, period, limit }: Allowance): void {
   }
 }
 
+/** A day is written so long; a shorter period is a month. */
+const DAY_CHARS = 'YYYY-MM-DD'.length;
 const LIMIT_MAX = 2_000_000_000;
 
 /** Charges of one subject and period under one limit, in the order of their coming. */

@@ -6,7 +6,8 @@ import { type ControlContext, controlReadings } from './engine/control-readings.
 import { type Database, epoch } from './engine/database.ts';
 
 const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s.seen_at')},
-    ${epoch('s.ended_at')} from sessions s where s.hash = any($1::bytea[]) limit 1`;
+    ${epoch('s.ended_at')} from sessions s where s.hash = any($1::bytea[])
+      or (s.previous_hash = any($1::bytea[]) and s.renewed_at > to_timestamp($2)) limit 1`;
 
 /** The sessions over the control database. */
 export function sessionTable(database: Database, context: ControlContext): SessionStore {
@@ -17,23 +18,46 @@ export function sessionTable(database: Database, context: ControlContext): Sessi
       return true as const;
     });
   return {
-    find: (secrets) =>
+    find: (secrets, renewedSince) =>
       ask(async () => {
-        const [found] = await database.query<Session>(FIND, [secrets.map(({ hash }) => hash)]);
+        const hashes = secrets.map(({ hash }) => hash);
+        const [found] = await database.query<Session>(FIND, [hashes, renewedSince]);
         return found === undefined ? null : found;
       }),
     add: ({ id, membership_id, secret, created_at }, dropBefore) =>
       done(
         `with gone as (
            delete from sessions where ended_at is not null or created_at < to_timestamp($6)
+         ), noted as (
+           insert into access_changes (at, membership_id, by_whom, change)
+           values (to_timestamp($5), $2, 'member', 'signed_in')
          )
-         insert into sessions (id, membership_id, hash, pepper, created_at, seen_at)
-         values ($1, $2, $3, $4, to_timestamp($5), to_timestamp($5))`,
+         insert into sessions (id, membership_id, hash, pepper, created_at, seen_at, renewed_at)
+         values ($1, $2, $3, $4, to_timestamp($5), to_timestamp($5), to_timestamp($5))`,
         [id, membership_id, secret.hash, secret.pepper, created_at, dropBefore],
       ),
+    renew: (id, { hash, pepper }, at, renewedBefore) =>
+      ask(async () => {
+        const [renewed] = await database.query<{ created_at: number }>(
+          `update sessions s set previous_hash = s.hash, hash = $2, pepper = $3,
+             renewed_at = to_timestamp($4)
+           where s.id = $1 and s.ended_at is null and s.renewed_at <= to_timestamp($5)
+           returning ${epoch('s.created_at')}`,
+          [id, hash, pepper, at, renewedBefore],
+        );
+        return renewed === undefined ? null : renewed.created_at;
+      }),
     seen: (id, at) =>
       done('update sessions set seen_at = to_timestamp($2) where id = $1', [id, at]),
     end: (id, at) =>
-      done('update sessions set ended_at = to_timestamp($2) where id = $1', [id, at]),
+      done(
+        `with ended as (
+           update sessions set ended_at = to_timestamp($2) where id = $1 and ended_at is null
+           returning membership_id
+         )
+         insert into access_changes (at, membership_id, by_whom, change)
+         select to_timestamp($2), membership_id, 'member', 'signed_out' from ended`,
+        [id, at],
+      ),
   };
 }

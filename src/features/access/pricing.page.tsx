@@ -1,0 +1,63 @@
+// Answers one question: what does each plan hold?
+
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import type { ShownPlan } from './settings.contract.ts';
+
+const PATH = '/pricing';
+const TITLE = 'Plans';
+
+/** The page of the plans. */
+export function plansPage(facts: PageFacts, plans: readonly ShownPlan[]): string {
+  return page({ ...facts, title: TITLE, current: PATH, children: <Plans plans={plans} /> });
+}
+
+const number = (value: number): string => value.toLocaleString('en');
+
+function Plans({ plans }: { plans: readonly ShownPlan[] }) {
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        Every plan opens every route that reads: each answer with its sources, its age and what was
+        not checked.
+      </p>
+      <ul class="plans">
+        {plans.map((plan) => (
+          <li key={plan.name} class="panel">
+            <h2>{plan.title}</h2>
+            <p class="figure">
+              {number(plan.daily_requests)} <span class="quiet">requests a day</span>
+            </p>
+            <dl class="facts">
+              <dt>Active keys</dt>
+              <dd>{number(plan.active_keys)}</dd>
+              <dt>Fair use</dt>
+              <dd>{number(plan.per_minute_ceiling)} a minute</dd>
+              <dt>Bulk screen</dt>
+              <dd>{plan.bulk_screen ? '500 at once' : 'not in this plan'}</dd>
+            </dl>
+            {plan.checkout !== null && (
+              <p>
+                <a class="button" href={plan.checkout} rel="noreferrer">
+                  Choose {plan.title}
+                </a>
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+      <h2>How it is counted</h2>
+      <p class="prose">
+        The requests of a UTC day are counted over all keys of a membership; they begin anew at
+        midnight UTC. An answer is one request, whatever it says; what is refused costs nothing. The
+        figure a minute is fair use: it is not enforced.
+      </p>
+      {plans.every(({ checkout }) => checkout === null) && (
+        <p class="prose">To buy a plan here, ask whoever runs this service.</p>
+      )}
+      <p class="prose">
+        Bought one? <a href="/activate">Sign in</a> with your membership id and create a key.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+// Answers one question: how many requests were charged on each day? A picture, and the same as a
+// table.
+
+import type { DayShown } from './settings.contract.ts';
+
+const WIDTH = 720;
+const HEIGHT = 190;
+const LEFT = 62;
+const TOP = 12;
+const BASE = 150;
+const BAR_SHARE = 0.72;
+/** Slots of the picture, so that few days do not make wide bars. */
+const SLOTS_MIN = 14;
+
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
+const number = (value: number): string => value.toLocaleString('en');
+
+/** The use by day. */
+export function UsageChart({ days }: { days: readonly DayShown[] }) {
+  const highest = Math.max(...days.map(usedOn));
+  const top = ceilingOf(Math.max(1, highest));
+  const slots = Math.max(days.length, SLOTS_MIN);
+  const slot = (WIDTH - LEFT) / slots;
+  const height = (used: number) => ((BASE - TOP) * used) / top;
+  const total = days.reduce((sum, day) => sum + usedOn(day), 0);
+  return (
+    <figure class="plot wide">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="usage-title">
+        <title id="usage-title">
+          {`Requests by day: ${number(total)} in all, at most ${number(highest)} on one`}
+        </title>
+        {[0, top / 2, top].map((tick) => (
+          <g key={tick}>
+            <line
+              class="grid"
+              x1={LEFT}
+              x2={WIDTH}
+              y1={BASE - height(tick)}
+              y2={BASE - height(tick)}
+            />
+            <text x={LEFT - 8} y={BASE - height(tick) + 4} text-anchor="end">
+              {SHORT.format(tick)}
+            </text>
+          </g>
+        ))}
+        {days.map((one, i) => (
+          <rect
+            key={one.day}
+            class="bar"
+            data-day={one.day}
+            x={LEFT + (slots - days.length + i) * slot + (slot * (1 - BAR_SHARE)) / 2}
+            y={BASE - height(usedOn(one))}
+            width={slot * BAR_SHARE}
+            height={height(usedOn(one))}
+          >
+            <title>{`${one.day}: ${number(usedOn(one))}`}</title>
+          </rect>
+        ))}
+        <Ends days={days} slots={slots} slot={slot} />
+      </svg>
+      <figcaption>
+        Requests that were charged, by UTC day, over all keys of the membership; today so far.
+      </figcaption>
+      <details>
+        <summary>The same as a table</summary>
+        <table class="tight">
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Requests</th>
+            </tr>
+          </thead>
+          <tbody>
+            {days.toReversed().map((one) => (
+              <tr key={one.day}>
+                <td>{one.day}</td>
+                <td>{number(usedOn(one))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  );
+}
+
+type EndsProps = { days: readonly DayShown[]; slots: number; slot: number };
+
+function Ends({ days, slots, slot }: EndsProps) {
+  const [first] = days;
+  const last = days.at(-1);
+  const under = HEIGHT - 18;
+  return (
+    <>
+      {first !== undefined && first !== last && (
+        <text x={LEFT + (slots - days.length) * slot} y={under}>
+          {first.day}
+        </text>
+      )}
+      {last !== undefined && (
+        <text x={WIDTH} y={under} text-anchor="end">
+          {last.day}
+        </text>
+      )}
+    </>
+  );
+}
+
+// A counter that was read and has no row of a day was not charged on it.
+const UNCHARGED = 0;
+
+function usedOn({ used }: DayShown): number {
+  return used === undefined ? UNCHARGED : used;
+}
+
+/** The top of the scale: the next of 1, 2, 4, 6, 8 times a power of ten, and at least 2. */
+function ceilingOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= most);
+  return Math.max(2, (step === undefined ? 10 : step) * power);
+}

@@ -1,0 +1,120 @@
+// Does a person get from a purchase to a key that is used and revoked, in a real browser? Against
+// the service as it starts, with the payment platform's stand-in, and without JavaScript; then each
+// page of it in light and dark, on a desk and on a phone.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, VIEWS } from './testing/browser.ts';
+import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
+import { type Program, startSimulated } from './testing/program.ts';
+import { SANDBOX_PARTY } from './world/listed-parties.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
+const SECRET = 'ws_a1b2c3d4e5f6a7b8';
+const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
+const ID = 'mem_Qx7Lk2Vw9TzB4n';
+const LISTED = String(SANDBOX_PARTY.addresses[0]?.address);
+
+describe.skipIf(NO_BROWSER !== null)(`a member ${NO_BROWSER ?? 'in Chromium'}`, () => {
+  const home = mkdtempSync(join(tmpdir(), 'exhibit-members-'));
+  let service: Program;
+  let base = '';
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    const env = { EXHIBIT_PAYMENT_WEBHOOK_SECRET: SECRET, EXHIBIT_PLANS: 'plan_desk:desk' };
+    const started = await startSimulated({ cwd: home, env });
+    service = started.program;
+    base = started.base_url;
+    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    // Everything is done by forms of HTML: no page needs a script.
+    context = await browser.newContext({ javaScriptEnabled: false });
+    page = await context.newPage();
+  });
+  afterAll(async () => {
+    await browser.close();
+    service.child.kill('SIGKILL');
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** How many requests the chart shows for today, by its table and by its picture. */
+  async function chartOfToday(): Promise<{ table: string; bar: string }> {
+    await page.goto(`${base}/settings`);
+    const today = new Date().toISOString().slice(0, 10);
+    const row = page.locator('figure tr', { hasText: today });
+    const bar = page.locator(`rect[data-day="${today}"] title`);
+    return {
+      table: String(await row.locator('td').last().textContent()),
+      bar: String(await bar.textContent()).replace(`${today}: `, ''),
+    };
+  }
+
+  const ask = (key: string) =>
+    fetch(`${base}/api/v1/wallet/${LISTED}/ofac`, { headers: { authorization: `Bearer ${key}` } });
+
+  test('goes from a purchase to a key, its use, its end and a 402', async () => {
+    const at = Math.floor(Date.now() / 1_000);
+    const body = membershipEvent({ at, id: ID, license_key: CODE });
+    const signed = deliveryHeaders([SECRET], 'msg_walk', at, body);
+    const headers = { 'content-type': 'application/json', ...signed };
+    const sent = await fetch(`${base}/webhooks/payments`, { method: 'POST', headers, body });
+    expect([sent.status, await sent.json()]).toEqual([200, { received: true, outcome: 'applied' }]);
+
+    await page.goto(`${base}/settings`);
+    expect(await page.locator('h1').textContent()).toBe('Not signed in');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Membership id').fill(ID);
+    await page.getByLabel('Code').fill(CODE);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(new URL(page.url()).pathname).toBe('/settings');
+    expect(await page.locator('main').textContent()).toContain('Desk');
+    expect(await chartOfToday()).toEqual({ table: '0', bar: '0' });
+
+    await page.getByLabel(/^Name of a new key/).fill('Walked');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const key = String(await page.locator('pre.secret').textContent()).trim();
+    expect(key).toMatch(/^sc_[0-9A-Za-z]{49}$/);
+
+    for (let i = 0; i < 3; i += 1) expect((await ask(key)).status).toBe(200);
+    expect(await chartOfToday()).toEqual({ table: '3', bar: '3' });
+    expect(await page.content()).not.toContain(key);
+
+    const listed = page.locator('.keys li', { hasText: 'Walked' });
+    await listed.getByText('Revoke', { exact: true }).click();
+    await listed.getByRole('button', { name: 'Revoke Walked' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('revoked');
+    const refused = await ask(key);
+    expect([refused.status, Object(await refused.json()).reason]).toEqual([
+      402,
+      'unknown_membership',
+    ]);
+  });
+
+  test('is told by the start how to open the settings of the demo membership, once', async () => {
+    const [link = ''] = /http\S+\/activate\?link=\S+/.exec(service.out()) ?? [];
+    const other = await browser.newContext();
+    const demo = await other.newPage();
+    await demo.goto(link);
+    await demo.getByRole('button', { name: 'Sign in' }).click();
+    expect(await demo.locator('main').textContent()).toContain('mem_simulated_demo');
+    await demo.goto(link);
+    await demo.getByRole('button', { name: 'Sign in' }).click();
+    expect(await demo.getByRole('alert').textContent()).toContain('does not open');
+    await other.close();
+  });
+
+  const views = ['/settings', '/activate', '/pricing'].flatMap((path) =>
+    VIEWS.map((view) => ({ path, ...view })),
+  );
+  test.each(views)('$path, $colorScheme, $width wide', async ({ path, ...view }) => {
+    await page.goto(`${base}/settings`);
+    expect(await page.locator('h1').textContent()).toBe('Settings');
+    const storageState = await context.storageState();
+    await lookAt(browser, { base, path, ...view, storageState });
+  });
+});

@@ -1,0 +1,251 @@
+// What may a browser do with a membership? Over a socket, on a real store.
+
+import { describe, expect, test } from 'vitest';
+import { SESSION_GRACE_S, SESSION_RENEWED_EACH_S } from './access/session.ts';
+import { LINK_LIFETIME_S, TRIES_MAX, TRIES_WINDOW_S } from './access/sign-in.ts';
+import { embeddedControl } from './testing/control-store.ts';
+import {
+  bought,
+  CODE,
+  idsIn,
+  MINE,
+  START,
+  serveMembers,
+  THEIRS,
+} from './testing/member-service.ts';
+
+const DAY_S = 86_400;
+const fresh = embeddedControl();
+
+describe('signing in', () => {
+  test('a link signs in once, after a button: to look at it uses nothing', async () => {
+    const { send, post, linkOf } = await serveMembers(fresh, fetch);
+    const link = linkOf(MINE);
+    for (let i = 0; i < 3; i += 1) {
+      const page = await send('GET', `/activate?link=${link}`);
+      expect([page.status, page.cookie]).toEqual([200, null]);
+      expect(page.text).toContain(MINE);
+    }
+    const signed = await post('/activate', { link });
+    expect([signed.status, signed.headers.get('location')]).toEqual([303, '/settings']);
+    expect(signed.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax$/);
+    expect((await post('/activate', { link })).status).toBe(401);
+  });
+
+  test('of many who use one link together one is signed in', async () => {
+    const { post, linkOf } = await serveMembers(fresh, fetch);
+    const link = linkOf(MINE);
+    const said = await Promise.all(Array.from({ length: 6 }, () => post('/activate', { link })));
+    expect(said.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401, 401, 401]);
+  });
+
+  test('a link that is changed, old, of another secret or of no membership opens nothing', async () => {
+    const { send, post, linkOf, later } = await serveMembers(fresh, fetch);
+    const link = linkOf(MINE);
+    const [id, ...rest] = link.split('.');
+    const swapped = [THEIRS, ...rest].join('.');
+    const longer = [id, String(START + 10 * DAY_S), ...rest.slice(1)].join('.');
+    for (const wrong of [swapped, longer, link.slice(0, -1), `${link}A`, '', linkOf('mem_none')]) {
+      expect([wrong, (await post('/activate', { link: wrong })).status]).toEqual([wrong, 401]);
+    }
+    expect((await send('GET', `/activate?link=${swapped}`)).text).not.toContain(THEIRS);
+    later(LINK_LIFETIME_S + 2);
+    expect((await post('/activate', { link })).status).toBe(401);
+  });
+
+  test('the code of a purchase signs in, again and again, to its own membership alone', async () => {
+    const served = await serveMembers(fresh, fetch);
+    const { post } = served;
+    await bought(served);
+    const right = { membership_id: MINE, code: CODE };
+    expect((await post('/activate', right)).status).toBe(303);
+    expect((await post('/activate', { ...right, code: ` ${CODE} ` })).status).toBe(303);
+    for (const wrong of [
+      { membership_id: THEIRS, code: CODE },
+      { membership_id: MINE, code: CODE.slice(1) },
+      { membership_id: MINE, code: CODE.toLowerCase() },
+      { membership_id: MINE },
+      {},
+    ]) {
+      expect((await post('/activate', wrong)).status).toBe(401);
+    }
+  });
+
+  test('whether a membership exists shows in no text, no header and no work', async () => {
+    const served = await serveMembers(fresh, fetch);
+    const { post, asked } = served;
+    await bought(served);
+    const tried = async (membership_id: string) => {
+      asked.length = 0;
+      const { status, text, headers } = await post('/activate', { membership_id, code: 'wrong' });
+      const named = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+      return { status, text, headers: named, asked: [...asked] };
+    };
+    const known = await tried(MINE);
+    expect(known.status).toBe(401);
+    // Two questions of the store: how often was it tried, and which code is it.
+    expect(known.asked).toHaveLength(2);
+    for (const other of [THEIRS, 'mem_not_there', '../..', "' or 1=1", 'é', '']) {
+      expect(await tried(other)).toEqual(known);
+    }
+  });
+
+  test('codes are tried so often and no more, for one that exists as for one that does not', async () => {
+    const served = await serveMembers(fresh, fetch);
+    const { post, linkOf, later } = served;
+    await bought(served);
+    for (const membership_id of [MINE, 'mem_not_there']) {
+      for (let i = 0; i < TRIES_MAX; i += 1) {
+        expect((await post('/activate', { membership_id, code: `${i}` })).status).toBe(401);
+      }
+      expect((await post('/activate', { membership_id, code: CODE })).status).toBe(429);
+    }
+    // Who was locked out by another still comes in by a link, and by the code when it is over.
+    expect((await post('/activate', { link: linkOf(MINE) })).status).toBe(303);
+    later(TRIES_WINDOW_S + 1);
+    expect((await post('/activate', { membership_id: MINE, code: CODE })).status).toBe(303);
+  });
+
+  test('another site cannot sign a browser in, by a code or a link', async () => {
+    const served = await serveMembers(fresh, fetch);
+    const { post, linkOf } = served;
+    await bought(served);
+    for (const from of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
+      for (const fields of [{ membership_id: MINE, code: CODE }, { link: linkOf(MINE) }]) {
+        const said = await post('/activate', fields, from);
+        expect([said.status, said.cookie]).toEqual([403, null]);
+      }
+    }
+  });
+
+  test('a session that a browser was given beforehand is never the one that signs in', async () => {
+    const { post, send, linkOf, browser } = await serveMembers(fresh, fetch);
+    const planted = (await browser(THEIRS)).cookie;
+    const made = `exhibit=${'A'.repeat(43)}`;
+    for (const cookie of [planted, made]) {
+      const signed = await post('/activate', { link: linkOf(MINE) }, { cookie });
+      expect(signed.cookie).not.toBe(cookie);
+      expect((await send('GET', '/settings', { cookie: String(signed.cookie) })).text).toContain(
+        MINE,
+      );
+    }
+    expect((await send('GET', '/settings', { cookie: planted })).text).not.toContain(MINE);
+    expect((await send('GET', '/settings', { cookie: made })).status).toBe(401);
+  });
+
+  test('the token of a session changes with age, and the one before ends', async () => {
+    const { browser, send, later } = await serveMembers(fresh, fetch);
+    const { cookie } = await browser();
+    expect((await send('GET', '/settings', { cookie })).cookie).toBeNull();
+    later(SESSION_RENEWED_EACH_S);
+    const [first, second] = await Promise.all([
+      send('GET', '/settings', { cookie }),
+      send('GET', '/settings', { cookie }),
+    ]);
+    const renewed = [first, second].flatMap((one) => one?.cookie ?? []);
+    // Of two requests that come together one gets the new token, and both are answered.
+    expect([first?.status, second?.status, renewed.length]).toEqual([200, 200, 1]);
+    later(SESSION_GRACE_S + 1);
+    expect((await send('GET', '/settings', { cookie })).status).toBe(401);
+    expect((await send('GET', '/settings', { cookie: String(renewed[0]) })).status).toBe(200);
+  });
+
+  test('signing out ends the session on the server too', async () => {
+    const { browser, send } = await serveMembers(fresh, fetch);
+    const { cookie, act } = await browser();
+    const said = await act('/sign-out');
+    expect([said.status, said.headers.get('location')]).toEqual([303, '/activate']);
+    expect(said.headers.get('set-cookie')).toMatch(/^exhibit=; .*Max-Age=0/);
+    expect((await send('GET', '/settings', { cookie })).status).toBe(401);
+  });
+});
+
+describe('the settings', () => {
+  test('a key is shown once, opens, counts, is seen as used, is revoked and opens nothing', async () => {
+    const { browser, use, later, keys } = await serveMembers(fresh, fetch);
+    const { key, page, act } = await browser();
+    const { created, text } = await key('Nightly <screen>');
+    expect(created.status).toBe(200);
+    expect(created.headers.get('cache-control')).toBe('no-store');
+    expect((await use(text)).status).toBe(200);
+    expect((await use(text)).status).toBe(200);
+    await keys.close();
+    const shown = await page();
+    expect(shown).not.toContain(text);
+    expect(shown).toContain(text.slice(0, 11));
+    expect(shown).toContain('Nightly &lt;screen>');
+    expect(shown).toMatch(/last used 20\d\d-/);
+    expect(shown).toMatch(/<dd>2 of 1,000/);
+    expect(shown).toMatch(/data-day="2026-09-21"[^>]*><title>2026-09-21: 2</);
+    const [id] = idsIn(shown);
+    expect((await act(`/settings/keys/${id}/revoke`)).status).toBe(303);
+    later(10);
+    const refused = await use(text);
+    expect(refused.status).toBe(402);
+    expect(refused.text).toContain('"reason":"unknown_membership"');
+    const after = await page();
+    expect(after).toContain('Keys that ended');
+    for (const words of ['Key created', 'Key revoked', 'Signed in']) expect(after).toContain(words);
+  });
+
+  test('a plan holds five active keys, and a replaced one does not count', async () => {
+    const { browser, later } = await serveMembers(fresh, fetch);
+    const { key, page, act } = await browser();
+    for (let i = 0; i < 5; i += 1) {
+      expect((await key(`key ${i}`)).created.status).toBe(200);
+      later(1);
+    }
+    expect((await key('one more')).created.status).toBe(409);
+    const [newest] = idsIn(await page());
+    expect((await act(`/settings/keys/${newest}/replace`, { overlap: '1' })).status).toBe(200);
+    expect(idsIn(await page())).toHaveLength(6);
+    expect((await key('one more')).created.status).toBe(409);
+    expect(await page()).toContain('5 of 5 active keys');
+  });
+
+  test('a replaced key opens beside the new one until its time, and is not replaced twice', async () => {
+    const { browser, use, later } = await serveMembers(fresh, fetch);
+    const { key, page, act } = await browser();
+    const { text: old } = await key('Nightly');
+    const [id] = idsIn(await page());
+    const replaced = await act(`/settings/keys/${id}/replace`, { overlap: '24' });
+    const text = /sc_[0-9A-Za-z]{49}/.exec(replaced.text)?.[0] ?? '';
+    expect(text).not.toBe(old);
+    expect(replaced.text).toContain('Nightly');
+    for (const one of [old, text]) expect((await use(one)).status).toBe(200);
+    expect((await act(`/settings/keys/${id}/replace`, { overlap: '1' })).status).toBe(409);
+    // Nor is the new one while the old one opens: there are never three for one.
+    for (const other of idsIn(await page())) {
+      const said = await act(`/settings/keys/${other}/replace`, { overlap: '168' });
+      expect(said.status).toBe(409);
+    }
+    later(DAY_S);
+    expect((await use(old)).status).toBe(402);
+    expect((await use(text)).status).toBe(200);
+  });
+
+  test('a membership that is not active gets no key and says so; its keys open nothing', async () => {
+    const { browser, use, memberships, later, now } = await serveMembers(fresh, fetch);
+    const { key, page } = await browser();
+    const { text } = await key('Nightly');
+    later(5);
+    const ended = { membership_id: MINE, plan: 'analyst', status: 'inactive' } as const;
+    await memberships.record({ ...ended, at: now() });
+    later(5);
+    expect((await use(text)).status).toBe(402);
+    expect((await key('another')).created.status).toBe(409);
+    expect(await page()).toContain('This membership is not active.');
+  });
+
+  test('a store that is silent is no empty list of keys and no quiet day', async () => {
+    const { browser, send, store } = await serveMembers(fresh, fetch);
+    const { cookie } = await browser();
+    store.silence('it was silenced');
+    expect((await send('GET', '/settings', { cookie })).status).toBe(503);
+  });
+});

@@ -1,0 +1,76 @@
+// How is a page looked at in a real browser: its policy, its hosts, its width, its contrast?
+
+import { existsSync } from 'node:fs';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** The browser of this machine; `undefined` where there is none. */
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
+  existsSync(path),
+);
+/** Why nothing is looked at, or `null`. */
+export const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
+export const BROWSER_ARGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+];
+
+/** Light and dark, on a desk and on a phone. */
+export const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [1200, 390].map((width) => ({ colorScheme, width })),
+);
+
+type Looked = (typeof VIEWS)[number] & {
+  readonly base: string;
+  readonly path: string;
+  readonly storageState?: NonNullable<BrowserContextOptions['storageState']>;
+};
+
+/** Opens a page of the simulated world and holds it against what every page promises. */
+export async function lookAt(
+  browser: Browser,
+  { base, path, colorScheme, width, storageState }: Looked,
+): Promise<void> {
+  const context = await browser.newContext({
+    colorScheme,
+    viewport: { width, height: 800 },
+    ...(storageState === undefined ? {} : { storageState }),
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (fault) => complaints.push(String(fault)));
+  page.on('request', (asked) => {
+    if (asked.url().startsWith('http')) hosts.add(new URL(asked.url()).origin);
+  });
+  await page.goto(base + path);
+  expect(complaints).toEqual([]);
+  expect([...hosts]).toEqual([base]);
+  expect(await page.locator('h1').isVisible()).toBe(true);
+  expect(await page.getByText('Everything served here is made up').isVisible()).toBe(true);
+  const size = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+  expect(await page.evaluate(size)).toBe(true);
+  const ink = 'getComputedStyle(document.body).color';
+  const paper = 'getComputedStyle(document.body).backgroundColor';
+  const contrast = contrastOf(String(await page.evaluate(ink)), String(await page.evaluate(paper)));
+  expect(contrast).toBeGreaterThan(4.5);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe(
+    'Skip to the content',
+  );
+  await context.close();
+}
+
+/** The contrast of two colours as WCAG 2.2 defines it. */
+function contrastOf(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminanceOf(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [...colour.matchAll(/[\d.]+/g)].map(([part]) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}

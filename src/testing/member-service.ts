@@ -1,0 +1,112 @@
+// What do a browser and the payment platform meet, over a socket: the pages of memberships as they
+// are composed, with the server's own guards, on a real store under a clock to move.
+
+import { afterEach, expect } from 'vitest';
+import { createGate } from '../access/gate.ts';
+import { mountedPage } from '../compose/documents.ts';
+import { members as membersFeature } from '../compose/features/members.ts';
+import { createHttp } from '../transport/http.ts';
+import { createMeters } from '../transport/metrics.ts';
+import type { FreshStore } from './control-store.ts';
+import { gatedRoute } from './gated-route.ts';
+import { membersIn, WEBHOOK_SECRET } from './members.ts';
+import { deliveryHeaders, membershipEvent } from './payment-platform.ts';
+
+/** When the clock stands still first, Unix seconds. */
+export const START = 1_790_000_000;
+/** The membership of whoever is signed in, and another. */
+export const MINE = 'mem_mine';
+export const THEIRS = 'mem_theirs';
+/** The code of a purchase. */
+export const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
+const FORM = 'application/x-www-form-urlencoded';
+
+const apps: { close: () => Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+type Headers = { readonly [name: string]: string };
+
+/** Serves two memberships of the Analyst plan, asked by the fetch of a test; closes after it. */
+export async function serveMembers(fresh: FreshStore, ask: typeof fetch) {
+  const store = fresh();
+  const asked: string[] = [];
+  const database = {
+    ...store,
+    query: (...call: Parameters<typeof store.query>) => {
+      asked.push(call[0]);
+      return store.query(...call);
+    },
+  } as typeof store;
+  let at = START;
+  const now = () => at;
+  const made = membersIn(database, now);
+  for (const membership_id of [MINE, THEIRS]) {
+    await made.memberships.record({ membership_id, plan: 'analyst', status: 'active', at });
+  }
+  const given = { members: made.members, service: { base: () => 'https://exhibit.example' } };
+  const facts = { simulated: false, version: '0.0.0', links: [] };
+  const quiet = () => undefined;
+  const app = createHttp({
+    mounted: [...membersFeature.pages.map((page) => mountedPage(page, given, facts)), gatedRoute],
+    gate: createGate({ ...made, durable: true }, now),
+    sessions: made.browsers,
+    refusalPage: ({ code }) => `<h1>${code}</h1>`,
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now,
+    budgetMs: 1_000,
+    trustProxy: false,
+  });
+  apps.push(app);
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const send = async (method: string, path: string, headers: Headers = {}, body?: string) => {
+    const sent = { method, headers, redirect: 'manual' as const };
+    const reply = await ask(origin + path, body === undefined ? sent : { ...sent, body });
+    const cookie = reply.headers.get('set-cookie')?.split(';')[0] ?? null;
+    return { status: reply.status, headers: reply.headers, cookie, text: await reply.text() };
+  };
+  const post = (path: string, fields: object, more: Headers = {}) =>
+    send(
+      'POST',
+      path,
+      { origin, 'content-type': FORM, ...more },
+      new URLSearchParams(Object.entries(fields)).toString(),
+    );
+  const linkOf = (id: string) => made.signIn.mintLink(id);
+  /** A browser that is signed in: what it sends, and what its page says. */
+  const browser = async (id = MINE) => {
+    const { cookie } = await post('/activate', { link: linkOf(id) });
+    if (cookie === null) throw new Error('not signed in');
+    const page = async () => (await send('GET', '/settings', { cookie })).text;
+    const token = /name="form_token" value="([\w-]+)"/.exec(await page())?.[1] ?? '';
+    const act = (path: string, fields: object = {}) =>
+      post(path, { ...fields, form_token: token }, { cookie });
+    const key = async (name: string) => {
+      const created = await act('/settings/keys', { name });
+      return { created, text: /sc_[0-9A-Za-z]{49}/.exec(created.text)?.[0] ?? '' };
+    };
+    return { cookie, token, page, act, key };
+  };
+  const use = (key: string) => send('GET', '/api/v1/probe', { authorization: `Bearer ${key}` });
+  const later = (seconds: number) => {
+    at += seconds;
+  };
+  return { ...made, store, asked, origin, send, post, linkOf, browser, use, later, now };
+}
+
+type Served = Awaited<ReturnType<typeof serveMembers>>;
+
+/** A membership with a code, as a purchase leaves it. */
+export async function bought({ send, now }: Served, id = MINE): Promise<void> {
+  const body = membershipEvent({ id, at: now() + 1, plan: 'plan_analyst', license_key: CODE });
+  const signed = deliveryHeaders([WEBHOOK_SECRET], `msg_${id}`, now(), body);
+  const headers = { 'content-type': 'application/json', ...signed };
+  expect((await send('POST', '/webhooks/payments', headers, body)).status).toBe(200);
+}
+
+/** Every id of a key that a page names. */
+export function idsIn(page: string): string[] {
+  return [...page.matchAll(/\/settings\/keys\/(key_\w+)\/revoke/g)].map(([, id]) => String(id));
+}

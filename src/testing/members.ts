@@ -1,0 +1,44 @@
+// What do the pages of memberships rest on in a test: real stores, and a still clock to move.
+
+import { mintKey } from '../access/key.ts';
+import { PLANS } from '../access/plan.ts';
+import { deriveSecrets, hashesOf } from '../access/secret.ts';
+import { createSessions } from '../access/session.ts';
+import { createSignIn } from '../access/sign-in.ts';
+import { webhookKey } from '../access/webhook.ts';
+import type { Members } from '../compose/feature.ts';
+import type { Database } from '../stores/control/engine/database.ts';
+import { accessIn } from './control-store.ts';
+
+/** The secret of the payment platform in tests. */
+export const WEBHOOK_SECRET = 'ws_a1b2c3d4e5f6a7b8';
+const SOLD: ReadonlyMap<string | null, 'analyst' | 'desk'> = new Map([
+  ['plan_desk', 'desk'],
+  ['plan_analyst', 'analyst'],
+]);
+
+/** Memberships over a control store, under a clock of Unix seconds. */
+export function membersIn(database: Database, now: () => number) {
+  const stores = accessIn(database, () => now() * 1_000);
+  const secrets = deriveSecrets('a root secret of the tests', null);
+  const sessions = createSessions(stores.sessions, secrets, false, now);
+  const signIn = createSignIn(stores.signIns, sessions, secrets, now);
+  const warned: object[] = [];
+  const members: Members = {
+    payments: {
+      keys: [webhookKey(WEBHOOK_SECRET)],
+      planOf: ({ plan_id }) => SOLD.get(plan_id) ?? null,
+      payments: stores.payments,
+      hashCode: (code) => hashesOf(code, secrets)[0],
+      warn: (facts) => warned.push(facts),
+    },
+    signIn: { signIn, sessions },
+    settings: {
+      ...stores,
+      sessions,
+      mintKey: (holder) => mintKey(holder, secrets, now()),
+    },
+    plans: Object.values(PLANS).map((plan) => ({ ...plan, checkout: null })),
+  };
+  return { ...stores, browsers: sessions, signIn, secrets, members, warned };
+}

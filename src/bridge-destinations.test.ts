@@ -2,11 +2,14 @@
 // by its terms, for each protocol; what differs in path, amount, recipient or deadline is not.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Answer } from './contract/answer.ts';
 import { Read } from './evidence/reading.ts';
-import { type Destination, destinationOf } from './features/bridges/destination.ts';
+import { type Destination, destinationOf, sentences } from './features/bridges/destination.ts';
 import { decodeReceipt } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
+import { walletBridges } from './features/bridges/wallet-bridges.contract.ts';
 import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges/bridge-registry.ts';
+import { statusPages } from './sources/bridge-status/status-page.ts';
 import { nodeArrivals } from './sources/evm/arrivals-node.ts';
 import { nodeReceipts } from './sources/evm/receipts-node.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -21,8 +24,10 @@ import {
   type Terms,
   TOKEN,
 } from './testing/bridge-pairs.ts';
+import { asked, portsOf, token } from './testing/bridge-trace.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { logOf } from './testing/event-logs.ts';
+import { memoryTransfer } from './testing/memory/transfers.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -86,11 +91,14 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     new Map((['ethereum', 'base'] as const).map((chain) => [chain, chains[chain].rpc] as const));
   const now = () => Math.floor(Date.now() / 1_000);
   const bounds = { simulated: false, now, timeMs: 20_000, rangesMax: 30 } as const;
-  const arrivals = () => nodeArrivals({ nodes: nodes(), ...bounds });
-  const told = ({ state, reason, ...rest }: Destination) => ({
+  const noPages = statusPages({ pages: new Map(), now, timeMs: 0 });
+  const arrivals = () => {
+    return { ...nodeArrivals({ nodes: nodes(), ...bounds }), ...noPages };
+  };
+  const told = ({ state, reasons, ...rest }: Destination) => ({
     ...rest,
     state: state instanceof Read ? state.value : state,
-    reason: reason === null ? null : reason.reason,
+    reason: sentences(reasons),
   });
 
   /** Sends what a pair sends, by these terms. */
@@ -103,10 +111,10 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const event = events.find(({ kind }) => kind === 'bridge');
     const time = await arrivals().timeOf('ethereum', reading.value.block, SIGNAL);
     if (event === undefined || !(time instanceof Read)) throw new Error('nothing was sent');
-    const asked = { event, at: time.value };
+    const what = { event, chain: 'ethereum', tx, at: time.value } as const;
     const where = async () =>
-      told(await destinationOf(arrivals(), ofProtocol(pair.protocol), asked, SIGNAL));
-    return { tx, where };
+      told(await destinationOf(arrivals(), ofProtocol(pair.protocol), what, SIGNAL));
+    return { tx, where, block: reading.value.block };
   }
 
   // One contract logs for every protocol here: each is asked about with its own rows alone.
@@ -167,6 +175,34 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     },
   );
 
+  test('a trace tells a deposit as on its way, and as matched when it arrives', async () => {
+    const [pair] = PAIRS;
+    if (pair === undefined) throw new Error('no pair');
+    const terms = termsOf();
+    const { tx, block } = await sentBy(pair, terms);
+    const asset = { token: TOKEN, raw_amount: terms.amount + 1n, tx, block, initiator: ALICE };
+    const paid = memoryTransfer(block, ALICE, chains.ethereum.echo, token(asset));
+    const own = ofProtocol('across').map((row) => ({ ...row, name: 'SpokePool' }));
+    const ports = {
+      ...portsOf({ transfers: [{ ...paid, at: now() }], rows: own }),
+      transactionReceipts: nodeReceipts({ nodes: nodes(), simulated: false, now }),
+      bridgeArrivals: arrivals(),
+    };
+    const deposits = async () => {
+      const answer = await asked(ports, ALICE);
+      if (!(answer instanceof Answer)) throw new Error('refused');
+      return walletBridges.data.parse(answer.envelope(now()).data).deposits;
+    };
+    const sent = { tx, message_id: `1/${terms.id}` };
+    const open = { chain: 'base', tx: null, state: 'in_flight', matched_by: null, reason: null };
+    expect(await deposits()).toEqual([expect.objectContaining({ ...sent, destination: open })]);
+    const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+    const there_too = { ...open, tx: there, state: 'matched', matched_by: 'message_id' };
+    expect(await deposits()).toEqual([
+      expect.objectContaining({ ...sent, destination: there_too }),
+    ]);
+  });
+
   test('without a node of the other chain nothing is denied', async () => {
     const [pair] = PAIRS;
     if (pair === undefined) throw new Error('no pair');
@@ -176,9 +212,9 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     if (!(reading instanceof Read)) throw new Error('the receipt was not read');
     const [event] = decodeReceipt(reading.value, registryIndex(ofProtocol('across'))).events;
     if (event === undefined) throw new Error('nothing was sent');
-    const alone = nodeArrivals({ nodes: new Map(), ...bounds });
-    const asked = { event, at: now() };
-    const said = told(await destinationOf(alone, ofProtocol('across'), asked, SIGNAL));
+    const alone = { ...nodeArrivals({ nodes: new Map(), ...bounds }), ...noPages };
+    const what = { event, chain: 'ethereum', tx, at: now() } as const;
+    const said = told(await destinationOf(alone, ofProtocol('across'), what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', tx: null, state: null }));
     expect(said.reason).toContain('A node of base');
   });
@@ -194,7 +230,8 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const own = ofProtocol('layerzero').map((row) => ({ ...row, role: 'messaging' as const }));
     const [event] = decodeReceipt(reading.value, registryIndex(own)).events;
     if (event === undefined) throw new Error('nothing was sent');
-    const said = told(await destinationOf(arrivals(), own, { event, at: now() }, SIGNAL));
+    const what = { event, chain: 'ethereum', tx, at: now() } as const;
+    const said = told(await destinationOf(arrivals(), own, what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', state: 'messaging_only' }));
   });
 

@@ -83,6 +83,17 @@ export type Config = {
   readonly explorer: Optional<{ readonly url: PrivateUrl; readonly key: Secret | null }>;
   readonly pricesUrl: PrivateUrl | null;
   readonly venueUrl: PrivateUrl | null;
+  /** The status pages of bridge protocols. */
+  readonly statusUrls: {
+    readonly [P in
+      | 'across'
+      | 'layerzero'
+      | 'wormhole'
+      | 'celer'
+      | 'synapse'
+      | 'hop']: PrivateUrl | null;
+  };
+  readonly acrossStatusKey: Secret | null;
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
@@ -221,7 +232,10 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
 
 function sources(
   values: Values,
-): Pick<Config, 'rpc' | 'blockscout' | 'explorer' | 'pricesUrl' | 'venueUrl'> {
+): Pick<
+  Config,
+  'rpc' | 'blockscout' | 'explorer' | 'pricesUrl' | 'venueUrl' | 'statusUrls' | 'acrossStatusKey'
+> {
   const url = values.EXHIBIT_EXPLORER_URL;
   return {
     rpc: {
@@ -245,6 +259,15 @@ function sources(
     explorer: url === null ? NONE : { kind: 'set', url, key: values.EXHIBIT_EXPLORER_KEY },
     pricesUrl: values.EXHIBIT_PRICES_URL,
     venueUrl: values.EXHIBIT_VENUE_URL,
+    acrossStatusKey: values.EXHIBIT_ACROSS_STATUS_KEY,
+    statusUrls: {
+      across: values.EXHIBIT_ACROSS_STATUS_URL,
+      layerzero: values.EXHIBIT_LAYERZERO_STATUS_URL,
+      wormhole: values.EXHIBIT_WORMHOLE_STATUS_URL,
+      celer: values.EXHIBIT_CELER_STATUS_URL,
+      synapse: values.EXHIBIT_SYNAPSE_STATUS_URL,
+      hop: values.EXHIBIT_HOP_STATUS_URL,
+    },
   };
 }
 

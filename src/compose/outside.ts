@@ -3,8 +3,11 @@
 
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { Config } from '../config.ts';
+import type { StatusPage } from '../ports/bridges/bridge-arrivals.ts';
 
 type ByChain = { readonly [N in EvmChainName]: string | null };
+
+type Page = { readonly url: string; readonly key: string | null };
 
 /** Whole URLs, keys and all: they are shown by scheme and host only, by whoever asks them. */
 export type Outside = {
@@ -19,6 +22,8 @@ export type Outside = {
   readonly prices: string | null;
   /** DexScreener-compatible API. */
   readonly venue: string | null;
+  /** Status pages of bridge protocols. */
+  readonly statusPages: ReadonlyMap<StatusPage, Page>;
   /** Calls a second that the providers take; `null`: each provider's own plan. */
   readonly callsPerS: number | null;
 };
@@ -49,6 +54,7 @@ export function outsideOf(config: Config): Outside {
     solanaLaunches: revealed(config.rpc.solana),
     prices: revealed(config.pricesUrl),
     venue: revealed(config.venueUrl),
+    statusPages: statusPagesOf(config),
     callsPerS: null,
   };
 }
@@ -71,8 +77,29 @@ export function simulatedOutside(world: {
     solanaLaunches: world.solanaNode,
     prices: world.prices,
     venue: world.venue,
+    statusPages: new Map<StatusPage, Page>(),
     callsPerS: SIMULATED_CALLS_PER_S,
   };
+}
+
+const STATUS_PAGE_OF: { readonly [P in keyof Config['statusUrls']]: StatusPage } = {
+  across: 'across_status',
+  layerzero: 'layerzero_scan',
+  wormhole: 'wormholescan',
+  celer: 'cbridge_status',
+  synapse: 'synapse_explorer',
+  hop: 'hop_status',
+};
+
+function statusPagesOf({ statusUrls: urls, acrossStatusKey }: Config) {
+  const names = Object.keys(STATUS_PAGE_OF) as (keyof Config['statusUrls'])[];
+  return new Map(
+    names.flatMap((name) => {
+      const url = revealed(urls[name]);
+      const key = name === 'across' ? revealed(acrossStatusKey) : null;
+      return url === null ? [] : [[STATUS_PAGE_OF[name], { url, key }] as const];
+    }),
+  );
 }
 
 const SIMULATED_CALLS_PER_S = 1_000;

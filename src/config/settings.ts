@@ -186,6 +186,21 @@ const SOURCES = {
   ...forChains('EXHIBIT_BLOCKSCOUT_', EVM_CHAINS, (chain) => `Blockscout instance of ${chain}.`),
   EXHIBIT_PRICES_URL: optional(WEB_URL, 'DefiLlama-coins-compatible API: its root.'),
   EXHIBIT_VENUE_URL: optional(WEB_URL, 'DexScreener-compatible API: its root.'),
+  EXHIBIT_ACROSS_STATUS_URL: optional(WEB_URL, 'Status of deposits: Across API, `…/api`.'),
+  EXHIBIT_ACROSS_STATUS_KEY: optional(secret(1), 'Its key.', {
+    needs: 'EXHIBIT_ACROSS_STATUS_URL',
+  }),
+  EXHIBIT_LAYERZERO_STATUS_URL: optional(
+    WEB_URL,
+    'Status of deposits of LayerZero and Stargate: LayerZero Scan API, `…/v1`.',
+  ),
+  EXHIBIT_WORMHOLE_STATUS_URL: optional(WEB_URL, 'Status of deposits: Wormholescan, its root.'),
+  EXHIBIT_CELER_STATUS_URL: optional(WEB_URL, 'Status of deposits: cBridge gateway, its root.'),
+  EXHIBIT_SYNAPSE_STATUS_URL: optional(
+    WEB_URL,
+    'Status of deposits: the GraphQL endpoint of Synapse’s explorer, `…/graphql`.',
+  ),
+  EXHIBIT_HOP_STATUS_URL: optional(WEB_URL, 'Status of deposits: Hop API, its root.'),
 } as const;
 
 const ACCESS = {

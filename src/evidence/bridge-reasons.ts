@@ -53,6 +53,17 @@ export const BRIDGE_REASONS = {
     means: 'A contract that pays such deposits is missing on the registry of bridge contracts.',
     next: 'The operator adds its row and runs `exhibit registry check`.',
   },
+  status_page_says: {
+    sentence: 'status_page_says: {page} says “{word}”, which is its word and not the chain’s.',
+    means: 'The protocol’s own status page was asked, and says something else than an arrival.',
+    next: 'Look at the page itself. A denial rests on the other chain’s logs alone.',
+  },
+  status_page_unasked: {
+    sentence:
+      'status_page_unasked: {page} is not asked about a deposit without an id that it knows.',
+    means: 'The protocol’s status page looks deposits up by an id that this event does not bear.',
+    next: 'Look the transaction up on the page itself.',
+  },
   deposit_not_told: {
     sentence: 'deposit_not_told: which event of its receipt sent this on is not known.',
     means: 'The receipt was read, and its events do not name the user, asset and amount.',

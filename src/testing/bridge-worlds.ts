@@ -1,7 +1,7 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
-import type { ArrivalLog } from '../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
 import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
@@ -66,6 +66,8 @@ type BridgeWorld = {
   readonly receipts?: readonly ReceiptFacts[];
   /** What was logged on the other chain. */
   readonly arrivals?: readonly ArrivalLog[];
+  /** What a status page says, by the transaction that sent it. */
+  readonly pages?: ReadonlyMap<string, StatusTold>;
   /** What the list item that contradicts a claim holds. */
   readonly item?: string;
 };
@@ -103,14 +105,48 @@ function depositOf({ subject, transferOf }: BridgeCast) {
 }
 
 const DAY_S = 86_400;
+const PAGE_SAYS: StatusTold = {
+  page: 'across_status',
+  state: 'paid',
+  tx: `0x${'e'.repeat(64)}`,
+  word: 'filled',
+};
 const FAR_TX = `0x${'f'.repeat(64)}`;
+
+/** Worlds in which the subject sent something to another chain. */
+function sentWorlds(cast: BridgeCast): readonly BridgeWorld[] {
+  const { sent: deposit, receipt, fill } = depositOf(cast);
+  return [
+    {
+      name: 'sent something through a bridge, and it arrived',
+      said: ['bridges', 'contacts', 'deposits[].destination.state'],
+      transfers: [deposit],
+      receipts: [receipt],
+      arrivals: [fill],
+      item: deposit.tx,
+    },
+    {
+      name: 'sent something through a bridge, whose page says that it arrived',
+      said: ['bridges', 'contacts', 'deposits[].destination.state'],
+      transfers: [deposit],
+      receipts: [receipt],
+      pages: new Map([[deposit.tx, PAGE_SAYS]]),
+      item: deposit.tx,
+    },
+    {
+      name: 'sent something through a bridge that is on its way',
+      said: ['bridges', 'contacts', 'contacts_count'],
+      transfers: [deposit],
+      receipts: [receipt],
+    },
+  ];
+}
 
 /** Worlds in which the subject deals with bridges, or seems to. */
 export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
   const { subject, near, poison, spam, transferOf } = cast;
   const paid = transferOf(subject, BRIDGE);
   const sent = transferOf(subject, near);
-  const { sent: deposit, receipt, fill } = depositOf(cast);
   const unpriced = { ...spam, initiator: subject, has_market: null };
   return [
     {
@@ -127,20 +163,7 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
       transfers: [paid],
       receipts: [receiptOf(paid, [])],
     },
-    {
-      name: 'sent something through a bridge, and it arrived',
-      said: ['bridges', 'contacts', 'deposits[].destination.state'],
-      transfers: [deposit],
-      receipts: [receipt],
-      arrivals: [fill],
-      item: deposit.tx,
-    },
-    {
-      name: 'sent something through a bridge that is on its way',
-      said: ['bridges', 'contacts', 'contacts_count'],
-      transfers: [deposit],
-      receipts: [receipt],
-    },
+    ...sentWorlds(cast),
     {
       name: 'paid a bridge in a token without a price',
       said: ['unpriced_transfers'],

@@ -4,6 +4,7 @@
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
 import { given } from '../evidence/measure.ts';
+import type { StatusTold } from '../ports/bridges/bridge-arrivals.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { OtherListEntry } from '../ports/lists/other-lists.ts';
 import type { ReceiptFile } from '../ports/receipts/published-receipts.ts';
@@ -41,6 +42,7 @@ export type World = {
 };
 
 const MINUTE_S = 60;
+const NO_PAGES = new Map<string, StatusTold>();
 
 /** Strangers of each kind, of whom no world holds anything. */
 const STRANGERS = {
@@ -108,7 +110,11 @@ function held(planted: Planted): MemoryWorld {
       entries: [otherEntryOf(evm('listed elsewhere')), ...otherEntries],
     },
     receipts: { ...facts, receipts: planted.receipts ?? [] },
-    arrivals: { ...facts, logs: new Map([['base', given(planted.arrivals)]]) },
+    arrivals: {
+      ...facts,
+      logs: new Map([['base', given(planted.arrivals)]]),
+      pages: planted.pages ?? NO_PAGES,
+    },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },
     deployers: { ...facts, records: planted.deployers ?? [] },
     rugFlags: { ...facts, chains: [SCORED], flags: planted.rugFlags ?? [] },

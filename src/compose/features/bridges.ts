@@ -32,18 +32,20 @@ import {
   type BridgeRegistry,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
+import { statusPages } from '../../sources/bridge-status/status-page.ts';
 import { nodeArrivals } from '../../sources/evm/arrivals-node.ts';
 import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
 import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
 import { csvTable } from '../../sources/files/csv.ts';
 import { FileFault } from '../../sources/files/fault.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import { type GuardLimits, providerGuard } from '../../sources/http/provider-guard.ts';
 import { fileBridgeRegistry } from '../../sources/registry/bridges-file.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
 import { nowS } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
 import { type Base, feature, served, shownPage } from '../feature.ts';
-import { outsideOf } from '../outside.ts';
+import { type Outside, outsideOf } from '../outside.ts';
 import { SHIPPED_LABELS } from './tables.ts';
 
 type RegistryGiven = { readonly bridgeRegistry: BridgeRegistry };
@@ -74,7 +76,10 @@ export const bridges = feature({
       ports: {
         bridgeRegistry: bridgeRegistryOf(),
         transactionReceipts: nodeReceipts({ nodes, simulated, now: nowS }),
-        bridgeArrivals: nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+        bridgeArrivals: {
+          ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+          ...statusPagesOf(outside, timeMs),
+        },
       },
       services: {},
       close,
@@ -114,11 +119,28 @@ export const bridges = feature({
       pages: true,
       freshness: {
         kind: 'per_answer',
-        absence: ({ rpc }) =>
-          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+        absence: ({ rpc, statusPages: pages }) =>
+          pages.size > 0 || Object.values(rpc).some((url) => url !== null)
+            ? null
+            : 'No node and no status page is set.',
       },
     },
   },
+  optional: (
+    [
+      ['across', 'EXHIBIT_ACROSS_STATUS_URL', 'Across'],
+      ['layerzero', 'EXHIBIT_LAYERZERO_STATUS_URL', 'LayerZero Scan'],
+      ['wormhole', 'EXHIBIT_WORMHOLE_STATUS_URL', 'Wormholescan'],
+      ['celer', 'EXHIBIT_CELER_STATUS_URL', 'cBridge’s gateway'],
+      ['synapse', 'EXHIBIT_SYNAPSE_STATUS_URL', 'Synapse’s explorer'],
+      ['hop', 'EXHIBIT_HOP_STATUS_URL', 'Hop'],
+    ] as const
+  ).map(([name, setting, page]) => ({
+    name: `${name} status`,
+    setting,
+    isSet: ({ statusUrls }: Config) => statusUrls[name] !== null,
+    without: `${page} is not asked what became of a deposit: the other chain’s node alone tells it`,
+  })),
   local: {
     commands: [registryCheck, bridgesExplain],
     services: ({ configured }) => bridgeServices(configured.ok ? configured.config : null),
@@ -136,6 +158,24 @@ export const bridges = feature({
     }),
   ],
 });
+
+/** The status pages that are set, each with a guard of its own. */
+function statusPagesOf({ statusPages: urls }: Outside, timeMs: number) {
+  const pages = [...urls].map(([page, { url, key }]) => {
+    const guard = providerGuard(STATUS_GUARD, () => performance.now());
+    return [page, { url: new URL(url), key, guard }] as const;
+  });
+  return statusPages({ pages: new Map(pages), now: nowS, timeMs });
+}
+
+const STATUS_GUARD: GuardLimits = {
+  callsPerS: 2,
+  retriesMax: 1,
+  backoffMs: 250,
+  failuresMax: 5,
+  restMs: 30_000,
+};
+const NO_PAGES = statusPages({ pages: new Map(), now: nowS, timeMs: 0 });
 
 /** The table that comes with the product. */
 export function bridgeRegistryOf(): BridgeRegistry {
@@ -240,9 +280,17 @@ async function explained(
   const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
   const byChain = nodes === null ? new Map() : nodes.byChain;
   const simulated = config?.simulate === true;
-  const arrivals = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
+  const pages =
+    config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
+  const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
+  const arrivals = { ...logs, ...pages };
   const told = await withArrivals(said, facts, rows, (event) =>
-    arrivalOf(arrivals, rows, { event, chain: said.chain, block: facts.block }, signal),
+    arrivalOf(
+      arrivals,
+      rows,
+      { event, chain: said.chain, tx: facts.tx, block: facts.block },
+      signal,
+    ),
   );
   nodes?.close();
   return { read: true, ...told } as const;

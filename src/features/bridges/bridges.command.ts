@@ -38,8 +38,9 @@ export const bridgesExplain: Command<BridgesServices> = {
     '                 it is or inside "result", or a list of the two answers',
     '--chain CHAIN    where the transaction names none; else its own chain id decides',
     '--destination    look for the other side of what was sent, at the nodes of both chains',
-    '                 (EXHIBIT_RPC_<CHAIN>): "arrival": {chain, tx, state, matched_by, reason};',
-    '                 state: matched, in_flight, unmatched, messaging_only, or null and why',
+    '                 (EXHIBIT_RPC_<CHAIN>), then on the protocol’s status page where one is set',
+    '                 (EXHIBIT_<PROTOCOL>_STATUS_URL): "arrival": {chain, tx, state, matched_by,',
+    '                 reason}; state: matched, in_flight, unmatched, messaging_only, or null',
     '--json           one object a line for each thing that was bridged; one with why_not for none',
     'Exit status 1: the file holds no such thing. 3: its chain is not covered, or an event of a',
     'bridge in it cannot be read: `"bridged": null`.',
@@ -88,7 +89,9 @@ function arrivalText({ arrival }: ExplainedEvent): string | null {
   if (arrival === null) return null;
   const { state, tx, matched_by, reason } = arrival;
   if (state === null) return `not told: ${reason}`;
-  return tx === null ? state : `${state} by ${matched_by}: ${tx}`;
+  const by = matched_by === null ? state : `${state} by ${matched_by}`;
+  const told = tx === null ? by : `${by}: ${tx}`;
+  return reason === null ? told : `${told} (${reason})`;
 }
 
 /** The event's own words, where they differ. */

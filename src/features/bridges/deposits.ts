@@ -97,7 +97,9 @@ async function destinationIn(
   if (row.role === 'messaging') return messageOnly(null);
   if (events === null) return notTold(null, why('deposit_receipt_unread'));
   if (event === null) return notTold(null, why('deposit_not_told'));
-  const asked = () => destinationOf(arrivals, rows, { event, at: transfer.at }, signal);
+  const { tx, at } = transfer;
+  const sent = { event, chain: row.chain, tx, at };
+  const asked = () => destinationOf(arrivals, rows, sent, signal);
   const told = await inTime(asked, signal);
   return told === OUT_OF_TIME ? notTold(event.destination, why('arrivals_out_of_time')) : told;
 }

@@ -55,8 +55,9 @@ async function saidOf({ protocol, from, sent, to, at = STILL_NOW - HOUR_S }: Cas
   const event = events.find(({ kind }) => kind === 'bridge');
   if (event === undefined) throw new Error('nothing was sent');
   const chain = { logs: new Map([['base' as const, []]]), as_of: STILL_NOW, simulated: false };
-  const said = await destinationOf(memoryBridgeArrivals(chain), rows, { event, at }, SIGNAL);
-  return said.state instanceof Read ? said.state.value : said.reason?.code;
+  const asked = { event, chain: 'ethereum', tx: NONE, at } as const;
+  const said = await destinationOf(memoryBridgeArrivals(chain), rows, asked, SIGNAL);
+  return said.state instanceof Read ? said.state.value : said.reasons[0]?.code;
 }
 
 const CCTP: Declared = [

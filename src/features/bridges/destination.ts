@@ -1,17 +1,20 @@
 // Where did what an event says was sent arrive, by its message id or by its protocol's fill rules?
 // That nothing arrived is said only after the other chain's logs were read to the end of the time
-// in which it could have; until then it is on its way.
+// in which it could have; until then it is on its way. A status page's word is told as its own.
 
-import type { EvmChainName } from '../../chain/chain.ts';
-import { decided, map, Read } from '../../evidence/reading.ts';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { decided, map, Read, type Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   ArrivalLog,
   BridgeArrivals,
   BridgeArrivalsPort,
+  StatusAsked,
+  StatusTold,
 } from '../../ports/bridges/bridge-arrivals.ts';
 import {
   BRIDGE_CHAINS,
+  type BridgeChain,
   type BridgeProtocol,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
@@ -24,6 +27,8 @@ import { movesAssets, registryIndex } from './registry.ts';
 /** What is asked about: something that was sent, and when. */
 export type Sent = {
   readonly event: DecodedEvent;
+  readonly chain: BridgeChain;
+  readonly tx: string;
   /** Unix seconds. */
   readonly at: number;
 };
@@ -38,10 +43,10 @@ export type Destination = {
   readonly tx: string | null;
   /** `null` where nothing can be said. */
   readonly state: Read<Outcome, BridgeArrivalsPort> | 'messaging_only' | null;
-  /** The rule by which both sides were joined. */
+  /** The rule by which both sides were joined, or the page whose word the state is. */
   readonly matched_by: Arrival['matched_by'];
-  /** Why nothing can be said. */
-  readonly reason: Why | null;
+  /** Why nothing can be said, and what else is said of it. */
+  readonly reasons: readonly Why[];
 };
 
 /** A protocol without a deadline of its own is waited for this long. */
@@ -56,45 +61,103 @@ const WITH_DEADLINE: readonly BridgeProtocol[] = ['across'];
 export async function arrivalOf(
   arrivals: BridgeArrivals,
   rows: readonly RegistryRow[],
-  sent: { readonly event: DecodedEvent; readonly chain: string | null; readonly block: number },
+  sent: Pick<Sent, 'event' | 'tx'> & { readonly chain: string | null; readonly block: number },
   signal: AbortSignal,
 ): Promise<Arrival> {
-  const { event, block } = sent;
+  const { event, tx, block } = sent;
   const own = BRIDGE_CHAINS.find((one) => one === sent.chain);
   if (own === undefined) throw new TypeError('an event of a chain that is not covered');
   if (event.kind === 'message') return shown(messageOnly(event.destination));
   const time = await arrivals.timeOf(own, block, signal);
   const told =
     time instanceof Read
-      ? await destinationOf(arrivals, rows, { event, at: time.value }, signal)
+      ? await destinationOf(arrivals, rows, { event, chain: own, tx, at: time.value }, signal)
       : notTold(event.destination, time.why);
   return shown(told);
 }
 
-function shown({ state, reason, ...rest }: Destination): Arrival {
+function shown({ state, reasons, ...rest }: Destination): Arrival {
   const said = state instanceof Read ? state.value : state;
-  return { ...rest, state: said, reason: reason === null ? null : reason.reason };
+  return { ...rest, state: said, reason: sentences(reasons) };
+}
+
+/** Reasons as one text; `null` for none. */
+export function sentences(reasons: readonly Why[]): string | null {
+  return reasons.length === 0 ? null : reasons.map(({ reason }) => reason).join(' ');
 }
 
 /** Of what nothing can be said, and why. */
-export function notTold(chain: string | null, reason: Why): Destination {
-  return { chain, tx: null, state: null, matched_by: null, reason };
+export function notTold(chain: string | null, ...reasons: readonly Why[]): Destination {
+  return { chain, tx: null, state: null, matched_by: null, reasons };
 }
 
 /** Of what only a message was sent: whether that moved anything is its application's. */
 export function messageOnly(chain: string | null): Destination {
-  return { chain, tx: null, state: 'messaging_only', matched_by: null, reason: null };
+  return { chain, tx: null, state: 'messaging_only', matched_by: null, reasons: [] };
 }
 
-/** Looks for the other side of what was sent. */
+/** Looks for the other side of what was sent: in the chain's logs, then on the status page. */
 export async function destinationOf(
+  arrivals: BridgeArrivals,
+  rows: readonly RegistryRow[],
+  sent: Sent,
+  signal: AbortSignal,
+): Promise<Destination> {
+  const { event } = sent;
+  if (event.kind === 'message') return messageOnly(event.destination);
+  const logged = await byLogs(arrivals, rows, sent, signal);
+  if (logged.tx !== null || arrivals.pageOf(event.protocol) === null) return logged;
+  return withPage(logged, await arrivals.statusOf(statusAsked(sent), signal));
+}
+
+function statusAsked({ event, chain, tx }: Sent): StatusAsked {
+  const { protocol, message_id, promised } = event;
+  const told = promised !== null && promised.recipient !== null && promised.amount !== null;
+  const terms = told
+    ? { recipient: String(promised.recipient), amount: String(promised.amount) }
+    : null;
+  return { protocol, chain, tx, message_id, destination_id: chainIdOf(event.destination), terms };
+}
+
+const EIP155 = /^eip155:(\d+)$/;
+
+function chainIdOf(chain: string | null): number | null {
+  const own = BRIDGE_CHAINS.find((one) => one === chain);
+  if (own !== undefined) return CHAINS[own].chain_id;
+  const id = EIP155.exec(String(chain))?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+/**
+ * What logs told, and what a page says beside it. A page convicts; it never denies for good. Where
+ * it is set and silent, it might have told of an arrival that no listed contract logged.
+ */
+function withPage(logged: Destination, said: Reading<StatusTold, BridgeArrivalsPort>): Destination {
+  const { chain, state, reasons } = logged;
+  if (!(said instanceof Read)) return notTold(chain, ...reasons, said.why);
+  const { page, state: told, tx, word } = said.value;
+  const known = state instanceof Read ? state.value : null;
+  if (told === 'paid') {
+    return { chain, tx, state: map(said, () => 'matched'), matched_by: page, reasons };
+  }
+  if (told === 'under_way' && known === 'in_flight') return logged;
+  if (told === 'under_way') {
+    const open = map(said, (): Outcome => 'in_flight');
+    return { chain, tx: null, state: open, matched_by: page, reasons };
+  }
+  const beside = why('status_page_says', { page, word });
+  // What was stopped is not on its way, and what the logs deny stays denied.
+  if (told === 'stopped' && known === 'in_flight') return notTold(chain, beside);
+  return { ...logged, reasons: [...reasons, beside] };
+}
+
+async function byLogs(
   arrivals: BridgeArrivals,
   rows: readonly RegistryRow[],
   { event, at }: Sent,
   signal: AbortSignal,
 ): Promise<Destination> {
   const { protocol, destination } = event;
-  if (event.kind === 'message') return messageOnly(destination);
   const chain = BRIDGE_CHAINS.find((one) => one === destination);
   if (chain === undefined) {
     const named = destination === null ? 'a chain that it does not name' : destination;
@@ -130,14 +193,14 @@ export async function destinationOf(
   const [paid] = met.value.found;
   if (paid !== undefined) {
     const state = map(met, (): Outcome => 'matched');
-    return { chain, tx: paid.tx, state, matched_by: rule, reason: null };
+    return { chain, tx: paid.tx, state, matched_by: rule, reasons: [] };
   }
   const undeniable = whyUndeniable(event, at, contracts);
   if (undeniable !== null) return notTold(chain, undeniable);
   // A chain whose newest block is older than the end of the time may still pay it.
   const open = (head: number): Outcome => (head <= until ? 'in_flight' : 'unmatched');
   const state = map(met, ({ head_time }) => open(head_time));
-  return { chain, tx: null, state, matched_by: null, reason: null };
+  return { chain, tx: null, state, matched_by: null, reasons: [] };
 }
 
 function untilOf({ protocol, promised }: DecodedEvent, at: number): number {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ArrivalLog } from '../../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, StatusTold } from '../../ports/bridges/bridge-arrivals.ts';
 import { BOB, PAIRS, type Terms } from '../../testing/bridge-pairs.ts';
 import {
   asked,
@@ -146,6 +146,70 @@ describe('says', () => {
   test('what came in is no deposit', async () => {
     const got = memoryTransfer(20, POOL, SUBJECT, token());
     expect((await dataOf({ transfers: [got], receipts: [receipt(got)] })).deposits).toBeNull();
+  });
+});
+
+describe('says a status page’s word as its own', () => {
+  const page = 'across_status';
+  const told = (state: StatusTold['state'], word: string): StatusTold => {
+    return { page, state, word, tx: state === 'paid' ? FAR_TX : null };
+  };
+  const withPage = (terms: Terms, said: StatusTold, logs = true): World => {
+    const pages = new Map([[depositOf(terms).transfer.tx, said]]);
+    const { arrivals = loggedOnBase(), ...world } = worldOf(terms);
+    return { ...world, arrivals: { ...arrivals, pages, logs: logs ? arrivals.logs : new Map() } };
+  };
+  const open = termsOf(20);
+  const over = termsOf(20, STILL_NOW - 100);
+  const refunded = why('status_page_says', { page, word: 'refunded' }).reason;
+  const unknown = why('status_page_says', { page, word: 'unknown' }).reason;
+  const noNode = why('not_configured', { what: 'A node of base' }).reason;
+
+  test('where the chain was not read, or its logs show nothing of what it says was paid', async () => {
+    const paid = { ...ON_BASE, tx: FAR_TX, state: 'matched', matched_by: page };
+    for (const terms of [open, over]) {
+      expect(await destinations(withPage(terms, told('paid', 'filled')))).toEqual([paid]);
+    }
+    expect(await destinations(withPage(open, told('paid', 'filled'), false))).toEqual([
+      { ...paid, reason: noNode },
+    ]);
+  });
+
+  test('of what is on its way, with the page named where the logs do not say so', async () => {
+    const under = told('under_way', 'pending');
+    const [logged] = (await destinations(withPage(open, under))) ?? [];
+    expect(logged).toEqual({ ...ON_BASE, state: 'in_flight' });
+    const [alone] = (await destinations(withPage(open, under, false))) ?? [];
+    expect(alone).toEqual({ ...ON_BASE, state: 'in_flight', matched_by: page, reason: noNode });
+    const [late] = (await destinations(withPage(over, under))) ?? [];
+    expect(late).toEqual({ ...ON_BASE, state: 'in_flight', matched_by: page });
+  });
+
+  test('and never denies: what it calls refunded is unmatched only by the logs', async () => {
+    const stopped = told('stopped', 'refunded');
+    const [alone] = (await destinations(withPage(open, stopped, false))) ?? [];
+    expect(alone).toEqual({ ...ON_BASE, reason: `${noNode} ${refunded}` });
+    const [early] = (await destinations(withPage(open, stopped))) ?? [];
+    expect(early).toEqual({ ...ON_BASE, reason: refunded });
+    const [late] = (await destinations(withPage(over, stopped))) ?? [];
+    expect(late).toEqual({ ...ON_BASE, state: 'unmatched', reason: refunded });
+  });
+
+  test('and takes nothing back where it knows nothing, and all where it is silent', async () => {
+    const [late] = (await destinations(withPage(over, told('unknown', 'unknown')))) ?? [];
+    expect(late).toEqual({ ...ON_BASE, state: 'unmatched', reason: unknown });
+    const pages = new Map([['0x', told('paid', 'filled')]]);
+    const { arrivals = loggedOnBase(), ...world } = worldOf(over);
+    const [silent] = (await destinations({ ...world, arrivals: { ...arrivals, pages } })) ?? [];
+    expect(silent).toEqual({ ...ON_BASE, reason: expect.any(String) });
+  });
+
+  test('is not asked for where the logs show the arrival', async () => {
+    const world = withPage(open, told('stopped', 'refunded'));
+    const { arrivals = loggedOnBase() } = world;
+    const logs = loggedOnBase(fillOf(open)).logs;
+    const [deposit] = (await destinations({ ...world, arrivals: { ...arrivals, logs } })) ?? [];
+    expect(deposit).toEqual(expect.objectContaining({ matched_by: 'message_id', reason: null }));
   });
 });
 

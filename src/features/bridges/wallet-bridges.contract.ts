@@ -82,6 +82,18 @@ const contact = z.strictObject({
   events: z.array(event).min(1).nullable(),
 });
 
+// A rule of ours, or the status page whose word the state is.
+const MATCHED_BY = [
+  'message_id',
+  'fill_rules',
+  'across_status',
+  'layerzero_scan',
+  'wormholescan',
+  'cbridge_status',
+  'synapse_explorer',
+  'hop_status',
+] as const;
+
 // What the address sent, and its other side. `in_flight` and `unmatched` deny an arrival so far, or
 // for good: each rests on what the other chain's contracts logged. Where that was not read, `state`
 // is null and `reason` says why.
@@ -103,7 +115,7 @@ const deposit = z.strictObject({
       ['in_flight', 'unmatched'],
       ARRIVALS,
     ).nullable(),
-    matched_by: oneOf(['message_id', 'fill_rules']).nullable(),
+    matched_by: oneOf(MATCHED_BY).nullable(),
     reason: prose().nullable(),
   }),
 });

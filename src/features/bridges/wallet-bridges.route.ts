@@ -14,6 +14,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { isSignedBy } from '../../ports/history/signing.ts';
 import type { Contact } from './contacts.ts';
 import { type Deposit, depositsOf } from './deposits.ts';
+import { sentences } from './destination.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 import {
   type BridgeDealings,
@@ -232,7 +233,7 @@ function eventOf(one: DecodedEvent) {
 
 function depositShown({ contact, event, destination }: Deposit) {
   const { row, transfer } = contact;
-  const { state, reason, chain, tx, matched_by } = destination;
+  const { state, reasons, chain, tx, matched_by } = destination;
   const amount = event === null ? null : event.amount;
   return {
     protocol: row.protocol,
@@ -249,7 +250,7 @@ function depositShown({ contact, event, destination }: Deposit) {
       tx,
       state: state instanceof Read ? claim(state, (outcome) => outcome) : state,
       matched_by,
-      reason: reasonOf(reason),
+      reason: sentences(reasons),
     },
   };
 }

@@ -1,8 +1,10 @@
-// Answers one question: which log of these contracts, between two moments, is what is looked for.
-// A stretch that was not read to its end is a part: what lies beyond it is not known.
+// Answers one question: what became of something that was sent, as another chain's logs show it or
+// as its protocol's status page says. A stretch that was not read to its end is a part: what lies
+// beyond it is not known.
 
 import type { EvmChainName } from '../../chain/chain.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
+import type { BridgeProtocol } from './bridge-registry.ts';
 import type { ReceiptLog } from './transaction-receipts.ts';
 
 /** The name of this port in readings and contracts. */
@@ -35,7 +37,40 @@ export type ArrivalFound = {
   readonly head_time: number;
 };
 
-/** What contracts logged, whichever node tells it. */
+/** The status pages of protocols: a page's word is its own, never a chain's. */
+export const STATUS_PAGES = [
+  'across_status',
+  'layerzero_scan',
+  'wormholescan',
+  'cbridge_status',
+  'synapse_explorer',
+  'hop_status',
+] as const;
+export type StatusPage = (typeof STATUS_PAGES)[number];
+
+/** What a status page is asked about: one deposit. */
+export type StatusAsked = {
+  readonly protocol: BridgeProtocol;
+  readonly chain: EvmChainName;
+  /** The transaction that sent it. */
+  readonly tx: string;
+  readonly message_id: string | null;
+  /** The EIP-155 id of the chain that its event names; `null` where it names none of those. */
+  readonly destination_id: number | null;
+  /** By what it is known where it has no id; `amount` is decimal text, smallest units. */
+  readonly terms: { readonly recipient: string; readonly amount: string } | null;
+};
+
+/** What a page says of it, in our word and in its own. Only what was paid has a transaction. */
+export type StatusTold = {
+  readonly page: StatusPage;
+  readonly state: 'paid' | 'under_way' | 'stopped' | 'unknown';
+  /** The transaction on the other chain. */
+  readonly tx: string | null;
+  readonly word: string;
+};
+
+/** What contracts logged, whichever node tells it, and what status pages say. */
 export type BridgeArrivals = {
   /** Read where the log was found, or where the whole stretch was read without it. */
   readonly lookUp: (
@@ -48,4 +83,10 @@ export type BridgeArrivals = {
     block: number,
     signal: AbortSignal,
   ) => Promise<Reading<number, BridgeArrivalsPort>>;
+  /** The page that may be asked of a protocol's deposits; `null` where none is set. */
+  readonly pageOf: (protocol: BridgeProtocol) => StatusPage | null;
+  readonly statusOf: (
+    asked: StatusAsked,
+    signal: AbortSignal,
+  ) => Promise<Reading<StatusTold, BridgeArrivalsPort>>;
 };

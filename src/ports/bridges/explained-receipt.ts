@@ -1,15 +1,17 @@
 // Answers one question: what does one recorded transaction show of bridging, or why not.
 // A receipt that could not be held against the registry shows nothing, which is no "no bridging".
 
+import type { StatusPage } from './bridge-arrivals.ts';
+
 /** The other side of something that was sent. `state` is `null` where nothing can be said. */
 export type Arrival = {
   readonly chain: string | null;
   /** The transaction that paid it there. */
   readonly tx: string | null;
   readonly state: 'matched' | 'in_flight' | 'unmatched' | 'messaging_only' | null;
-  /** The rule by which both sides were joined. */
-  readonly matched_by: 'message_id' | 'fill_rules' | null;
-  /** Why nothing can be said. */
+  /** The rule by which both sides were joined, or the page whose word the state is. */
+  readonly matched_by: 'message_id' | 'fill_rules' | StatusPage | null;
+  /** Why nothing can be said, or what else is said of it. */
   readonly reason: string | null;
 };
 

@@ -42,7 +42,9 @@ type NodeArrivalsOptions = {
 };
 
 /** Logs from nodes. */
-export function nodeArrivals(options: NodeArrivalsOptions): BridgeArrivals {
+export function nodeArrivals(
+  options: NodeArrivalsOptions,
+): Pick<BridgeArrivals, 'lookUp' | 'timeOf'> {
   const { nodes, simulated, now, timeMs, rangesMax } = options;
   const originOf = (rpc: JsonRpc): Origin<BridgeArrivalsPort> => {
     const shown = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated } as const;

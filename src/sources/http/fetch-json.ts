@@ -68,6 +68,8 @@ export type JsonAsk = {
   readonly body: unknown;
   readonly limits: JsonLimits;
   readonly signal: AbortSignal;
+  /** What is sent beside the usual: a key. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Reads an answer whose integers are wider than numbers; throws SyntaxError as `JSON.parse`. */
   readonly parse?: (text: string) => unknown;
 };
@@ -88,9 +90,10 @@ export class StatusFault extends FetchFault {
 }
 
 /** Asks once and gives the parsed answer. Throws `FetchFault` where the outside fails. */
-export async function fetchJson({ parse, body, ...ask }: JsonAsk): Promise<unknown> {
+export async function fetchJson({ parse, body, headers, ...ask }: JsonAsk): Promise<unknown> {
   const text = body === null ? null : JSON.stringify(body);
-  const answer = await exchange({ ...ask, headers: HEADERS, body: text, call: 'question' });
+  const sending = { ...HEADERS, ...headers };
+  const answer = await exchange({ ...ask, headers: sending, body: text, call: 'question' });
   const { status, bytes } = answer;
   if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
   if (status >= 200 && status < 300) return parsed(bytes, parse);

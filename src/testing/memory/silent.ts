@@ -50,6 +50,8 @@ export function silentPorts(why: Why): MemoryPorts {
     bridgeArrivals: {
       lookUp: async () => unread('bridge_arrivals', why),
       timeOf: async () => unread('bridge_arrivals', why),
+      pageOf: () => null,
+      statusOf: async () => unread('bridge_arrivals', why),
     },
     transactionReceipts: {
       lookUp: async (_, hashes) =>

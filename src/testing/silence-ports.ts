@@ -44,6 +44,7 @@ type PagingPort = {
 
 /** Every method that can answer in part: the types say which, and all of them are named. */
 const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
+  launchCorpus: { lookUp: ['found', 'launchers'] },
   sanctionsList: { lookUp: ['found'], lookUpOn: ['found'], listed: ['addresses'] },
   transferHistory: { neighbourhoods: ['counterparties', 'degree'] },
   counterpartyRing: { meet: ['meetings'] },

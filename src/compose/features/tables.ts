@@ -21,8 +21,9 @@ import { localTableFiles } from '../../sources/files/files.ts';
 import { labelsFile } from '../../sources/registry/labels-file.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
-import { LAUNCH_NOTES } from '../../stores/control/launch-collection.ts';
+import { LAUNCH_NOTES, reachedAt } from '../../stores/control/launch-collection.ts';
 import { OTHER_LIST_NOTES, otherListChangeStore } from '../../stores/control/other-list-changes.ts';
+import { collectedCorpus } from '../../stores/snapshots/collected-corpus.ts';
 import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
 import { nowS } from '../clock.ts';
 import { type Base, feature, type PortFacts, served } from '../feature.ts';
@@ -67,7 +68,7 @@ export function shippedLabels(simulated: boolean): ExchangeLabels | undefined {
 export const tables = feature({
   name: 'tables',
   heading: 'Tables',
-  open: ({ config: { simulate: simulated }, database, log }: Base) => {
+  open: ({ config: { simulate: simulated }, context, database, log }: Base) => {
     const files = localTableFiles(nowS);
     const importers = new Map<string, ImportFile>();
     const all: HeldTable<never, unknown>[] = [];
@@ -93,10 +94,17 @@ export const tables = feature({
       return held;
     };
     const others = serve(otherLists, OTHER_LIST_NOTES);
+    const corpus = collectedCorpus({
+      corpus: asked(serve(launchCorpus, LAUNCH_NOTES)),
+      reachedAt: reachedAt(database, context),
+      now: nowS,
+      pollMs: TABLE_POLL_MS,
+      onBug: (fault) => log.error({ fault: String(fault) }, 'corpus: its age was not polled'),
+    });
     return {
       ports: {
         exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
-        launchCorpus: asked(serve(launchCorpus, LAUNCH_NOTES)),
+        launchCorpus: { lookUp: corpus.lookUp },
         flaggedAddresses: asked(serve(flaggedAddresses)),
         otherLists: asked(others),
         labelChanges: labelChangeStore(database, nowS),
@@ -107,10 +115,10 @@ export const tables = feature({
         tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
       },
       start: async () => {
-        await Promise.all(all.map((one) => one.start()));
+        await Promise.all([...all, corpus].map((one) => one.start()));
       },
       close: () => {
-        for (const one of all) one.stop();
+        for (const one of [...all, corpus]) one.stop();
       },
     };
   },
@@ -126,11 +134,17 @@ export const tables = feature({
       'Exchange labels',
       'Which exchange a published label names',
     ),
-    launchCorpus: imported(
-      launchCorpus,
-      'Launch corpus',
-      'Which settled launches a Solana wallet has on record',
-    ),
+    launchCorpus: {
+      tag: launchCorpus.port,
+      title: 'Launch corpus',
+      says: 'Which settled launches a Solana wallet has on record',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (corpus) => map(await corpus.lookUp([]), () => null),
+        maxAgeS: () => null,
+      },
+    },
     flaggedAddresses: imported(
       flaggedAddresses,
       'Flagged addresses',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
+import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
@@ -163,6 +164,29 @@ describe('the three tables, each read or silent', () => {
     expect(await resultsOf([LAUNCHER], launched)).toMatchObject([
       { state: 'ok', launches: { answer: 'record', launches_settled: 2, died: 1 } },
     ]);
+  });
+
+  test('a corpus that has fallen behind tells of those it holds, and denies nobody', async () => {
+    const old = why('launch_collection_stale', { at: '2026-11-18T12:00:00.000Z' });
+    const asked = ports();
+    const launchCorpus: ScreenPorts['launchCorpus'] = {
+      lookUp: async (wallets) => weaken(await asked.launchCorpus.lookUp(wallets), old),
+    };
+    const [held, stranger] = await resultsOf([LAUNCHER, STRANGE_WALLET], {
+      ...asked,
+      launchCorpus,
+    });
+    expect(held).toMatchObject({
+      state: 'ok',
+      launches: { answer: 'record', launches_settled: 2, died: 1 },
+      checked: { launch_corpus: true },
+    });
+    expect(stranger).toMatchObject({
+      state: 'not_deployed',
+      launches: null,
+      checked: { launch_corpus: false },
+      reason: expect.stringContaining('past 48 hours a miss shows no absence'),
+    });
   });
 
   test('a corpus that no address of the screen could stand in makes no answer', async () => {

@@ -4,7 +4,6 @@
 
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
-import { heldUnder } from '../../evidence/measure.ts';
 import {
   both,
   decided,
@@ -24,6 +23,7 @@ import type {
 } from '../../ports/lists/other-lists.ts';
 import type { ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { readingOfLists } from '../tables/list-shortfall.ts';
+import { formsUnlisted, listedAs, listedForms, unlisted } from './bulk-listed.ts';
 import {
   isOnOthers,
   listingsElsewhere,
@@ -35,10 +35,8 @@ import {
   type CorpusPort,
   exchangeOf,
   type LabelsPort,
-  type ListedForm,
   type ListPort,
   launchesOf,
-  programsOf,
   type ScreenResult,
 } from './bulk-result.ts';
 import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
@@ -75,7 +73,7 @@ export type Screen =
 type Readings = {
   readonly list: Partly<ListLookUp, ListPort> | null;
   readonly labels: Reading<LabelLookUp, LabelsPort> | null;
-  readonly corpus: Reading<CorpusLookUp, CorpusPort> | null;
+  readonly corpus: Partly<CorpusLookUp, CorpusPort> | null;
   readonly others: OtherListsRead;
   /** The same as far as it may show an absence. */
   readonly othersWhole: Partly<OtherListsLookUp, OtherListsPort> | null;
@@ -134,17 +132,20 @@ function screenOf(subjects: readonly Subject[], readings: Readings, today: strin
   const results: ScreenResult[] = [];
   const counts = { ok: 0, insufficient_evidence: 0, not_deployed: 0 };
   let list: Read<ListLookUp, ListPort> | null = null;
+  let corpus: Read<CorpusLookUp, CorpusPort> | null = null;
   for (const subject of subjects) {
     const tables = isLauncher(subject) ? launchers : rest;
     const onList = onListAs(readings.list, (look) => look.found.has(subject.address));
     const formsOnList = onListAs(readings.list, (look) => listedForms(look, subject).length > 0);
     if (onList instanceof Read) list = onList;
     else if (formsOnList instanceof Read) list = formsOnList;
-    const result = resultOf(subject, onList, formsOnList, tables);
+    const onCorpus = onCorpusAs(tables.corpus, subject);
+    if (onCorpus instanceof Read) corpus = onCorpus;
+    const result = resultOf(subject, onList, formsOnList, { ...tables, corpus: onCorpus });
     results.push(result);
     counts[typeof result.state === 'string' ? result.state : result.state.shown] += 1;
   }
-  const { labels, corpus, others } = readings;
+  const { labels, others } = readings;
   const read = [list, labels, corpus, others].filter((one) => one instanceof Read);
   const [first, ...more] = read;
   if (first === undefined) return silence(readings);
@@ -158,6 +159,14 @@ function onListAs(
   test: (look: ListLookUp) => boolean,
 ): Reading<ListLookUp, ListPort> | null {
   return list === null ? null : decided(list, test);
+}
+
+/** A corpus that has fallen behind is read for those it holds and unread for the rest. */
+function onCorpusAs(
+  corpus: Readings['corpus'],
+  { address }: Subject,
+): Reading<CorpusLookUp, CorpusPort> | null {
+  return corpus === null ? null : decided(corpus, (look) => look.found.has(address));
 }
 
 const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
@@ -294,18 +303,25 @@ function resultOf(
       ? claim(forms, (look) => listedForms(look, subject))
       : tables.formsUnlisted,
     other_lists: elsewhere ? listingsElsewhere(others, [subject], tables.today) : tables.unnamed,
-    // A list past its age is read for those it holds and unread for the rest.
-    checked: listed && !tables.isWhole ? withList(tables.checked, list) : tables.checked,
+    // What is past its age is read for those it holds and unread for the rest.
+    checked: tables.isWhole ? tables.checked : checkedOf(subject, tables, listed ? list : null),
   };
   if (!held) result.reason = tables.reason;
   return result;
 }
 
-function withList(
-  checked: ScreenResult['checked'],
-  list: Reading<ListLookUp, ListPort>,
+/** What was read of one address, where a table gave no whole answer; `list`: it stands on that. */
+function checkedOf(
+  { address }: Subject,
+  { checked, corpus }: Applying,
+  list: Reading<ListLookUp, ListPort> | null,
 ): ScreenResult['checked'] {
-  return { ...checked, sanctions_list: claim(list, wasRead, wasNot) };
+  const launched = corpus instanceof Read && corpus.value.found.has(address);
+  return {
+    ...checked,
+    sanctions_list: list === null ? checked.sanctions_list : claim(list, wasRead, wasNot),
+    launch_corpus: launched ? claim(corpus, wasRead, wasNot) : checked.launch_corpus,
+  };
 }
 
 /**
@@ -342,37 +358,6 @@ function held<T>(reading: Partly<T, never> | null): T | null {
   return reading instanceof Read ? reading.value : null;
 }
 
-/** The same of the list alone: their rows, all together, are none. */
-function unlisted(
-  list: Read<ListLookUp, ListPort>,
-  subjects: readonly Subject[],
-): NonNullable<ScreenResult['sanctions']> {
-  const { found } = list.value;
-  const missing = subjects.filter(({ address }) => !found.has(address));
-  const rowsIn = (look: ListLookUp) =>
-    missing.flatMap(({ address }) => heldUnder(look.found, address));
-  return {
-    listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
-    programs: claim(list, (look) => programsOf(rowsIn(look))),
-    list_published: list.value.list.published,
-  };
-}
-
-/** The same of their other forms. */
-function formsUnlisted(
-  list: Read<ListLookUp, ListPort>,
-  subjects: readonly Subject[],
-): NonNullable<ScreenResult['equivalent_forms']> {
-  const missing = subjects.filter((one) => listedForms(list.value, one).length === 0);
-  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)));
-}
-
-function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
-  return forms
-    .filter(({ address }) => found.has(address))
-    .map(({ form, address, relation }) => ({ form, address, relation, listed: true }));
-}
-
 function holds(tables: Tables, subject: Subject): boolean {
   const { address } = subject;
   const { list, labels, corpus, others } = tables;
@@ -382,15 +367,4 @@ function holds(tables: Tables, subject: Subject): boolean {
     corpus?.found.has(address) === true ||
     (others !== null && isOnOthers(others, subject))
   );
-}
-
-function listedAs(
-  list: Read<ListLookUp, ListPort>,
-  address: string,
-): NonNullable<ScreenResult['sanctions']> {
-  return {
-    listed: claim(list, (look) => look.found.has(address)),
-    programs: claim(list, (look) => programsOf(heldUnder(look.found, address))),
-    list_published: list.value.list.published,
-  };
 }

@@ -1,7 +1,7 @@
 // Answers one question: which settled Solana launches are on record for these wallets.
 // A wallet without a record has not been seen to launch; that says nothing else about it.
 
-import type { TableLookUp } from '../tables/imported-table.ts';
+import type { Partly } from '../../evidence/reading.ts';
 
 /** The name of this port in readings and contracts. */
 export type LaunchCorpusPort = 'launch_corpus';
@@ -34,5 +34,12 @@ export type CorpusLookUp = {
   readonly launchers: ReadonlyMap<string, string>;
 };
 
-/** The Solana launch corpus. Readable once an import of it has completed. */
-export type LaunchCorpus = TableLookUp<LaunchCorpusPort, CorpusLookUp>;
+/**
+ * The Solana launch corpus. Readable once an import of it has completed; a part while what is
+ * collected of the chain has fallen behind, so that what it lacks was not looked for.
+ */
+export type LaunchCorpus = {
+  readonly lookUp: (
+    addresses: readonly string[],
+  ) => Promise<Partly<CorpusLookUp, LaunchCorpusPort>>;
+};

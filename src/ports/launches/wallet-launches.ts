@@ -81,9 +81,6 @@ export type MintLaunch = {
   readonly signature: string | null;
 };
 
-/** The launches of wallets. A collection past this age carries no negative, in seconds. */
-export const COLLECTION_MAX_AGE_S = 172_800;
-
 export type WalletLaunches = {
   /** What a wallet launched, by its exact address. */
   readonly of: (wallet: string) => Promise<Reading<WalletRecord, WalletLaunchesPort>>;

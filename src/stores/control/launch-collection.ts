@@ -3,6 +3,7 @@
 // processes that collect at once lose nothing and keep nothing twice.
 
 import { MS_PER_S } from '../../chain/time.ts';
+import type { ReachedAt } from '../../ports/launches/collection-age.ts';
 import type {
   Cursor,
   DueLaunch,
@@ -12,7 +13,7 @@ import type {
 } from '../../ports/launches/launch-collection.ts';
 import type { SeenLaunch } from '../../ports/launches/launch-feed.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch, type Session } from './engine/database.ts';
+import { type Database, epoch, onlyRow, type Session } from './engine/database.ts';
 import type { ImportNotes } from './imported-tables.ts';
 
 /** A gap that begins so soon after another for the same reason is a further piece of it. */
@@ -66,6 +67,20 @@ export function launchCollectionTable(
         return true as const;
       }),
   };
+}
+
+/** Up to when every watched account was read; `null` where nothing was ever collected. */
+export function reachedAt(database: Database, context: ControlContext): ReachedAt {
+  const { ask } = controlReadings('launch_collection', 'The collection of launches', context);
+  return () =>
+    ask(async () => {
+      const { at } = onlyRow(
+        await database.query<{ at: number | null }>(
+          `select ${epoch('min(reached_at)', 'at')} from launch_cursors`,
+        ),
+      );
+      return at === null ? null : Math.floor(at);
+    });
 }
 
 function timeOf(seconds: number): Date {

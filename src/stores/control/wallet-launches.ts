@@ -2,12 +2,12 @@
 // Of each mint its best row counts, as for the corpus. Reading is by the exact key of a wallet or a
 // mint; what stands behind every answer is read anew each few seconds, the hold-out less often.
 
-import { formatIsoTime, MS_PER_S } from '../../chain/time.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import { Read, type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
+import { staleness } from '../../ports/launches/collection-age.ts';
 import {
-  COLLECTION_MAX_AGE_S,
   type Collection,
   type CorpusState,
   ENTRIES_MAX,
@@ -68,7 +68,8 @@ export function walletLaunchTable(
     const { corpus, source } = state.value;
     const answer = await ask(() => question(corpus));
     if (!(answer instanceof Read)) return answer;
-    const stale = staleness(corpus.collection, context);
+    const reached = corpus.collection === null ? null : corpus.collection.reached_at;
+    const stale = staleness(reached, Math.floor(context.nowMs() / MS_PER_S));
     if (stale !== null && !isFound(answer.value)) return unread(PORT, stale);
     return read(answer.value, { port: PORT, source });
   };
@@ -109,14 +110,6 @@ function entryIn({ mint, launched_at, settled_at, listed_after_window }: EntryRo
 
 function launchIn({ deployer, launched_at, signature }: MintLaunch): MintLaunch {
   return { deployer, launched_at: Math.floor(launched_at), signature };
-}
-
-/** Why a miss is no answer, where the collection lags too far behind. */
-function staleness(collection: Collection | null, { nowMs }: ControlContext) {
-  if (collection === null) return null;
-  const age = Math.floor(nowMs() / MS_PER_S) - collection.reached_at;
-  if (age <= COLLECTION_MAX_AGE_S) return null;
-  return why('launch_collection_stale', { at: formatIsoTime(collection.reached_at) });
 }
 
 /** A reading that is used for a while once it was read. */

@@ -166,7 +166,7 @@ describe('the three tables, each read or silent', () => {
     ]);
   });
 
-  test('a corpus that has fallen behind tells of those it holds, and denies nobody', async () => {
+  test('a corpus that has fallen behind tells of deaths, and denies nobody', async () => {
     const old = why('launch_collection_stale', { at: '2026-11-18T12:00:00.000Z' });
     const asked = ports();
     const launchCorpus: ScreenPorts['launchCorpus'] = {
@@ -179,7 +179,7 @@ describe('the three tables, each read or silent', () => {
     expect(held).toMatchObject({
       state: 'ok',
       launches: { answer: 'record', launches_settled: 2, died: 1 },
-      checked: { launch_corpus: true },
+      checked: { launch_corpus: false },
     });
     expect(stranger).toMatchObject({
       state: 'not_deployed',

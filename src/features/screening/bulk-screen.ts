@@ -161,12 +161,17 @@ function onListAs(
   return list === null ? null : decided(list, test);
 }
 
-/** A corpus that has fallen behind is read for those it holds and unread for the rest. */
+/** A corpus that has fallen behind tells of launches that died, and of nobody that none did. */
 function onCorpusAs(
   corpus: Readings['corpus'],
   { address }: Subject,
 ): Reading<CorpusLookUp, CorpusPort> | null {
-  return corpus === null ? null : decided(corpus, (look) => look.found.has(address));
+  return corpus === null ? null : decided(corpus, (look) => hasDied(look, address));
+}
+
+function hasDied({ found }: CorpusLookUp, address: string): boolean {
+  const count = found.get(address);
+  return count !== undefined && count.died > 0;
 }
 
 const isLauncher = ({ kind }: Subject): boolean => kind === 'solana';
@@ -303,25 +308,18 @@ function resultOf(
       ? claim(forms, (look) => listedForms(look, subject))
       : tables.formsUnlisted,
     other_lists: elsewhere ? listingsElsewhere(others, [subject], tables.today) : tables.unnamed,
-    // What is past its age is read for those it holds and unread for the rest.
-    checked: tables.isWhole ? tables.checked : checkedOf(subject, tables, listed ? list : null),
+    // A list past its age is read for those it holds and unread for the rest.
+    checked: listed && !tables.isWhole ? withList(tables.checked, list) : tables.checked,
   };
   if (!held) result.reason = tables.reason;
   return result;
 }
 
-/** What was read of one address, where a table gave no whole answer; `list`: it stands on that. */
-function checkedOf(
-  { address }: Subject,
-  { checked, corpus }: Applying,
-  list: Reading<ListLookUp, ListPort> | null,
+function withList(
+  checked: ScreenResult['checked'],
+  list: Reading<ListLookUp, ListPort>,
 ): ScreenResult['checked'] {
-  const launched = corpus instanceof Read && corpus.value.found.has(address);
-  return {
-    ...checked,
-    sanctions_list: list === null ? checked.sanctions_list : claim(list, wasRead, wasNot),
-    launch_corpus: launched ? claim(corpus, wasRead, wasNot) : checked.launch_corpus,
-  };
+  return { ...checked, sanctions_list: claim(list, wasRead, wasNot) };
 }
 
 /**

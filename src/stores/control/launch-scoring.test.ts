@@ -285,6 +285,34 @@ onEachEngine((name, fresh) => {
     ]);
   });
 
+  test(`${name}: a launch that was collected and waits is due as soon as it was collected`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    const checked = STILL_NOW - 60;
+    await putCorpus(database, [['gone', 'maker', STILL_NOW - 30 * HOUR_S, false, checked]]);
+    await database.query(
+      `insert into collected_launches
+         (mint, deployer, made_by, signature, slot, launched_at, due_at)
+       select mint, deployer, 'pump.create', mint, 1, to_timestamp($1), now()
+         from unnest(array['new', 'gone', 'first'], array['maker', 'maker', 'third'])
+           as one (mint, deployer)`,
+      [STILL_NOW - 120],
+    );
+    const reading = await scoring.due('solana', 'rug-1', 10);
+    if (!reading.checked) throw new Error('test: silent');
+    expect(reading.value.wallets).toMatchObject([
+      {
+        address: 'maker',
+        observed_at: STILL_NOW,
+        launches: [
+          { token: 'new', launched_at: STILL_NOW - 120, seen: null },
+          { token: 'gone', seen: { as: 'died', at: checked } },
+        ],
+      },
+      { address: 'third', observed_at: STILL_NOW, launches: [{ token: 'first', seen: null }] },
+    ]);
+  });
+
   test(`${name}: a run is noted for the window, and old runs are let go`, async () => {
     const database = fresh();
     const { scoring } = stores(database);

@@ -22,17 +22,25 @@ const WALKED = `
   where s.address is null or s.observed_at < r.captured_at or s.model_version <> $1
   order by r.captured_at, r.address limit $2::int`;
 
-// A mint that several imports saw counts by its best row: settled first, then the later check.
+// A mint that several imports saw counts by its best row: settled first, then the later check. What
+// was collected and waits to be settled is as it was when it was collected.
 const COLLECTED = `
-  with recent as (
-    select distinct deployer from launches
+  with known as (
+    select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window,
+           l.last_checked_at, l.import_id
+      from launches l
+      join table_imports i on i.id = l.import_id and i.completed_at is not null
+    union all
+    select mint, deployer, launched_at, false, null, collected_at, 0
+      from collected_launches where not settled and made_by <> 'import'
+  ), recent as (
+    select distinct deployer from known
     where launched_at > control_now() - make_interval(secs => $3::int)
   ), best as (
-    select distinct on (l.mint) l.*
-    from launches l
-    join recent on recent.deployer = l.deployer
-    join table_imports i on i.id = l.import_id and i.completed_at is not null
-    order by l.mint, l.settled desc, l.last_checked_at desc, l.import_id desc
+    select distinct on (k.mint) k.*
+    from known k
+    join recent on recent.deployer = k.deployer
+    order by k.mint, k.settled desc, k.last_checked_at desc, k.import_id desc
   ), wallets as (
     select deployer, max(last_checked_at) as observed_at from best group by deployer
   )

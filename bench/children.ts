@@ -15,14 +15,19 @@ export function child(name: string): ChildProcess {
 
 /** Sends one message and waits for the one that comes back. */
 export async function askChild(to: ChildProcess, message: object | string): Promise<unknown> {
-  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
   const answer = once(to, 'message', { signal });
   const gone = once(to, 'exit', { signal }).then(([code]) => {
     throw new Error(`a measured process ended with ${String(code)}`);
   });
   to.send(message);
-  const [said] = await Promise.race([answer, gone]);
-  return said;
+  try {
+    const [said] = await Promise.race([answer, gone]);
+    return said;
+  } finally {
+    done.abort();
+  }
 }
 
 /** Ends a child and waits for its end. */

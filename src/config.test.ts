@@ -252,10 +252,12 @@ describe('what is printed', () => {
   };
   const SCHEMES: { readonly [name: string]: string } = {
     EXHIBIT_DATABASE_URL: 'postgresql',
+    EXHIBIT_BUS_URL: 'rediss',
   };
   function markedUrl(name: string): string {
     const scheme = SCHEMES[name] ?? 'https';
-    return `${scheme}://${MARK}:${MARK}@host.example:99/${MARK}?key=${MARK}#${MARK}`;
+    const path = name === 'EXHIBIT_BUS_URL' ? '0' : MARK;
+    return `${scheme}://${MARK}:${MARK}@host.example:99/${path}?key=${MARK}#${MARK}`;
   }
 
   test('a marker in every URL and every secret is nowhere in the printed configuration', () => {

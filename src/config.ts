@@ -73,6 +73,8 @@ export type Config = {
   readonly warehouse:
     | { readonly kind: 'embedded'; readonly dir: string }
     | { readonly kind: 'clickhouse'; readonly url: PrivateUrl; readonly layout: LayoutName };
+  /** The Redis that carries calls between processes; `null`: this process is alone. */
+  readonly busUrl: PrivateUrl | null;
   readonly sanctions: Lifecycle &
     (
       | { readonly kind: 'simulated' }
@@ -215,7 +217,7 @@ function serving(
 
 const NONE = { kind: 'none' } as const;
 
-function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse'> {
+function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'warehouse' | 'busUrl'> {
   const database = values.EXHIBIT_DATABASE_URL;
   const warehouse = values.EXHIBIT_WAREHOUSE_URL;
   return {
@@ -227,6 +229,7 @@ function stores(values: Values, dataDir: string): Pick<Config, 'store' | 'wareho
       warehouse === null
         ? { kind: 'embedded', dir: resolve(dataDir, 'warehouse') }
         : { kind: 'clickhouse', url: warehouse, layout: values.EXHIBIT_WAREHOUSE_LAYOUT },
+    busUrl: values.EXHIBIT_BUS_URL,
   };
 }
 

@@ -41,8 +41,8 @@ function pairsOf(items: readonly string[]): [string, string][] {
 const service = z.object({
   image: z.string(),
   command: words.optional(),
-  environment: z.record(z.string(), z.string()),
-  volumes: words,
+  environment: z.record(z.string(), z.string()).default({}),
+  volumes: words.default([]),
   ports: words.optional(),
   healthcheck: z
     .union([z.object({ disable: z.literal(true) }), z.object({ test: words })])

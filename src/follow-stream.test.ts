@@ -135,6 +135,34 @@ describe.each(DOORS)('over %s', (_, door) => {
     expect(seqsIn(items)).toEqual(numbers(21, 30));
   });
 
+  test('a service whose log was put back is followed from where it is, after a gap', async () => {
+    const { base, log } = await serveTicks();
+    for (const _ of numbers(1, 30)) log.add();
+    const items = followedTo(31, follow(base, { ...door, since: 99 }));
+    setTimeout(() => log.add('new'), 50);
+    expect((await items).slice(1)).toEqual([
+      { kind: 'gap', from: 31, to: 99 },
+      { kind: 'event', seq: 31, event: { type: 'tick', seq: 31, text: 'new' } },
+    ]);
+  });
+
+  test('each break is told where it happened', async () => {
+    const { port, log } = await serveTicks();
+    let cuts = 0;
+    const line = await breakingLine(port, (client, _bytes, text) => {
+      if (cuts > 0 || !text.includes('"seq":2')) return;
+      cuts += 1;
+      client.end();
+      log.add();
+    });
+    for (const _ of numbers(1, 2)) log.add();
+    const items = await followedTo(3, follow(line.base, { ...door, since: 0 }));
+    expect(items.filter(({ kind }) => kind === 'broken')).toEqual([
+      { kind: 'broken', refusal: null },
+    ]);
+    expect(seqsIn(items)).toEqual([1, 2, 3]);
+  });
+
   test('who follows part of a stream resumes from where it was looked, without a gap', async () => {
     const { port, log } = await serveTicks({ keptMax: 1, heartbeat_s: 1 });
     let cut = false;
@@ -163,7 +191,8 @@ describe.each(DOORS)('over %s', (_, door) => {
     const { base, metric } = await serveTicks();
     const items = await followedTo(1, follow(base, { ...door, token: 'wrong' }));
     const body = { error: 'unauthorized', reason: 'The token is not known here.' };
-    expect(items).toEqual([{ kind: 'stopped', status: 401, body }]);
+    expect(items.at(-1)).toEqual({ kind: 'stopped', status: 401, body });
+    expect(items.filter(({ kind }) => kind !== 'broken')).toHaveLength(1);
     // A WebSocket that does not open is followed by one question to the twin.
     const asked = door.WebSocket === undefined ? 1 : 2;
     expect(await metric('exhibit_refusals_total')).toEqual([
@@ -258,7 +287,8 @@ test('what is no stream is asked again, and is never given as a message', async 
   const followed = followedTo(1, follow(url, { signal: controller.signal }));
   await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(4);
   controller.abort();
-  expect(await followed).toEqual([]);
+  const items = await followed;
+  expect(new Set(items.map(({ kind }) => kind))).toEqual(new Set(['broken']));
 });
 
 test('an event has the type of its declaration', () => {

@@ -33,6 +33,7 @@ function marked(port: number): { [name: string]: string } {
   }
   return {
     ...env,
+    EXHIBIT_BUS_URL: `redis://${MARK}:${MARK}@127.0.0.1:${port}/0?key=${MARK}`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
     EXHIBIT_DATA_DIR: directory,
     EXHIBIT_PORT: '0',

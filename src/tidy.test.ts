@@ -83,7 +83,7 @@ const ARROWS: readonly Arrows[] = [
   {
     // A command works on services, which it declares in the types of ports.
     of: 'src/features/*.command.ts',
-    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG],
+    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG, 'src/client/stream.ts'],
     outside: ['undici', 'zod'],
   },
   { of: 'src/features/*.page.tsx', may: ['src/pages/', CHAIN], outside: ['preact'] },
@@ -165,7 +165,7 @@ const ARROWS: readonly Arrows[] = [
   { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
   // A program to copy stands alone, beside what it would install.
   { of: 'examples/', may: [], outside: ['exhibit'] },
-  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', '@duckdb/node-api'] },
+  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', 'ws', '@duckdb/node-api'] },
 ];
 
 /** What any test may import beside what its own file may. */
@@ -182,7 +182,8 @@ const DRIVERS: House['drivers'] = {
   '@clickhouse/client': ['src/stores/warehouse/engine/'],
   saxes: ['src/sources/ofac/'],
   yauzl: ['src/sources/ofac/'],
-  ws: ['src/transport/', 'src/testing/'],
+  '@redis/client': ['src/stores/bus/'],
+  ws: ['src/transport/', 'src/testing/', 'bench/'],
   undici: ['src/command/'],
   'markdown-it': ['src/pages/markdown.ts'],
   yaml: ['src/sources/files/', 'src/deploy.test.ts'],

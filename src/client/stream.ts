@@ -24,6 +24,14 @@ export type Followed<E> =
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   /** What is no event: the welcome of each connection, errors, answers to frames. */
   | { readonly kind: 'notice'; readonly notice: { readonly type: string } }
+  /**
+   * The line broke or did not open, and is opened anew; until the next welcome nobody looks.
+   * `refusal` is what the service said, where it said why.
+   */
+  | {
+      readonly kind: 'broken';
+      readonly refusal: { readonly status: number; readonly body: unknown } | null;
+    }
   /** The last item: the service refused, and asking again would not change that. */
   | { readonly kind: 'stopped'; readonly status: number; readonly body: unknown };
 
@@ -85,13 +93,16 @@ export async function* followStream<E extends { readonly type: string; readonly 
   };
   let failures = 0;
   let bySocket = options.WebSocket !== undefined;
-  while (signal?.aborted !== true) {
+  while (!isAborted(signal)) {
     const ended: Ended = yield* connection<E>(options, place, bySocket);
     const { refused } = ended;
     if (refused !== null && isFinal(refused.status)) {
       yield { kind: 'stopped', status: refused.status, body: refused.body };
       return;
     }
+    if (isAborted(signal)) return;
+    const refusal = refused === null ? null : { status: refused.status, body: refused.body };
+    yield { kind: 'broken', refusal };
     // A browser is not told why a WebSocket did not open: its twin says it, or serves instead.
     bySocket = options.WebSocket !== undefined && (ended.opened || !bySocket);
     failures = ended.moved ? 0 : failures + 1;
@@ -99,6 +110,10 @@ export async function* followStream<E extends { readonly type: string; readonly 
     const asked = refused?.retryAfterS ?? 0;
     await pause(Math.min(asked * MS_PER_S, backoffMaxMs) + longest * Math.random(), signal);
   }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }
 
 function isFinal(status: number): boolean {
@@ -161,8 +176,9 @@ function itemsOf<E extends { readonly type: string; readonly seq: number }>(
       if (said.heartbeat_s !== undefined) {
         place.silenceMs = said.heartbeat_s * MS_PER_S * HEARTBEATS_MISSED_MAX;
       }
-      const gap =
-        said.gap === undefined || said.gap === null
+      const gap = isBehind(said.seq, place)
+        ? restartAt(said.seq, place)
+        : said.gap === undefined || said.gap === null
           ? []
           : gapsOf(said.gap.from, said.gap.to, place);
       reach(said.seq, place);
@@ -192,6 +208,18 @@ function gapsOf(from: number, to: number, place: Place): Followed<never>[] {
   if (to <= known) return [];
   place.at = to;
   return [{ kind: 'gap', from: Math.max(from, known + 1), to }];
+}
+
+function isBehind(seq: number | undefined, { at }: Place): seq is number {
+  return seq !== undefined && at !== null && seq < at;
+}
+
+// The service does not know the numbers that this follower has: its log was put back to an earlier
+// day. They will be given to other events, which must not be taken for those that were had.
+function restartAt(seq: number, place: Place): Followed<never>[] {
+  const to = place.at === null ? seq : place.at;
+  place.at = seq;
+  return [{ kind: 'gap', from: seq + 1, to }];
 }
 
 function reach(seq: number | undefined, place: Place): void {

@@ -34,7 +34,11 @@ export type ServiceAnswer =
   | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'silent'; readonly reason: string };
 
-const demoCredentials = z.object({ base_url: z.url(), api_key: z.string().min(1) });
+const demoCredentials = z.object({
+  base_url: z.url(),
+  api_key: z.string().min(1),
+  stream_token: z.string().min(1).optional(),
+});
 const KEY_CHARS_MAX = 500;
 const TIMEOUT_MS = 60_000;
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -48,19 +52,64 @@ export async function findConnection(
   { started }: ConnectionServices,
 ): Promise<Connection> {
   const demo = await demoOf(started);
-  const given = options['base-url'];
+  const baseUrl = baseUrlOf(options['base-url'], demo, started);
+  const key = await givenKey(options, io, started);
+  if (key !== null) return { baseUrl, key };
+  if (isOf(demo, baseUrl)) return { baseUrl, key: demo.api_key };
+  throw new UsageError('An API key is needed: --key-file FILE, or EXHIBIT_API_KEY.');
+}
+
+/** The options by which a service and a stream's token are named. */
+export const STREAM_OPTIONS = {
+  'base-url': { type: 'string' },
+  token: { type: 'string' },
+  'token-file': { type: 'string' },
+} as const;
+
+/** How those options are explained. */
+export const STREAM_DETAILS = [
+  '--base-url URL      the service; without it the one that is configured here',
+  '--token-file FILE   a file that holds the access token; --token TOKEN shows it to other users',
+  'Without one the first of EXHIBIT_INTELLIGENCE_TOKENS opens the service that is configured here,',
+  'and the demo token a simulated one.',
+];
+
+/** A service with streams, and the token to it; `null` for who sends none. */
+export type StreamConnection = { readonly baseUrl: URL; readonly token: string | null };
+
+/** Finds the service and the token, or throws `UsageError`. */
+export async function findStream(
+  options: { 'base-url'?: string; token?: string; 'token-file'?: string },
+  io: Pick<Io, 'cwd'>,
+  { started }: ConnectionServices,
+): Promise<StreamConnection> {
+  const demo = await demoOf(started);
+  const baseUrl = baseUrlOf(options['base-url'], demo, started);
+  const { token: typed, 'token-file': file } = options;
+  const text = file === undefined ? typed : await textOf(fileArgument(file, io), '--token-file');
+  if (text !== undefined) return { baseUrl, token: credentialIn(text, 'access token') };
+  if (isOf(demo, baseUrl)) return { baseUrl, token: demo.stream_token ?? null };
+  if (!started.ok || new URL(configuredBase(started)).origin !== baseUrl.origin) {
+    return { baseUrl, token: null };
+  }
+  const [first] = started.config.intelligence.tokens;
+  return { baseUrl, token: first === undefined ? null : first.token.reveal() };
+}
+
+type Demo = z.output<typeof demoCredentials>;
+
+function baseUrlOf(given: string | undefined, demo: Demo | null, started: Configured): URL {
   const base = given === undefined ? (demo?.base_url ?? configuredBase(started)) : given;
   const baseUrl = URL.canParse(base) ? new URL(base) : null;
   if (baseUrl === null || !['http:', 'https:'].includes(baseUrl.protocol)) {
     throw new UsageError('--base-url takes an http: or https: URL.');
   }
-  const key = await givenKey(options, io, started);
-  if (key !== null) return { baseUrl, key };
-  // The demo key belongs to one service; it is never shown to another.
-  if (demo !== null && new URL(demo.base_url).origin === baseUrl.origin) {
-    return { baseUrl, key: demo.api_key };
-  }
-  throw new UsageError('An API key is needed: --key-file FILE, or EXHIBIT_API_KEY.');
+  return baseUrl;
+}
+
+// The demo credentials belong to one service; they are never shown to another.
+function isOf(demo: Demo | null, baseUrl: URL): demo is Demo {
+  return demo !== null && new URL(demo.base_url).origin === baseUrl.origin;
 }
 
 async function givenKey(
@@ -70,24 +119,28 @@ async function givenKey(
 ): Promise<string | null> {
   const set = started.ok && started.config.apiKey !== null ? started.config.apiKey.reveal() : null;
   const given = typed === undefined ? set : typed;
-  const text = file === undefined ? given : await textOf(fileArgument(file, io));
-  if (text === null) return null;
-  const key = text.trim();
-  if (key === '' || key.length > KEY_CHARS_MAX || /[^\x21-\x7e]/.test(key)) {
-    throw new UsageError('The API key is not one.');
-  }
-  return key;
+  const text = file === undefined ? given : await textOf(fileArgument(file, io), '--key-file');
+  return text === null ? null : credentialIn(text, 'API key');
 }
 
-async function textOf(file: string): Promise<string> {
+function credentialIn(text: string, what: string): string {
+  const credential = text.trim();
+  const { length } = credential;
+  if (length === 0 || length > KEY_CHARS_MAX || /[^\x21-\x7e]/.test(credential)) {
+    throw new UsageError(`The ${what} is not one.`);
+  }
+  return credential;
+}
+
+async function textOf(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch {
-    throw new UsageError('--key-file cannot be read.');
+    throw new UsageError(`${option} cannot be read.`);
   }
 }
 
-async function demoOf(started: Configured): Promise<z.output<typeof demoCredentials> | null> {
+async function demoOf(started: Configured): Promise<Demo | null> {
   if (!started.ok || !started.config.simulate) return null;
   const file = join(started.config.dataDir, 'demo-credentials.json');
   const held = await readFile(file, 'utf8')

@@ -16,10 +16,15 @@ import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
 import type { ShownPlan } from '../features/access/settings.contract.ts';
 import type { SettingsDesk } from '../features/access/settings.route.ts';
 import type { SignInDesk } from '../features/access/sign-in.route.ts';
-import type { RingFacts, SourceFreshness } from '../features/health/health.route.ts';
+import type {
+  RingFacts,
+  SourceFreshness,
+  StreamingFacts,
+} from '../features/health/health.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
+import type { Bus } from '../ports/streams/bus.ts';
 import type { WorkStore } from '../ports/work/work-store.ts';
 import type { ControlContext } from '../stores/control/engine/control-readings.ts';
 import type { Database } from '../stores/control/engine/database.ts';
@@ -38,6 +43,7 @@ export type Base = {
   readonly database: Database;
   readonly warehouse: Warehouse;
   readonly secrets: Secrets;
+  readonly bus: Bus;
   readonly context: ControlContext;
 };
 
@@ -85,6 +91,10 @@ export type Service = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
+  /** Calls whoever listens when a process has appended to a log, until it is undone. */
+  readonly onCall: Bus['listen'];
+  /** What is streamed; `null` where this process serves no stream. */
+  readonly streaming: () => Promise<StreamingFacts | null>;
 };
 
 /** What the routes and pages of memberships are given beside ports. */

@@ -7,10 +7,12 @@ import { REFUSALS } from '../contract/refusals.ts';
 import { defOf } from '../contract/schema.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import type { PortFacts } from './feature.ts';
-import { CONTRACTS, EVIDENCE_ROUTES, FEATURES } from './list.ts';
+import { CONTRACTS, EVIDENCE_ROUTES, FEATURES, STREAMS } from './list.ts';
+
+const DECLARED = [...CONTRACTS, ...STREAMS.map(({ route }) => route)];
 
 const document = () =>
-  openapiDocument(CONTRACTS, {
+  openapiDocument(DECLARED, {
     title: 'Exhibit',
     version: '0.0.0',
     description: 'The document of the declared routes.',
@@ -32,8 +34,8 @@ test('the example of each body that the reference page shows is one that the rou
 });
 
 test('every route has its own name and path, and every tool its own name', () => {
-  const names = CONTRACTS.map(({ name }) => name);
-  const places = CONTRACTS.map(({ method, path }) => `${method} ${path}`);
+  const names = DECLARED.map(({ name }) => name);
+  const places = DECLARED.map(({ method, path }) => `${method} ${path}`);
   const tools = EVIDENCE_ROUTES.flatMap(({ tool }) =>
     tool === null || tool.when !== undefined ? [] : [tool.name],
   );
@@ -70,7 +72,7 @@ test('no sentence of ours advises', () => {
   const sentences = [
     ...Object.values(REASONS).flatMap(({ sentence, means, next }) => [sentence, means, next]),
     ...Object.values(REFUSALS).map(({ means }) => means),
-    ...CONTRACTS.flatMap(({ summary }) => summary),
+    ...DECLARED.flatMap(({ summary }) => summary),
     ...EVIDENCE_ROUTES.flatMap(({ tool }) => (tool === null ? [] : tool.description)),
   ];
   expect(sentences.length).toBeGreaterThan(30);

@@ -64,6 +64,7 @@ export type EvidencePorts = Omit<
   | 'entityTies'
   | 'contractCreations'
   | 'launchMonths'
+  | 'flagEvents'
 >;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(

@@ -11,9 +11,11 @@ import type { RingFacts } from '../features/health/health.route.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
+import type { Bus } from '../ports/streams/bus.ts';
 import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
 import { createMeters, type Meters } from '../transport/metrics.ts';
+import { openBus } from './bus.ts';
 import { doctorServices } from './checks.ts';
 import type { Closings } from './closings.ts';
 import { bound } from './commands.ts';
@@ -42,6 +44,7 @@ export type Parts = {
   /** What the routes and pages of memberships are given. */
   readonly members: Members;
   readonly meters: Meters;
+  readonly bus: Bus;
   readonly checks: readonly StoreCheck[];
   readonly sources: readonly DatedSource[];
   /** How each chain is followed, as its follower told last. */
@@ -69,17 +72,19 @@ export async function startParts(
   const { database, warehouse, secrets } = stores;
   if (config.proxyUrl !== null) goThrough(new URL(config.proxyUrl.reveal()));
   const context = { simulated: config.simulate, nowMs: Date.now };
-  const base = { config, outside, log, database, warehouse, secrets, context };
+  const bus = openBus(config, secrets, log);
+  opened.add('bus', bus.close);
+  const base = { config, outside, log, database, warehouse, secrets, bus, context };
   const features = openAll(base, opened);
   // All have ended before anything is closed: what starts late would stay open.
   const started = await Promise.allSettled([...features.values()].map((one) => one.start?.()));
   for (const one of started) if (one.status === 'rejected') throw one.reason;
-  return composeParts(config, stores, features, outside);
+  return composeParts(config, { ...stores, bus }, features, outside);
 }
 
 function composeParts(
   config: Config,
-  { database, warehouse, secrets }: Stores,
+  { database, warehouse, secrets, bus }: Stores & { readonly bus: Bus },
   opened: OpenedFeatures,
   outside: Outside,
 ): Parts {
@@ -105,6 +110,7 @@ function composeParts(
     sessions,
     members: of(members).given,
     meters,
+    bus,
     checks,
     sources,
     followers: of(indexing).services.followers,

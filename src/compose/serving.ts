@@ -12,6 +12,7 @@ import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
 import type { Mounted } from '../transport/mounted.ts';
 import { STREAM_LIMITS } from '../transport/stream-limits.ts';
 import type { MountedStream } from '../transport/stream-opening.ts';
+import { createSlots } from '../transport/stream-slots.ts';
 import { nowS } from './clock.ts';
 import { isToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
 import type { Service, Streamed } from './feature.ts';
@@ -20,6 +21,7 @@ import { freshnessOf } from './freshness.ts';
 import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
 import type { Logger } from './logger.ts';
 import type { Parts } from './parts.ts';
+import { streamingFacts } from './streaming.ts';
 import { VERSION } from './version.ts';
 
 /** What is served: the parts, under a configuration. The gate may be another than theirs. */
@@ -30,6 +32,7 @@ export type ServingParts = Pick<
   | 'sessions'
   | 'members'
   | 'meters'
+  | 'bus'
   | 'checks'
   | 'sources'
   | 'followers'
@@ -78,7 +81,9 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const routes = servedRoutes(config);
   const streams = STREAMS.filter(({ route }) => config.surfaces.includes(route.surface));
   const declared = [...routes, ...streams.map(({ route }) => route)];
-  const service = serviceOf(parts, declared, base);
+  const slots = createSlots(STREAM_LIMITS.connectionsMax, parts.bus);
+  const streaming = streams.length === 0 ? NO_STREAM : () => streamingFacts(parts, slots);
+  const service = serviceOf(parts, declared, base, streaming);
   const given = { ...ports, service, members: parts.members };
   const pages = config.surfaces.includes('web')
     ? webDocuments({
@@ -92,7 +97,12 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const options: HttpOptions = {
     ...common(parts),
     mounted: [...mounted(routes, given), ...pages, ...operatorDocuments(parts)],
-    streams: { mounted: streams.map((one) => opened(one, given)), limits: STREAM_LIMITS, base },
+    streams: {
+      mounted: streams.map((one) => opened(one, given)),
+      limits: STREAM_LIMITS,
+      slots,
+      base,
+    },
     refusalPage: (refusal) => refusalPage(pageFacts(config), refusal),
     isOperator: operatorOf(config),
     gate: parts.gate,
@@ -129,7 +139,7 @@ function toolDoor(parts: ServingParts, tools: Tools, answers: Answers): Door {
 
 function opsOptions(parts: ServingParts, base: () => string) {
   const { config, ports } = parts;
-  const service = serviceOf(parts, servedRoutes(config), base);
+  const service = serviceOf(parts, servedRoutes(config), base, NO_STREAM);
   return {
     ...common(parts),
     mounted: [...mounted(ALWAYS, { ...ports, service }), ...operatorDocuments(parts)],
@@ -172,9 +182,10 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce, ring }: ServingParts,
+  { config, sources, followers, modelInForce, ring, bus }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
+  streaming: Service['streaming'],
 ): Service {
   return {
     version: VERSION,
@@ -187,5 +198,9 @@ function serviceOf(
     followers,
     modelInForce,
     ring,
+    onCall: bus.listen,
+    streaming,
   };
 }
+
+const NO_STREAM: Service['streaming'] = async () => null;

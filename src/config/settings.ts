@@ -15,6 +15,7 @@ import {
   path,
   publicUrl,
   type Reader,
+  redisUrl,
   secret,
   someWords,
   tokensOf,
@@ -132,6 +133,12 @@ const STORES = {
     WEB_URL,
     'ClickHouse of the transfer warehouse, by its HTTP interface.',
     { unset: 'embedded' },
+  ),
+  EXHIBIT_BUS_URL: optional(
+    redisUrl,
+    'Redis, over which the processes of a deployment call each other when something is flagged, ' +
+      'and count the open streams of a token together.',
+    { unset: 'in-process' },
   ),
   EXHIBIT_WAREHOUSE_LAYOUT: withInitial(
     'single',

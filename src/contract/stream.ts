@@ -39,6 +39,29 @@ const WELCOME = {
   gap: range.nullable(),
 };
 
+/** Where a resumed reader stands, and what of its range follows. */
+type Standing = Omit<z.input<z.ZodObject<typeof WELCOME>>, 'heartbeat_s'>;
+
+/**
+ * Where a reader stands that asks for what follows `since`, in a log that can be had from `oldest`
+ * to `newest`; `null`: for what comes. Who is ahead of the log is told so as a gap from the newest.
+ */
+export function standingIn(
+  { newest, oldest }: { readonly newest: number; readonly oldest: number | null },
+  since: number | null,
+): Standing {
+  const asked = since === null ? newest : since;
+  const first = oldest === null ? newest + 1 : oldest;
+  const seq = Math.min(Math.max(asked, first - 1), newest);
+  return {
+    seq,
+    replay: seq < newest ? { from: seq + 1, to: newest, oldest } : { ...NO_REPLAY, oldest },
+    gap: seq === asked ? null : { from: Math.min(seq, asked) + 1, to: Math.max(seq, asked) },
+  };
+}
+
+const NO_REPLAY = { from: null, to: null };
+
 /** What every stream may say beside its own messages. */
 const COMMON = {
   /** All up to `seq` was looked at; the reader has of it what it asked for. */
@@ -51,7 +74,7 @@ const COMMON = {
 };
 
 /** Why a frame of a client, or a stream, was refused. */
-export type StreamFault = 'bad_frame' | 'unknown_frame' | 'unauthorized' | 'fault';
+export type StreamFault = 'bad_frame' | 'unknown_frame' | 'unauthorized' | 'fault' | 'unread';
 
 /** A client's frame that every stream takes: it is answered with a heartbeat. */
 const PING = z.strictObject({});
@@ -68,9 +91,6 @@ type AskOf<A extends Kinds> = {
 
 // The fields of an object without any are a record of nothing, with which nothing can be joined.
 type OwnOf<W extends Fields> = string extends keyof z.input<W> ? unknown : z.input<W>;
-
-/** Where a resumed reader stands, and what of its range follows. */
-type Standing = Omit<z.input<z.ZodObject<typeof WELCOME>>, 'heartbeat_s'>;
 
 type Spec<
   N extends string,
@@ -122,6 +142,8 @@ export type StreamRoute<
     readonly notice: <K extends keyof M & string>(type: K, say: z.input<M[K]>) => Message<N>;
     /** Events that a reader can no longer have, from the first to the last of them. */
     readonly gap: (from: number, to: number) => Message<N>;
+    /** The last words of a stream whose source cannot be read any more: quiet would be a lie. */
+    readonly unread: (message: string) => Message<N>;
     /** Refuses, before anything is upgraded, with a body that the route declares. */
     readonly refuse: <S extends keyof R & number>(status: S, body: z.input<R[S]>) => Reply<N>;
   };
@@ -225,6 +247,7 @@ export function streamRoute<
     event: (type, seq, say) => make(type, seq, { seq, ...say }),
     notice: (type, say) => make(type, null, say),
     gap: (from, to) => make('gap', to, { from, to }),
+    unread: (message) => make('error', null, { code: 'unread', message }),
     refuse: replierOf(spec.name, spec.refused, {}),
     own: {
       heartbeat: (seq, at) => make('heartbeat', seq, { seq, at }),

@@ -63,3 +63,43 @@ export async function eventsAfter(database: Database, seq: number): Promise<Flag
     at = last.seq;
   }
 }
+
+/** The build, where a child process finds what it runs. */
+export const DIST = new URL('../../dist/', import.meta.url).href;
+
+/**
+ * What a process that appends runs: from one to five events at a time, of which every fourth time
+ * is undone. It says the number of the last one that was stored. Its words are the build, the
+ * store (a directory, or the URL of a server), and the URL and the deployment of a bus, if any.
+ */
+export const APPENDER = `
+const [dist, store, redis, deployment] = process.argv.slice(1);
+const load = (path) => import(dist + path);
+const { openPglite } = await load('stores/control/engine/pglite.js');
+const { openPostgres } = await load('stores/control/engine/postgres.js');
+const { appendFlagEvents } = await load('stores/control/flag-events.js');
+const { redisBus } = await load('stores/bus/redis.js');
+const database = store.startsWith('postgres') ? openPostgres(store) : await openPglite(store);
+const bus = redis === undefined ? null : redisBus({ url: redis, deployment, onFault: () => {} });
+const flag = (n) => ({
+  kind: 'flag', chain: n % 2 === 0 ? 'base' : 'solana', address: '0x' + String(n).padStart(40, '0'),
+  score: 0.9, evidence: 'One of many.', model_version: 'rug-1', simulated: false,
+  flagged_at: Math.floor(Date.now() / 1000),
+});
+for (let n = 1; ; n += 1) {
+  const events = Array.from({ length: 1 + n % 5 }, (_, i) => flag(n + i));
+  const undone = n % 4 === 0;
+  try {
+    const first = await database.transaction(async (session) => {
+      const seq = await appendFlagEvents(session, events);
+      if (undone) throw new Error('undone');
+      return seq;
+    });
+    console.log(first + events.length - 1);
+    bus?.callAll();
+  } catch (error) {
+    if (!undone) throw error;
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2));
+}
+`;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Message } from '../contract/message.ts';
 import type { AccessRule } from '../contract/route.ts';
-import { type StreamHandler, streamRoute } from '../contract/stream.ts';
+import { type StreamHandler, standingIn, streamRoute } from '../contract/stream.ts';
 
 /** Declares the stream of ticks, under a rule of access. */
 export function ticksRoute(access: AccessRule = 'bearer', heartbeat_s = 30) {
@@ -93,18 +93,10 @@ export function ticksHandler(route: TicksRoute, log: TickLog): StreamHandler<Tic
   return async ({ query, since, signal }) => {
     let of = query.of === undefined ? 'all' : query.of;
     const { newest, oldest } = log;
-    const asked = since === null ? newest : Math.min(since, newest);
-    const from = Math.max(asked, oldest - 1);
-    const gap = from > asked ? { from: asked + 1, to: from } : null;
-    const replay = from < newest ? { from: from + 1, to: newest } : { from: null, to: null };
+    const standing = standingIn({ newest, oldest: newest < oldest ? null : oldest }, since);
     return {
-      welcome: route.welcome({
-        seq: from,
-        replay: { ...replay, oldest: newest < oldest ? null : oldest },
-        gap,
-        of,
-      }),
-      messages: log.after(from, (seq) => of === 'all' || seq % 2 === 0, signal),
+      welcome: route.welcome({ ...standing, of }),
+      messages: log.after(standing.seq, (seq) => of === 'all' || seq % 2 === 0, signal),
       hear: (ask) => {
         of = ask.of;
         return route.notice('chosen', { of });

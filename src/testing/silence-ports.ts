@@ -16,8 +16,8 @@ import {
 } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 
-/** Every port that a declared route reads. */
-export type SilencePorts = Ports;
+/** Every port that a declared route reads; what streams alone read denies nothing. */
+export type SilencePorts = Omit<Ports, 'flagEvents'>;
 export type PortName = keyof SilencePorts;
 
 type PartIn<R> = R extends Part<infer T, never> ? T : never;

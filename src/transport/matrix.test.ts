@@ -24,7 +24,8 @@ import { createMeters } from './metrics.ts';
 import type { Mounted } from './mounted.ts';
 import { STREAM_LIMITS } from './stream-limits.ts';
 import type { MountedStream } from './stream-opening.ts';
-import { ask, handshake, refusedHandshake } from './stream-service.suite.ts';
+import { ALONE, ask, handshake, refusedHandshake } from './stream-service.suite.ts';
+import { createSlots } from './stream-slots.ts';
 
 const NOW = 1_790_000_000;
 const SURFACES: readonly Surface[] = ['hosted', 'intelligence', 'web'];
@@ -94,7 +95,12 @@ function serve(mounted: Mounted[], guarding: Guarding, streams: MountedStream[] 
   return createHttp({
     mounted,
     ...guarding,
-    streams: { mounted: streams, limits: { ...STREAM_LIMITS, closeMs: 10 }, base: () => '' },
+    streams: {
+      mounted: streams,
+      limits: { ...STREAM_LIMITS, closeMs: 10 },
+      slots: createSlots(STREAM_LIMITS.connectionsMax, ALONE),
+      base: () => '',
+    },
     refusalPage: ({ status }) => `<h1>${status}</h1>`,
     meters: createMeters([]),
     log: QUIET,

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { frameRate } from './stream-frames.ts';
 import { STREAM_LIMITS } from './stream-limits.ts';
 import {
+  ALONE,
   numbers,
   openStalled,
   readEvents,
@@ -209,17 +210,38 @@ describe('a reader that is no longer there', () => {
     await gone;
   });
 
-  test('gives its place back once, however often it is given back', () => {
-    const slots = createSlots(2);
+  test('gives its place back once, however often it is given back', async () => {
+    const slots = createSlots(2, ALONE);
     const holder = { id: 'token:1', scope: 'free', limit: 1 } as const;
-    const slot = slots.take(holder);
-    expect(slots.take(holder)).toMatchObject({ code: 'at_capacity' });
+    const slot = await slots.take(holder);
+    expect(await slots.take(holder)).toMatchObject({ code: 'at_capacity' });
     if (!('release' in slot)) throw new Error('no place');
     slot.release();
     slot.release();
-    expect(slots.taken()).toBe(0);
-    expect(slots.take(holder)).toHaveProperty('release');
-    expect(slots.take({ ...holder, id: 'token:2' })).toHaveProperty('release');
-    expect(slots.take({ ...holder, id: 'token:3' })).toMatchObject({ body: { scope: 'process' } });
+    expect([slots.taken(), slots.takenBy('free')]).toEqual([0, 0]);
+    expect(await slots.take(holder)).toHaveProperty('release');
+    expect(await slots.take({ ...holder, id: 'token:2' })).toHaveProperty('release');
+    const third = await slots.take({ ...holder, id: 'token:3' });
+    expect(third).toMatchObject({ body: { scope: 'process' } });
+  });
+
+  test('is not opened where the streams of all processes are as many as they may be', async () => {
+    const told: unknown[] = [];
+    const elsewhere = 8;
+    const slots = createSlots(100, {
+      hold: async (held, max) => {
+        told.push([held.own, max]);
+        const granted = max === null || held.own + elsewhere <= max;
+        return { checked: true, value: { granted, others: elsewhere } };
+      },
+    });
+    const holder = { id: 'token:1', scope: 'free', limit: 10 } as const;
+    for (const _ of numbers(1, 2)) expect(await slots.take(holder)).toHaveProperty('release');
+    const third = await slots.take(holder);
+    expect(third).toMatchObject({ body: { scope: 'free', limit: 10, current: 10 } });
+    expect(slots.taken()).toBe(2);
+    const atOnce = await Promise.all(numbers(1, 3).map(() => slots.take(holder)));
+    expect(atOnce.filter((one) => 'release' in one)).toEqual([]);
+    expect(told.at(-1)).toEqual([2, null]);
   });
 });

@@ -11,7 +11,7 @@ import type { StreamHolder, StreamLimits } from './stream-limits.ts';
 import type { StreamMeters } from './stream-meters.ts';
 import { createFlusher } from './stream-output.ts';
 import { type Door, type Heartbeat, Reader } from './stream-reader.ts';
-import { createSlots, type Slots } from './stream-slots.ts';
+import type { Slots } from './stream-slots.ts';
 
 /** The looks of the timer in each heartbeat, and the time between two of them at most. */
 const LOOKS_A_HEARTBEAT = 16;
@@ -44,13 +44,14 @@ export type StreamHub = {
 /** What the hub is made of. */
 export type HubParts = {
   readonly routes: readonly AnyStreamRoute[];
+  readonly slots: Slots;
   readonly limits: StreamLimits;
   readonly meters: StreamMeters;
   readonly log: Log;
 };
 
 /** Makes the hub and starts its timer. */
-export function createHub({ routes, limits, meters, log }: HubParts): StreamHub {
+export function createHub({ routes, slots, limits, meters, log }: HubParts): StreamHub {
   const open = new Map<Reader, Beginning>();
   const accounts = createAccounts(limits.recheckMs, log);
   const flusher = createFlusher();
@@ -77,7 +78,7 @@ export function createHub({ routes, limits, meters, log }: HubParts): StreamHub 
   timer.unref();
 
   return {
-    slots: createSlots(limits.connectionsMax),
+    slots,
     stopping: () => stopping,
     heartbeat: heartbeatOf,
     begin: (beginning) => {

@@ -41,7 +41,7 @@ export const STREAM_LIMITS: StreamLimits = {
 };
 
 /** Open streams of one credential, by its tier or plan. All who send none share one bound. */
-const CONNECTIONS_MAX = {
+export const CONNECTIONS_MAX = {
   free: 10,
   pro: 100,
   desk: 1_000,

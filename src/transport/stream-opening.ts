@@ -83,8 +83,12 @@ export async function openStream(
   const place = placeOf(route, asked);
   if (place instanceof Refusal) return refused(place);
   const holder = holderOf(by.caller);
-  const slot = hub.slots.take(holder);
+  const slot = await hub.slots.take(holder);
   if (slot instanceof Refusal) return refused(slot);
+  if (ends.destroyed) {
+    slot.release();
+    return refused(new Refusal('overloaded', STOPPING, RETRY));
+  }
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   const leave = () => {

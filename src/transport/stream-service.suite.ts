@@ -13,6 +13,7 @@ import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
 import { STREAM_LIMITS, type StreamLimits } from './stream-limits.ts';
 import type { MountedStream } from './stream-opening.ts';
+import { type CountedTogether, createSlots } from './stream-slots.ts';
 
 /** Tokens of the tests: `pro-1` is of the tier pro, and so on; `down` cannot be checked. */
 export const TOKENS: Exclude<Tokens, 'anonymous'> = async ({ authorization, queryToken }) => {
@@ -26,11 +27,19 @@ export const TOKENS: Exclude<Tokens, 'anonymous'> = async ({ authorization, quer
   return { outcome: 'opens', tier, id: text };
 };
 
-export type Given = {
+/** Of a process that reaches no other. */
+export const ALONE: CountedTogether = { hold: async () => ({ checked: false }) };
+
+/** How a stream of the tests is served. */
+export type Serving = {
+  readonly limits?: Partial<StreamLimits>;
+  readonly together?: CountedTogether;
+  readonly guarding?: Partial<Guarding>;
+};
+
+export type Given = Serving & {
   readonly access?: AccessRule;
   readonly heartbeat_s?: number;
-  readonly limits?: Partial<StreamLimits>;
-  readonly guarding?: Partial<Guarding>;
   readonly keptMax?: number;
   readonly handle?: (route: TicksRoute, log: TickLog) => unknown;
 };
@@ -42,22 +51,30 @@ afterEach(async () => {
 
 /** Starts a server; it is closed after the test. */
 export async function serveTicks(given: Given = {}) {
-  const { access, heartbeat_s, limits, guarding, keptMax = 10_000, handle = ticksHandler } = given;
+  const { access, heartbeat_s, keptMax = 10_000, handle = ticksHandler } = given;
   const route = ticksRoute(access, heartbeat_s);
   const log = new TickLog(route, keptMax);
+  const stream = { route, handle: handle(route, log) } as MountedStream;
+  return { ...(await serveStream(stream, given)), route, log };
+}
+
+/** Starts a server with one stream; it is closed after the test. */
+export async function serveStream(stream: MountedStream, given: Serving = {}) {
+  const { limits, together, guarding } = given;
   const meters = createMeters([]);
   const logged: string[] = [];
   const keep = (facts: object, message: string) => {
     logged.push(`${message} ${JSON.stringify(facts)}`);
   };
-  const stream = { route, handle: handle(route, log) } as MountedStream;
+  const bounds = { ...STREAM_LIMITS, ...limits };
+  const slots = createSlots(bounds.connectionsMax, together === undefined ? ALONE : together);
   let base = '';
   const app = createHttp({
     mounted: [{ route: plain, handle: async () => plain.reply(200, 'plain') }],
     gate: null,
     tokens: TOKENS,
     ...guarding,
-    streams: { mounted: [stream], limits: { ...STREAM_LIMITS, ...limits }, base: () => base },
+    streams: { mounted: [stream], limits: bounds, slots, base: () => base },
     meters,
     log: { info: keep, warn: keep, error: keep },
     now: () => 1_790_000_000,
@@ -71,7 +88,7 @@ export async function serveTicks(given: Given = {}) {
     const lines = (await meters.registry.metrics()).split('\n');
     return lines.filter((line) => line.startsWith(name));
   };
-  return { app, route, log, base, port, logged, metric };
+  return { app, base, port, logged, metric };
 }
 
 const plain = plainRoute({
@@ -88,8 +105,13 @@ const bodySchema = z.looseObject({ type: z.string(), seq: z.number().optional() 
 export type Body = z.output<typeof bodySchema>;
 
 /** A reader over a WebSocket, and what it has read. */
-export async function readSocket(base: string, query = 'token=pro-1', options: ClientOptions = {}) {
-  const ws = new WebSocket(`${base.replace('http', 'ws')}/ws/ticks?${query}`, options);
+export async function readSocket(
+  base: string,
+  query = 'token=pro-1',
+  options: ClientOptions = {},
+  path = '/ws/ticks',
+) {
+  const ws = new WebSocket(`${base.replace('http', 'ws')}${path}?${query}`, options);
   const read: Body[] = [];
   let told: () => void = () => undefined;
   ws.on('message', (data) => {
@@ -125,8 +147,9 @@ export async function readEvents(
   base: string,
   query = 'token=pro-1',
   headers: { readonly [name: string]: string } = {},
+  path = '/sse/ticks',
 ) {
-  const sent = get(`${base}/sse/ticks?${query}`, { headers, agent: false });
+  const sent = get(`${base}${path}?${query}`, { headers, agent: false });
   sent.on('error', () => undefined);
   closing.push(() => sent.destroy());
   const [response]: IncomingMessage[] = await once(sent, 'response');

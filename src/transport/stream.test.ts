@@ -94,7 +94,11 @@ describe('says', () => {
     expect(ticksIn(read)).toEqual(numbers(21, 30));
     const ahead = await readSocket(base, 'token=pro-1&since=99');
     const [welcome] = await ahead.until(({ length }) => length === 1);
-    expect(welcome).toMatchObject({ seq: 30, replay: { from: null, to: null } });
+    expect(welcome).toMatchObject({
+      seq: 30,
+      replay: { from: null, to: null },
+      gap: { from: 31, to: 99 },
+    });
   });
 
   test('a frame is answered by the handler, a ping by where the reader stands', async () => {

@@ -21,12 +21,14 @@ import {
   openStream,
 } from './stream-opening.ts';
 import type { Reader } from './stream-reader.ts';
+import type { Slots } from './stream-slots.ts';
 import { type FindUpgrading, routeUpgrades, WEBSOCKET_VERSION } from './stream-upgrade.ts';
 
 /** The streams of a server. */
 export type StreamServing = {
   readonly mounted: readonly MountedStream[];
   readonly limits: StreamLimits;
+  readonly slots: Slots;
   /** Without a final slash: where the server is reached. */
   readonly base: () => string;
 };
@@ -42,10 +44,11 @@ type Mount = OpeningParts & Serving & { readonly guard: Guard };
 
 /** Serves streams on a server. Throws where one cannot be guarded. */
 export function serveStreams(app: FastifyInstance, serving: Serving): void {
-  const { mounted, limits } = serving.streams;
+  const { mounted, slots, limits } = serving.streams;
   if (mounted.length === 0) return;
   const routes = mounted.map(({ route }) => route);
-  const hub = createHub({ routes, limits, meters: serving.meters.streams, log: serving.log });
+  const { meters, log } = serving;
+  const hub = createHub({ routes, slots, limits, meters: meters.streams, log });
   const find = routeUpgrades(app, new Set(routes.map(({ path }) => path)));
   const upgrade = websocketDoors(limits);
   app.addHook('preClose', () => hub.stop());

@@ -1,13 +1,21 @@
 // The flag stream: the log of what the scorer flags, told to whoever reads it.
 
+import type { ConnectionServices } from '../../command/connection.ts';
+import { flagStream as contract } from '../../features/flag-stream/flag-stream.contract.ts';
+import { flagStreamHandler } from '../../features/flag-stream/flag-stream.route.ts';
 import { pruneFlagEvents } from '../../features/flag-stream/prune.job.ts';
+import { watchCommand } from '../../features/flag-stream/watch.command.ts';
+import type { FlagEvents } from '../../ports/flags/flag-events.ts';
 import { flagEventLog } from '../../stores/control/flag-events.ts';
-import { type Base, feature } from '../feature.ts';
+import { type Base, feature, type Service, streamed } from '../feature.ts';
 
 const PRUNE_MS = 60_000;
 
+type Given = { readonly flagEvents: FlagEvents; readonly service: Service };
+
 export const flagStream = feature({
   name: 'flag-stream',
+  heading: 'Flags',
   open: ({ database, context, log }: Base) => {
     const flagEvents = flagEventLog(database, context);
     const prune = {
@@ -17,10 +25,27 @@ export const flagStream = feature({
         log.warn({ code, reason }, 'flags: not pruned'),
     };
     return {
-      ports: {},
+      ports: { flagEvents },
       services: {},
       jobs: [{ name: 'flag-events', start: () => pruneFlagEvents(prune) }],
     };
   },
-  ports: {},
+  streams: [
+    streamed(contract, ({ flagEvents, service }: Given) =>
+      flagStreamHandler({ flagEvents, onAppended: service.onCall }),
+    ),
+  ],
+  local: {
+    commands: [watchCommand],
+    services: ({ started }): ConnectionServices => ({ started }),
+  },
+  ports: {
+    flagEvents: {
+      tag: 'flag_events',
+      title: 'Log of flags',
+      says: 'What was flagged, and what was taken back',
+      pages: false,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
 });

@@ -63,6 +63,33 @@ const readAhead = z.strictObject({
   calls_a_day: z.int().nonnegative(),
 });
 
+/** Open streams of the tokens of a tier together, and how many each token may hold open. */
+const tierConnections = z.strictObject({
+  open: z.int().nonnegative(),
+  limit_per_token: z.int().positive(),
+});
+
+/** The streams: how they are reached, what carries them and what they tell of. */
+export const streamingShown = z.strictObject({
+  paths: z.strictObject({ websocket: z.string(), sse: z.string() }),
+  heartbeat_s: z.int().positive(),
+  bus: z.strictObject({
+    kind: z.enum(['in_process', 'redis_streams']),
+    /** `silent`: events come by looking each second, and caps hold for each process alone. */
+    state: z.enum(['answers', 'silent']),
+    reason: z.string().nullable(),
+  }),
+  connections: z.record(z.string(), tierConnections),
+  connections_of: z.enum(['all_processes', 'this_process']),
+  /** The log of flags. `oldest_seq` can still be had; both are null where it was not read. */
+  source: z.strictObject({
+    state: z.enum(['read', 'unread']),
+    newest_seq: z.int().nonnegative().nullable(),
+    oldest_seq: z.int().positive().nullable(),
+    reason: z.string().nullable(),
+  }),
+});
+
 const served = z.strictObject({ access: z.string(), summary: z.string() });
 
 export const health = plainRoute({
@@ -95,6 +122,7 @@ export const health = plainRoute({
           .describe('By chain. Null where it could not be read, which is not that none is.'),
         ring: ring.nullable().describe('Null before it was first looked at after a start.'),
         ring_read_ahead: readAhead.nullable().describe('Null in a process that does no such work.'),
+        streaming: streamingShown.nullable().describe('Null where this process serves none.'),
       })
       .describe('The service answers. The age of a source says whether it can carry a negative.'),
   },

@@ -11,10 +11,13 @@ import type { RingGap } from '../../ports/history/counterparty-ring.ts';
 import type { FollowReports } from '../../ports/indexing/follow-reports.ts';
 import type { RingFillState } from '../../ports/indexing/ring-filling.ts';
 import type { RingReport } from '../../ports/indexing/ring-keeping.ts';
-import { health, type sourceFreshness } from './health.contract.ts';
+import { health, type sourceFreshness, type streamingShown } from './health.contract.ts';
 
 /** The age of one source as `/health` shows it. */
 export type SourceFreshness = z.output<typeof sourceFreshness>;
+
+/** What `/health` shows of the streams. */
+export type StreamingFacts = z.output<typeof streamingShown>;
 
 /** The facts of the composition that `/health` shows. */
 type HealthFacts = {
@@ -26,6 +29,8 @@ type HealthFacts = {
   readonly freshness: () => Promise<{ readonly [source: string]: SourceFreshness }>;
   readonly followers: FollowReports['all'];
   readonly modelInForce: PublishedModels['inForce'];
+  /** `null` where no stream is served. */
+  readonly streaming: () => Promise<StreamingFacts | null>;
   readonly ring: RingFacts;
 };
 
@@ -45,9 +50,10 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
     ]),
   );
   return async () => {
-    const [model, chains] = await Promise.all([
+    const [model, chains, streaming] = await Promise.all([
       modelOf(facts.modelInForce),
       following(facts.followers),
+      facts.streaming(),
     ]);
     return health.reply(200, {
       status: 'ok',
@@ -61,6 +67,7 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
       following: chains,
       ring: ringOf(facts.ring.report()),
       ring_read_ahead: readAhead(facts.ring.filling()),
+      streaming,
     });
   };
 }

@@ -1,0 +1,200 @@
+// Answers one question: does each of many readers have every event once, in order, over its breaks?
+// Readers hold themselves what they were told: a number that is missing without a gap that names it
+// is a loss, one that comes again is a duplicate.
+
+import type { Socket } from 'node:net';
+import { type RawData, WebSocket } from 'ws';
+
+/** What the readers are told. */
+export type ReadersOrder =
+  | {
+      readonly kind: 'open';
+      /** The whole URLs, one for each reader; a place to go on from is added to it. */
+      readonly urls: readonly string[];
+      /** Those that begin from here and read nothing. */
+      readonly stalled: number;
+      /** Those that ask for what is long gone. */
+      readonly late: number;
+    }
+  /** Waits until all who read have had an event. */
+  | { readonly kind: 'await'; readonly seq: number }
+  /** Cuts so many lines without a word; each comes back from where it was. */
+  | { readonly kind: 'cut'; readonly count: number }
+  | { readonly kind: 'report' };
+
+/** What they say to each. */
+export type ReadersSaid = {
+  readonly open: number;
+  readonly received: number;
+  readonly lost: number;
+  readonly duplicates: number;
+  readonly gaps: number;
+  readonly resumed: number;
+  readonly refused: number;
+};
+
+type Role = 'reads' | 'stalled' | 'late';
+type Reader = {
+  readonly url: string;
+  readonly role: Role;
+  at: number | null;
+  ws: WebSocket | null;
+};
+
+const OPENING_AT_ONCE = 100;
+const AGAIN_MS = 200;
+const LOOK_MS = 5;
+const AWAIT_MS_MAX = 110_000;
+
+const readers: Reader[] = [];
+let [received, lost, duplicates, gaps, resumed, refused] = [0, 0, 0, 0, 0, 0];
+let waitedFor = { seq: 0, left: 0 };
+
+function open(reader: Reader): Promise<void> {
+  const since = sinceOf(reader);
+  const url = since === null ? reader.url : `${reader.url}&since=${since}`;
+  const ws = new WebSocket(url, { perMessageDeflate: false });
+  reader.ws = ws;
+  return new Promise((resolve) => {
+    ws.on('upgrade', ({ socket }) => {
+      if (reader.role === 'stalled') stall(socket);
+    });
+    ws.on('open', () => {
+      if (reader.role === 'stalled') resolve();
+    });
+    ws.on('message', (data) => {
+      take(reader, data);
+      resolve();
+    });
+    ws.on('error', () => undefined);
+    ws.on('unexpected-response', () => {
+      refused += 1;
+      ws.terminate();
+    });
+    ws.on('close', () => {
+      if (reader.ws === ws && reader.role !== 'stalled') again(reader, resolve);
+    });
+  });
+}
+
+/** Before its welcome comes, so that nothing of what it is sent is ever read. */
+function stall(socket: Socket): void {
+  socket.pause();
+  socket.resume = () => socket;
+}
+
+function sinceOf({ at, role }: Reader): number | null {
+  if (at !== null) return at;
+  if (role === 'reads') return null;
+  return role === 'late' ? 1 : 0;
+}
+
+function again(reader: Reader, done: () => void): void {
+  setTimeout(() => void open(reader).then(done), AGAIN_MS * Math.random());
+}
+
+const SEQ = /^\{"type":"flag","seq":(\d+)/;
+const HEAD_BYTES = 48;
+
+function take(reader: Reader, data: RawData): void {
+  const bytes = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
+  const flag = SEQ.exec(bytes.toString('latin1', 0, HEAD_BYTES));
+  if (flag === null) {
+    takeOther(reader, bytes);
+    return;
+  }
+  const seq = Number(flag[1]);
+  received += 1;
+  const at = reader.at === null ? seq - 1 : reader.at;
+  if (seq <= at) duplicates += 1;
+  else {
+    if (seq > at + 1) lost += seq - at - 1;
+    move(reader, seq);
+  }
+}
+
+type Other = {
+  readonly type: string;
+  readonly seq?: number;
+  readonly from?: number;
+  readonly to?: number;
+  readonly gap?: { readonly from: number; readonly to: number } | null;
+};
+
+function takeOther(reader: Reader, bytes: Buffer): void {
+  const said: Other = JSON.parse(bytes.toString());
+  if (said.type === 'welcome' && said.seq !== undefined) {
+    if (reader.at !== null || reader.role === 'late') resumed += 1;
+    if (said.gap !== null && said.gap !== undefined) takeGap(reader, said.gap.from, said.gap.to);
+    if (reader.at === null) move(reader, said.seq);
+    else if (said.seq !== reader.at) lost += Math.abs(said.seq - reader.at);
+  }
+  if (said.type === 'gap') takeGap(reader, Number(said.from), Number(said.to));
+}
+
+function takeGap(reader: Reader, from: number, to: number): void {
+  gaps += 1;
+  const at = reader.at === null ? from - 1 : reader.at;
+  if (from !== at + 1) lost += 1;
+  move(reader, to);
+}
+
+function move(reader: Reader, seq: number): void {
+  const before = reader.at === null ? -1 : reader.at;
+  reader.at = seq;
+  if (before < waitedFor.seq && seq >= waitedFor.seq) waitedFor.left -= 1;
+}
+
+async function openAll(order: ReadersOrder & { readonly kind: 'open' }): Promise<void> {
+  for (const [i, url] of order.urls.entries()) {
+    const role = i < order.stalled ? 'stalled' : i < order.stalled + order.late ? 'late' : 'reads';
+    readers.push({ url, role, at: null, ws: null });
+  }
+  for (let i = 0; i < readers.length; i += OPENING_AT_ONCE) {
+    await Promise.all(readers.slice(i, i + OPENING_AT_ONCE).map(open));
+  }
+}
+
+async function awaitAll(seq: number): Promise<void> {
+  const behind = readers.filter(({ role, at }) => role !== 'stalled' && (at === null || at < seq));
+  waitedFor = { seq, left: behind.length };
+  const end = performance.now() + AWAIT_MS_MAX;
+  while (waitedFor.left > 0) {
+    if (performance.now() > end) throw new Error(`${waitedFor.left} readers have not had ${seq}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function cut(count: number): void {
+  const open = readers.filter(
+    ({ role, ws }) => role !== 'stalled' && ws?.readyState === WebSocket.OPEN,
+  );
+  for (let i = 0; i < count && open.length > 0; i += 1) {
+    const [one] = open.splice(Math.floor(Math.random() * open.length), 1);
+    one?.ws?.terminate();
+  }
+}
+
+process.on('message', (order: ReadersOrder) => {
+  obey(order).catch((fault: unknown) => {
+    process.stderr.write(`${String(fault)}\n`);
+    process.exit(1);
+  });
+});
+
+async function obey(order: ReadersOrder): Promise<void> {
+  if (order.kind === 'open') await openAll(order);
+  if (order.kind === 'await') await awaitAll(order.seq);
+  if (order.kind === 'cut') cut(order.count);
+  const isOpen = ({ ws }: Reader) => ws?.readyState === WebSocket.OPEN;
+  const said: ReadersSaid = {
+    open: readers.filter(isOpen).length,
+    received,
+    lost,
+    duplicates,
+    gaps,
+    resumed,
+    refused,
+  };
+  process.send?.(said);
+}

@@ -1,0 +1,88 @@
+// Opens /ws/flags for one reader: where it stands in the log, and which chains it is told of.
+
+import { CHAIN_NAMES, type ChainName, parseChain } from '../../chain/chain.ts';
+import { formatIsoTime } from '../../chain/time.ts';
+import type { Message } from '../../contract/message.ts';
+import { Refusal } from '../../contract/refusals.ts';
+import { type StreamHandler, standingIn } from '../../contract/stream.ts';
+import type { FlagEvent, FlagEvents } from '../../ports/flags/flag-events.ts';
+import { FlagFeed } from './feed.ts';
+import { flagStream } from './flag-stream.contract.ts';
+
+/** What the stream needs: the log, and a call when something was appended to it. */
+export type FlagStreamParts = {
+  readonly flagEvents: Pick<FlagEvents, 'after'>;
+  readonly onAppended: (call: () => void) => () => void;
+};
+
+/** How long an event may go unnoticed where the bus is silent. */
+const POLL_MS = 1_000;
+/** After this a reader may ask again whether the log can be read. */
+const RETRY = { 'retry-after': '5' };
+const ALL = 'all';
+
+type Said = Message<'flag_stream'>;
+
+/** The handler of the stream. All its readers share one feed. */
+export function flagStreamHandler({
+  flagEvents: log,
+  onAppended,
+}: FlagStreamParts): StreamHandler<typeof flagStream> {
+  const feed = new FlagFeed<Said>({
+    log,
+    write,
+    writeGap: flagStream.gap,
+    writeUnread: flagStream.unread,
+    onAppended,
+    pollMs: POLL_MS,
+  });
+  return async ({ query, since, signal }) => {
+    const { chains } = query;
+    const chosen = chainsIn(chains === undefined ? [ALL] : chains.split(','));
+    const wanted = new Set(chosen.chains);
+    feed.join(signal);
+    const bounds = await feed.boundsFor(since);
+    if ('why' in bounds) return new Refusal('overloaded', { error: bounds.why.reason }, RETRY);
+    const standing = standingIn(bounds, since);
+    return {
+      welcome: flagStream.welcome({ ...standing, ...chosen }),
+      messages: feed.after(standing.seq, (chain) => wanted.has(chain), signal),
+      hear: (ask) => {
+        const named = chainsIn(ask.chains);
+        for (const chain of named.chains) {
+          if (ask.type === 'subscribe') wanted.add(chain);
+          else wanted.delete(chain);
+        }
+        return flagStream.notice('subscribed', {
+          chains: CHAIN_NAMES.filter((chain) => wanted.has(chain)),
+          unknown_chains: named.unknown_chains,
+        });
+      },
+    };
+  };
+}
+
+type Chosen = { readonly chains: ChainName[]; readonly unknown_chains: string[] };
+
+/** The chains that names mean, in the order in which answers list them, and the other names. */
+function chainsIn(names: readonly string[]): Chosen {
+  const asked = new Set(names.map((name) => name.trim()));
+  const isAll = asked.delete(ALL);
+  return {
+    chains: CHAIN_NAMES.filter((chain) => isAll || asked.has(chain)),
+    unknown_chains: [...asked].filter((name) => parseChain(name) === null),
+  };
+}
+
+function write(event: FlagEvent): Said {
+  const { seq, kind, chain, address, model_version, simulated } = event;
+  const subject = { chain, address, model_version, simulated };
+  if (kind === 'retraction') {
+    const { retracts, reason, retracted_at } = event;
+    const at = formatIsoTime(retracted_at);
+    return flagStream.event(kind, seq, { ...subject, retracts, reason, retracted_at: at });
+  }
+  const { score, evidence, flagged_at } = event;
+  const at = formatIsoTime(flagged_at);
+  return flagStream.event(kind, seq, { ...subject, score, evidence, flagged_at: at });
+}

@@ -1,0 +1,153 @@
+// What a person types to watch tokens being flagged. It follows the stream of a running service,
+// takes up where it was after each break, and says when nobody was looking.
+
+import { CHAIN_NAMES } from '../../chain/chain.ts';
+import { type EventOf, type Followed, followStream } from '../../client/stream.ts';
+import {
+  type Command,
+  EXIT,
+  type ExitStatus,
+  type Io,
+  oneOf,
+  readArgs,
+  wholeNumber,
+} from '../../command/command.ts';
+import {
+  type ConnectionServices,
+  findStream,
+  refusalText,
+  STREAM_DETAILS,
+  STREAM_OPTIONS,
+  type StreamConnection,
+} from '../../command/connection.ts';
+import { coloured, NO_VALUE, printable, printJson } from '../../command/output.ts';
+import { given } from '../../evidence/measure.ts';
+import { flagStream } from './flag-stream.contract.ts';
+
+type Event = EventOf<typeof flagStream>;
+
+/** The widths of a line's cells: the longest address that a chain of ours has fits. */
+const WIDTHS = { seq: 8, at: 20, chain: 9, address: 44, score: 6 } as const;
+const SEQ_MAX = 999_999_999_999_999;
+
+/** `exhibit watch`. */
+export const watchCommand: Command<ConnectionServices> = {
+  name: 'watch',
+  summary: 'Watch tokens being flagged, as it happens.',
+  usage: 'exhibit watch [--chain CHAIN]… [--since SEQ] [--base-url URL] [--json]',
+  example: 'exhibit watch --chain solana --chain base',
+  details: [
+    '--chain CHAIN       only of this chain; it may be repeated. Without it: of every chain',
+    '--since SEQ         also what was told after this number, as far as it can still be had',
+    ...STREAM_DETAILS,
+    '--json prints one message a line, as it came, and what is told of the line itself: connected,',
+    'broken, gap.',
+    'It goes on until it is stopped, over every break of the line; while there is none, quiet means',
+    'that nothing was flagged. Exit status 3: the service refused, or was not reached at the end.',
+  ],
+  run: async (argv, io, services) => {
+    const { values } = readArgs(argv, {
+      options: {
+        ...STREAM_OPTIONS,
+        chain: { type: 'string', multiple: true },
+        since: { type: 'string' },
+      },
+    });
+    const chains = given(values.chain).map((name) => oneOf(name, '--chain', CHAIN_NAMES));
+    const since =
+      values.since === undefined
+        ? null
+        : wholeNumber(values.since, '--since', { min: 0, max: SEQ_MAX });
+    const to = await findStream(values, io, services);
+    return await watched(followed(to, chains, since, io.signal), to.baseUrl, io);
+  },
+};
+
+function followed(
+  { baseUrl, token }: StreamConnection,
+  chains: readonly string[],
+  since: number | null,
+  signal: AbortSignal,
+) {
+  return followStream<Event>({
+    baseUrl,
+    stream: flagStream,
+    query: chains.length === 0 ? { chains: 'all' } : { chains: chains.join(',') },
+    signal,
+    ...(token === null ? null : { token }),
+    ...(since === null ? null : { since }),
+  });
+}
+
+async function watched(
+  items: AsyncIterable<Followed<Event>>,
+  { origin }: URL,
+  io: Io,
+): Promise<ExitStatus> {
+  let state: 'new' | 'connected' | 'broken' = 'new';
+  const say = (line: string) => io.err(printable(line));
+  for await (const item of items) {
+    await io.room?.();
+    switch (item.kind) {
+      case 'event':
+        if (io.json) printJson(io, item.event);
+        else io.out(lineOf(item.event, io));
+        break;
+      case 'gap':
+        if (io.json) printJson(io, { type: 'gap', from: item.from, to: item.to });
+        say(`Events ${item.from} to ${item.to} can no longer be had: what they told is not here.`);
+        break;
+      case 'notice':
+        if (io.json) printJson(io, item.notice);
+        if (item.notice.type !== 'welcome') break;
+        say(`${state === 'new' ? 'Watching' : 'Watching again'} ${origin}.`);
+        if (state === 'new' && !io.json) io.out(HEAD);
+        state = 'connected';
+        break;
+      case 'broken': {
+        const { refusal } = item;
+        if (io.json) printJson(io, { type: 'broken', refusal });
+        if (state === 'broken') break;
+        const said = refusal === null ? '' : ` (${refusalText(refusal.status, refusal.body)})`;
+        say(`${origin} cannot be read${said}: nobody is looking until it can.`);
+        state = 'broken';
+        break;
+      }
+      case 'stopped':
+        say(`${origin} refused: ${refusalText(item.status, item.body)}.`);
+        return EXIT.couldNotCheck;
+      default:
+        throw new Error(`no such item: ${JSON.stringify(item satisfies never)}`);
+    }
+  }
+  return state === 'connected' ? EXIT.done : EXIT.couldNotCheck;
+}
+
+const cells = (seq: string, at: string, chain: string, address: string, score: string) =>
+  [
+    seq.padStart(WIDTHS.seq),
+    at.padEnd(WIDTHS.at),
+    chain.padEnd(WIDTHS.chain),
+    address.padEnd(WIDTHS.address),
+    score.padStart(WIDTHS.score),
+  ].join('  ');
+
+const HEAD = `${cells('SEQ', 'AT', 'CHAIN', 'ADDRESS', 'SCORE')}  EVIDENCE`;
+
+function lineOf(event: Event, io: Io): string {
+  const { seq, chain, address, simulated } = event;
+  const label = simulated ? ' (simulated)' : '';
+  if (event.type === 'retraction') {
+    const { retracts, reason, retracted_at: at } = event;
+    const line = cells(String(seq), shownTime(at), chain, address, NO_VALUE);
+    return coloured(printable(`${line}  Takes ${retracts} back: ${reason}${label}`), 'dim', io);
+  }
+  const { score, evidence, flagged_at: at } = event;
+  const line = cells(String(seq), shownTime(at), chain, address, score.toFixed(3));
+  return printable(`${line}  ${evidence}${label}`);
+}
+
+/** To the second, in UTC: `2026-11-21T12:00:00Z`. */
+function shownTime(at: string): string {
+  return at.replace(/\.\d+Z$/, 'Z');
+}

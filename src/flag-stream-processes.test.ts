@@ -1,0 +1,231 @@
+// Two processes that serve one stream over a real Redis and a real PostgreSQL: who moves between
+// them misses nothing, whatever is killed or stopped, and a token has one cap over both.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { deriveSecrets } from './access/secret.ts';
+import { followStream } from './client/stream.ts';
+import { flagStream } from './features/flag-stream/flag-stream.contract.ts';
+import { openPostgres } from './stores/control/engine/postgres.ts';
+import { APPENDER, DIST, flagEventsIn } from './testing/flag-events.ts';
+import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
+import { type Program, startProgram, untilSaid } from './testing/program.ts';
+import { NO_REDIS, type TestRedis, testRedis } from './testing/redis.ts';
+import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
+import { sdnXml } from './world/sdn-publication.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** Within the time of a test; the machine may have much else to do. */
+const PATIENT = { timeout: 60_000, interval: 50 };
+const SECRET = 'a-secret-that-both-processes-know';
+const TOKENS = { desk: 'a-token-of-a-desk', free: 'a-token-that-is-free' };
+const SKIPPED = NO_POSTGRES === null ? NO_REDIS : NO_POSTGRES;
+
+type Service = { readonly program: Program; readonly url: string };
+
+describe.skipIf(SKIPPED !== null)(`two processes over Redis ${SKIPPED ?? ''}`, () => {
+  const home = mkdtempSync(join(tmpdir(), 'exhibit-flags-'));
+  const listFile = join(home, 'sdn.xml');
+  const services = new Map<string, Service>();
+  const killing: (() => void)[] = [];
+  let postgres: TestPostgres;
+  let redis: TestRedis;
+  let database: string;
+
+  async function serve(name: string): Promise<void> {
+    const program = startProgram(['serve'], {
+      cwd: home,
+      env: {
+        EXHIBIT_DATA_DIR: join(home, name),
+        EXHIBIT_DATABASE_URL: database,
+        EXHIBIT_BUS_URL: redis.url,
+        EXHIBIT_SECRET: SECRET,
+        EXHIBIT_SDN_URL: pathToFileURL(listFile).href,
+        EXHIBIT_SURFACES: 'intelligence',
+        EXHIBIT_INTELLIGENCE_TOKENS: `desk:${TOKENS.desk},free:${TOKENS.free}`,
+        EXHIBIT_PORT: '0',
+      },
+    });
+    killing.push(() => program.child.kill('SIGKILL'));
+    await untilSaid(program, 'Serving http');
+    const url = String(/Serving (http:\/\/\S+)/.exec(program.out() + program.err())?.[1]);
+    services.set(name, { program, url });
+  }
+
+  async function kill(name: string): Promise<void> {
+    const { program } = serviceOf(name);
+    program.child.kill('SIGKILL');
+    await program.ended;
+  }
+
+  function serviceOf(name: string): Service {
+    const service = services.get(name);
+    if (service === undefined) throw new Error(`test: ${name} does not serve`);
+    return service;
+  }
+
+  /** Starts what appends without end; it is killed by what this gives. */
+  function appending(): () => Promise<void> {
+    const [{ fingerprint }] = deriveSecrets(SECRET, null);
+    const words = ['--input-type=module', '-e', APPENDER, DIST, database, redis.url, fingerprint];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(child, 'close');
+    killing.push(() => child.kill('SIGKILL'));
+    return async () => {
+      child.kill('SIGKILL');
+      await ended;
+    };
+  }
+
+  beforeAll(async () => {
+    writeFileSync(listFile, sdnXml(worldPublicationAt(Math.floor(Date.now() / 1e3), WORLD_SEED)));
+    [postgres, redis] = await Promise.all([testPostgres(), testRedis()]);
+    database = await postgres.freshDatabase();
+    await serve('one');
+    await serve('two');
+  });
+  afterAll(async () => {
+    for (const end of killing) end();
+    await redis.stop();
+    await postgres.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  test('a client that moves between them has every event once, whatever is stopped or killed', async () => {
+    const seqs: number[] = [];
+    /** Reads on from one of them until it has so many more events, or all up to a number. */
+    const readOn = async (name: string, isEnough: (read: number) => boolean) => {
+      const before = seqs.length;
+      const since = before === 0 ? 0 : Number(seqs.at(-1));
+      const stop = new AbortController();
+      const items = followStream({
+        baseUrl: serviceOf(name).url,
+        stream: flagStream,
+        token: TOKENS.desk,
+        since,
+        signal: stop.signal,
+        backoffMs: 20,
+        ...(before % 2 === 0 ? { WebSocket } : null),
+      });
+      for await (const item of items) {
+        expect(item.kind).not.toBe('gap');
+        if (item.kind === 'event') seqs.push(item.seq);
+        if (isEnough(seqs.length - before)) break;
+      }
+      stop.abort();
+    };
+    const some = (read: number) => read >= 40;
+    let stopAppending = appending();
+    for (const name of ['one', 'two', 'one']) await readOn(name, some);
+    await redis.stop();
+    for (const name of ['two', 'one']) await readOn(name, some);
+    await stopAppending();
+    stopAppending = appending();
+    await readOn('two', some);
+    await redis.start();
+    await kill('one');
+    await readOn('two', some);
+    await serve('one');
+    for (const name of ['one', 'two']) await readOn(name, some);
+    await stopAppending();
+    const control = openPostgres(database);
+    const bounds = await flagEventsIn(control).bounds();
+    await control.close();
+    if (!bounds.checked) throw new Error(bounds.why.reason);
+    const { newest } = bounds.value;
+    if (seqs.length < newest) await readOn('one', () => seqs.at(-1) === newest);
+    expect(seqs).toEqual(Array.from({ length: newest }, (_, i) => i + 1));
+  });
+
+  const health = z.object({
+    streaming: z.object({
+      paths: z.unknown(),
+      heartbeat_s: z.number(),
+      bus: z.object({ kind: z.string(), state: z.string(), reason: z.string().nullable() }),
+      connections: z.record(
+        z.string(),
+        z.object({ open: z.number(), limit_per_token: z.number() }),
+      ),
+      connections_of: z.string(),
+      source: z.object({ state: z.string() }),
+    }),
+  });
+  async function streamingOf(name: string) {
+    const answer = await fetch(`${serviceOf(name).url}/health`);
+    const text = await answer.text();
+    expect(text).not.toContain(TOKENS.free);
+    const body: unknown = JSON.parse(text);
+    return health.parse(body).streaming;
+  }
+
+  test('a token holds its cap over both, and over each alone while Redis is away', async () => {
+    const open = async (name: string) => {
+      const url = `${serviceOf(name).url.replace('http', 'ws')}/ws/flags?token=${TOKENS.free}`;
+      const ws = new WebSocket(url);
+      killing.push(() => ws.terminate());
+      ws.on('error', () => undefined);
+      return await Promise.race([
+        once(ws, 'open').then(() => 101),
+        once(ws, 'unexpected-response').then(([, { statusCode }]) => Number(statusCode)),
+      ]);
+    };
+    const answering = (name: string) =>
+      vi.waitFor(async () => expect((await streamingOf(name)).bus.state).toBe('answers'), PATIENT);
+    await Promise.all([answering('one'), answering('two')]);
+    for (const name of ['one', 'two', 'one', 'two', 'one', 'two', 'one', 'two', 'one', 'two']) {
+      expect(await open(name)).toBe(101);
+    }
+    for (const name of ['one', 'two']) {
+      const refused = await fetch(`${serviceOf(name).url}/sse/flags?token=${TOKENS.free}`);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await refused.json()).toEqual({
+        state: 'at_capacity',
+        error: 'too_many_connections',
+        scope: 'free',
+        limit: 10,
+        current: 10,
+        reason:
+          'A credential of the tier free may hold 10 streams open; close one, or try again later.',
+      });
+      expect(await streamingOf(name)).toMatchObject({
+        paths: { websocket: '/ws/flags', sse: '/sse/flags' },
+        heartbeat_s: 15,
+        bus: { kind: 'redis_streams', state: 'answers', reason: null },
+        connections: {
+          free: { open: 10, limit_per_token: 10 },
+          pro: { open: 0, limit_per_token: 100 },
+          desk: { limit_per_token: 1_000 },
+        },
+        connections_of: 'all_processes',
+        source: { state: 'read' },
+      });
+    }
+    await redis.stop();
+    await vi.waitFor(async () => {
+      expect(await streamingOf('one')).toMatchObject({
+        bus: { state: 'silent', reason: expect.stringContaining('The bus could not be read: ') },
+        connections: { free: { open: 5 } },
+        connections_of: 'this_process',
+      });
+    }, PATIENT);
+    const opened: number[] = [];
+    for (let n = 0; n < 6; n += 1) opened.push(await open('one'));
+    expect(opened).toEqual([101, 101, 101, 101, 101, 503]);
+    await redis.start();
+    await vi.waitFor(async () => {
+      expect(await streamingOf('two')).toMatchObject({
+        bus: { state: 'answers' },
+        connections: { free: { open: 15 } },
+      });
+    }, PATIENT);
+    expect(await open('two')).toBe(503);
+  });
+});

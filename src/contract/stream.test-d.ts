@@ -32,13 +32,9 @@ const others = streamRoute({
 
 const standing = { seq: 0, replay: { from: null, to: null, oldest: null }, gap: null };
 const welcome = ticks.welcome(standing);
-async function* messages() {
-  yield ticks.event('tick', 1, { text: 'a' });
-  yield 2;
-}
-async function* foreign() {
-  yield others.event('tick', 1, { text: 'a' });
-}
+const onMore = () => undefined;
+const messages = { next: () => ticks.event('tick', 1, { text: 'a' }), onMore };
+const foreign = { next: () => others.event('tick', 1, { text: 'a' }), onMore };
 const hear = () => null;
 
 const right: StreamHandler<typeof ticks> = async ({ query, since, caller, signal }) => {
@@ -47,24 +43,24 @@ const right: StreamHandler<typeof ticks> = async ({ query, since, caller, signal
   if (of === 'even' || at === 1 || caller.kind === 'nobody' || signal.aborted) {
     return ticks.refuse(409, { error: 'not now' });
   }
-  return { welcome, messages: messages(), hear: (ask) => (ask.of === 'all' ? null : welcome) };
+  return { welcome, messages, hear: (ask) => (ask.of === 'all' ? null : welcome) };
 };
 const silent: StreamHandler<typeof others> = async () => ({
   welcome: others.welcome(standing),
-  messages: foreign(),
+  messages: foreign,
 });
 
 const wrong = (one: Streaming<typeof ticks>) => one;
 // @ts-expect-error The messages are another stream's.
-wrong({ welcome, messages: foreign(), hear });
+wrong({ welcome, messages: foreign, hear });
 // @ts-expect-error The welcome is another stream's.
-wrong({ welcome: others.welcome(standing), messages: messages(), hear });
+wrong({ welcome: others.welcome(standing), messages, hear });
 // @ts-expect-error The client's frames are declared, and nobody hears them.
-wrong({ welcome, messages: messages() });
+wrong({ welcome, messages });
 // @ts-expect-error What is heard is answered with another stream's message.
-wrong({ welcome, messages: messages(), hear: () => others.gap(1, 2) });
+wrong({ welcome, messages, hear: () => others.gap(1, 2) });
 // @ts-expect-error A stream begins with its welcome.
-wrong({ messages: messages(), hear });
+wrong({ messages, hear });
 
 // @ts-expect-error No such event is declared.
 ticks.event('tock', 1, { text: 'a' });

@@ -193,12 +193,22 @@ type Heard<R extends AnyStreamRoute> = keyof R['asks'] extends never
 /** What a reader is given. */
 export type Streaming<R extends AnyStreamRoute> = Heard<R> & {
   readonly welcome: Message<R['name']>;
+  readonly messages: StreamSource<Message<R['name']>>;
+};
+
+/**
+ * The messages of one reader in order. The next one is asked for when the last one was queued, so
+ * that a source reads a log that all its readers share and keeps no queue for any of them. It is
+ * asked and calls without promises: there are as many of each as readers times events.
+ */
+export type StreamSource<M> = {
   /**
-   * The messages in order. The next one is asked for when the last one was queued, so that a source
-   * reads a log that all its readers share and keeps no queue for any of them. A number says that
-   * all up to it was looked at and nothing of it was for this reader. Its end ends the stream.
+   * The next message. A number says that all up to it was looked at and nothing of it was for this
+   * reader; `wait` that there is no more now, `end` that there never will be.
    */
-  readonly messages: AsyncIterable<Message<R['name']> | number>;
+  readonly next: () => M | number | 'wait' | 'end';
+  /** Has it call whenever there may be more, until the signal of the reader ends. */
+  readonly onMore: (call: () => void) => void;
 };
 
 /** A handler of a stream: it opens one for each reader, or refuses. It never sees a socket. */

@@ -3,7 +3,12 @@
 import { z } from 'zod';
 import type { Message } from '../contract/message.ts';
 import type { AccessRule } from '../contract/route.ts';
-import { type StreamHandler, standingIn, streamRoute } from '../contract/stream.ts';
+import {
+  type StreamHandler,
+  type StreamSource,
+  standingIn,
+  streamRoute,
+} from '../contract/stream.ts';
 
 /** Declares the stream of ticks, under a rule of access. */
 export function ticksRoute(access: AccessRule = 'bearer', heartbeat_s = 30) {
@@ -52,39 +57,34 @@ export class TickLog {
     this.#kept.push(this.#route.event('tick', this.newest, { text }));
     if (this.#kept.length > this.#keptMax) this.#kept.shift();
     for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
   }
 
   /** The ticks after a place, and the gaps between them; the choice is asked for each. */
-  async *after(
+  after(
     place: number,
     isChosen: (seq: number) => boolean,
     signal: AbortSignal,
-  ): AsyncGenerator<Message<'ticks'> | number> {
+  ): StreamSource<Message<'ticks'>> {
     let at = place;
-    while (!signal.aborted) {
-      if (at < this.oldest - 1) {
-        yield this.#route.gap(at + 1, this.oldest - 1);
-        at = this.oldest - 1;
-      } else if (at < this.newest) {
+    return {
+      next: () => {
+        if (signal.aborted) return 'end';
+        const from = at + 1;
+        if (from < this.oldest) {
+          at = this.oldest - 1;
+          return this.#route.gap(from, at);
+        }
+        if (at >= this.newest) return 'wait';
         at += 1;
         const tick = this.#kept[at - this.oldest];
         if (tick === undefined) throw new Error(`tick ${at} is not kept`);
-        yield isChosen(at) ? tick : at;
-      } else await this.#more(signal);
-    }
-  }
-
-  #more(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        signal.removeEventListener('abort', wake);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      signal.addEventListener('abort', wake);
-    });
+        return isChosen(at) ? tick : at;
+      },
+      onMore: (call) => {
+        this.#waiting.add(call);
+        signal.addEventListener('abort', () => this.#waiting.delete(call));
+      },
+    };
   }
 }
 

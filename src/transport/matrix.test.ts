@@ -12,7 +12,7 @@ import { mintToken, tokenAuthentication } from '../access/tokens.ts';
 import { longRoute } from '../contract/long.ts';
 import { type Content, openapiDocument } from '../contract/openapi.ts';
 import type { AccessRule, Surface } from '../contract/route.ts';
-import { streamRoute } from '../contract/stream.ts';
+import { type StreamSource, streamRoute } from '../contract/stream.ts';
 import { Read } from '../evidence/reading.ts';
 import type { WorkStore } from '../ports/work/work-store.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
@@ -67,12 +67,12 @@ function streamOf({ surface, access }: (typeof PAIRS)[number]) {
   const handle: MountedStream['handle'] = async ({ caller }) => {
     heard.push(caller.kind);
     const replay = { from: null, to: null, oldest: null };
-    return { welcome: route.welcome({ seq: 0, replay, gap: null }), messages: nothing() };
+    return { welcome: route.welcome({ seq: 0, replay, gap: null }), messages: NOTHING };
   };
   return { surface, access, route, handle };
 }
 
-async function* nothing(): AsyncGenerator<number> {}
+const NOTHING: StreamSource<never> = { next: () => 'end', onMore: () => undefined };
 
 function longOf(surface: Surface, access: Exclude<AccessRule, 'open'>) {
   const { name, path, summary } = factsOf('long', surface, access);

@@ -9,7 +9,7 @@ import { quotaHeaders } from '../access/quota.ts';
 import { Reply } from '../contract/answer.ts';
 import type { Sendable } from '../contract/message.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { type AnyStreamRoute, positionText } from '../contract/stream.ts';
+import { type AnyStreamRoute, positionText, type StreamSource } from '../contract/stream.ts';
 import type { Soon } from '../evidence/soon.ts';
 import { type Answering, figuresOf, refusalSaid, type Said } from './answering.ts';
 import { parseInput } from './input.ts';
@@ -21,7 +21,7 @@ import type { Door, Reader } from './stream-reader.ts';
 /** What a handler gives, as the transport takes it: the declaration's types were checked before. */
 export type AnyStreaming = {
   readonly welcome: Sendable;
-  readonly messages: AsyncIterable<Sendable | number>;
+  readonly messages: StreamSource<Sendable>;
   readonly hear?: ((ask: { readonly type: string }) => Sendable | null) | undefined;
 };
 

@@ -1,8 +1,9 @@
 // Answers one question: how does one reader's stream run, and how does it end.
 // It takes messages from a source only while the reader takes them, and knows nothing of sockets.
 
+import { setImmediate } from 'node:timers/promises';
 import type { Sendable } from '../contract/message.ts';
-import type { AnyStreamRoute } from '../contract/stream.ts';
+import type { AnyStreamRoute, StreamSource } from '../contract/stream.ts';
 import type { StreamLimits } from './stream-limits.ts';
 import { type Flusher, type Outlet, Output } from './stream-output.ts';
 
@@ -61,6 +62,7 @@ export class Reader {
   #seq = 0;
   #beatMs: number;
   #heldMs: number | null = null;
+  #waits = false;
   #alive = true;
 
   constructor(door: Door, parts: ReaderParts) {
@@ -78,22 +80,34 @@ export class Reader {
   }
 
   /** Says the welcome, and then what the source gives until either ends. */
-  async run(welcome: Sendable, source: AsyncIterable<Sendable | number>): Promise<void> {
+  run(welcome: Sendable, source: StreamSource<Sendable>): void {
     this.say(welcome);
-    let burst = 0;
-    try {
-      for await (const said of source) {
-        if (this.#ended !== null) break;
-        if (typeof said === 'number') this.#seq = said;
+    source.onMore(() => this.#take(source));
+    this.#take(source);
+  }
+
+  // Whatever calls while it waits for room, or lets others have their turn, is told nothing new.
+  #take(source: StreamSource<Sendable>): void {
+    if (this.#waits) return;
+    this.doing(() => {
+      for (let burst = 1; this.#ended === null; burst += 1) {
+        const said = source.next();
+        if (said === 'wait') return;
+        if (said === 'end') this.end('source_ended');
+        else if (typeof said === 'number') this.#seq = said;
         else this.say(said);
-        burst += 1;
-        if (this.#output.full) await this.#held();
-        else if (burst % BURST_MAX === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (this.#output.full) return this.#takeLater(source, this.#held());
+        if (burst === BURST_MAX) return this.#takeLater(source, setImmediate());
       }
-      this.end('source_ended');
-    } catch (fault) {
-      this.#fail(fault);
-    }
+    });
+  }
+
+  #takeLater(source: StreamSource<Sendable>, after: Promise<void>): void {
+    this.#waits = true;
+    void after.then(() => {
+      this.#waits = false;
+      this.#take(source);
+    });
   }
 
   /** Does what may fail by a fault of ours, which ends the stream. */

@@ -8,7 +8,8 @@ import { createGate } from '../access/gate.ts';
 import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets } from '../access/secret.ts';
-import type { StreamHandler } from '../contract/stream.ts';
+import type { Message } from '../contract/message.ts';
+import type { StreamHandler, StreamSource } from '../contract/stream.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { type TicksRoute, ticksHandler } from '../testing/scratch-stream.ts';
 import {
@@ -142,6 +143,19 @@ describe('says', () => {
     }
   });
 
+  function oneTick(route: TicksRoute, fault: boolean): StreamSource<Message<'ticks'>> {
+    let isTold = false;
+    return {
+      next: () => {
+        if (isTold && fault) throw new Error('the inside');
+        if (isTold) return 'end';
+        isTold = true;
+        return route.event('tick', 1, { text: 'last' });
+      },
+      onMore: () => undefined,
+    };
+  }
+
   test('a source that ends, and one that faults, end the stream in so many words', async () => {
     const endings = (fault: boolean) => (route: TicksRoute) => async () => ({
       welcome: route.welcome({
@@ -150,10 +164,7 @@ describe('says', () => {
         gap: null,
         of: 'all',
       }),
-      messages: (async function* () {
-        yield route.event('tick', 1, { text: 'last' });
-        if (fault) throw new Error('the inside');
-      })(),
+      messages: oneTick(route, fault),
       hear: () => null,
     });
     const quiet = await serveTicks({ handle: endings(false) });

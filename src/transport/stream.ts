@@ -78,7 +78,7 @@ function serveSocket(
     upgrade(request.raw, upgrading, headers, (door) => {
       const reader = said.begin(door);
       socket.once('close', () => hub.gone(reader));
-      void reader.run(said.streaming.welcome, said.streaming.messages);
+      reader.run(said.streaming.welcome, said.streaming.messages);
       return earsOf(mount, said.streaming, reader);
     });
   };
@@ -111,7 +111,7 @@ function serveEvents(app: FastifyInstance, mount: Mount): void {
       reader.closed('reader_left');
       hub.gone(reader);
     });
-    await reader.run(said.streaming.welcome, said.streaming.messages);
+    reader.run(said.streaming.welcome, said.streaming.messages);
   };
   app.get(stream.route.eventsPath, {
     onRequest: (request, reply, done) => admit(mount, request, reply, done),

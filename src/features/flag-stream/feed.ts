@@ -27,7 +27,6 @@ export type FeedParts<M> = {
 };
 
 type Kept<M> = { readonly chain: ChainName; readonly message: M };
-type Waiter = { wake: () => void };
 type Unreadable = Silent<FlagEventsPort>;
 
 const SLOTS = FLAG_EVENTS_KEPT.eventsMax;
@@ -51,7 +50,7 @@ export class FlagFeed<M> {
   #era = 0;
   #lastWords: M | null = null;
   #readers = 0;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new Set<() => void>();
   #reading: Promise<Unreadable | null> = Promise.resolve(null);
   #queued: Promise<Unreadable | null> | null = null;
   #unfollow: () => void = () => undefined;
@@ -81,44 +80,49 @@ export class FlagFeed<M> {
     return { newest: this.#newest, oldest: this.#oldest };
   }
 
-  /** The wanted events after a place, and the gaps between them, until the signal ends. */
-  async *after(
+  /** The wanted events after a place, and the gaps between them, as one reader takes them. */
+  after(
     place: number,
     isWanted: (chain: ChainName) => boolean,
     signal: AbortSignal,
-  ): AsyncGenerator<M | number, void> {
+  ): {
+    readonly next: () => M | number | 'wait' | 'end';
+    readonly onMore: (call: () => void) => void;
+  } {
     const era = this.#era;
-    const waiter: Waiter = { wake: () => undefined };
-    const end = () => waiter.wake();
-    signal.addEventListener('abort', end);
-    this.#waiting.add(waiter);
-    try {
-      let [at, told] = [place, place];
-      while (!signal.aborted && era === this.#era) {
+    // Where the reader stands, and where it was told that it stands.
+    let [at, told] = [place, place];
+    let isOver = false;
+    return {
+      next: () => {
+        if (era !== this.#era) {
+          const last = isOver ? null : this.#lastWords;
+          isOver = true;
+          return last === null ? 'end' : last;
+        }
         const first = this.#oldest === null ? this.#newest + 1 : this.#oldest;
         if (at < first - 1) {
-          yield this.#parts.writeGap(at + 1, first - 1);
+          const from = at + 1;
           [at, told] = [first - 1, first - 1];
-        } else if (at < this.#newest) {
+          return this.#parts.writeGap(from, at);
+        }
+        while (at < this.#newest) {
           at += 1;
           const { chain, message } = this.#at(at);
           if (!isWanted(chain)) continue;
           told = at;
-          yield message;
-        } else if (told < at) {
-          told = at;
-          yield at;
-        } else {
-          await new Promise<void>((resolve) => {
-            waiter.wake = resolve;
-          });
+          return message;
         }
-      }
-      if (!signal.aborted && this.#lastWords !== null) yield this.#lastWords;
-    } finally {
-      this.#waiting.delete(waiter);
-      signal.removeEventListener('abort', end);
-    }
+        if (told === at) return 'wait';
+        told = at;
+        return at;
+      },
+      onMore: (call) => {
+        if (signal.aborted) return;
+        this.#waiting.add(call);
+        signal.addEventListener('abort', () => this.#waiting.delete(call));
+      },
+    };
   }
 
   /** Reads what was appended before this was called. */
@@ -192,6 +196,6 @@ export class FlagFeed<M> {
   }
 
   #wakeAll(): void {
-    for (const { wake } of this.#waiting) wake();
+    for (const call of this.#waiting) call();
   }
 }

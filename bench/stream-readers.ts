@@ -26,6 +26,8 @@ export type ReadersOrder =
 export type ReadersSaid = {
   readonly open: number;
   readonly received: number;
+  /** Messages that are no event: heartbeats, mostly. */
+  readonly others: number;
   readonly lost: number;
   readonly duplicates: number;
   readonly gaps: number;
@@ -47,7 +49,7 @@ const LOOK_MS = 5;
 const AWAIT_MS_MAX = 110_000;
 
 const readers: Reader[] = [];
-let [received, lost, duplicates, gaps, resumed, refused] = [0, 0, 0, 0, 0, 0];
+let [received, others, lost, duplicates, gaps, resumed, refused] = [0, 0, 0, 0, 0, 0, 0];
 let waitedFor = { seq: 0, left: 0 };
 
 function open(reader: Reader): Promise<void> {
@@ -123,6 +125,7 @@ type Other = {
 
 function takeOther(reader: Reader, bytes: Buffer): void {
   const said: Other = JSON.parse(bytes.toString());
+  others += 1;
   if (said.type === 'welcome' && said.seq !== undefined) {
     if (reader.at !== null || reader.role === 'late') resumed += 1;
     if (said.gap !== null && said.gap !== undefined) takeGap(reader, said.gap.from, said.gap.to);
@@ -190,6 +193,7 @@ async function obey(order: ReadersOrder): Promise<void> {
   const said: ReadersSaid = {
     open: readers.filter(isOpen).length,
     received,
+    others,
     lost,
     duplicates,
     gaps,

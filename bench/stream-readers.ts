@@ -5,16 +5,16 @@
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
 
+/** Who reads; who asks for all that is kept and reads nothing; who asks for what is long gone. */
+type Role = 'reads' | 'stalled' | 'late';
+
 /** What the readers are told. */
 export type ReadersOrder =
   | {
       readonly kind: 'open';
       /** The whole URLs, one for each reader; a place to go on from is added to it. */
       readonly urls: readonly string[];
-      /** Those that begin from here and read nothing. */
-      readonly stalled: number;
-      /** Those that ask for what is long gone. */
-      readonly late: number;
+      readonly role: Role;
     }
   /** Waits until all who read have had an event. */
   | { readonly kind: 'await'; readonly seq: number }
@@ -35,7 +35,6 @@ export type ReadersSaid = {
   readonly refused: number;
 };
 
-type Role = 'reads' | 'stalled' | 'late';
 type Reader = {
   readonly url: string;
   readonly role: Role;
@@ -43,7 +42,6 @@ type Reader = {
   ws: WebSocket | null;
 };
 
-const OPENING_AT_ONCE = 100;
 const AGAIN_MS = 200;
 const LOOK_MS = 5;
 const AWAIT_MS_MAX = 110_000;
@@ -148,14 +146,10 @@ function move(reader: Reader, seq: number): void {
   if (before < waitedFor.seq && seq >= waitedFor.seq) waitedFor.left -= 1;
 }
 
-async function openAll(order: ReadersOrder & { readonly kind: 'open' }): Promise<void> {
-  for (const [i, url] of order.urls.entries()) {
-    const role = i < order.stalled ? 'stalled' : i < order.stalled + order.late ? 'late' : 'reads';
-    readers.push({ url, role, at: null, ws: null });
-  }
-  for (let i = 0; i < readers.length; i += OPENING_AT_ONCE) {
-    await Promise.all(readers.slice(i, i + OPENING_AT_ONCE).map(open));
-  }
+async function openAll({ urls, role }: ReadersOrder & { readonly kind: 'open' }): Promise<void> {
+  const fresh = urls.map((url): Reader => ({ url, role, at: null, ws: null }));
+  readers.push(...fresh);
+  await Promise.all(fresh.map(open));
 }
 
 async function awaitAll(seq: number): Promise<void> {

@@ -11,7 +11,7 @@ import type { ReadersOrder, ReadersSaid } from './stream-readers.ts';
 import type { ServerOrder, ServerSaid } from './stream-server.ts';
 
 const quick = process.argv.includes('--quick');
-/** A multiple of 200, so that each process has as many of each kind; `--readers 4000`. */
+/** Another number by `--readers 4000`. */
 const READERS = named('--readers', quick ? 1_000 : 10_000);
 const CUTS = quick ? 100 : 1_000;
 /** One event after another, each once all readers have had the one before. */
@@ -26,6 +26,7 @@ const STALLED_SHARE = 0.01;
 /** Those that come back after a time for which the log is not kept. */
 const LATE = 20;
 const PROCESSES = 2;
+const OPENED_AT_ONCE = 200;
 const CUT_ROUNDS = 25;
 const ROUND_MS = 1_000;
 const APPENDED_AT_ONCE = 900;
@@ -64,17 +65,18 @@ async function send(to: ChildProcess, count: number, chars = EVIDENCE_CHARS): Pr
 /** Opens all readers, spread over the tokens and the reading processes. */
 async function openReaders(urlOf: (n: number) => string, stalled: number) {
   const reading = Array.from({ length: PROCESSES }, () => child('stream-readers'));
-  const each = READERS / PROCESSES;
-  await Promise.all(
-    reading.map((one, p) =>
-      askChild(one, {
-        kind: 'open',
-        urls: Array.from({ length: each }, (_, i) => urlOf(p * each + i)),
-        stalled: stalled / PROCESSES,
-        late: 0,
-      } satisfies ReadersOrder),
-    ),
-  );
+  for (let opened = 0; opened < READERS; ) {
+    const role = opened < stalled ? 'stalled' : 'reads';
+    const end = Math.min(role === 'stalled' ? stalled : READERS, opened + OPENED_AT_ONCE);
+    const numbers = Array.from({ length: end - opened }, (_, i) => opened + i);
+    await Promise.all(
+      reading.map((one, p) => {
+        const urls = numbers.filter((n) => n % PROCESSES === p).map(urlOf);
+        return askChild(one, { kind: 'open', urls, role } satisfies ReadersOrder);
+      }),
+    );
+    opened = end;
+  }
   return reading;
 }
 
@@ -138,8 +140,7 @@ async function service(home: string) {
   await readers(late, {
     kind: 'open',
     urls: Array.from({ length: LATE }, (_, n) => urlOf(n)),
-    stalled: 0,
-    late: LATE,
+    role: 'late',
   });
   await readers(late, { kind: 'await', seq: newest });
   const end = await order(server, { kind: 'figures' });

@@ -107,7 +107,7 @@ describe('says', () => {
     expect(out).toEqual([
       '     SEQ  AT                    CHAIN      ADDRESS                                        SCORE  EVIDENCE',
       '       1  2026-11-21T12:00:00Z  solana     So11111111111111111111111111111111111111112    0.930  Of 14 earlier launches 13 died.',
-      `       2  2026-11-21T12:01:00Z  ethereum   0x${'1'.repeat(40)}        –  Takes 1 back: The block of its creation left the chain. (simulated)`,
+      `       2  2026-11-21T12:01:00Z  ethereum   0x${'1'.repeat(40)}         –  Takes 1 back: The block of its creation left the chain. (simulated)`,
     ]);
     expect(err).toEqual([
       `Watching ${base}.`,

@@ -4,6 +4,7 @@
 
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
+import { z } from 'zod';
 
 /** Who reads; who asks for all that is kept and reads nothing; who asks for what is long gone. */
 type Role = 'reads' | 'stalled' | 'late';
@@ -113,24 +114,22 @@ function take(reader: Reader, data: RawData): void {
   }
 }
 
-type Other = {
-  readonly type: string;
-  readonly seq?: number;
-  readonly from?: number;
-  readonly to?: number;
-  readonly gap?: { readonly from: number; readonly to: number } | null;
-};
+const range = z.object({ from: z.number(), to: z.number() });
+const otherSaid = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('welcome'), seq: z.number(), gap: range.nullish() }),
+  z.object({ type: z.literal('gap'), from: z.number(), to: z.number() }),
+  z.object({ type: z.enum(['heartbeat', 'lagged', 'error']) }),
+]);
 
 function takeOther(reader: Reader, bytes: Buffer): void {
-  const said: Other = JSON.parse(bytes.toString());
+  const said = otherSaid.parse(JSON.parse(bytes.toString()));
   others += 1;
-  if (said.type === 'welcome' && said.seq !== undefined) {
-    if (reader.at !== null || reader.role === 'late') resumed += 1;
-    if (said.gap !== null && said.gap !== undefined) takeGap(reader, said.gap.from, said.gap.to);
-    if (reader.at === null) move(reader, said.seq);
-    else if (said.seq !== reader.at) lost += Math.abs(said.seq - reader.at);
-  }
-  if (said.type === 'gap') takeGap(reader, Number(said.from), Number(said.to));
+  if (said.type === 'gap') takeGap(reader, said.from, said.to);
+  if (said.type !== 'welcome') return;
+  if (reader.at !== null || reader.role === 'late') resumed += 1;
+  if (said.gap !== null && said.gap !== undefined) takeGap(reader, said.gap.from, said.gap.to);
+  if (reader.at === null) move(reader, said.seq);
+  else if (said.seq !== reader.at) lost += Math.abs(said.seq - reader.at);
 }
 
 function takeGap(reader: Reader, from: number, to: number): void {

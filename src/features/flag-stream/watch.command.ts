@@ -42,8 +42,9 @@ export const watchCommand: Command<ConnectionServices> = {
     ...STREAM_DETAILS,
     '--json prints one message a line, as it came, and what is told of the line itself: connected,',
     'broken, gap.',
-    'It goes on until it is stopped, over every break of the line; while there is none, quiet means',
-    'that nothing was flagged. Exit status 3: the service refused, or was not reached at the end.',
+    'It goes on until it is stopped, over every break of the line; while there is none, quiet',
+    'means that nothing was flagged. Exit status 3: the service refused, or was not reached at',
+    'the end.',
   ],
   run: async (argv, io, services) => {
     const { values } = readArgs(argv, {

@@ -56,7 +56,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   entities: ['deposits', 'history', 'tables'],
   exchanges: ['deposits', 'history', 'tables'],
   'flag-stream': [],
-  forensics: ['history', 'sanctions', 'tables'],
+  forensics: ['deployers', 'history', 'sanctions', 'tables'],
   partner: [],
   receipts: [],
   'rug-model': [],

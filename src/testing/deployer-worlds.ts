@@ -35,13 +35,26 @@ export function walkOf(address: string, change: Partial<DeployerWalk>): Deployer
 const DEPLOYER = evm('deployer');
 const FACTORY = evm('factory');
 
+/** What a record says, as the forensic record of the deployer has it. */
+const SCORED = [
+  ['died', 'created.died'],
+  ['survived', 'created.survived'],
+  ['never_listed', 'created.never_listed'],
+  ['coverage.unchecked', 'created.unchecked'],
+  ['coverage.truncated', 'created.truncated'],
+  ['launches', 'created.contracts'],
+] as const;
+
 function plan(name: string, walk: Partial<DeployerWalk>, said: readonly string[]): Plan {
   return {
     name,
     about: DEPLOYER,
     subjects: [DEPLOYER],
     deployers: [{ ...walkOf(DEPLOYER, walk), failed: null }],
-    contradicts: { deployer_record: said },
+    contradicts: {
+      deployer_record: said,
+      wallet_score: SCORED.flatMap(([own, field]) => (said.includes(own) ? [field] : [])),
+    },
   };
 }
 

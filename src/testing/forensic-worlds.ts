@@ -60,6 +60,7 @@ function allowed(owner: string, spender: string): MemoryApproval {
   return { ...event, owner, tx: `0x${'a'.repeat(64)}`, block: 700, left: 5n };
 }
 
+const FLOWS = ['transfers', 'counterparties_count', 'assets_count'].map((one) => `flows.${one}`);
 const FACTS_OF_STATE = ['nonce', 'balance_wei', 'code_size'];
 
 /** A token that was used: everything of it is something. */
@@ -87,7 +88,12 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
     plan(
       'a token on the main chain that somebody owns',
       { facts: [usedToken(subject, 'ethereum')], transfers: [paid] },
-      ['facts.kind', 'facts.transactions', ...FACTS_OF_STATE.map((name) => `facts.${name}`)],
+      [
+        ...FLOWS,
+        'facts.kind',
+        'facts.transactions',
+        ...FACTS_OF_STATE.map((name) => `facts.${name}`),
+      ],
     ),
     plan(
       'a contract of a listed owner and a labelled maker',

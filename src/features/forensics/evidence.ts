@@ -36,8 +36,10 @@ import type {
 import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { addressHistory } from '../history/address-history.ts';
+import { type RecordHeld, recordHeld } from './created.ts';
 import { factsOf } from './facts-asked.ts';
 import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
 import { otherSide } from './finding-evidence.ts';
@@ -57,6 +59,7 @@ export type ForensicPorts = {
   readonly entityClusters: EntityClusters;
   readonly issuerFreezes: IssuerFreezes;
   readonly tokenApprovals: TokenApprovals;
+  readonly deployerRecords: Pick<DeployerRecords, 'heldOf'>;
 };
 
 /** What is asked: the signal ends the reading's time. */
@@ -81,6 +84,8 @@ export type ForensicEvidence = {
   /** Read where every kind ran on inputs that were read: all findings then. */
   readonly checked: Partly<readonly Finding[], CommonPort>;
   readonly entity: Partly<EntityCluster | null, EntityClustersPort>;
+  /** What became of the contracts that it made. */
+  readonly made: RecordHeld;
 };
 
 /** Gathers the evidence of one address. */
@@ -90,12 +95,13 @@ export async function forensicEvidence(
   asked: ForensicAsked,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
-  const [history, facts, entity, freezes, approvals] = await Promise.all([
+  const [history, facts, entity, freezes, approvals, made] = await Promise.all([
     historyOf(ports.transferHistory, subject, asked),
     factsOf(ports.chainFacts, subject, signal),
     entityOf(ports.entityClusters, subject, signal),
     freezesOf(ports.issuerFreezes, subject, signal),
     approvalsOf(ports.tokenApprovals, subject, signal),
+    recordHeld(ports.deployerRecords, subject, signal),
   ]);
   const named = namedByFacts(facts);
   const read = { subject, history, facts, named, freezes, approvals };
@@ -108,7 +114,7 @@ export async function forensicEvidence(
   );
   const [main] = facts;
   const mainFacts = main === undefined ? null : main.facts;
-  return { subject, inputs, mainFacts, kinds, checked: checkedBy(inputs, kinds), entity };
+  return { subject, inputs, mainFacts, kinds, checked: checkedBy(inputs, kinds), entity, made };
 }
 
 function foundBy(kind: FindingKind, inputs: FindingInputs): KindResult['found'] {

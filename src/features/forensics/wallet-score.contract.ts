@@ -16,6 +16,8 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
+import { created } from './created.contract.ts';
+import { flows } from './flows.contract.ts';
 
 const FACTS = { restsOn: ['chain_facts'] } as const;
 const HISTORY = { restsOn: ['transfer_history'] } as const;
@@ -178,6 +180,8 @@ export const walletScore = evidenceRoute({
       })
       .nullable(),
     entity_checked: checked({ restsOn: ['entity_clusters'] }),
+    flows,
+    created: created.nullable(),
     findings_checked: checked(COMMON),
     // False only where every kind that applies ran on inputs that were read, and saw nothing.
     findings_found: negative(z.boolean().nullable(), COMMON),

@@ -11,6 +11,7 @@ import { heldUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
 import { leadingLabel } from '../tables/labels.ts';
+import { createdShown } from './created.ts';
 import {
   anyFact,
   type ForensicEvidence,
@@ -21,6 +22,7 @@ import {
 } from './evidence.ts';
 import { elsewhereOf, factsShown, provenanceOf } from './facts.ts';
 import type { Finding } from './finding.ts';
+import { flowsShown } from './flows.ts';
 import { coverageOfKind, notesOf } from './notes.ts';
 import { walletScore } from './wallet-score.contract.ts';
 
@@ -62,6 +64,8 @@ function answered(evidence: ForensicEvidence) {
     facts_elsewhere: elsewhereOf(inputs),
     entity: cluster,
     entity_checked: claim(entity, isWhole, isNot),
+    flows: flowsShown(inputs),
+    created: createdShown(subject, evidence.made),
     findings_checked: claim(checked, isWhole, isNot),
     findings_found: claim(
       checked,

@@ -11,7 +11,7 @@ import { AMOUNT } from '../http/hex-forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { allowanceCall, approvalTopics, newestApprovals } from './approval-events.ts';
 import { asker } from './node-of-account.ts';
-import { namedBlock, whyNodeSilent } from './node-questions.ts';
+import { namedBlocks, whyNodeSilent } from './node-questions.ts';
 import { nodeRefusalOf } from './refusals.ts';
 import { answeredWord, StateFault } from './state-facts-of-account.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
@@ -31,6 +31,7 @@ type NodeApprovalsOptions = {
 
 /** Approvals through nodes. */
 export function nodeApprovals({ nodes, simulated, now }: NodeApprovalsOptions): TokenApprovals {
+  const blockOf = namedBlocks(now);
   const asked = async <T>(
     chain: EvmChainName,
     signal: AbortSignal,
@@ -41,7 +42,7 @@ export function nodeApprovals({ nodes, simulated, now }: NodeApprovalsOptions): 
       return unread(PORT, why('not_configured', { what: `A node of ${chain}` }));
     }
     try {
-      const block = await namedBlock(rpc, chain, signal);
+      const block = await blockOf(rpc, chain, signal);
       const { shown } = rpc;
       const named = { name: `Node ${shown}`, url: shown, as_of: now(), simulated };
       const source: Source = { ...named, kind: 'observation' };

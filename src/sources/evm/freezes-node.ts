@@ -22,7 +22,7 @@ import type {
   IssuerFreezesPort,
 } from '../../ports/accounts/issuer-freezes.ts';
 import type { JsonRpc, RpcAnswer } from '../http/json-rpc.ts';
-import { namedBlock, topicOf, whyNodeSilent } from './node-questions.ts';
+import { namedBlocks, topicOf, whyNodeSilent } from './node-questions.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
 
 const PORT = 'issuer_freezes';
@@ -43,6 +43,7 @@ type NodeFreezesOptions = {
 
 /** Black lists of issuers through nodes. */
 export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOptions): IssuerFreezes {
+  const blockOf = namedBlocks(now);
   return {
     chains: [...nodes.keys()],
     of: async (chain, address, signal) => {
@@ -57,7 +58,7 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
       const named = { name: `Node ${shown}`, url: shown, as_of: now(), simulated };
       const source: Source = { ...named, kind: 'observation' };
       try {
-        const block = await namedBlock(rpc, chain, signal);
+        const block = await blockOf(rpc, chain, signal);
         const answers = await rpc.batch(
           own.map((token) => callOf(token, address, block)),
           signal,

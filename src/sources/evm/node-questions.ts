@@ -14,8 +14,25 @@ import { StateFault } from './state-facts-of-account.ts';
  */
 const SETTLED_BLOCKS = 1;
 
-/** A block of the chain at which the node can be asked. Throws where it is of another chain. */
-export async function namedBlock(
+/** For so long a block is named again, so that a request need not ask for one first. */
+const KEPT_S = 10;
+
+/** Names a block of the chain at which the node can be asked. Throws where it is of another chain. */
+export type NameBlock = (rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal) => Promise<number>;
+
+/** Names blocks, each for some seconds. `now` is Unix seconds. */
+export function namedBlocks(now: () => number): NameBlock {
+  const kept = new Map<JsonRpc, { readonly block: number; readonly at: number }>();
+  return async (rpc, chain, signal) => {
+    const known = kept.get(rpc);
+    if (known !== undefined && now() - known.at < KEPT_S) return known.block;
+    const block = await newestBlock(rpc, chain, signal);
+    kept.set(rpc, { block, at: now() });
+    return block;
+  };
+}
+
+async function newestBlock(
   rpc: JsonRpc,
   chain: EvmChainName,
   signal: AbortSignal,
@@ -31,10 +48,8 @@ export async function namedBlock(
   });
   const { chain_id } = CHAINS[chain];
   if (id !== chain_id) {
-    throw new RpcFault(
-      `is of chain ${String(id)}, not of ${chain} (${String(chain_id)})`,
-      'terminal',
-    );
+    const fault = `is of chain ${String(id)}, not of ${chain} (${String(chain_id)})`;
+    throw new RpcFault(fault, 'terminal');
   }
   return Math.max(0, Number(head) - SETTLED_BLOCKS);
 }

@@ -56,6 +56,7 @@ export function forensicPorts(planted: PlantedFacts): MemoryPorts {
     freezes: { ...dated, chains: ['ethereum'], frozen },
     approvals: { ...dated, chains: ['ethereum'], approvals },
     flagged: { ...dated, rows: flagged },
+    deployers: { ...dated, records: [] },
     mixers: { ...dated, rows: mixers },
     bridges: { ...dated, rows: bridges },
   });

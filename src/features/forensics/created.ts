@@ -1,7 +1,6 @@
 // What became of the contracts that an address made, as its last committed walk observed it?
 // Nobody is walked for this answer: an address without a record is one that nobody looked at.
 
-import type { z } from 'zod';
 import type { ParsedAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -14,9 +13,6 @@ import type {
   DeployerRecordsPort,
 } from '../../ports/launches/deployer-records.ts';
 import { countsOf } from '../deployers/record.ts';
-import type { created } from './created.contract.ts';
-
-type Created = z.input<typeof created>;
 
 /** The record of what an address made. */
 export type RecordHeld = Reading<CommittedRecord, DeployerRecordsPort>;
@@ -36,7 +32,7 @@ export async function recordHeld(
 }
 
 /** What became of what it made; null for addresses of other kinds than are walked. */
-export function createdShown({ kind }: ParsedAddress, held: RecordHeld): Created | null {
+export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
   if (kind !== 'evm') return null;
   const counted = (count: (record: CommittedRecord) => number) => claim(held, count, () => null);
   const record = held instanceof Read ? held.value : null;
@@ -62,7 +58,7 @@ export function createdShown({ kind }: ParsedAddress, held: RecordHeld): Created
   };
 }
 
-function launchesOf({ launches }: CommittedRecord): NonNullable<Created['launches']> {
+function launchesOf({ launches }: CommittedRecord) {
   const ordered = [...launches].sort(
     (a, b) =>
       Number(b.outcome === 'died') - Number(a.outcome === 'died') || b.created_at - a.created_at,

@@ -31,6 +31,71 @@ async function sectionsOf(planted: PlantedFacts, over: Partial<ForensicPorts> = 
   return answer.envelope(STILL_NOW).data as { flows: unknown; created: unknown };
 }
 
+const NONE = { transfers: 0, usd: null, unpriced: 0 };
+const ASSETS = [
+  {
+    chain: 'ethereum',
+    token: TOKEN,
+    symbol: 'USDX',
+    decimals: 6,
+    transfers: 3,
+    sent: {
+      transfers: 2,
+      usd: '1.500001',
+      unpriced: 1,
+      raw_amount: String(10n ** 40n + 1_500_001n),
+      amount: `1${'0'.repeat(33)}1.500001`,
+    },
+    received: {
+      transfers: 1,
+      usd: '0.000001',
+      unpriced: 0,
+      raw_amount: '1',
+      amount: '0.000001',
+    },
+  },
+  {
+    chain: 'ethereum',
+    token: null,
+    symbol: 'ETH',
+    decimals: 18,
+    transfers: 1,
+    sent: { ...NONE, raw_amount: '0', amount: '0' },
+    received: {
+      transfers: 1,
+      usd: null,
+      unpriced: 1,
+      raw_amount: '3',
+      amount: '0.000000000000000003',
+    },
+  },
+];
+
+function counterpartiesOf(transfers: readonly HistoryTransfer[]) {
+  return [
+    {
+      address: SHOP,
+      label: null,
+      transfers: 3,
+      sent: { transfers: 2, usd: '1.500001', unpriced: 1 },
+      received: { transfers: 1, usd: '0.000001', unpriced: 0 },
+      first_at: '2026-01-01T00:00:02.000Z',
+      last_at: '2026-01-01T00:00:04.000Z',
+      last_tx: transfers[3]?.tx,
+    },
+    {
+      address: FRIEND,
+      label: null,
+      transfers: 1,
+      sent: NONE,
+      received: { transfers: 1, usd: null, unpriced: 1 },
+      first_at: '2026-01-01T00:00:01.000Z',
+      last_at: '2026-01-01T00:00:01.000Z',
+      last_tx: transfers[0]?.tx,
+    },
+  ];
+}
+
 describe('what it sent and received', () => {
   test('is summed exactly by counterparty and by asset, the unpriced counted beside', async () => {
     const transfers = [
@@ -40,74 +105,14 @@ describe('what it sent and received', () => {
       memoryTransfer(4, SHOP, SUBJECT, { ...USDX, raw_amount: 1n, usd: '0.000001' }),
     ];
     const { flows } = await sectionsOf({ transfers });
-    const none = { transfers: 0, usd: null, unpriced: 0 };
-    const tenTo34 = `1${'0'.repeat(34)}`;
     expect(flows).toEqual({
       checked: true,
       reason: null,
       transfers: 4,
       counterparties_count: 2,
-      counterparties: [
-        {
-          address: SHOP,
-          label: null,
-          transfers: 3,
-          sent: { transfers: 2, usd: '1.500001', unpriced: 1 },
-          received: { transfers: 1, usd: '0.000001', unpriced: 0 },
-          first_at: '2026-01-01T00:00:02.000Z',
-          last_at: '2026-01-01T00:00:04.000Z',
-          last_tx: transfers[3]?.tx,
-        },
-        {
-          address: FRIEND,
-          label: null,
-          transfers: 1,
-          sent: none,
-          received: { transfers: 1, usd: null, unpriced: 1 },
-          first_at: '2026-01-01T00:00:01.000Z',
-          last_at: '2026-01-01T00:00:01.000Z',
-          last_tx: transfers[0]?.tx,
-        },
-      ],
+      counterparties: counterpartiesOf(transfers),
       assets_count: 2,
-      assets: [
-        {
-          chain: 'ethereum',
-          token: TOKEN,
-          symbol: 'USDX',
-          decimals: 6,
-          transfers: 3,
-          sent: {
-            transfers: 2,
-            usd: '1.500001',
-            unpriced: 1,
-            raw_amount: String(10n ** 40n + 1_500_001n),
-            amount: `${tenTo34.slice(0, -1)}1.500001`,
-          },
-          received: {
-            transfers: 1,
-            usd: '0.000001',
-            unpriced: 0,
-            raw_amount: '1',
-            amount: '0.000001',
-          },
-        },
-        {
-          chain: 'ethereum',
-          token: null,
-          symbol: 'ETH',
-          decimals: 18,
-          transfers: 1,
-          sent: { ...none, raw_amount: '0', amount: '0' },
-          received: {
-            transfers: 1,
-            usd: null,
-            unpriced: 1,
-            raw_amount: '3',
-            amount: '0.000000000000000003',
-          },
-        },
-      ],
+      assets: ASSETS,
     });
   });
 

@@ -2,7 +2,6 @@
 // Sums are exact and over what has a price; how many have none stands beside each. Poisoning and
 // spam are no part of them, by the walk's rule.
 
-import type { z } from 'zod';
 import { matchKey } from '../../chain/address.ts';
 import { addDecimals, compareDecimals, formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
@@ -16,17 +15,35 @@ import { leadingLabel } from '../tables/labels.ts';
 import { factual } from './evidence.ts';
 import type { FindingInputs } from './finding.ts';
 import { byOther, sidesOf } from './finding-evidence.ts';
-import type { flows } from './flows.contract.ts';
 
-type Flows = z.input<typeof flows>;
-type Counterparty = NonNullable<Flows['counterparties']>[number];
-type Asset = NonNullable<Flows['assets']>[number];
+/** One direction: how many transfers, what those with a price were worth, how many have none. */
+type Side = { transfers: number; usd: string | null; unpriced: number };
+type Amounts = Side & { raw_amount: string; amount: string | null };
+type Counterparty = {
+  address: string;
+  label: string | null;
+  transfers: number;
+  sent: Side;
+  received: Side;
+  first_at: string;
+  last_at: string;
+  last_tx: string;
+};
+type Asset = {
+  chain: string;
+  token: string | null;
+  symbol: string | null;
+  decimals: number | null;
+  transfers: number;
+  sent: Amounts;
+  received: Amounts;
+};
 
 /** How many counterparties and assets are listed; all of them are counted. */
 const LISTED_MAX = 10;
 
 /** What the address sent and received, as far as its history was read. */
-export function flowsShown({ subject: { address }, history, labels }: FindingInputs): Flows {
+export function flowsShown({ subject: { address }, history, labels }: FindingInputs) {
   const kept = map(history, ({ transfers }) => {
     return sidesOf(address, transfers).kept.filter(({ raw_amount }) => raw_amount > 0n);
   });
@@ -119,7 +136,7 @@ function counterparty(
   };
 }
 
-function sideOf(list: readonly HistoryTransfer[]): Counterparty['sent'] {
+function sideOf(list: readonly HistoryTransfer[]): Side {
   const priced = list.filter(({ usd }) => usd !== null);
   return {
     transfers: list.length,
@@ -134,7 +151,7 @@ function asset(subject: string, list: readonly HistoryTransfer[]): Asset {
   const token = tokenOf(one);
   const { native } = CHAINS[one.chain];
   const decimals = token === null ? native.decimals : one.decimals;
-  const amounts = (way: readonly HistoryTransfer[]): Asset['sent'] => {
+  const amounts = (way: readonly HistoryTransfer[]): Amounts => {
     const raw = way.reduce((sum, { raw_amount }) => sum + raw_amount, 0n);
     const amount = decimals === null ? null : formatUnits(raw, decimals);
     return { ...sideOf(way), raw_amount: String(raw), amount };

@@ -17,7 +17,7 @@ const SETTLED_BLOCKS = 1;
 /** For so long a block is named again, so that a request need not ask for one first. */
 const KEPT_S = 10;
 
-/** Names a block of the chain at which the node can be asked. Throws where it is of another chain. */
+/** Names a block at which the node can be asked. Throws where it is of another chain. */
 export type NameBlock = (rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal) => Promise<number>;
 
 /** Names blocks, each for some seconds. `now` is Unix seconds. */

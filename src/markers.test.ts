@@ -35,6 +35,7 @@ function marked(port: number): { [name: string]: string } {
     ...env,
     EXHIBIT_BUS_URL: `redis://${MARK}:${MARK}@127.0.0.1:${port}/0?key=${MARK}`,
     EXHIBIT_INTELLIGENCE_TOKENS: `pro:${MARK}-token-of-many-characters`,
+    EXHIBIT_PAYMENT_WEBHOOK_SECRET: `ws_${MARK}-secret-of-many-characters`,
     EXHIBIT_DATA_DIR: directory,
     EXHIBIT_PORT: '0',
     EXHIBIT_OPS_PORT: String(port + 1),

@@ -15,7 +15,11 @@ const app = createHttp({
   mounted: webDocuments({
     routes: TEST_SERVICE.routes,
     facts: pageFacts({ simulate: false }),
-    given: { service: TEST_SERVICE, members: { plans: [], signIn: {}, settings: {} } },
+    given: {
+      service: TEST_SERVICE,
+      deployerRecords: {},
+      members: { plans: [], signIn: {}, settings: {} },
+    },
     sources: [],
     base: () => base,
   }),

@@ -1,6 +1,7 @@
 // What every store of keys and tokens promises. Run against each in access-stores.test.ts.
 
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { AccessLog } from './access-log.ts';
 import type { KeyStore, NewKey, SecretHash, TokenStore } from './key-store.ts';
 import type { MembershipStore } from './membership-store.ts';
 
@@ -9,6 +10,7 @@ type StoresUnderTest = {
   readonly memberships: MembershipStore;
   readonly keys: KeyStore;
   readonly tokens: TokenStore;
+  readonly accessLog: AccessLog;
   readonly settled: () => Promise<void>;
 };
 
@@ -97,6 +99,51 @@ export function keyStoreKeeps(name: string, fresh: () => Promise<StoresUnderTest
       expect(await stores.keys.add(key(3), 2)).toMatchObject({ value: { outcome: 'added' } });
       const later = key(4, { created_at: NOW + 60 });
       expect(await stores.keys.add(later, 2)).toMatchObject({ value: { outcome: 'added' } });
+    });
+
+    test('a replaced key opens until its time, counts no longer, and is replaced once', async () => {
+      await stores.keys.add(key(1, { name: 'nightly' }), 1);
+      const [first, second] = await Promise.all([
+        stores.keys.replace('key_1', key(2), NOW + 500),
+        stores.keys.replace('key_1', key(3), NOW + 500),
+      ]);
+      const outcomes = [first, second].map((one) => one?.checked && one.value.outcome);
+      expect(outcomes.sort()).toEqual(['added', 'replaced']);
+      expect(await stores.keys.find([secret(1)])).toMatchObject({
+        value: { key: { expires_at: NOW + 500, revoked_at: null, name: 'nightly' } },
+      });
+      const listed = await stores.keys.list({ membership_id: 'mem_1' });
+      const held = listed.checked ? listed.value : [];
+      expect(held.map(({ name }) => name)).toEqual(['nightly', 'nightly']);
+      // While the old one opens the new one is not replaced; the limit counts the new one alone.
+      const [newer] = held.filter(({ replaced_at }) => replaced_at === null);
+      const again = (at: number, n: number) =>
+        stores.keys.replace(String(newer?.id), key(n, { created_at: at }), NOW + 900);
+      expect(await again(NOW + 100, 4)).toMatchObject({ value: { outcome: 'replaced' } });
+      expect(await stores.keys.add(key(5), 1)).toMatchObject({
+        value: { outcome: 'limit', active: 1 },
+      });
+      expect(await again(NOW + 500, 6)).toMatchObject({ value: { outcome: 'added' } });
+      const stray = key(7, { holder: { kind: 'sc', membership_id: 'mem_9' } });
+      expect(await stores.keys.replace('key_1', stray, NOW + 900)).toMatchObject({
+        value: { outcome: 'unknown' },
+      });
+    });
+
+    test('each change is noted with who made it; one that changes nothing is not', async () => {
+      await stores.keys.add(key(1), 2);
+      await stores.keys.add(key(2), 2, 'member');
+      await stores.keys.add(key(3), 2, 'member');
+      await stores.keys.revoke('key_1', NOW + 10, 'mem_1', 'member');
+      await stores.keys.revoke('key_1', NOW + 20, null);
+      await stores.keys.revoke('key_2', NOW + 20, 'mem_9', 'member');
+      const listed = await stores.accessLog.list('mem_1');
+      expect(listed.checked && listed.value.map(({ id: _, ...change }) => change)).toEqual([
+        { at: NOW + 10, by_whom: 'member', change: 'key_revoked', subject: 'sc_prefix1' },
+        { at: NOW + 2, by_whom: 'member', change: 'key_created', subject: 'sc_prefix2' },
+        { at: NOW + 1, by_whom: 'operator', change: 'key_created', subject: 'sc_prefix1' },
+      ]);
+      expect(await stores.accessLog.list('mem_9')).toMatchObject({ checked: true, value: [] });
     });
 
     test('a key of a membership that is not there is not stored', async () => {

@@ -37,6 +37,21 @@ export function quotaStoreKeeps(name: string, fresh: () => Promise<QuotaStore>):
       expect(used.map((one) => one.checked && one.value)).toEqual([2, 1, 1, 1]);
     });
 
+    test('the days of use are those of one subject between two days, without its months', async () => {
+      const month = { ...day, period: '2026-11' };
+      const other = { ...day, subject: 'membership:b' };
+      const days = ['2026-11-20', '2026-11-21', '2026-11-21', '2026-11-23', '2026-11-24'];
+      const mine = days.map((period) => ({ ...day, period }));
+      for (const allowance of [month, other, ...mine]) await store.charge(allowance);
+      expect(await store.days(day.subject, '2026-11-21', '2026-11-23')).toMatchObject({
+        checked: true,
+        value: [
+          { day: '2026-11-21', used: 2 },
+          { day: '2026-11-23', used: 1 },
+        ],
+      });
+    });
+
     test('what is left is read, also where nothing was ever charged', async () => {
       expect(await store.remaining(day)).toMatchObject({
         checked: true,

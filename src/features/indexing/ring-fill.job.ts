@@ -3,6 +3,7 @@
 // off begins where it ended. It never spends more calls a day than it may.
 
 import { formatIsoDate } from '../../chain/time.ts';
+import { inTime } from '../../evidence/deadline.ts';
 import { tally } from '../../evidence/measure.ts';
 import { type Reading, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
@@ -65,6 +66,7 @@ export function ringFilling(world: RingFillWorld): RingFilling {
     state: () => state,
     fill: async (told, signal) => {
       watchers.add(told);
+      const isOwn = running === null;
       if (running === null) {
         running = new Round(world, become)
           .run(signal)
@@ -74,7 +76,9 @@ export function ringFilling(world: RingFillWorld): RingFilling {
           });
       }
       try {
-        await running;
+        // Who joined another's round need not wait for its end to be stopped.
+        const round = running;
+        await (isOwn ? round : inTime(() => round, signal));
       } finally {
         watchers.delete(told);
       }

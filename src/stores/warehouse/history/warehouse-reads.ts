@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { CHAIN_NAMES } from '../../../chain/chain.ts';
 import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { addressRuns } from '../transfers/address-ranges.ts';
 import { addressHex, addressOf } from '../transfers/bytes.ts';
 import { originOf } from '../transfers/fact-rows.ts';
 import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
@@ -38,12 +39,11 @@ const rangeRow = z.tuple([
   z.number(),
 ]);
 
+const OF_ASKED = `addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
+  AND chain IN (${CHAIN_NAMES.map((chain) => `'${chain}'`).join(', ')})`;
 const RANGES = `SELECT lower(hex(addr)), toString(chain), toString(kind), from_block, to_block,
-  max(to_time), max(from_first), observed
-FROM address_coverage WHERE addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
-  AND chain IN (${CHAIN_NAMES.map((chain) => `'${chain}'`).join(', ')})
-GROUP BY addr, chain, kind, from_block, to_block, observed
-ORDER BY addr, chain, kind, from_block, to_block`;
+  to_time, from_first, observed
+FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block`;
 
 /** Reads of a warehouse, each of many addresses. */
 export function warehouseReads(warehouse: Warehouse, now: () => number) {

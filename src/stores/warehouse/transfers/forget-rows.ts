@@ -42,7 +42,9 @@ export async function deleteRows(
   const some = `SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`;
   if ((await warehouse.query(some, { ...DELETE, row: one, tuples: true })).length === 0) return;
   const target = await partsOf(warehouse, table);
-  const sql = `ALTER TABLE ${target} DELETE WHERE ${where} SETTINGS mutations_sync = 2`;
+  // A condition may ask other rows, which replicas are else not allowed to do each for itself.
+  const settings = 'mutations_sync = 2, allow_nondeterministic_mutations = 1';
+  const sql = `ALTER TABLE ${target} DELETE WHERE ${where} SETTINGS ${settings}`;
   await warehouse.command(sql, DELETE);
 }
 

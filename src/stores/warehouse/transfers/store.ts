@@ -5,13 +5,13 @@ import type { ChainName } from '../../../chain/chain.ts';
 import { type Reading, read, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
-  AddressRange,
   HeldRange,
   TokenFact,
   TransferStore,
   TransferStorePort,
 } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
+import { addressRanges } from './address-ranges.ts';
 import { appendFacts, insertRows } from './append.ts';
 import { blockTimes } from './block-times.ts';
 import { addressHex } from './bytes.ts';
@@ -29,6 +29,7 @@ const PORT = 'transfer_store';
 export function transferStore(warehouse: Warehouse, now: () => number): TransferStore {
   const chains = followedChains(warehouse);
   const degrees = degreeCount(warehouse);
+  const recordRanges = addressRanges(warehouse, now);
 
   async function asked<T>(work: () => Promise<T>): Promise<Reading<T, TransferStorePort>> {
     try {
@@ -57,7 +58,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         await compactSides(warehouse);
         return true as const;
       }),
-    recordAddressCoverage: (ranges) => asked(() => recordAddressRanges(warehouse, ranges)),
+    recordAddressCoverage: (ranges) => asked(() => recordRanges(ranges)),
     appendLive: ({ transfers, ranges, tokens }) =>
       asked(async () => {
         // Ranges last: who reads them before the rows never takes rows for all that are missing.
@@ -67,7 +68,7 @@ export function transferStore(warehouse: Warehouse, now: () => number): Transfer
         const standing = { origin: first.origin, finality: FINALITY.imported };
         await appendFacts(warehouse, facts, standing);
         await recordTokens(warehouse, tokens);
-        return await recordAddressRanges(warehouse, ranges);
+        return await recordRanges(ranges);
       }),
     recordTokens: (tokens) => asked(() => recordTokens(warehouse, tokens)),
     blockTimes: (chain, numbers) => asked(() => blockTimes(warehouse, chain, numbers)),
@@ -97,25 +98,6 @@ async function recordCoverage(warehouse: Warehouse, ranges: readonly HeldRange[]
     ...[chain, kind, from_block, to_block, source, observed(origin), Math.floor(to_time)],
   ]);
   await insertRows(warehouse, 'coverage', { columns, rows });
-}
-
-/** Records the ranges that are whole; one whose source's window ended early is none. */
-async function recordAddressRanges(
-  warehouse: Warehouse,
-  ranges: readonly AddressRange[],
-): Promise<true> {
-  const columns = [
-    ...['chain', 'addr_hex', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
-    ...['from_first', 'read_at'],
-  ];
-  const whole = ranges.filter(({ truncated }) => !truncated);
-  const rows = whole.map((range) => [
-    ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
-    ...[range.source, observed(range.origin), Math.floor(range.to_time)],
-    ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
-  ]);
-  await insertRows(warehouse, 'address_coverage', { columns, rows });
-  return true;
 }
 
 async function recordTokens(warehouse: Warehouse, tokens: readonly TokenFact[]): Promise<true> {

@@ -15,7 +15,7 @@ const quick = process.argv.includes('--quick');
 const READERS = named('--readers', quick ? 1_000 : 10_000);
 const CUTS = quick ? 100 : 1_000;
 /** One event after another, each once all readers have had the one before. */
-const SENT = quick ? 50 : 200;
+const SENT = quick ? 50 : 100;
 /** In the log before anybody reads, so that who reads nothing has more coming than may wait. */
 const BEFORE = 9_900;
 /** As much as real evidence has; and so much that a log is more than a socket and a queue hold. */
@@ -28,6 +28,7 @@ const LATE = 20;
 const PROCESSES = 2;
 const OPENED_AT_ONCE = 200;
 const CUT_ROUNDS = 25;
+const SENT_A_ROUND = 4;
 const ROUND_MS = 1_000;
 const APPENDED_AT_ONCE = 900;
 const TARGET = 0.6;
@@ -129,7 +130,7 @@ async function service(home: string) {
   const cutAt = await order(server, { kind: 'figures' });
   for (let round = 0; round < CUT_ROUNDS; round += 1) {
     await readers(reading, { kind: 'cut', count: CUTS / CUT_ROUNDS / PROCESSES });
-    await send(server, 10);
+    await send(server, SENT_A_ROUND);
     peak = Math.max(peak, treePssMib(Number(server.pid)));
     await sleep(ROUND_MS);
   }

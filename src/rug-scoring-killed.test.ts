@@ -47,7 +47,8 @@ const { scoreRounds } = await load('features/rugs/score.job.js');
 const source = { name: 'Memory', url: 'memory:', as_of: 0, kind: 'table', simulated: false };
 const say = (port, value) => read(value, { port, source });
 const database = await openPglite(directory);
-const scoring = launchScoringTable(database, { simulated: false, nowMs: () => Date.now() });
+const context = { simulated: false, nowMs: () => Date.now() };
+const scoring = launchScoringTable(database, context, () => undefined);
 scoreRounds({
   scoring: {
     ...scoring,

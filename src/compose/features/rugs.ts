@@ -36,10 +36,10 @@ type PageGiven = LeaderboardGiven & { readonly launchMonths: LaunchMonths };
 export const rugs = feature({
   name: 'rugs',
   rests: { rugModel },
-  open: ({ database, context, log }: Base, { rugModel: { services } }: Rested) => {
+  open: ({ database, bus, context, log }: Base, { rugModel: { services } }: Rested) => {
     const established = establishedTokens(ESTABLISHED, nowS);
     const rounds = {
-      scoring: launchScoringTable(database, context),
+      scoring: launchScoringTable(database, context, bus.callAll),
       established,
       inForce: services.model.published.inForce,
       now: nowS,

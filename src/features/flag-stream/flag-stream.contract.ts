@@ -28,7 +28,9 @@ export const flagStream = streamRoute({
   surface: 'intelligence',
   path: '/ws/flags',
   eventsPath: '/sse/flags',
-  summary: 'Tokens that the rug model flags, and flags whose ground is gone, as it happens.',
+  summary:
+    'Launches that the rug model flags, by the wallet that made them, and flags whose ground is ' +
+    'gone, as it happens.',
   access: 'bearer',
   query: z.strictObject({
     chains: z

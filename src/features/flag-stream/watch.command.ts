@@ -1,4 +1,4 @@
-// What a person types to watch tokens being flagged. It follows the stream of a running service,
+// What a person types to watch launches being flagged. It follows the stream of a running service,
 // takes up where it was after each break, and says when nobody was looking.
 
 import { CHAIN_NAMES } from '../../chain/chain.ts';
@@ -33,7 +33,7 @@ const SEQ_MAX = 999_999_999_999_999;
 /** `exhibit watch`. */
 export const watchCommand: Command<ConnectionServices> = {
   name: 'watch',
-  summary: 'Watch tokens being flagged, as it happens.',
+  summary: 'Watch launches being flagged, as it happens.',
   usage: 'exhibit watch [--chain CHAIN]… [--since SEQ] [--base-url URL] [--json]',
   example: 'exhibit watch --chain solana --chain base',
   details: [

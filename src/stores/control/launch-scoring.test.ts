@@ -59,9 +59,12 @@ const RUN = {
 } as const;
 
 function stores(database: Database) {
-  const scoring = launchScoringTable(database, CONTEXT);
+  let calls = 0;
+  const scoring = launchScoringTable(database, CONTEXT, () => {
+    calls += 1;
+  });
   const walks = deployerWalkTable(database, CONTEXT);
-  return { scoring, walks };
+  return { scoring, walks, calls: () => calls };
 }
 
 async function rowsIn(database: Database) {
@@ -100,12 +103,13 @@ onEachEngine((name, fresh) => {
 
   test(`${name}: a flag that stands is dated anew, and not told again`, async () => {
     const database = fresh();
-    const { scoring } = stores(database);
+    const { scoring, calls } = stores(database);
     await scoring.commit(wallet([flagged(ONE)]));
     const later = { observed_at: STILL_NOW, scored_at: STILL_NOW + 60 };
     expect(await scoring.commit(wallet([flagged(ONE, 0.99)], later))).toMatchObject({
       value: { flagged: 0, retracted: 0 },
     });
+    expect(calls()).toBe(1);
     expect(await rowsIn(database)).toMatchObject([
       { flag_seq: 1n, since: STILL_NOW, scored_at: STILL_NOW + 60 },
     ]);

@@ -64,8 +64,12 @@ const flaggedRow = z.object({
 });
 type Standing = ReadonlyMap<string, z.output<typeof flaggedRow>>;
 
-/** The scores over the control database. */
-export function launchScoringTable(database: Database, context: ControlContext): LaunchScoring {
+/** The scores over the control database. `onTold` is called when flags were told. */
+export function launchScoringTable(
+  database: Database,
+  context: ControlContext,
+  onTold: () => void,
+): LaunchScoring {
   const { ask } = controlReadings<LaunchScoringPort>(
     'launch_scoring',
     'The table of scored launches',
@@ -73,8 +77,14 @@ export function launchScoringTable(database: Database, context: ControlContext):
   );
   return {
     due: (chain, modelVersion, most) => ask(() => walletsDue(database, chain, modelVersion, most)),
-    commit: (scored) =>
-      ask(() => database.transaction((session) => keep(session, scored, context.simulated))),
+    commit: async (scored) => {
+      const committed = await ask(() =>
+        database.transaction((session) => keep(session, scored, context.simulated)),
+      );
+      const kept = committed.checked ? committed.value : false;
+      if (kept !== false && kept.flagged + kept.retracted > 0) onTold();
+      return committed;
+    },
     end: (run) =>
       ask(async () => {
         await database.transaction(async (session) => {

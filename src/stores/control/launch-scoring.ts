@@ -81,8 +81,10 @@ export function launchScoringTable(
       const committed = await ask(() =>
         database.transaction((session) => keep(session, scored, context.simulated)),
       );
-      const kept = committed.checked ? committed.value : false;
-      if (kept !== false && kept.flagged + kept.retracted > 0) onTold();
+      if (committed.checked && committed.value !== false) {
+        const { flagged, retracted } = committed.value;
+        if (flagged + retracted > 0) onTold();
+      }
       return committed;
     },
     end: (run) =>

@@ -56,7 +56,7 @@ export const modelEvaluate: Command<EvaluateServices> = {
     const { split, data, training } = model.card;
     const all = await examplesOf(file.rows, split.settle_days);
     const isSame = file.sha256 === data.sha256;
-    const later = all.filter(({ row }) => row.launched_at >= split.at);
+    const later = all.filter(({ row }) => row.scored_at >= split.at);
     const counted = isSame ? later : all;
     const baseRate = split.train.died / split.train.rows;
     const found = await evaluated(model, baseRate, counted, training.seed);

@@ -71,6 +71,22 @@ describe('training', () => {
     expect(again).toEqual(model);
   });
 
+  test('knows no launch of the first part by what was read of it after the split', async () => {
+    const { at } = whole.card.split;
+    // One in ten launches from before the split was scored only after it.
+    const late = ROWS.map((row, place): TrainingRow => {
+      const scoredAt = at + DAY_S;
+      const lives = row.died_at === null || row.died_at > scoredAt;
+      const moves = place % 10 === 0 && lives && row.launched_at < at;
+      return moves ? { ...row, scored_at: scoredAt } : row;
+    });
+    const moved = late.filter((row) => row.scored_at > row.launched_at).length;
+    expect(moved).toBeGreaterThan(20);
+    const { split } = (await trained(late, { ...ORDER, splitAt: at })).card;
+    expect(split.test.rows).toBe(whole.card.split.test.rows + moved);
+    expect(split.calibrate.to).toBeLessThan(at);
+  });
+
   test.each([
     ['no launch', [], 'The file holds no launch.'],
     [

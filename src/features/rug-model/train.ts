@@ -114,13 +114,13 @@ function partsOf(examples: readonly Example[], order: TrainingOrder): Parts {
   const at = order.splitAt === null ? usualSplit(examples) : order.splitAt;
   const isStrict = order.fates === 'at_split';
   const until = isStrict ? at - order.settleDays * DAY_S : at;
-  const lessons = examples.map((one): Lesson => {
-    const { died_at, outcome, launched_at } = one.row;
+  const lessons = byScoring(examples).map((one): Lesson => {
+    const { died_at, outcome, scored_at } = one.row;
     const visible = died_at !== null && died_at <= at;
-    return { ...one, died: isStrict && launched_at < at ? visible : outcome === 'died' };
+    return { ...one, died: isStrict && scored_at < at ? visible : outcome === 'died' };
   });
-  const learnt = lessons.filter(({ row }) => row.launched_at < until);
-  const test = lessons.filter(({ row }) => row.launched_at >= at);
+  const learnt = lessons.filter(({ row }) => row.scored_at < until);
+  const test = lessons.filter(({ row }) => row.scored_at >= at);
   const [first, second] = [TRAIN_TO, STOP_TO].map((share) => Math.floor(share * learnt.length));
   const parts = {
     at,
@@ -134,10 +134,15 @@ function partsOf(examples: readonly Example[], order: TrainingOrder): Parts {
   return parts;
 }
 
+/** In the order in which they were scored: what is known of a launch is as old as its scoring. */
+function byScoring(examples: readonly Example[]): readonly Example[] {
+  return [...examples].sort((a, b) => a.row.scored_at - b.row.scored_at);
+}
+
 function usualSplit(examples: readonly Example[]): UnixSeconds {
-  const example = examples[Math.floor(TEST_FROM * examples.length)];
+  const example = byScoring(examples)[Math.floor(TEST_FROM * examples.length)];
   if (example === undefined) throw new TrainingFault('The file holds no launch.');
-  return example.row.launched_at;
+  return example.row.scored_at;
 }
 
 /** Holds a part to what can be learnt from. */
@@ -170,8 +175,8 @@ function partOf(lessons: readonly Lesson[]): ModelPart {
   return {
     rows: lessons.length,
     died: lessons.filter(({ died }) => died).length,
-    from: first.row.launched_at,
-    to: last.row.launched_at,
+    from: first.row.scored_at,
+    to: last.row.scored_at,
   };
 }
 

@@ -80,7 +80,7 @@ export type Evaluation = {
   readonly comparisons: number;
 };
 
-/** One part of the rows, in the order of time. */
+/** One part of the rows, in the order in which they were scored. */
 export type ModelPart = {
   readonly rows: number;
   readonly died: number;
@@ -114,7 +114,7 @@ export type ModelCard = {
   /** What the score is the chance of. */
   readonly target: string;
   readonly split: {
-    /** Launches from here on are the test part. */
+    /** Launches scored from here on are the test part. */
     readonly at: UnixSeconds;
     /** From which age a launch of the same deployer that was seen alive had settled. */
     readonly settle_days: number;

@@ -11,6 +11,8 @@ import { Refusal } from './contract/refusals.ts';
 import { healthHandler } from './features/health/health.route.ts';
 import type { TrainingRow } from './features/rug-model/layout.ts';
 import { modelTrain } from './features/rug-model/train.command.ts';
+import { flagLevel } from './features/rugs/flag-level.ts';
+import { RUG_FEATURES } from './ports/flags/rug-features.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { artefactIn, localModelFiles } from './sources/files/model-artefact.ts';
 import { rugModelTable } from './stores/control/rug-models.ts';
@@ -122,6 +124,18 @@ describe('a model that was trained', () => {
     }
   });
 
+  test('that leans on what the scorer does not read is published with a warning', async () => {
+    const { model: learnt } = artefactIn(await readFile(join(cwd, 'rug-model.json'), 'utf8'));
+    const liquidity = learnt.card.features.find(({ name }) => name === 'liquidity_usd');
+    const share = (100 * Number(liquidity?.gain)).toFixed(0);
+    const { status, errors } = await command('model publish rug-model.json');
+    expect(status).toBe(0);
+    expect(errors).toEqual([
+      expect.stringContaining(`has ${share}% of its gain from what the scorer of this service`),
+      'Its scores here are not those of its card. Leave these columns out of the file to train on.',
+    ]);
+  });
+
   test('is the same file for the same launches and seed, whatever their order', async () => {
     await writeFile(join(cwd, 'again.csv'), csvOf(ROWS));
     await train('--data again.csv --out again.json --seed 5');
@@ -205,13 +219,19 @@ describe('a file that cannot be used', () => {
 
 test('a model of made-up launches is published where all is made up, and nowhere else', async () => {
   await writeFile(join(cwd, 'world.csv'), worldLaunchHistoryCsv(WORLD_SEED));
-  const made = await train('--data world.csv --out world.json --origin simulated --json');
+  const made = await train(
+    '--data world.csv --out world.json --origin simulated --settle-days 0 --json',
+  );
   expect(made).toMatchObject({ status: 0, errors: [] });
   const told = documentIn(made.lines);
   expect(told).toMatchObject({ card: { data: { simulated: true } } });
   const text = await readFile(join(cwd, 'world.json'), 'utf8');
   const { version, model: learnt } = artefactIn(text);
-  expect(learnt.card.test.model.auc?.low).toBeGreaterThan(0.6);
+  // What it learnt from is what the scorer reads, and well enough told to flag somebody.
+  const used = learnt.card.features.filter(({ splits }) => splits > 0).map(({ name }) => name);
+  const read = RUG_FEATURES.filter(({ read_here }) => read_here).map(({ name }) => name);
+  expect(read).toEqual(expect.arrayContaining(used));
+  expect(flagLevel(learnt.card)).toBeGreaterThan(0.6);
   expect(await command('model publish world.json')).toEqual({
     status: 1,
     lines: [],

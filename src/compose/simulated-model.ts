@@ -33,7 +33,9 @@ export async function publishSimulatedModel(config: Config, parts: Parts): Promi
     signal: AbortSignal.timeout(TRAINING_MS_MAX),
   };
   await writeFile(data, worldLaunchHistoryCsv(WORLD_SEED));
-  const words = ['--data', data, '--out', artefact, '--origin', 'simulated'];
+  // What dies here dies within hours, so that whatever is seen alive has settled.
+  const settled = ['--settle-days', '0'];
+  const words = ['--data', data, '--out', artefact, '--origin', 'simulated', ...settled];
   const training = { files: services.model.trainingFiles, codeVersion: VERSION };
   const trained = await modelTrain.run(words, io, { training });
   const status = trained === EXIT.done ? await modelPublish.run([artefact], io, services) : trained;

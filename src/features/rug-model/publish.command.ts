@@ -2,7 +2,9 @@
 // A model that learnt from made-up launches scores nothing real.
 
 import { type Command, EXIT, fileArgument, readArgs } from '../../command/command.ts';
-import { printJson } from '../../command/output.ts';
+import { print, printJson } from '../../command/output.ts';
+import { RUG_FEATURES } from '../../ports/flags/rug-features.ts';
+import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
 import type { ModelServices } from './card.command.ts';
 
 /** What the command needs. */
@@ -17,7 +19,8 @@ export const modelPublish: Command<PublishServices> = {
   details: [
     'FILE    an artefact that `exhibit model train` wrote',
     '--json  prints {version, outcome}: published, or in_force_already',
-    'An artefact is kept for ever; publish an earlier one again to go back to it.',
+    'An artefact is kept for ever; publish an earlier one again to go back to it. A model that',
+    'leans on what the scorer does not read of a launch is published with a warning.',
     'Exit status 1: it learnt from simulated launches, and this deployment is real. 3: the file',
     'is no artefact, or nothing could be kept.',
   ],
@@ -34,6 +37,7 @@ export const modelPublish: Command<PublishServices> = {
       io.err(`${artefact.version} learnt from simulated launches: it scores nothing real.`);
       return EXIT.failed;
     }
+    print({ out: io.err }, unreadLines(artefact));
     const kept = await model.published.publish(artefact);
     if (!kept.checked) {
       io.err(kept.why.reason);
@@ -45,3 +49,19 @@ export const modelPublish: Command<PublishServices> = {
     return EXIT.done;
   },
 };
+
+/** Warns of what a model learnt from and the scorer never reads. */
+function unreadLines({ version, model }: ModelArtefact): string[] {
+  const read: ReadonlySet<string> = new Set(
+    RUG_FEATURES.filter(({ read_here }) => read_here).map(({ name }) => name),
+  );
+  const unread = model.card.features.filter(({ name, gain }) => gain > 0 && !read.has(name));
+  if (unread.length === 0) return [];
+  const share = unread.reduce((sum, { gain }) => sum + gain, 0);
+  const names = unread.map(({ name }) => name).join(', ');
+  return [
+    `${version} has ${(100 * share).toFixed(0)}% of its gain from what the scorer of this ` +
+      `service does not read (${names}).`,
+    'Its scores here are not those of its card. Leave these columns out of the file to train on.',
+  ];
+}

@@ -12,6 +12,8 @@ export type RugFeature = {
   readonly missing: string;
   /** 1: the score may only rise with it; 0: it may go either way. */
   readonly monotone: 0 | 1;
+  /** Whether the scorer of this service reads it; where it does not, every value is missing. */
+  readonly read_here: boolean;
 };
 
 const NO_RECORD = 'The launches of its deployer were not read.';
@@ -24,6 +26,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer before this one.',
     missing: NO_RECORD,
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_launches_in_week_before',
@@ -31,6 +34,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer in the seven days before this one.',
     missing: NO_RECORD,
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_settled_before',
@@ -38,6 +42,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died, or lived through the settling time.',
     missing: NO_RECORD,
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_died_before',
@@ -45,6 +50,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died by then.',
     missing: NO_RECORD,
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_death_rate_before',
@@ -52,6 +58,7 @@ export const RUG_FEATURES = [
     meaning: 'Died of settled among its earlier launches.',
     missing: 'The launches of its deployer were not read, or none before had settled.',
     monotone: 1,
+    read_here: true,
   },
   {
     name: 'deployer_hours_since_launch',
@@ -59,6 +66,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the launch before by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_hours_since_first',
@@ -66,6 +74,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the first launch by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
+    read_here: true,
   },
   {
     name: 'deployer_funded_hours_before',
@@ -73,6 +82,7 @@ export const RUG_FEATURES = [
     meaning: 'From the first funds of the deployer’s address to the launch.',
     missing: 'When the deployer was first funded was not read.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'liquidity_usd',
@@ -80,6 +90,7 @@ export const RUG_FEATURES = [
     meaning: 'Liquidity pooled at launch, both sides.',
     missing: 'The liquidity at launch was not read, or no price was known.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'holder_top10_share',
@@ -87,6 +98,7 @@ export const RUG_FEATURES = [
     meaning: 'Share of the supply with the ten largest holders, pools and burned coins apart.',
     missing: 'The holders were not read.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'owner_can_mint',
@@ -94,6 +106,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether somebody may make more of the token.',
     missing: 'The powers over the contract were not read.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'owner_can_block',
@@ -101,6 +114,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether somebody may stop holders from transferring.',
     missing: 'The powers over the contract were not read.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'ownership_renounced',
@@ -108,6 +122,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether the contract has an owner function that names nobody.',
     missing: 'The owner was not read, or the contract tells none.',
     monotone: 0,
+    read_here: false,
   },
   {
     name: 'token_hours',
@@ -115,6 +130,7 @@ export const RUG_FEATURES = [
     meaning: 'Age of the token when it was scored.',
     missing: 'The time of the launch was not read.',
     monotone: 0,
+    read_here: true,
   },
 ] as const satisfies readonly RugFeature[];
 

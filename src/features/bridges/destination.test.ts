@@ -6,12 +6,13 @@ import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
 import { memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
-import { destinationOf } from './destination.ts';
+import { arrivalOf, destinationOf } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';
 
 const HERE = `0x${'4'.repeat(40)}`;
 const THERE = `0x${'5'.repeat(40)}`;
+const PAID = `0x${'cd'.repeat(32)}`;
 const NONE = `0x${'00'.repeat(32)}`;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
@@ -34,8 +35,10 @@ type Case = {
   readonly at?: number;
 };
 
-/** What is said of a deposit of which nothing arrived, on a chain that was read whole. */
-async function saidOf({ protocol, from, sent, to, at = STILL_NOW - HOUR_S }: Case) {
+type Placed = Omit<Case, 'at'>;
+
+/** A deposit at a contract, and the registry that knows it. */
+function depositOf({ protocol, from, sent, to }: Placed) {
   const rows: readonly RegistryRow[] = [
     row(HERE, from, { protocol, role: 'lock' }),
     ...(protocol === 'wormhole' ? [row(TOKEN, from, { protocol, role: 'lock' })] : []),
@@ -54,6 +57,12 @@ async function saidOf({ protocol, from, sent, to, at = STILL_NOW - HOUR_S }: Cas
   const events = decodeReceipt(receipt, registryIndex(rows)).events;
   const event = events.find(({ kind }) => kind === 'bridge');
   if (event === undefined) throw new Error('nothing was sent');
+  return { event, rows };
+}
+
+/** What is said of a deposit of which nothing arrived, on a chain that was read whole. */
+async function saidOf({ at = STILL_NOW - HOUR_S, ...placed }: Case) {
+  const { event, rows } = depositOf(placed);
   const chain = { logs: new Map([['base' as const, []]]), as_of: STILL_NOW, simulated: false };
   const asked = { event, chain: 'ethereum', tx: NONE, at } as const;
   const said = await destinationOf(memoryBridgeArrivals(chain), rows, asked, SIGNAL);
@@ -110,6 +119,19 @@ describe('that nothing arrived is said', () => {
     const long = { ...one, at: STILL_NOW - 8 * DAY_S };
     expect(await saidOf(long)).toBe(one.protocol === 'across' ? 'in_flight' : 'unmatched');
   });
+});
+
+test('a page is asked of a deposit though nobody tells when it was sent', async () => {
+  const sent = pairOf('Across');
+  const { event, rows } = depositOf({ protocol: 'across', from: 'SpokePool', sent, to: [] });
+  const said = { page: 'across_status', state: 'paid', tx: PAID, word: 'filled' } as const;
+  const pages = new Map([[NONE, said]]);
+  const held = memoryBridgeArrivals({ logs: new Map(), as_of: 0, simulated: false, pages });
+  const asked = { event, tx: NONE, chain: 'ethereum', block: 5 };
+  const arrival = await arrivalOf(held, rows, asked, SIGNAL);
+  const { state, tx, matched_by } = arrival;
+  expect([state, tx, matched_by]).toEqual(['matched', PAID, 'across_status']);
+  expect(arrival.reason).toContain('A node of ethereum');
 });
 
 describe('nothing is denied', () => {

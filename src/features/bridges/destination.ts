@@ -61,19 +61,21 @@ const WITH_DEADLINE: readonly BridgeProtocol[] = ['across'];
 export async function arrivalOf(
   arrivals: BridgeArrivals,
   rows: readonly RegistryRow[],
-  sent: Pick<Sent, 'event' | 'tx'> & { readonly chain: string | null; readonly block: number },
+  asked: Pick<Sent, 'event' | 'tx'> & { readonly chain: string | null; readonly block: number },
   signal: AbortSignal,
 ): Promise<Arrival> {
-  const { event, tx, block } = sent;
-  const own = BRIDGE_CHAINS.find((one) => one === sent.chain);
+  const { event, tx, block } = asked;
+  const own = BRIDGE_CHAINS.find((one) => one === asked.chain);
   if (own === undefined) throw new TypeError('an event of a chain that is not covered');
   if (event.kind === 'message') return shown(messageOnly(event.destination));
   const time = await arrivals.timeOf(own, block, signal);
-  const told =
-    time instanceof Read
-      ? await destinationOf(arrivals, rows, { event, chain: own, tx, at: time.value }, signal)
-      : notTold(event.destination, time.why);
-  return shown(told);
+  const sent = { event, chain: own, tx };
+  if (time instanceof Read) {
+    return shown(await destinationOf(arrivals, rows, { ...sent, at: time.value }, signal));
+  }
+  // Logs are looked for from a moment on; a page knows a deposit by its id alone.
+  const untimed = notTold(event.destination, time.why);
+  return shown(await besidePage(arrivals, sent, untimed, signal));
 }
 
 function shown({ state, reasons, ...rest }: Destination): Arrival {
@@ -103,14 +105,23 @@ export async function destinationOf(
   sent: Sent,
   signal: AbortSignal,
 ): Promise<Destination> {
-  const { event } = sent;
-  if (event.kind === 'message') return messageOnly(event.destination);
-  const logged = await byLogs(arrivals, rows, sent, signal);
-  if (logged.tx !== null || arrivals.pageOf(event.protocol) === null) return logged;
+  if (sent.event.kind === 'message') return messageOnly(sent.event.destination);
+  return besidePage(arrivals, sent, await byLogs(arrivals, rows, sent, signal), signal);
+}
+
+type Deposited = Omit<Sent, 'at'>;
+
+async function besidePage(
+  arrivals: BridgeArrivals,
+  sent: Deposited,
+  logged: Destination,
+  signal: AbortSignal,
+): Promise<Destination> {
+  if (logged.tx !== null || arrivals.pageOf(sent.event.protocol) === null) return logged;
   return withPage(logged, await arrivals.statusOf(statusAsked(sent), signal));
 }
 
-function statusAsked({ event, chain, tx }: Sent): StatusAsked {
+function statusAsked({ event, chain, tx }: Deposited): StatusAsked {
   const { protocol, message_id, promised } = event;
   const told = promised !== null && promised.recipient !== null && promised.amount !== null;
   const terms = told

@@ -21,8 +21,10 @@ export type DeployerPageGiven = {
 type Shown = { readonly status: 200 | 503; readonly shown: ShownDeployer };
 
 /** Asks the route of a chain about an address. */
-export function deployerShown({ deployerRecords: { heldOf }, walletLaunches }: DeployerPageGiven) {
-  const walked = deployerRecordHandler({ deployerRecords: { recordOf: heldOf } });
+export function deployerShown({ deployerRecords, walletLaunches }: DeployerPageGiven) {
+  const walked = deployerRecordHandler({
+    deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
+  });
   const collected = solanaDeployerHandler({ walletLaunches });
   return async (
     params: { readonly chain: string; readonly address: string },

@@ -5,7 +5,7 @@ import { wilsonInterval } from '../../evidence/measure.ts';
 import type { ModelCard } from '../../ports/flags/rug-model.ts';
 
 /** Of the launches of the test part that a level would have flagged, so many died at least. */
-const FLAGGED_DIED_MIN = 0.8;
+const FLAGGED_DIED_MIN = 0.75;
 
 /**
  * The lowest bound of the reliability table at which the lower end of the 95% interval of the

@@ -171,7 +171,7 @@ test('a reason that lasts is told once, and what throws ends no later round', as
       return asked === 5 ? say('published_model', MODEL) : missing;
     },
     everyS: 1,
-    sleep: async () => undefined,
+    sleep: () => new Promise((resolve) => setImmediate(resolve)),
     onNotScored: ({ why: { code } }) => void told.push(code),
     onBug: (fault) => void faults.push(fault),
   });

@@ -105,8 +105,8 @@ describe('the level of a model', () => {
       },
     });
 
-  test('is the lowest score over which at least four of five died, by the lower end', () => {
-    expect(levelOf(0.5, row(0.6, 100, 60), row(0.8, 100, 90), row(0.9, 100, 100))).toBe(0.8);
+  test('is the lowest score over which at least three of four died, by the lower end', () => {
+    expect(levelOf(0.5, row(0.6, 100, 40), row(0.8, 100, 80), row(0.9, 100, 100))).toBe(0.8);
     expect(levelOf(0.5, row(0.8, 10, 9))).toBeNull();
   });
 

@@ -273,11 +273,12 @@ onEachEngine((name, fresh) => {
     const reading = await scoring.due('solana', 'rug-1', 10);
     if (!reading.checked) throw new Error('test: silent');
     expect(reading.value.due).toBe(2);
+    // None of these has a score yet, so that they are due as of now.
     expect(reading.value.wallets).toMatchObject([
       {
         chain: 'solana',
         address: 'maker',
-        observed_at: checked,
+        observed_at: STILL_NOW,
         unread: null,
         launches: [
           { token: 'young', listed: true, seen: null },
@@ -317,6 +318,43 @@ onEachEngine((name, fresh) => {
     ]);
   });
 
+  test(`${name}: a launch that was just collected makes its wallet due, once`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await putCorpus(database, [['gone', 'maker', STILL_NOW - 40 * 24 * HOUR_S, false, STILL_NOW]]);
+    await collected(database, 'fresh', 'maker', STILL_NOW - 30);
+    const due = async () => scoring.due('solana', 'rug-1', 10);
+    expect(await due()).toMatchObject({
+      value: {
+        due: 1,
+        wallets: [{ launches: [{ token: 'fresh', seen: null }, { token: 'gone' }], unread: null }],
+      },
+    });
+    const said = wallet([passed('fresh')], {
+      chain: 'solana',
+      address: 'maker',
+      observed_at: STILL_NOW,
+      on_record: ['fresh', 'gone'],
+    });
+    await scoring.commit(said);
+    expect(await due()).toMatchObject({ value: { due: 0 } });
+    await collected(database, 'late', 'maker', STILL_NOW - HOUR_S);
+    expect(await due()).toMatchObject({ value: { due: 1 } });
+  });
+
+  test(`${name}: a collection that has fallen behind leaves its chain unscored`, async () => {
+    const database = fresh();
+    const { scoring } = stores(database);
+    await database.query(
+      `insert into launch_cursors (watched, since, reached_at)
+       values ('program', 'epoch', control_now() - interval '48 hours 1 second')`,
+    );
+    const reading = await scoring.due('solana', 'rug-1', 10);
+    expect(reading).toBeInstanceOf(Unread);
+    if (!reading.checked) expect(reading.why.code).toBe('launch_collection_stale');
+    expect(await scoring.due('ethereum', 'rug-1', 10)).toMatchObject({ value: { due: 0 } });
+  });
+
   test(`${name}: a run is noted for the window, and old runs are let go`, async () => {
     const database = fresh();
     const { scoring } = stores(database);
@@ -337,3 +375,11 @@ onEachEngine((name, fresh) => {
     database.silence(null);
   });
 });
+
+async function collected(database: Database, mint: string, deployer: string, at: number) {
+  await database.query(
+    `insert into collected_launches (mint, deployer, made_by, signature, slot, launched_at, due_at)
+     values ($1, $2, 'create', 'signature', 1, to_timestamp($3::float8), now())`,
+    [mint, deployer, at],
+  );
+}

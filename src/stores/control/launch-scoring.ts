@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { present } from '../../evidence/measure.ts';
+import { unread } from '../../evidence/reading.ts';
 import type { NewFlagEvent } from '../../ports/flags/flag-events.ts';
 import type {
   Committed,
@@ -14,10 +15,11 @@ import type {
   ScoredWallet,
   ScorerRun,
 } from '../../ports/flags/launch-scoring.ts';
+import { staleness } from '../../ports/launches/collection-age.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
 import type { Database, Param, Session } from './engine/database.ts';
 import { appendFlagEvents } from './flag-events.ts';
-import { walletsDue } from './launches-to-score.ts';
+import { collectedUntil, walletsDue } from './launches-to-score.ts';
 
 /** Runs are kept for so long, and the newest of each chain for good. */
 const RUNS_KEPT_DAYS = 7;
@@ -76,7 +78,13 @@ export function launchScoringTable(
     context,
   );
   return {
-    due: (chain, modelVersion, most) => ask(() => walletsDue(database, chain, modelVersion, most)),
+    due: async (chain, modelVersion, most) => {
+      const behind = await ask(async () => (chain === 'solana' ? collectedUntil(database) : null));
+      if (!behind.checked) return behind;
+      const late = staleness(behind.value, context.nowMs() / MS_PER_S);
+      if (late !== null) return unread('launch_scoring', late);
+      return ask(() => walletsDue(database, chain, modelVersion, most));
+    },
     commit: async (scored) => {
       const committed = await ask(() =>
         database.transaction((session) => keep(session, scored, context.simulated)),

@@ -6,7 +6,7 @@ import { DAY_S } from '../../chain/time.ts';
 import type { Due, ScoredChainName, WalletToScore } from '../../ports/flags/launch-scoring.ts';
 import type { DeployerWalk } from '../../ports/launches/deployer-records.ts';
 import { walkIn } from './deployers.ts';
-import { type Database, epoch } from './engine/database.ts';
+import { type Database, epoch, onlyRow } from './engine/database.ts';
 
 /** Wallets whose newest launch is older than this are not looked at on Solana. */
 const LAUNCHED_WITHIN_S = 30 * DAY_S;
@@ -23,11 +23,12 @@ const WALKED = `
   order by r.captured_at, r.address limit $2::int`;
 
 // A mint that several imports saw counts by its best row: settled first, then the later check. What
-// was collected and waits to be settled is as it was when it was collected.
+// was collected is as it was then. A launch without a score yet makes its wallet due, as of now: of
+// two that were collected in one second none is passed over.
 const COLLECTED = `
   with known as (
-    select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window,
-           l.last_checked_at, l.import_id
+    select l.mint, l.deployer, l.launched_at, l.settled, l.listed_after_window as listed,
+           l.last_checked_at as checked_at, l.import_id
       from launches l
       join table_imports i on i.id = l.import_id and i.completed_at is not null
     union all
@@ -40,21 +41,37 @@ const COLLECTED = `
     select distinct on (k.mint) k.*
     from known k
     join recent on recent.deployer = k.deployer
-    order by k.mint, k.settled desc, k.last_checked_at desc, k.import_id desc
+    order by k.mint, k.settled desc, k.checked_at desc, k.import_id desc
   ), wallets as (
-    select deployer, max(last_checked_at) as observed_at from best group by deployer
+    select b.deployer, date_trunc('second', max(b.checked_at)) as checked_at,
+      bool_or(x.token is null
+        and b.launched_at > control_now() - make_interval(secs => $3::int)) as fresh
+    from best b
+    left join launch_scores x on x.chain = 'solana' and x.token = b.mint
+    group by b.deployer
+  ), due as (
+    select w.deployer as address,
+      case when w.fresh then control_now() else w.checked_at end as observed_at
+    from wallets w
+    left join scored_wallets s on s.chain = 'solana' and s.address = w.deployer
+    where s.address is null or w.fresh or s.observed_at < w.checked_at or s.model_version <> $1
   )
-  select w.deployer as address, ${epoch('w.observed_at')}, count(*) over ()::int4 as due,
+  select d.address, ${epoch('d.observed_at')}, count(*) over ()::int4 as due,
     (select json_agg(json_build_object(
-       'token', b.mint, 'settled', b.settled, 'listed', b.listed_after_window,
+       'token', b.mint, 'settled', b.settled, 'listed', b.listed,
        'launched_at', extract(epoch from b.launched_at)::float8,
-       'checked_at', extract(epoch from b.last_checked_at)::float8))
-     from (select * from best where best.deployer = w.deployer
+       'checked_at', extract(epoch from b.checked_at)::float8))
+     from (select * from best where best.deployer = d.address
            order by launched_at desc limit $4::int) b) as launches
-  from wallets w
-  left join scored_wallets s on s.chain = 'solana' and s.address = w.deployer
-  where s.address is null or s.observed_at < w.observed_at or s.model_version <> $1
-  order by w.observed_at, w.deployer limit $2::int`;
+  from due d order by d.observed_at, d.address limit $2::int`;
+
+const REACHED = `select ${epoch('min(reached_at)', 'reached_at')} from launch_cursors`;
+const reachedRow = z.object({ reached_at: z.number().nullable() });
+
+/** Up to when launches of Solana were collected; `null` where nothing is watched. */
+export async function collectedUntil(database: Database): Promise<number | null> {
+  return reachedRow.parse(onlyRow(await database.query(REACHED))).reached_at;
+}
 
 const seconds = z.number().transform(Math.floor);
 const due = z.int().positive();

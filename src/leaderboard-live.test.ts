@@ -1,0 +1,166 @@
+// The live part of the leaderboard in a real browser: flags are shown as they are told, the token
+// stays in memory, a lost stream is resumed without a loss, and texts are never markup.
+
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { mountedPage } from './compose/documents.ts';
+import { rugs } from './compose/features/rugs.ts';
+import type { Message } from './contract/message.ts';
+import type { StreamHandler } from './contract/stream.ts';
+import { flagStream } from './features/flag-stream/flag-stream.contract.ts';
+import { evm } from './testing/addresses.ts';
+import { STILL_NOW, stillClock } from './testing/clock.ts';
+import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
+import { memoryRugFlags } from './testing/memory/rug-flags.ts';
+import { rugFlagOf, SCORED } from './testing/rug-worlds.ts';
+import { createHttp } from './transport/http.ts';
+import { createMeters } from './transport/metrics.ts';
+import { STREAM_LIMITS } from './transport/stream-limits.ts';
+import type { MountedStream } from './transport/stream-opening.ts';
+import { createSlots } from './transport/stream-slots.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
+  existsSync(path),
+);
+const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
+const TOKEN = 'sct-of-the-tests';
+const FACTS = { simulated: true, version: '0.0.0', links: [] };
+const AT = '2026-09-24T12:00:00.000Z';
+
+const of = {
+  chain: 'ethereum',
+  address: evm('told'),
+  model_version: 'rug-1',
+  simulated: true,
+} as const;
+const { event, welcome } = flagStream;
+const told: Message<'flag_stream'>[] = [
+  event('flag', 1, { ...of, score: 0.97, evidence: '<img src=x> died.', flagged_at: AT }),
+  event('retraction', 2, { ...of, retracts: 1, reason: 'It is gone.', retracted_at: AT }),
+  event('flag', 3, { ...of, score: 0.91, evidence: 'The third.', flagged_at: AT }),
+];
+const places: (number | null)[] = [];
+
+/** The first reader is told two events and loses its stream; who resumes is told the rest. */
+const handle: StreamHandler<typeof flagStream> = async ({ since }) => {
+  places.push(since);
+  const from = since === null ? 0 : since;
+  const until = since === null ? 2 : 3;
+  let at = from;
+  const next = () => {
+    const one = at < until ? told[at] : undefined;
+    if (one === undefined) return since === null ? 'end' : 'wait';
+    at += 1;
+    return one;
+  };
+  const replay = { from: null, to: null, oldest: 1 };
+  const chosen = { chains: ['ethereum' as const], unknown_chains: [] };
+  return {
+    welcome: welcome({ seq: from, replay, gap: null, ...chosen }),
+    messages: { next, onMore: () => undefined },
+    hear: () => null,
+  };
+};
+
+describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium'}`, () => {
+  const quiet = () => undefined;
+  let base = '';
+  let browser: Browser;
+  const given = {
+    service: { base: () => base, simulated: true },
+    rugFlags: memoryRugFlags({
+      chains: [SCORED],
+      flags: [rugFlagOf(evm('flagged'))],
+      simulated: true,
+      as_of: STILL_NOW,
+    }),
+    launchMonths: memoryLaunchMonths([], STILL_NOW),
+  };
+  const app = createHttp({
+    mounted: rugs.pages.map((one) => mountedPage(one, given, FACTS)),
+    refusalPage: () => '',
+    gate: null,
+    tokens: async ({ authorization, queryToken }) => {
+      if (authorization === `Bearer ${TOKEN}` && queryToken === null) {
+        return { outcome: 'opens', tier: 'pro', id: 'tok' };
+      }
+      return { outcome: 'unknown', reason: 'The token is not known here.' };
+    },
+    streams: {
+      mounted: [{ route: flagStream, handle } as MountedStream],
+      limits: STREAM_LIMITS,
+      slots: createSlots(STREAM_LIMITS.connectionsMax, { hold: async () => ({ checked: false }) }),
+      base: () => base,
+    },
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now: stillClock(),
+    budgetMs: 1_000,
+    trustProxy: false,
+  });
+  beforeAll(async () => {
+    base = await app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ARGS });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  async function opened(javaScriptEnabled = true): Promise<Page> {
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await context.newPage();
+    await page.goto(`${base}/leaderboard`);
+    return page;
+  }
+  async function watch(page: Page, token: string): Promise<void> {
+    await page.fill('#live-token', token);
+    await page.click('#live button');
+  }
+
+  test('without a script the flags are there, and nothing waits for one', async () => {
+    const page = await opened(false);
+    expect(await page.getByText('Of 14 earlier launches').isVisible()).toBe(true);
+    expect(await page.locator('#live').isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  test('a token that opens nothing is said to, and nothing is watched', async () => {
+    const page = await opened();
+    expect(await page.locator('#live-state').textContent()).toContain('Not watching');
+    await watch(page, 'another');
+    await page.getByText('The token opens nothing here.').waitFor();
+    expect(await page.locator('#live button').textContent()).toBe('Watch');
+    await page.context().close();
+  });
+
+  test('flags and retractions are shown, and a lost stream goes on where it was', async () => {
+    const page = await opened();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await watch(page, TOKEN);
+    await page.getByText('The third.').waitFor();
+    const shown = await page.locator('#live-flags li').allTextContents();
+    expect(shown).toHaveLength(3);
+    expect(shown[1]).toContain('Flag taken back: It is gone.');
+    expect(shown[2]).toContain('0.97 on ethereum, simulated');
+    expect(shown[2]).toContain('<img src=x> died.');
+    expect(await page.locator('#live-flags img').count()).toBe(0);
+    const link = page.locator('#live-flags a').first();
+    expect(await link.getAttribute('href')).toBe(`/deployer/ethereum/${evm('told')}`);
+    expect(places).toEqual([null, 2]);
+    expect(await page.locator('#live-state').textContent()).toMatch(/^Watching\. Last heard /);
+
+    expect(asked.length).toBeGreaterThan(1);
+    expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
+    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
+    expect(await page.evaluate(kept)).toBe('[{},{},""]');
+    expect(page.url()).toBe(`${base}/leaderboard`);
+    await page.click('#live button');
+    expect(await page.locator('#live-state').textContent()).toContain('Not watching');
+    await page.context().close();
+  });
+});

@@ -105,7 +105,7 @@ describe('says', () => {
     };
     const onBase: unknown = JSON.parse(await textOf('wallet_bridges', ports, input));
     expect(data.sections.bridges).toEqual(onBase);
-    expect(data.sections.bridges).toMatchObject({ reason: expect.stringContaining('base') });
+    expect(data.sections.bridges).toMatchObject({ data: { chain: 'base' } });
     const within = [data.sections.ofac, data.sections.bridges];
     const named = within.flatMap((one) => one.sources.map((source: never) => source));
     for (const source of named) expect(sources).toContainEqual(source);

@@ -70,6 +70,27 @@ onEachEngine((name, fresh) => {
     expect(again.checked).toBe(true);
   });
 
+  test(`${name}: whoever launched lately is walked again, once, and after those who were asked for`, async () => {
+    const { records, walks } = stores();
+    const nowS = Math.floor(Date.now() / 1_000);
+    const dayS = 86_400;
+    const kept = (address: string, launchedAt: number, capturedAt: number) => {
+      const launches = [launchOf('a', 'live', { created_at: launchedAt })];
+      const walk: Parameters<typeof walks.commit>[0] = walkOf(address, { launches });
+      return walks.commit({ ...walk, captured_at: capturedAt });
+    };
+    const [long, fresh, due] = ['3', '4', '5'].map((digit) => `0x${digit.repeat(40)}`);
+    await kept(String(long), nowS - 31 * dayS, nowS - 2 * dayS);
+    await kept(String(fresh), nowS - dayS, nowS - 60);
+    await kept(String(due), nowS - 29 * dayS, nowS - dayS);
+    await records.recordOf(ONE);
+    expect(await walks.take(60)).toMatchObject({ value: ONE });
+    expect(await walks.take(60)).toMatchObject({ value: due });
+    expect(await walks.take(60)).toMatchObject({ value: null });
+    await walks.fail(String(due), { at: nowS, reason: 'It failed.' });
+    expect(await walks.take(60)).toMatchObject({ value: null });
+  });
+
   test(`${name}: an older walk that ends late does not replace a newer record`, async () => {
     const { records, walks } = stores();
     const newer = walkOf(ONE, { launches: [launchOf('a', 'live')] });

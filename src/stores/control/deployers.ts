@@ -3,7 +3,7 @@
 // or none. The database tells the time of the queue, so that any process can take a lost walk over.
 
 import { z } from 'zod';
-import { MS_PER_S } from '../../chain/time.ts';
+import { DAY_S, HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
@@ -25,6 +25,8 @@ const WAITING_MAX = 1_000;
 const ATTEMPTS_MAX = 6;
 /** The wait before a failed walk is tried again, doubled each time. */
 const RETRY_S = 60;
+/** A record is made anew this long after its walk, while the newest launch in it is young. */
+const WALKED_AGAIN = { everyS: 6 * HOUR_S, launchedWithinS: 30 * DAY_S };
 
 const seconds = z.int().nonnegative();
 const usd = z.number().nonnegative().nullable();
@@ -145,14 +147,22 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
   return {
     take: (forS) =>
       ask(async () => {
-        const [row] = await database.query<{ address: string }>(TAKE, [Math.ceil(forS)]);
-        return row === undefined ? null : row.address;
+        const taken = Math.ceil(forS);
+        const [asked] = await database.query<{ address: string }>(TAKE, [taken]);
+        if (asked !== undefined) return asked.address;
+        const { everyS, launchedWithinS } = WALKED_AGAIN;
+        const [again] = await database.query<{ address: string }>(TAKE_AGAIN, [
+          taken,
+          everyS,
+          launchedWithinS,
+        ]);
+        return again === undefined ? null : again.address;
       }),
     commit: (walk) =>
       ask(async () => {
         await database.transaction(async (session) => {
           const at = new Date(walk.captured_at * MS_PER_S);
-          await session.query(COMMIT, [walk.address, at, JSON.stringify(walk)]);
+          await session.query(COMMIT, [walk.address, at, JSON.stringify(walk), newestIn(walk)]);
           await session.query('delete from deployer_queue where address = $1', [walk.address]);
         });
         return true as const;
@@ -185,12 +195,30 @@ const TAKE = `
   )
   returning address`;
 
+// A walk that a process never ended is in the queue, and is taken from there.
+const TAKE_AGAIN = `
+  insert into deployer_queue (address, asked_at, due_at)
+  select address, now(), now() + make_interval(secs => $1::int)
+  from deployer_records r
+  where newest_launch_at > now() - make_interval(secs => $3::int)
+    and greatest(captured_at, failed_at) < now() - make_interval(secs => $2::int)
+    and not exists (select from deployer_queue q where q.address = r.address)
+  order by captured_at limit 1
+  on conflict (address) do nothing
+  returning address`;
+
 const COMMIT = `
-  insert into deployer_records as r (address, captured_at, walk)
-  values ($1, $2, $3)
+  insert into deployer_records as r (address, captured_at, walk, newest_launch_at)
+  values ($1, $2, $3, $4)
   on conflict (address) do update
-    set captured_at = excluded.captured_at, walk = excluded.walk, failed_at = null, failure = null
+    set captured_at = excluded.captured_at, walk = excluded.walk,
+        newest_launch_at = excluded.newest_launch_at, failed_at = null, failure = null
     where r.captured_at <= excluded.captured_at`;
+
+function newestIn({ launches }: DeployerWalk): Date | null {
+  if (launches.length === 0) return null;
+  return new Date(Math.max(...launches.map(({ created_at }) => created_at)) * MS_PER_S);
+}
 
 const RETRY = `
   update deployer_queue

@@ -43,6 +43,7 @@ function flagOf(n: number, evidenceChars: number): NewFlag {
     kind: 'flag',
     chain: 'ethereum',
     address: `0x${String(n).padStart(40, '0')}`,
+    token: `0x${String(n).padStart(40, 'a')}`,
     score: 0.9137,
     evidence: 'Of 14 launches of its deployer 13 died; '.repeat(50).slice(0, evidenceChars),
     model_version: 'rug-1-2026-11-01',

@@ -74,6 +74,7 @@ describe('says', () => {
         seq: 1,
         chain: 'ethereum',
         address: '0x0000000000000000000000000000000000000001',
+        token: '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1',
         model_version: 'rug-1',
         simulated: false,
         score: 0.93,
@@ -85,6 +86,7 @@ describe('says', () => {
         seq: 2,
         chain: 'ethereum',
         address: '0x0000000000000000000000000000000000000001',
+        token: '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1',
         model_version: 'rug-1',
         simulated: false,
         retracts: 1,
@@ -99,13 +101,15 @@ describe('says', () => {
     const { raw, until } = await events('&chains=solana');
     await until(({ length }) => length === 1);
     const address = 'So11111111111111111111111111111111111111112';
-    await tell(flagOf(1, { chain: 'solana', address, simulated: true }));
+    const token = 'Mint111111111111111111111111111111111111111';
+    await tell(flagOf(1, { chain: 'solana', address, token, simulated: true }));
     await until(({ length }) => length === 2);
     expect(raw).toEqual([
       'retry: 2000',
       'id: 0\ndata: {"type":"welcome","seq":0,"heartbeat_s":15,"replay":{"from":null,"to":null,' +
         '"oldest":null},"gap":null,"chains":["solana"],"unknown_chains":[]}',
       `id: 1\ndata: {"type":"flag","seq":1,"chain":"solana","address":"${address}",` +
+        `"token":"${token}",` +
         '"model_version":"rug-1","simulated":true,"score":0.93,' +
         '"evidence":"Of 14 earlier launches of its deployer 13 died.",' +
         '"flagged_at":"2026-09-24T12:00:00.000Z"}',

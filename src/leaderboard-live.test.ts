@@ -33,6 +33,7 @@ const AT = '2026-09-24T12:00:00.000Z';
 const of = {
   chain: 'ethereum',
   address: evm('told'),
+  token: evm('made'),
   model_version: 'rug-1',
   simulated: true,
 } as const;

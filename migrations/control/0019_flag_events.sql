@@ -9,7 +9,9 @@ create table flag_events (
   seq bigint primary key check (seq > 0),
   kind text not null check (kind in ('flag', 'retraction')),
   chain text not null,
+  -- The wallet that launched it, and the token.
   address text not null,
+  token text not null,
   -- When it was flagged, or taken back.
   at timestamptz not null,
   model_version text not null,

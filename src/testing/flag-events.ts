@@ -11,6 +11,7 @@ export function flagOf(n: number, given: Partial<NewFlag> = {}): NewFlag {
     kind: 'flag',
     chain: 'ethereum',
     address: `0x${String(n).padStart(40, '0')}`,
+    token: `0x${String(n).padStart(40, 'a')}`,
     score: 0.93,
     evidence: 'Of 14 earlier launches of its deployer 13 died.',
     model_version: 'rug-1',
@@ -21,11 +22,12 @@ export function flagOf(n: number, given: Partial<NewFlag> = {}): NewFlag {
 }
 
 /** The retraction of a flag that was told under a number. */
-export function retractionOf(retracts: number, { chain, address }: NewFlag): NewRetraction {
+export function retractionOf(retracts: number, { chain, address, token }: NewFlag): NewRetraction {
   return {
     kind: 'retraction',
     chain,
     address,
+    token,
     model_version: 'rug-1',
     simulated: false,
     retracts,
@@ -83,6 +85,7 @@ const database = store.startsWith('postgres') ? openPostgres(store) : await open
 const bus = redis === undefined ? null : redisBus({ url: redis, deployment, onFault: () => {} });
 const flag = (n) => ({
   kind: 'flag', chain: n % 2 === 0 ? 'base' : 'solana', address: '0x' + String(n).padStart(40, '0'),
+  token: '0x' + String(n).padStart(40, 'a'),
   score: 0.9, evidence: 'One of many.', model_version: 'rug-1', simulated: false,
   flagged_at: Math.floor(Date.now() / 1000),
 });

@@ -18,7 +18,9 @@ const asked = z.strictObject({
 
 const subject = {
   chain,
+  /** The wallet that launched the token. */
   address: words(),
+  token: words(),
   model_version: words(),
   simulated: z.boolean(),
 };

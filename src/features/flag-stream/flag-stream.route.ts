@@ -75,8 +75,8 @@ function chainsIn(names: readonly string[]): Chosen {
 }
 
 function write(event: FlagEvent): Said {
-  const { seq, kind, chain, address, model_version, simulated } = event;
-  const subject = { chain, address, model_version, simulated };
+  const { seq, kind, chain, address, token, model_version, simulated } = event;
+  const subject = { chain, address, token, model_version, simulated };
   if (kind === 'retraction') {
     const { retracts, reason, retracted_at } = event;
     const at = formatIsoTime(retracted_at);

@@ -58,6 +58,7 @@ const flag = (seq: number, more: object = {}) => ({
   seq,
   chain: 'solana',
   address: 'So11111111111111111111111111111111111111112',
+  token: 'Mint1',
   model_version: 'rug-1',
   simulated: false,
   score: 0.93,
@@ -96,6 +97,7 @@ describe('says', () => {
       seq: 2,
       chain: 'ethereum',
       address: `0x${'1'.repeat(40)}`,
+      token: '0x2',
       model_version: 'rug-1',
       simulated: true,
       retracts: 1,
@@ -106,8 +108,8 @@ describe('says', () => {
     const { lines: out, errors: err, status } = await watch(`--base-url ${base} --token sct_x`);
     expect(out).toEqual([
       '     SEQ  AT                    CHAIN      ADDRESS                                        SCORE  EVIDENCE',
-      '       1  2026-11-21T12:00:00Z  solana     So11111111111111111111111111111111111111112    0.930  Of 14 earlier launches 13 died.',
-      `       2  2026-11-21T12:01:00Z  ethereum   0x${'1'.repeat(40)}         –  Takes 1 back: The block of its creation left the chain. (simulated)`,
+      '       1  2026-11-21T12:00:00Z  solana     So11111111111111111111111111111111111111112    0.930  Of 14 earlier launches 13 died. Token Mint1.',
+      `       2  2026-11-21T12:01:00Z  ethereum   0x${'1'.repeat(40)}         –  Takes 1 back: The block of its creation left the chain. Token 0x2. (simulated)`,
     ]);
     expect(err).toEqual([
       `Watching ${base}.`,

@@ -136,8 +136,8 @@ const cells = (seq: string, at: string, chain: string, address: string, score: s
 const HEAD = `${cells('SEQ', 'AT', 'CHAIN', 'ADDRESS', 'SCORE')}  EVIDENCE`;
 
 function lineOf(event: Event, io: Io): string {
-  const { seq, chain, address, simulated } = event;
-  const label = simulated ? ' (simulated)' : '';
+  const { seq, chain, address, token, simulated } = event;
+  const label = ` Token ${token}.${simulated ? ' (simulated)' : ''}`;
   if (event.type === 'retraction') {
     const { retracts, reason, retracted_at: at } = event;
     const line = cells(String(seq), shownTime(at), chain, address, NO_VALUE);

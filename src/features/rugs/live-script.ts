@@ -56,12 +56,14 @@ export const LIVE_SCRIPT = `'use strict';
       add(wallet(one),
         text('p', one.score.toFixed(2) + where, 'score'),
         text('p', one.evidence),
+        text('p', 'Token ' + one.token, 'quiet'),
         text('p', 'Flagged ' + one.flagged_at + ' by ' + one.model_version, 'quiet'));
       heard();
     },
     retraction: (one) => {
       told += 1;
       add(wallet(one), text('p', 'Flag taken back: ' + one.reason),
+        text('p', 'Token ' + one.token, 'quiet'),
         text('p', one.retracted_at, 'quiet'));
       heard();
     },

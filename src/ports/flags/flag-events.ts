@@ -15,7 +15,9 @@ export const FLAG_EVENTS_AT_ONCE_MAX = 1_000;
 
 type Subject = {
   readonly chain: ChainName;
+  /** The wallet that launched the token. */
   readonly address: string;
+  readonly token: string;
   /** The model that flagged it. */
   readonly model_version: string;
   readonly simulated: boolean;

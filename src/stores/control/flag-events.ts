@@ -20,14 +20,14 @@ const COUNT = `
   returning newest`;
 
 const APPEND = `
-  insert into flag_events (seq, kind, chain, address, at, model_version, simulated, score, evidence,
-    retracts, reason, appended_at)
-  select $1::bigint + e.n, e.kind, e.chain, e.address, to_timestamp(e.at), e.model_version,
-    e.simulated, e.score, e.evidence, e.retracts, e.reason, control_now()
-  from unnest($2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::boolean[],
-      $8::float8[], $9::text[], $10::bigint[], $11::text[])
-    with ordinality as e (kind, chain, address, at, model_version, simulated, score, evidence,
-      retracts, reason, n)`;
+  insert into flag_events (seq, kind, chain, address, token, at, model_version, simulated, score,
+    evidence, retracts, reason, appended_at)
+  select $1::bigint + e.n, e.kind, e.chain, e.address, e.token, to_timestamp(e.at),
+    e.model_version, e.simulated, e.score, e.evidence, e.retracts, e.reason, control_now()
+  from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::text[],
+      $8::boolean[], $9::float8[], $10::text[], $11::bigint[], $12::text[])
+    with ordinality as e (kind, chain, address, token, at, model_version, simulated, score,
+      evidence, retracts, reason, n)`;
 
 // A prefix goes, so that what is left has no gap, whatever the clock did.
 const PRUNE = `
@@ -54,6 +54,7 @@ export async function appendFlagEvents(
     column(({ kind }) => kind),
     column(({ chain }) => chain),
     column(({ address }) => address),
+    column(({ token }) => token),
     column((event) => (event.kind === 'flag' ? event.flagged_at : event.retracted_at)),
     column(({ model_version }) => model_version),
     column(({ simulated }) => simulated),
@@ -75,8 +76,8 @@ const BOUNDS = `
   select (select newest from flag_log) as newest, (select min(seq) from flag_events) as oldest`;
 const AFTER = `
   with ends as (${BOUNDS})
-  select newest, oldest, e.seq, kind, chain, address, ${epoch('at')}, model_version, simulated,
-    score, evidence, retracts, reason
+  select newest, oldest, e.seq, kind, chain, address, token, ${epoch('at')}, model_version,
+    simulated, score, evidence, retracts, reason
   from ends left join (
     select * from flag_events where seq > $1::bigint order by seq limit $2::int
   ) e on true
@@ -84,7 +85,12 @@ const AFTER = `
 
 const number = z.coerce.number().int();
 const boundsRow = z.object({ newest: z.nullable(number), oldest: z.nullable(number) });
-const subject = { seq: number, chain: z.enum(CHAIN_NAMES), address: z.string() };
+const subject = {
+  seq: number,
+  chain: z.enum(CHAIN_NAMES),
+  address: z.string(),
+  token: z.string(),
+};
 const seconds = z.number().transform(Math.floor);
 const eventRow = z.discriminatedUnion('kind', [
   z.object({

@@ -142,14 +142,21 @@ function eventsOf(scored: ScoredWallet, standing: Standing, simulated: boolean):
   const { chain, address, scored_at: at, model_version } = scored;
   const flags = scored.launches.flatMap((launch) => {
     if (launch.outcome !== 'flagged' || standing.has(launch.token)) return [];
-    const { score, top_evidence } = launch;
-    const of = { kind: 'flag', chain, address, model_version, simulated, score } as const;
+    const { token, score, top_evidence } = launch;
+    const of = { kind: 'flag', chain, address, token, model_version, simulated, score } as const;
     const event = { ...of, evidence: top_evidence.statement, flagged_at: at };
-    return [{ token: launch.token, event }];
+    return [{ token, event }];
   });
   const retractions = [...standing.values()].map(({ token, flag_seq, ...flag }) => {
     const reason = whyRetracted(scored, token);
-    const of = { kind: 'retraction', chain, address, simulated, retracts: flag_seq } as const;
+    const of = {
+      kind: 'retraction',
+      chain,
+      address,
+      token,
+      simulated,
+      retracts: flag_seq,
+    } as const;
     return reason === null
       ? null
       : { ...of, model_version: flag.model_version, reason, retracted_at: at };

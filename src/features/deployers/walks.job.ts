@@ -4,6 +4,7 @@
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
 import type { WalkSources } from '../../ports/launches/deployer-walk.ts';
 import type { DeployerWalks, WalkAndCommit } from '../../ports/launches/deployer-walks.ts';
 import { type WalkLimits, walkDeployer } from './walk.ts';
@@ -55,15 +56,8 @@ type QueueParts = {
 };
 
 /** Starts walking whoever is due. `stop` ends the walk under way and waits for it. */
-export function walkQueue(parts: QueueParts): { readonly stop: () => Promise<void> } {
-  const ended = new AbortController();
-  const running = rounds(parts, ended.signal);
-  return {
-    stop: async () => {
-      ended.abort();
-      await running;
-    },
-  };
+export function walkQueue(parts: QueueParts): Running {
+  return untilStopped((signal) => rounds(parts, signal));
 }
 
 async function rounds(parts: QueueParts, signal: AbortSignal): Promise<void> {

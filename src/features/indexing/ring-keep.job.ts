@@ -4,6 +4,7 @@
 
 import { inTime, OUT_OF_TIME } from '../../evidence/deadline.ts';
 import { Read } from '../../evidence/reading.ts';
+import { untilStopped } from '../../evidence/until-stopped.ts';
 import type { RingFilling } from '../../ports/indexing/ring-filling.ts';
 import type { RingKeeping, RingReport } from '../../ports/indexing/ring-keeping.ts';
 
@@ -66,9 +67,7 @@ function begun(
   firstMs: number,
   turn: (signal: AbortSignal) => Promise<number>,
 ) {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const turns = async () => {
+  return untilStopped(async (signal) => {
     await sleep(firstMs, signal);
     while (!signal.aborted) {
       let wait = LOOK_MS;
@@ -79,12 +78,5 @@ function begun(
       }
       await sleep(wait, signal);
     }
-  };
-  const running = turns();
-  return {
-    stop: async () => {
-      ended.abort();
-      await running;
-    },
-  };
+  });
 }

@@ -2,6 +2,7 @@
 // A round that fails is told and ends no other; a bug in one neither.
 
 import type { Why } from '../../evidence/reasons.ts';
+import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
 import { type CollectLimits, collectAccount } from './collect.ts';
 import { type SettleParts, settleRound } from './settle.ts';
 
@@ -16,16 +17,12 @@ type Rounds = {
 /** A service that starts answers first. */
 const BEGINS_AFTER_MS = 3_000;
 
-type Running = { readonly stop: () => Promise<void> };
-
 /** Repeats a round; `true` from it: there is more to do. `stop` waits for the one under way. */
 function repeated(
   { pollMs, sleep, onBug }: Rounds,
   round: (signal: AbortSignal) => Promise<boolean>,
 ): Running {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const running = (async () => {
+  return untilStopped(async (signal) => {
     await sleep(BEGINS_AFTER_MS, signal);
     while (!signal.aborted) {
       let isMore = false;
@@ -36,13 +33,7 @@ function repeated(
       }
       if (!isMore) await sleep(pollMs, signal);
     }
-  })();
-  return {
-    stop: async () => {
-      ended.abort();
-      await running;
-    },
-  };
+  });
 }
 
 type Collecting = Rounds &

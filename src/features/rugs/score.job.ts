@@ -4,6 +4,7 @@
 
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
+import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
 import {
   SCORED_CHAINS,
   type ScoredChainName,
@@ -128,15 +129,8 @@ type JobParts = ScorerParts & {
 };
 
 /** Starts scoring round by round. `stop` ends the round under way and waits for it. */
-export function scoreRounds(parts: JobParts): { readonly stop: () => Promise<void> } {
-  const ended = new AbortController();
-  const running = rounds(parts, ended.signal);
-  return {
-    stop: async () => {
-      ended.abort();
-      await running;
-    },
-  };
+export function scoreRounds(parts: JobParts): Running {
+  return untilStopped((signal) => rounds(parts, signal));
 }
 
 async function rounds(parts: JobParts, signal: AbortSignal): Promise<void> {

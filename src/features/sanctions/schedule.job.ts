@@ -3,6 +3,7 @@
 // may pass soon is asked again within minutes. Validation is in weighing.ts.
 
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
+import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
 import type { Acceptance, Publisher, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
 
 /** Refreshes one after another, whoever asks. */
@@ -54,15 +55,8 @@ export function delayS(intervalS: number, failures: number, random: number): num
 }
 
 /** Starts refreshing. `stop` ends a download that is under way and waits for it. */
-export function scheduleRefresh(options: ScheduleOptions): { readonly stop: () => Promise<void> } {
-  const ended = new AbortController();
-  const running = rounds(options, ended.signal);
-  return {
-    stop: async () => {
-      ended.abort();
-      await running;
-    },
-  };
+export function scheduleRefresh(options: ScheduleOptions): Running {
+  return untilStopped((signal) => rounds(options, signal));
 }
 
 async function rounds(options: ScheduleOptions, signal: AbortSignal): Promise<void> {

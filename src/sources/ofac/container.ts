@@ -3,7 +3,8 @@
 // short, damaged or ambiguous, and stops at a byte cap whatever an archive says of itself.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createGunzip } from 'node:zlib';
@@ -57,8 +58,11 @@ export async function spool(
       done(null, chunk);
     },
   });
+  // Opened before the first byte is asked for: a file that a refused stream were still to make
+  // would appear after its caller had removed it.
+  const file = await open(path, 'w', 0o600);
   try {
-    await pipeline(stream, counted, createWriteStream(path, { mode: 0o600 }));
+    await pipeline(stream, counted, file.createWriteStream());
   } catch (error) {
     if (error instanceof Refused) return error.refusal;
     throw error;

@@ -1,9 +1,11 @@
 // A file on disk, in each container, and what is wrong with containers.
 
-import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, pbkdf2 } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -11,6 +13,7 @@ import { sdnAdvancedXml, sdnXml, type WorldParty, zipped } from '../../world/sdn
 import { CONTAINER_LIMITS, type ContainerLimits, spool } from './container.ts';
 import { readPublication } from './read-publication.ts';
 
+const derive = promisify(pbkdf2);
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-sdn-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -280,5 +283,18 @@ describe('a spooled stream', () => {
       throw new Error('connection reset');
     }
     await expect(spool(broken(), join(folder, 'broken'), 100)).rejects.toThrow('connection reset');
+  });
+
+  test('is done with its file when it is refused: what is removed then stays removed', async () => {
+    const path = join(folder, 'removed');
+    // Every thread that opens files is busy for a while, as on a machine under load.
+    const busy = Promise.all(
+      Array.from({ length: 8 }, () => derive('busy', 'threads', 100_000, 32, 'sha256')),
+    );
+    expect(await spool(chunks(), path, 6)).toMatchObject({ code: 'too_large' });
+    rmSync(path, { force: true });
+    await busy;
+    await stat(folder);
+    expect(existsSync(path)).toBe(false);
   });
 });

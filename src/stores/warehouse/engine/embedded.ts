@@ -1,8 +1,7 @@
 // The warehouse on one machine: chDB under the data directory, in a child process of ours.
 // Refuses to share its directory: one process owns it, the others are told so.
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -81,7 +80,9 @@ export async function embeddedWarehouse(
     const path = join(spool, `${randomUUID()}.parquet`);
     try {
       const bytes = Readable.from(source.bytes, { objectMode: false });
-      await pipeline(bytes, createWriteStream(path), { signal: call.signal });
+      // Opened first: a file that an aborted stream were still to make would outlive the removal.
+      const file = await open(path, 'w');
+      await pipeline(bytes, file.createWriteStream(), { signal: call.signal });
       await command(fileInsert(target, path), call);
     } catch (cause) {
       throw call.signal?.aborted === true ? new WarehouseUnavailable('aborted') : cause;

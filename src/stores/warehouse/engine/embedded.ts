@@ -79,10 +79,7 @@ export async function embeddedWarehouse(
     await mkdir(spool, { recursive: true });
     const path = join(spool, `${randomUUID()}.parquet`);
     try {
-      const bytes = Readable.from(source.bytes, { objectMode: false });
-      // Opened first: a file that an aborted stream were still to make would outlive the removal.
-      const file = await open(path, 'w');
-      await pipeline(bytes, file.createWriteStream(), { signal: call.signal });
+      await writeSpool(path, source, call);
       await command(fileInsert(target, path), call);
     } catch (cause) {
       throw call.signal?.aborted === true ? new WarehouseUnavailable('aborted') : cause;
@@ -107,6 +104,13 @@ export async function embeddedWarehouse(
     pid: engine.pid,
     close: engine.close,
   };
+}
+
+async function writeSpool(path: string, source: ParquetSource, { signal }: Call): Promise<void> {
+  const bytes = Readable.from(source.bytes, { objectMode: false });
+  // Opened first: a file that an aborted stream were still to make would outlive the removal.
+  const file = await open(path, 'w');
+  await pipeline(bytes, file.createWriteStream(), { signal });
 }
 
 const PING = Buffer.from('SELECT 1');

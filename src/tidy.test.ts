@@ -47,6 +47,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   tables: [],
   history: [],
   indexing: [],
+  integrations: [],
   launches: ['tables'],
   sanctions: ['history', 'tables'],
   bridges: ['history', 'tables'],

@@ -20,6 +20,7 @@ import { forensics } from './features/forensics.ts';
 import { health } from './features/health.ts';
 import { history } from './features/history.ts';
 import { indexing } from './features/indexing.ts';
+import { integrations } from './features/integrations.ts';
 import { launches } from './features/launches.ts';
 import { members } from './features/members.ts';
 import { partner } from './features/partner.ts';
@@ -43,6 +44,7 @@ export const FEATURES = featureList([
   entities,
   deployers,
   flagStream,
+  integrations,
   launches,
   partner,
   receipts,

@@ -1,0 +1,85 @@
+// Chats of the tests, as rows of the control store, and what waits for them.
+
+import type { DispatchKind, NewDispatch } from '../ports/chat/dispatches.ts';
+import type { Database } from '../stores/control/engine/database.ts';
+import { flagsToldTable } from '../stores/control/flags-told.ts';
+import { appendDispatches } from '../stores/control/outbox.ts';
+import { STILL_NOW } from './clock.ts';
+
+/** A dispatch to `mem_1` that is about a wallet. */
+export function dispatchOf(key: string, given: Partial<NewDispatch> = {}): NewDispatch {
+  return {
+    membership_id: 'mem_1',
+    kind: 'watch',
+    key,
+    chain: 'ethereum',
+    address: `0x${'1'.repeat(40)}`,
+    message: {
+      title: `Told under ${key}`,
+      facts: ['One fact.'],
+      caveat: 'A listing says nothing of other lists.',
+      path: '/address/0x1',
+      at: STILL_NOW,
+      simulated: false,
+    },
+    ...given,
+  };
+}
+
+/** Appends in a transaction of its own. */
+export function appendTo(database: Database, dispatches: readonly NewDispatch[]): Promise<void> {
+  const [first, ...rest] = dispatches;
+  if (first === undefined) throw new Error('test: nothing to append');
+  return database.transaction((session) => appendDispatches(session, [first, ...rest]));
+}
+
+type Rules = {
+  readonly kinds?: readonly DispatchKind[];
+  readonly chains?: readonly string[];
+  readonly addresses?: readonly string[];
+};
+
+/** An integration as a row; what it posts with opens nothing. */
+export async function addIntegration(
+  database: Database,
+  id: string,
+  membershipId: string,
+  { kinds = ['flag', 'watch'], chains, addresses }: Rules = {},
+): Promise<void> {
+  await database.query(
+    `insert into memberships (membership_id, plan, status, created_at, updated_at)
+     values ($1, 'desk', 'active', now(), now()) on conflict do nothing`,
+    [membershipId],
+  );
+  await database.query(
+    `insert into integrations (id, membership_id, platform, place, sealed, sealed_by, kinds, chains,
+       addresses, created_at)
+     values ($1, $2, 'discord', 'a channel', '\\x00', 'aaaa', $3, $4, $5, control_now())`,
+    [id, membershipId, kinds, chains ?? null, addresses ?? null],
+  );
+}
+
+/** What waits for an integration, in the order in which it is delivered, by the keys. */
+export async function waitingFor(database: Database, id: string): Promise<string[]> {
+  const rows = await database.query<{ key: string }>(
+    `select d.key from deliveries q join dispatches d on d.id = q.dispatch_id
+     where q.integration_id = $1 and q.dead_at is null order by q.id`,
+    [id],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** What it says, in the same order. */
+export async function messagesFor(database: Database, id: string): Promise<unknown[]> {
+  const rows = await database.query<{ message: unknown }>(
+    `select d.message from deliveries q join dispatches d on d.id = q.dispatch_id
+     where q.integration_id = $1 and q.dead_at is null order by q.id`,
+    [id],
+  );
+  return rows.map(({ message }) => message);
+}
+
+/** Up to which flag the chats were told, over a control store of the tests. */
+export function flagsToldIn(database: Database) {
+  return flagsToldTable(database, { simulated: false, nowMs: () => STILL_NOW * 1_000 });
+}

@@ -156,15 +156,21 @@ async function resume(
   await writePosition(warehouse, position);
 }
 
-/** What was followed under other terms stays held under those. */
-async function recordPast(warehouse: Warehouse, { cursor, final_time }: Position): Promise<void> {
-  const { chain, from_block, final_block, source, origin } = cursor;
+/**
+ * What was followed under other terms stays held under those. Nothing is recorded for a follower of
+ * the past: what it knew of them may have been taken back meanwhile.
+ */
+async function recordPast(
+  warehouse: Warehouse,
+  { cursor, epoch, final_time }: Position,
+): Promise<void> {
+  const { chain, from_block, final_block, source, origin, kinds } = cursor;
   if (final_block === null || final_time === null || final_block < from_block) return;
-  const columns = ['chain', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'];
-  const rows = cursor.kinds.map((kind) => [
-    ...[chain, kind, from_block, final_block, source, observed(origin), final_time],
-  ]);
-  await insertRows(warehouse, 'coverage', { columns, rows });
+  const sql = `INSERT INTO coverage (chain, kind, from_block, to_block, source, observed, to_time)
+    SELECT '${chain}', arrayJoin({kinds:Array(String)}), ${from_block}, ${final_block},
+      {source:String}, ${observed(origin)}, ${final_time}
+    WHERE ${whileCurrent(chain, epoch)}`;
+  await warehouse.command(sql, { ...COUNTING, params: { kinds, source } });
 }
 
 function refusal(position: Position, refused: 'gap' | 'parent_differs' | 'final'): Moved {

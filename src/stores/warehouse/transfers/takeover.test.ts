@@ -7,20 +7,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reading } from '../../../evidence/reading.ts';
-import type { Following, Moved, TransferStore } from '../../../ports/indexing/transfer-store.ts';
+import type {
+  Following,
+  Moved,
+  TipBlock,
+  TransferStore,
+} from '../../../ports/indexing/transfer-store.ts';
 import {
   given,
-  hashOf,
   KINDS,
+  party,
   sightOf,
 } from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { chainOf as forkOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { readHeld } from './held.ts';
+import { FINAL_TABLES, finalRows, tipRowsOf } from './standing-rows.suite.ts';
 import { transferStore } from './store.ts';
 import { withdrawUnproved } from './withdraw-unproved.ts';
 
@@ -29,7 +35,7 @@ const CALL = { timeoutMs: 30_000 };
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
 /** What is left in others belongs to epochs that are over. */
-const TABLES = ['transfers', 'sides', 'blocks', 'following'] as const;
+const TABLES = [...FINAL_TABLES, 'following'] as const;
 const FOLLOWING: Following = {
   chain: 'ethereum',
   from_block: 1,
@@ -42,6 +48,16 @@ const WRITES_MAX = 80;
 /** Each how many writes one is tried. EXHIBIT_TEST_TRIALS=all tries each of them. */
 const EACH = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 1 : 7;
 const TRIALS_MAX_MS = 600_000;
+
+/** The blocks of a fork, each of which makes a contract of its own. */
+function chainOf(...of: Parameters<typeof forkOf>): TipBlock[] {
+  return forkOf(...of).map((block) => {
+    const { number, hash, time } = block;
+    const made = { created: party(number + 500), creator: party(number), initiator: null };
+    const at = { tx_hash: hash, block: number, block_hash: hash, block_time: time };
+    return { ...block, creations: [{ chain: 'ethereum', ...made, ...at }] };
+  });
+}
 
 let folder: string;
 let front: WarehouseFront;
@@ -64,8 +80,8 @@ async function emptied(): Promise<void> {
   for (const table of TABLES) await remote.command(`TRUNCATE TABLE ${table}`, CALL);
 }
 
-/** A warehouse whose asker is paused right before one of its writes, until it is woken. */
-function pausedAt(write: number) {
+/** A warehouse whose asker is paused before a write, by number or table, until it is woken. */
+function pausedAt(at: number | 'coverage') {
   let writes = 0;
   let wake = (): void => undefined;
   let isPaused = (): void => undefined;
@@ -75,9 +91,9 @@ function pausedAt(write: number) {
   const paused = new Promise<void>((resolve) => {
     isPaused = resolve;
   });
-  const held = async (work: () => Promise<void>): Promise<void> => {
+  const held = async (into: string, work: () => Promise<void>): Promise<void> => {
     writes += 1;
-    if (writes === write) {
+    if (writes === at || into === at) {
       isPaused();
       await woken;
     }
@@ -85,8 +101,9 @@ function pausedAt(write: number) {
   };
   const warehouse: Warehouse = {
     ...remote,
-    insert: (table, source, call) => held(() => remote.insert(table, source, call)),
-    command: (sql, options) => held(() => remote.command(sql, options)),
+    insert: (table, source, call) => held(table, () => remote.insert(table, source, call)),
+    command: (sql, options) =>
+      held(String(/^INSERT INTO (\w+)/.exec(sql)?.[1]), () => remote.command(sql, options)),
   };
   return { warehouse, paused, wake };
 }
@@ -126,7 +143,12 @@ async function newCourse(store: TransferStore): Promise<void> {
 
 async function seen(): Promise<unknown> {
   const status = given(await transferStore(remote, now).status());
-  return { sight: await sightOf(warehouseHistory(remote, now)), status };
+  return { sight: await sightOf(warehouseHistory(remote, now)), status, ...(await standing()) };
+}
+
+/** Each row that counts, by its table. */
+async function standing() {
+  return { final: await finalRows(remote), tip: await tipRowsOf(remote, 'ethereum') };
 }
 
 /** What is seen where only the goal was ever followed. */
@@ -163,9 +185,33 @@ describe('a paused follower whose chain was taken over', () => {
     TRIALS_MAX_MS,
   );
 
+  /** Goes on from a tip of six blocks, of which five are final or none is. */
+  async function endCourse(store: TransferStore, finalBlock: number | null): Promise<void> {
+    const undone = given(await store.rollBack('ethereum', 2));
+    const applied = async (...of: Parameters<typeof chainOf>) => {
+      given(await store.applyTip('ethereum', chainOf(...of)));
+    };
+    if (finalBlock === null) return applied(3, 4, 'B', 'A');
+    expect(undone).toMatchObject({ moved: false, refused: 'final' });
+    await applied(7, 1, 'A');
+  }
+
+  /** The rows that stand where one follower alone went that way. */
+  async function endRows(finalBlock: number | null) {
+    await emptied();
+    const only = transferStore(remote, now);
+    given(await only.follow(FOLLOWING, tenure()));
+    given(await only.applyTip('ethereum', chainOf(1, 6, 'A')));
+    if (finalBlock !== null) given(await only.finalise('ethereum', finalBlock));
+    await endCourse(only, finalBlock);
+    return await standing();
+  }
+
   test(
-    'half-way through making blocks final has them made final, or none of them',
+    'half-way through making blocks final leaves no row of its own in any table',
     async () => {
+      const [none, five] = [await endRows(null), await endRows(5)];
+      expect([none.final, five.tip]).toMatchObject([{}, { tip_blocks: [{}, {}] }]);
       const ends = new Set<unknown>();
       for (let write = 1; write < WRITES_MAX; write += EACH) {
         await emptied();
@@ -181,23 +227,9 @@ describe('a paused follower whose chain was taken over', () => {
         ends.add(final_block);
         wake();
         await oldWork;
-        const undone = given(await next.rollBack('ethereum', 2));
-        if (final_block === 5) {
-          expect(undone).toMatchObject({ moved: false, refused: 'final' });
-          given(await next.applyTip('ethereum', chainOf(7, 1, 'A')));
-          continue;
-        }
-        given(await next.applyTip('ethereum', chainOf(3, 4, 'B', 'A')));
-        const rows = await remote.query('SELECT block FROM transfers', {
-          ...CALL,
-          row: { parse: (row) => row },
-        });
-        expect(rows, `woken at write ${write}`).toEqual([]);
-        const cursor = given(await next.cursor('ethereum'));
-        expect(cursor?.tip.map(({ hash }) => hash)).toEqual([
-          ...[1, 2].map((number) => hashOf('A', number)),
-          ...[3, 4, 5, 6].map((number) => hashOf('B', number)),
-        ]);
+        await endCourse(next, final_block);
+        const goal = final_block === null ? none : five;
+        expect(await standing(), `woken at write ${write}`).toEqual(goal);
       }
       expect([...ends].sort()).toEqual([5, null]);
     },
@@ -286,6 +318,28 @@ describe('what no source tells in full of a chain that is followed', () => {
     },
     TRIALS_MAX_MS,
   );
+
+  test('is not recorded by one that was paused while it went on under other terms', async () => {
+    const follow = (on: Warehouse, terms: Following) => {
+      return transferStore(on, now).follow(terms, tenure());
+    };
+    for (const takeOver of [withdrawUnproved, (on: Warehouse) => follow(on, UNPROVED)]) {
+      await emptied();
+      const first = transferStore(remote, now);
+      given(await first.follow(UNPROVED, tenure()));
+      given(await first.applyTip('polygon', blocks(1, 6, 'A')));
+      given(await first.finalise('polygon', 3));
+      const { warehouse, paused, wake } = pausedAt('coverage');
+      const old = follow(warehouse, PROVED);
+      await paused;
+      await takeOver(remote);
+      const standing = await finalRows(remote);
+      wake();
+      expect((await old).checked).toBe(false);
+      expect(await finalRows(remote)).toEqual(standing);
+      expect(Object.keys(standing)).not.toContain('coverage');
+    }
+  });
 
   test('taken back by somebody who was paused at any write leaves a later follower alone', async () => {
     let points = 0;

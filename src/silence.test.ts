@@ -27,8 +27,13 @@ const TAGS: PortTags = Object.fromEntries(
   ),
 );
 
-function check(route: AskedRoute, make: MakeHandler, worlds: readonly World[]): Promise<Findings> {
-  return checkSilence({ route, make, tags: TAGS }, worlds);
+function check(
+  route: AskedRoute,
+  make: MakeHandler,
+  worlds: readonly World[],
+  pairs: readonly World[] = [],
+): Promise<Findings> {
+  return checkSilence({ route, make, tags: TAGS }, worlds, pairs);
 }
 
 function makerOf({ name }: AskedRoute): MakeHandler {
@@ -39,7 +44,7 @@ function makerOf({ name }: AskedRoute): MakeHandler {
 const CELLS_MIN = 18_000;
 const TIMEOUT_MS = 600_000;
 
-/** The worlds in which the specimen and the liars are asked: one for each kind of fact. */
+/** The worlds of the specimen, of the liars and of pairs of sections: one for each kind of fact. */
 const SAMPLE = WORLDS.filter(({ name }) =>
   [
     'empty',
@@ -68,7 +73,7 @@ const asked = new Map<AskedRoute, Promise<Findings>>();
 function findingsOf(route: AskedRoute): Promise<Findings> {
   const held = asked.get(route);
   if (held !== undefined) return held;
-  const found = check(route, makerOf(route), WORLDS);
+  const found = check(route, makerOf(route), WORLDS, SAMPLE);
   asked.set(route, found);
   return found;
 }

@@ -46,6 +46,8 @@ export type Run = {
   readonly tags: PortTags;
   /** What the route declares, by pattern. */
   readonly places: ReadonlyMap<string, Declared>;
+  /** The worlds in which a route that holds sections is asked with two ports silent. */
+  readonly pairs: readonly World[];
   readonly leaks: Leak[];
   cells: number;
   readonly sets: { readonly [P in Patterns]: Set<string> };

@@ -51,10 +51,15 @@ export type Findings = {
   readonly contradicted: ReadonlySet<string>;
 };
 
-/** Checks one route in every world. */
+/**
+ * Checks one route in every world. Two ports at a time fall silent in every world too, but for a
+ * route that holds the answers of others: to each of those that is done where it is asked itself,
+ * and what is said of them together is asked in the worlds of `pairs`.
+ */
 export async function checkSilence(
   { route, make, tags }: Pick<Run, 'route' | 'make' | 'tags'>,
   worlds: readonly World[],
+  pairs: readonly World[],
 ): Promise<Findings> {
   const sets = {
     saidInEmpty: new Set<string>(),
@@ -64,7 +69,7 @@ export async function checkSilence(
     contradicted: new Set<string>(),
   };
   const places = new Map(placesOfRoute(route).map((one) => [one.pattern, one]));
-  const run: Run = { route, make, tags, places, leaks: [], cells: 0, sets };
+  const run: Run = { route, make, tags, places, leaks: [], cells: 0, sets, pairs };
   for (const world of worlds) {
     for (const ask of asksOf(route, world)) await checkAsk(run, world, ask);
   }
@@ -110,9 +115,12 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
   if (spoken.kind === 'refused' && log.length === 0) return;
   const asked = await checkPorts(run, whole, spoken, log);
   // The calls behind a section are its own route's, and spoiled one by one where that is asked.
-  const holdsSections = [...run.places.values()].some(({ sections }) => sections !== NO_SECTIONS);
-  if (!holdsSections) await checkCalls(run, whole, spoken, log);
+  if (!holdsSections(run)) await checkCalls(run, whole, spoken, log);
   await checkBudgets(run, whole, spoken, asked);
+}
+
+function holdsSections({ places }: Run): boolean {
+  return [...places.values()].some(({ sections }) => sections !== NO_SECTIONS);
 }
 
 /** The ports that hold only a part of what is asked in a world. */
@@ -150,7 +158,8 @@ async function checkPorts(
   // The set grows while it is walked, and a port that joins it late is walked too.
   for (const port of asked) await silence([port]);
   const names = [...asked];
-  for (const [i, one] of names.entries()) {
+  const inPairs = !holdsSections(run) || run.pairs.includes(whole.world);
+  for (const [i, one] of inPairs ? names.entries() : []) {
     for (const other of names.slice(i + 1)) await silence([one, other]);
   }
   if (names.length > 2) await silence(names);

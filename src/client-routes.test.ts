@@ -44,9 +44,23 @@ function rowOf({ name, kind, method, path, access, ...route }: Contract): string
 `;
 }
 
+/** The import of the routes of a file, as the formatter writes it. */
+function importOf(file: string, names: readonly string[]): string {
+  const sorted = [...names].sort();
+  const line = `import type { ${sorted.join(', ')} } from '../features/${file}';\n`;
+  if (line.length <= COLUMNS_MAX) return line;
+  return `import type {\n  ${sorted.join(',\n  ')},\n} from '../features/${file}';\n`;
+}
+
+const COLUMNS_MAX = 101;
+
 function moduleOf(exported: readonly Exported[]): string {
-  const imports = exported.map(
-    ({ file, name }) => `import type { ${name} } from '../features/${file}';\n`,
+  const files = [...new Set(exported.map(({ file }) => file))];
+  const imports = files.map((file) =>
+    importOf(
+      file,
+      exported.filter((one) => one.file === file).map(({ name }) => name),
+    ),
   );
   const byName = [...exported].sort((a, b) => (a.route.name < b.route.name ? -1 : 1));
   const types = byName.map(({ route, name }) => `  readonly ${route.name}: typeof ${name};\n`);

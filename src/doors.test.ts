@@ -278,9 +278,13 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   other_list_changes: {},
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
   receipts_index: {},
+  record_bulk_screen: { body: { addresses: [LISTED] } },
+  record_screen: { body: { address: LISTED } },
   registry_bridges: {},
   rugs_leaderboard: {},
   sanctions_changes: {},
+  screen_record: { id: 'scr_unknown' },
+  screen_replay: { id: 'scr_unknown' },
   solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
   token_creator: { address: LISTED },
   wallet_bridges: { address: LISTED, chain: 'base' },
@@ -288,6 +292,16 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   wallet_entity: { address: LISTED },
   wallet_ofac: { address: LISTED },
   wallet_score: { address: LISTED },
+};
+
+/** The statuses of those that do not answer 200. */
+const STATUSES: { readonly [name: string]: number } = {
+  // The simulated world holds no list of another authority, and its log says so.
+  other_list_changes: 503,
+  record_bulk_screen: 201,
+  record_screen: 201,
+  screen_record: 404,
+  screen_replay: 404,
 };
 
 describe('the client in a program of its own', () => {
@@ -355,8 +369,7 @@ describe('the client in a program of its own', () => {
     expect(asked.map(({ name }) => name)).toEqual(Object.keys(ROUTES));
     for (const { name, state, status, reason } of asked) {
       const { kind } = ROUTES[name as keyof typeof ROUTES];
-      // The simulated world holds no list of another authority, and its log says so.
-      const answered = name === 'other_list_changes' ? 503 : 200;
+      const answered = STATUSES[String(name)] ?? 200;
       const said = kind === 'plain' ? status === answered : typeof state === 'string';
       expect({ name, reason, said }).toEqual({ name, reason, said: true });
     }

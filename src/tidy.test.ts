@@ -60,22 +60,21 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   forensics: ['deployers', 'history', 'sanctions', 'tables'],
   partner: [],
   receipts: [],
+  records: [],
   'rug-model': [],
   rugs: ['rug-model'],
 };
 
+const OF_OTHERS = { may: [CONTRACT, ...BELOW, 'src/features/*.contract.ts'], outside: ['zod'] };
 /** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
 const ARROWS: readonly Arrows[] = [
   { of: EVIDENCE, may: [], outside: [], sealed: true },
   { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
   { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: [] },
-  {
-    // A scan declares the answers of other routes as its sections.
-    of: 'src/features/partner/*.contract.ts',
-    may: [CONTRACT, ...BELOW, 'src/features/*.contract.ts'],
-    outside: ['zod'],
-  },
+  // A scan and a record hold the answers of other routes.
+  { of: 'src/features/partner/*.contract.ts', ...OF_OTHERS },
+  { of: 'src/features/records/*.contract.ts', ...OF_OTHERS },
   { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
   // Browsers and the payment platform are told from forgeries before they are answered.
   { of: 'src/features/access/*.route.ts', may: [CONTRACT, PORTS, ACCESS, ...BELOW], outside: [] },

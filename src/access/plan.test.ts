@@ -12,12 +12,13 @@ describe('plans', () => {
         plan.active_keys,
         plan.per_minute_ceiling,
         plan.bulk_screen,
+        plan.screening_records,
       ];
     });
     expect(held).toEqual([
-      ['analyst', 1_000, 5, 60, false],
-      ['desk', 10_000, 25, 300, true],
-      ['enterprise', 100_000, 250, 1_200, true],
+      ['analyst', 1_000, 5, 60, false, 1_000],
+      ['desk', 10_000, 25, 300, true, 20_000],
+      ['enterprise', 100_000, 250, 1_200, true, 200_000],
     ]);
   });
 

@@ -3,7 +3,7 @@
 
 import { PLAN_NAMES, type PlanName } from '../ports/access/membership-store.ts';
 
-/** A plan. Only `daily_requests` and `active_keys` are enforced, and the routes by their rule. */
+/** A plan. All but `per_minute_ceiling` is enforced. */
 export type Plan = {
   readonly name: PlanName;
   /** As the pricing page writes it. */
@@ -14,6 +14,8 @@ export type Plan = {
   /** Published as fair use, not enforced. */
   readonly per_minute_ceiling: number;
   readonly bulk_screen: boolean;
+  /** Records of screens that are kept at once. */
+  readonly screening_records: number;
 };
 
 /** The plans by name, lowest first. */
@@ -25,6 +27,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     active_keys: 5,
     per_minute_ceiling: 60,
     bulk_screen: false,
+    screening_records: 1_000,
   },
   desk: {
     name: 'desk',
@@ -33,6 +36,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     active_keys: 25,
     per_minute_ceiling: 300,
     bulk_screen: true,
+    screening_records: 20_000,
   },
   enterprise: {
     name: 'enterprise',
@@ -41,6 +45,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     active_keys: 250,
     per_minute_ceiling: 1_200,
     bulk_screen: true,
+    screening_records: 200_000,
   },
 };
 

@@ -14,6 +14,12 @@ import type { health } from '../features/health/health.contract.ts';
 import type { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
 import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
+import type {
+  recordBulkScreen,
+  recordScreen,
+  screenRecord,
+  screenReplay,
+} from '../features/records/records.contract.ts';
 import type { leaderboard } from '../features/rugs/leaderboard.contract.ts';
 import type { rugsLeaderboard } from '../features/rugs/rugs-leaderboard.contract.ts';
 import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
@@ -32,9 +38,13 @@ export type Contracts = {
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly receipts_index: typeof receiptsIndex;
+  readonly record_bulk_screen: typeof recordBulkScreen;
+  readonly record_screen: typeof recordScreen;
   readonly registry_bridges: typeof registryBridges;
   readonly rugs_leaderboard: typeof rugsLeaderboard;
   readonly sanctions_changes: typeof sanctionsChanges;
+  readonly screen_record: typeof screenRecord;
+  readonly screen_replay: typeof screenReplay;
   readonly solana_deployer: typeof solanaDeployer;
   readonly token_creator: typeof tokenCreator;
   readonly wallet_bridges: typeof walletBridges;
@@ -120,6 +130,22 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     statuses: [200],
     absences: ['insufficient_evidence', 'not_deployed'],
   },
+  record_bulk_screen: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/api/v1/screens/bulk',
+    access: 'desk',
+    statuses: [201, 409, 503],
+    absences: [],
+  },
+  record_screen: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/api/v1/screens',
+    access: 'analyst',
+    statuses: [201, 409, 503],
+    absences: [],
+  },
   registry_bridges: {
     kind: 'plain',
     method: 'GET',
@@ -142,6 +168,22 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     path: '/api/v1/registry/sanctions/changes',
     access: 'open',
     statuses: [200, 503],
+    absences: [],
+  },
+  screen_record: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/screens/{id}',
+    access: 'analyst',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
+  screen_replay: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/screens/{id}/replay',
+    access: 'analyst',
+    statuses: [200, 404, 503],
     absences: [],
   },
   solana_deployer: {

@@ -25,6 +25,7 @@ import { launches } from './features/launches.ts';
 import { members } from './features/members.ts';
 import { partner } from './features/partner.ts';
 import { receipts } from './features/receipts.ts';
+import { records } from './features/records.ts';
 import { rugModel } from './features/rug-model.ts';
 import { rugs } from './features/rugs.ts';
 import { sanctions } from './features/sanctions.ts';
@@ -40,6 +41,7 @@ export const FEATURES = featureList([
   bridges,
   exchanges,
   forensics,
+  records,
   indexing,
   entities,
   deployers,
@@ -67,6 +69,8 @@ export type EvidencePorts = Omit<
   | 'contractCreations'
   | 'launchMonths'
   | 'flagEvents'
+  | 'screeningRecords'
+  | 'servedVersions'
 >;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(

@@ -5,7 +5,12 @@ import type { JsonSchema } from './json-schema.ts';
 
 /** A well-known contract that nobody lists. */
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
-const ADDRESS_NAMES: ReadonlySet<string> = new Set(['address', 'addresses']);
+/** What stands in texts of which not every one is taken, by the field. */
+const TEXTS: ReadonlyMap<string, string> = new Map([
+  ['address', ADDRESS],
+  ['addresses', ADDRESS],
+  ['on', '2026-01-15'],
+]);
 
 /** A value that the schema takes. `name` is the field in which it stands. */
 export function exampleOf(schema: JsonSchema, name: string): unknown {
@@ -51,6 +56,7 @@ function lowest({ minimum, exclusiveMinimum }: JsonSchema): number {
 }
 
 function textOf({ minLength }: JsonSchema, name: string): string {
-  if (ADDRESS_NAMES.has(name)) return ADDRESS;
+  const text = TEXTS.get(name);
+  if (text !== undefined) return text;
   return minLength === undefined ? name : name.padEnd(minLength, 'x');
 }

@@ -169,4 +169,7 @@ pre.secret { user-select: all; font-size: 1.05rem; white-space: pre-wrap; overfl
 .plot .bar { fill: var(--accent); }
 @media (max-width: 40rem) { .plot.wide text { font-size: 22px; } }
 @media (max-width: 40rem) { .top { flex-wrap: wrap; } .route { padding: 1rem .8rem; } }
+pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
+@media print { .record { font-size: 10pt; } .record section { break-inside: avoid; }
+  .record pre { border: 1px solid var(--line); } }
 `;

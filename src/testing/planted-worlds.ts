@@ -20,6 +20,7 @@ import { memoryLaunchMonths } from './memory/launch-months.ts';
 import { memoryListChanges } from './memory/list-changes.ts';
 import { memoryOtherListLog } from './memory/other-list-log.ts';
 import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
+import { memoryRecords, memoryVersions } from './memory/screening-records.ts';
 import { type Fact, HOUR_S, type Plan, type Planted, transferOf } from './planted.ts';
 import { SCORED } from './rug-worlds.ts';
 import type { SilencePorts } from './silence-ports.ts';
@@ -256,6 +257,8 @@ function worldOver(
       contractCreations: memoryCreations({ creations: [], whole: true, simulated: false, as_of }),
       entityTies: memoryNoTies(as_of, formerIds),
       launchMonths: memoryLaunchMonths([], as_of),
+      screeningRecords: memoryRecords(STRANGERS.evm, as_of),
+      servedVersions: memoryVersions(as_of),
     },
   };
 }

@@ -6,6 +6,7 @@ import { parseAddress } from '../chain/address.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute } from '../contract/route.ts';
 import { defOf } from '../contract/schema.ts';
 import { evm } from './addresses.ts';
+import { RECORD_ID } from './memory/screening-records.ts';
 import type { World } from './planted-worlds.ts';
 import { isRecord } from './silence-answer.ts';
 
@@ -48,6 +49,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   limit: () => undefined,
   // Words: none, so that all that is about the address is found.
   q: () => undefined,
+  // A record that is kept of whoever asks.
+  id: () => RECORD_ID,
   // A scan asks all of its sections by itself.
   sections: () => undefined,
 };

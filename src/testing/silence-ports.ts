@@ -59,6 +59,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   contractCreations: { around: [] },
   entityTies: { tiedTo: ['ties'] },
   rugFlags: { inWindow: ['flags'] },
+  screeningRecords: { newest: [] },
 };
 
 /** Methods that only keep something: who reads it back is told whether it was kept. */

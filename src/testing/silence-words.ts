@@ -47,6 +47,7 @@ const SAYINGS: readonly Saying[] = [
   [': no venue lists a pair.', ['deployer_records']],
   ['No ERC-20 token was found among the contracts it made.', ['deployer_records']],
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
+  ['This membership has no such record.', []],
   // What a field does not mean, and what an answer is not.
   ['a record that is not flagged is no clearance.', []],
   ['likelier to be gone 24 hours later, and nothing else.', []],

@@ -3,9 +3,10 @@
 // route's own declaration. It knows no route; what it finds is returned, not asserted.
 
 import { Answer, Reply } from '../contract/answer.ts';
-import { NOBODY } from '../contract/caller.ts';
+import { type Caller, NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
+import { RECORD_OF } from './memory/screening-records.ts';
 import type { World } from './planted-worlds.ts';
 import { type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
 import { type Ask, type AskedRoute, asksOf } from './silence-asks.ts';
@@ -282,12 +283,24 @@ async function told(
   const { world, ask } = cell;
   const now = () => world.now;
   try {
-    const answer = await run.make(ports)(ask.input, { now, signal }, NOBODY);
+    const answer = await run.make(ports)(ask.input, { now, signal }, callerOf(run.route));
     return saidIn(run.route, answer, world.now);
   } catch (fault) {
     leak(run, cell, 'threw', fault instanceof Error ? fault.message : String(fault));
     return null;
   }
+}
+
+const MEMBER: Caller = {
+  kind: 'member',
+  membership_id: RECORD_OF,
+  plan: 'enterprise',
+  key_id: 'key_asks',
+};
+
+/** Who may ask a route. */
+function callerOf({ access }: AskedRoute): Caller {
+  return access === 'analyst' || access === 'desk' ? MEMBER : NOBODY;
 }
 
 function saidIn(route: AskedRoute, answer: unknown, now: number): Said {

@@ -114,6 +114,7 @@ export const tables = feature({
         otherLists: { lookUp: others.lookUp, poll: others.poll, now: nowS },
         tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
       },
+      imports: () => all.flatMap((one) => one.imports()),
       start: async () => {
         await Promise.all([...all, corpus].map((one) => one.start()));
       },

@@ -35,6 +35,8 @@ function Plans({ plans }: { plans: readonly ShownPlan[] }) {
               <dd>{number(plan.per_minute_ceiling)} a minute</dd>
               <dt>Bulk screen</dt>
               <dd>{plan.bulk_screen ? '500 at once' : 'not in this plan'}</dd>
+              <dt>Records of screens</dt>
+              <dd>{number(plan.screening_records)}, kept 10 years</dd>
             </dl>
             {plan.checkout !== null && (
               <p>

@@ -145,6 +145,7 @@ export type ShownPlan = {
   readonly active_keys: number;
   readonly per_minute_ceiling: number;
   readonly bulk_screen: boolean;
+  readonly screening_records: number;
   /** Where it is bought; `null`: whoever runs the service says. */
   readonly checkout: string | null;
 };

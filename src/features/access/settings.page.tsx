@@ -114,6 +114,9 @@ function Membership({ shown: { member, today } }: { shown: Shown }) {
           )}
         </dd>
       </dl>
+      <p>
+        <a href="/screens">Records of screens</a>
+      </p>
     </section>
   );
 }

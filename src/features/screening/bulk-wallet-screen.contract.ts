@@ -21,7 +21,7 @@ import { DATED_BY } from '../../evidence/origin.ts';
 /** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;
 /** The largest body that is read. */
-const BULK_BODY_BYTES_MAX = 256 * 1024;
+export const BULK_BODY_BYTES_MAX = 256 * 1024;
 
 /** The tables that a screen can be limited to, as `checked` names them. */
 const SCREENED_TABLES = [
@@ -110,6 +110,17 @@ const screenResult = z.strictObject({
 
 const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');
 
+/** What a bulk screen is asked. */
+export const bulkAsked = z.strictObject({
+  addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
+  tables: z
+    .array(z.enum(SCREENED_TABLES))
+    .min(1)
+    .max(SCREENED_TABLES.length)
+    .describe('The tables to look in; without it all of them.')
+    .optional(),
+});
+
 export const bulkWalletScreen = evidenceRoute({
   name: 'bulk_wallet_screen',
   surface: 'hosted',
@@ -118,15 +129,7 @@ export const bulkWalletScreen = evidenceRoute({
   summary: 'One result for each of up to 500 addresses, from the tables held. No outside call.',
   access: 'desk',
   bodyBytesMax: BULK_BODY_BYTES_MAX,
-  body: z.strictObject({
-    addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
-    tables: z
-      .array(z.enum(SCREENED_TABLES))
-      .min(1)
-      .max(SCREENED_TABLES.length)
-      .describe('The tables to look in; without it all of them.')
-      .optional(),
-  }),
+  body: bulkAsked,
   data: z.strictObject({
     results: z.array(screenResult).min(1),
     requested: z.int().positive(),

@@ -40,6 +40,8 @@ export type HeldTable<P extends string, Answer> = TableLookUp<P, Answer> & {
   /** Loads, then polls until stopped. */
   readonly start: () => Promise<void>;
   readonly stop: () => void;
+  /** The imports whose rows are served. */
+  readonly imports: () => readonly TableImport[];
 };
 
 /** The imports in force of a table that has any, oldest first. */
@@ -104,8 +106,12 @@ export function heldTable<Row extends StoredRow, P extends string, Answer>(
       stopped = true;
       if (timer !== null) clearTimeout(timer);
     },
+    imports: () => ('imports' in state.held ? state.held.imports : NONE_SERVED),
   };
 }
+
+/** Of a table that is not loaded, or that was never imported. */
+const NONE_SERVED: readonly TableImport[] = [];
 
 async function lookUp<Row extends StoredRow, P extends string, Answer>(
   table: TableShape<Row, P, Answer>,

@@ -1,0 +1,246 @@
+// Answers /api/v1/screens: makes records of screens, shows them, and asks them again.
+// What is kept is what the screen's own route answered; whose it is follows from the key alone.
+
+import { hash } from 'node:crypto';
+import { formatIsoTime } from '../../chain/time.ts';
+import type { Answer } from '../../contract/answer.ts';
+import type { Caller } from '../../contract/caller.ts';
+import { Refusal } from '../../contract/refusals.ts';
+import type { Asked, Handler, PlainHandler } from '../../contract/route.ts';
+import { map, Unread } from '../../evidence/reading.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type {
+  NewRecord,
+  RecordedInput,
+  ScreeningRecord,
+  ScreeningRecords,
+} from '../../ports/screening/screening-records.ts';
+import type { ServedVersions, Versions } from '../../ports/screening/served-versions.ts';
+import { differingPlaces } from './differing.ts';
+import { type InputThenAndNow, inputsOf, versionsOf } from './inputs.ts';
+import {
+  type RECORDED,
+  recordBulkScreen,
+  recordScreen,
+  screenRecord,
+  screenReplay,
+} from './records.contract.ts';
+import { recordShown, spokenShown } from './shown.ts';
+
+type Recorded = typeof RECORDED;
+type Plan = Extract<Caller, { kind: 'member' }>['plan'];
+
+/** The handlers of the recorded routes. */
+export type Screens = { readonly [R in keyof Recorded]: Handler<Recorded[R]> };
+
+/** What records rest on. */
+export type RecordsDesk = {
+  readonly records: ScreeningRecords;
+  readonly versions: ServedVersions;
+  /** The recorded routes over a sanctions list of the caller's choice; `null`: over the served. */
+  readonly screensOver: (list: SanctionsList | null) => Screens;
+  readonly code_version: string;
+  /** How many records each plan keeps. */
+  readonly recordsMax: { readonly [P in Plan]: number };
+};
+
+/** The versions may move while a screen is under way: it is asked so often at most. */
+const TRIES_MAX = 3;
+const MOVING = 'The lists and tables are being replaced just now; ask again.';
+const RETRY = { 'retry-after': '5' };
+
+type Member = Extract<Caller, { kind: 'member' }>;
+
+function memberOf(caller: Caller): Member {
+  if (caller.kind !== 'member') throw new Error('a record needs a membership');
+  return caller;
+}
+
+type Made = { readonly record: ScreeningRecord } | 'full' | { readonly why: Why } | Refusal;
+
+export function recordScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordScreen> {
+  return async ({ body: { address, on } }, asked, caller) => {
+    const day = on === undefined ? null : on;
+    const made = await make(desk, { route: 'wallet_ofac', address, on: day }, asked, caller);
+    if (made instanceof Refusal) return made;
+    if (made === 'full') return recordScreen.reply(409, { error: FULL });
+    if ('why' in made) return recordScreen.reply(503, unavailable(made.why));
+    return recordScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
+  };
+}
+
+export function recordBulkScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordBulkScreen> {
+  return async ({ body: { addresses, tables } }, asked, caller) => {
+    const limited = tables === undefined ? null : tables;
+    const input = { route: 'bulk_wallet_screen', addresses, tables: limited } as const;
+    const made = await make(desk, input, asked, caller);
+    if (made instanceof Refusal) return made;
+    if (made === 'full') return recordBulkScreen.reply(409, { error: FULL });
+    if ('why' in made) return recordBulkScreen.reply(503, unavailable(made.why));
+    return recordBulkScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
+  };
+}
+
+const FULL = 'This membership holds as many records as its plan keeps.';
+
+function unavailable({ reason }: Why) {
+  return { error: 'unavailable', reason };
+}
+
+function pathOf({ id }: ScreeningRecord): string {
+  return `/api/v1/screens/${id}`;
+}
+
+/** Screens, and keeps what was answered with the versions that it rests on. */
+async function make(
+  desk: RecordsDesk,
+  input: RecordedInput,
+  asked: Asked,
+  caller: Caller,
+): Promise<Made> {
+  const { membership_id, key_id, plan } = memberOf(caller);
+  const screened = await screenSteadily(desk, input, asked, caller);
+  if (screened instanceof Refusal || 'why' in screened) return screened;
+  const kept = await desk.records.keep(
+    { membership_id, key_id, input, code_version: desk.code_version, ...screened },
+    desk.recordsMax[plan],
+  );
+  if (kept instanceof Unread) return { why: kept.why };
+  return kept.value === 'full' ? 'full' : { record: kept.value };
+}
+
+type Screened = Omit<NewRecord, 'membership_id' | 'key_id' | 'input' | 'code_version'>;
+
+/** Screens between two looks at the versions, until both show the same. */
+async function screenSteadily(
+  { versions, screensOver }: RecordsDesk,
+  input: RecordedInput,
+  asked: Asked,
+  caller: Caller,
+): Promise<Screened | { readonly why: Why } | Refusal> {
+  const look = async () =>
+    map(await versions.now(dayOf(input)), (all) => versionsOf(input.route, all));
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const before = await look();
+    if (before instanceof Unread) return { why: before.why };
+    const made_at = asked.now();
+    const answer = await ask(screensOver(null), input, at(made_at, asked), caller);
+    if (answer instanceof Refusal) return answer;
+    const after = await look();
+    if (after instanceof Unread) return { why: after.why };
+    if (!isSame(before.value, after.value)) continue;
+    const { sources } = answer.envelope(made_at);
+    return { ...quoted(answer, made_at), versions: before.value, sources, made_at };
+  }
+  return new Refusal('overloaded', { error: MOVING }, RETRY);
+}
+
+function dayOf(input: RecordedInput): string | null {
+  return input.route === 'wallet_ofac' ? input.on : null;
+}
+
+/** The question as it is put at a time, then and again: its answer knows no other one. */
+function at(now: number, { signal }: Asked): Asked {
+  return { now: () => now, signal };
+}
+
+function isSame(one: Versions, other: Versions): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function ask(screens: Screens, input: RecordedInput, asked: Asked, caller: Caller) {
+  if (input.route === 'wallet_ofac') {
+    const { address, on } = input;
+    const query = on === null ? {} : { on };
+    return screens.wallet_ofac({ params: { address }, query, body: undefined }, asked, caller);
+  }
+  const body = bodyOf(input);
+  return screens.bulk_wallet_screen({ params: {}, query: {}, body }, asked, caller);
+}
+
+type BulkInput = Extract<RecordedInput, { route: 'bulk_wallet_screen' }>;
+type BulkBody = Parameters<Screens['bulk_wallet_screen']>[0]['body'];
+
+function bodyOf({ addresses, tables }: BulkInput): BulkBody {
+  const asked = { addresses: [...addresses] };
+  // They were parsed when the record was made.
+  return tables === null ? asked : { ...asked, tables: [...tables] as BulkBody['tables'] };
+}
+
+type Quoted = Pick<NewRecord, 'state' | 'answer' | 'answer_sha256'>;
+
+/** An answer as it is kept: when its sources were read stands beside it, and is not hashed. */
+function quoted(answer: Answer<'wallet_ofac'> | Answer<'bulk_wallet_screen'>, now: number): Quoted {
+  const { state, subject, data, reason } = answer.envelope(now);
+  const text = JSON.stringify({ state, subject, data, reason });
+  return { state, answer: text, answer_sha256: hash('sha256', text) };
+}
+
+export function screenRecordHandler({
+  records,
+}: Pick<RecordsDesk, 'records'>): PlainHandler<typeof screenRecord> {
+  return async ({ params: { id } }, _asked, caller) => {
+    const found = await records.find(memberOf(caller).membership_id, id);
+    if (found instanceof Unread) return screenRecord.reply(503, unavailable(found.why));
+    if (found.value === null) return screenRecord.reply(404, { error: UNKNOWN });
+    return screenRecord.reply(200, recordShown(found.value));
+  };
+}
+
+/** What is said of an id that is nobody's, and of one that is another's. */
+export const UNKNOWN = 'This membership has no such record.';
+
+export function screenReplayHandler(desk: RecordsDesk): PlainHandler<typeof screenReplay> {
+  return async ({ params: { id } }, asked, caller) => {
+    const found = await desk.records.find(memberOf(caller).membership_id, id);
+    if (found instanceof Unread) return screenReplay.reply(503, unavailable(found.why));
+    const record = found.value;
+    if (record === null) return screenReplay.reply(404, { error: UNKNOWN });
+    const current = await desk.versions.now(dayOf(record.input));
+    if (current instanceof Unread) return screenReplay.reply(503, unavailable(current.why));
+    const former = await desk.versions.listOf(record.versions.list);
+    if (former instanceof Unread) return screenReplay.reply(503, unavailable(former.why));
+    const atThatTime = at(record.made_at, asked);
+    const answer = await ask(desk.screensOver(former.value), record.input, atThatTime, caller);
+    if (answer instanceof Refusal) throw new Error('a question that was answered is refused');
+    const inputs = inputsOf({
+      input: record.input,
+      recorded: record.versions,
+      current: versionsOf(record.input.route, current.value),
+      listHeld: former.value !== null,
+      codeRecorded: record.code_version,
+      codeNow: desk.code_version,
+    });
+    const again = quoted(answer, record.made_at);
+    return screenReplay.reply(200, compared(record, again, inputs, asked.now()));
+  };
+}
+
+const SAME = 'The answer is the same, to the character.';
+const MOVED = 'The answer is another one. What moved since the record was made: ';
+
+function compared(
+  record: ScreeningRecord,
+  again: Quoted,
+  inputs: readonly [InputThenAndNow, ...InputThenAndNow[]],
+  now: number,
+) {
+  const same = record.answer_sha256 === again.answer_sha256;
+  const moved = inputs
+    .filter(({ state }) => state === 'moved' || state === 'read_anew')
+    .map(({ input }) => input);
+  return {
+    id: record.id,
+    replayed_at: formatIsoTime(now),
+    same,
+    recorded_sha256: record.answer_sha256,
+    answer_sha256: again.answer_sha256,
+    inputs: [...inputs],
+    moved: same ? [] : moved,
+    differs: same ? [] : differingPlaces(record.answer, again.answer),
+    reason: same ? SAME : `${MOVED}${moved.join(', ')}.`,
+    answer: again.answer,
+    ...spokenShown(again.answer),
+  };
+}

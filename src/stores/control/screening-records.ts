@@ -1,0 +1,93 @@
+// Answers one question: how are records of screens kept in the control store?
+
+import { randomBytes } from 'node:crypto';
+import {
+  type NewRecord,
+  RECORDS_KEPT_YEARS,
+  type RecordLine,
+  type ScreeningRecord,
+  type ScreeningRecords,
+} from '../../ports/screening/screening-records.ts';
+import { type ControlContext, controlReadings } from './engine/control-readings.ts';
+import { type Database, epoch, onlyRow, type Session } from './engine/database.ts';
+
+/** So many of a membership are listed, the newest. */
+const LISTED_MAX = 100;
+/** Random, so that the id of one record says nothing of another. */
+const ID_BYTES = 16;
+
+const LINE = `r.id, r.input, r.state, r.answer_sha256, ${epoch('r.made_at')},
+  ${epoch('r.kept_until')}`;
+const WHOLE = `${LINE}, r.membership_id, r.key_id, r.versions, r.sources, r.code_version, r.answer`;
+
+/** The records over the control database. */
+export function screeningRecordTable(
+  database: Database,
+  context: ControlContext,
+): ScreeningRecords {
+  const { ask, askList } = controlReadings('screening_records', 'The records of screens', context);
+  return {
+    keep: (record, recordsMax) =>
+      ask(() => database.transaction((session) => kept(session, record, recordsMax))),
+    find: (membershipId, id) =>
+      ask(async () => {
+        const [found] = await database.query<ScreeningRecord>(
+          `select ${WHOLE} from screening_records r
+           where r.id = $1 and r.membership_id = $2 and r.kept_until > control_now()`,
+          [id, membershipId],
+        );
+        return found === undefined ? null : found;
+      }),
+    newest: (membershipId) =>
+      askList(LISTED_MAX, 'records', (limit) =>
+        database.query<RecordLine>(
+          `select ${LINE} from screening_records r
+           where r.membership_id = $1 and r.kept_until > control_now()
+           order by r.made_at desc, r.id limit ${limit}`,
+          [membershipId],
+        ),
+      ),
+  };
+}
+
+// One after another for each membership, so that those who come together do not pass its bound.
+async function kept(
+  session: Session,
+  record: NewRecord,
+  recordsMax: number,
+): Promise<ScreeningRecord | 'full'> {
+  const { membership_id } = record;
+  const lock = `screening_records ${membership_id}`;
+  await session.query('select pg_advisory_xact_lock(hashtext($1))', [lock]);
+  await session.query(
+    'delete from screening_records where membership_id = $1 and kept_until <= control_now()',
+    [membership_id],
+  );
+  const counted = await session.query<{ held: number }>(
+    'select count(*)::int4 as held from screening_records where membership_id = $1',
+    [membership_id],
+  );
+  if (onlyRow(counted).held >= recordsMax) return 'full';
+  const rows = await session.query<ScreeningRecord>(
+    `insert into screening_records as r (id, membership_id, key_id, route, input, versions, sources,
+       code_version, state, answer, answer_sha256, made_at, kept_until)
+     values ($1, $2, $3, $4, $5::text::jsonb, $6::text::jsonb, $7::text::jsonb, $8, $9, $10, $11,
+       to_timestamp($12), to_timestamp($12) + make_interval(years => ${RECORDS_KEPT_YEARS}))
+     returning ${WHOLE}`,
+    [
+      `scr_${randomBytes(ID_BYTES).toString('hex')}`,
+      membership_id,
+      record.key_id,
+      record.input.route,
+      JSON.stringify(record.input),
+      JSON.stringify(record.versions),
+      JSON.stringify(record.sources),
+      record.code_version,
+      record.state,
+      record.answer,
+      record.answer_sha256,
+      record.made_at,
+    ],
+  );
+  return onlyRow(rows);
+}

@@ -212,7 +212,7 @@ const WALK_PLANS: readonly Plan[] = [
     name: 'two hops from a listed address',
     entries: LISTED_FAR,
     transfers: [transferOf(FAR, NEAR), transferOf(NEAR, SUBJECT), transferOf(NEAR, evm('next'))],
-    contradicts: { wallet_ofac: ['proximity.found'] },
+    contradicts: { wallet_ofac: ['proximity.found'], wallet_score: ['findings_found'] },
   }),
   walkPlan({
     name: 'beside a hub that dealt with a listed address',
@@ -284,7 +284,7 @@ const WALK_PLANS: readonly Plan[] = [
     name: 'sent an NFT to a listed address',
     entries: LISTED_FAR,
     transfers: [transferOf(SUBJECT, FAR, NFT), transferOf(SUBJECT, NEAR)],
-    contradicts: { wallet_ofac: ['proximity.found'] },
+    contradicts: { wallet_ofac: ['proximity.found'], wallet_score: ['findings_found'] },
   }),
   walkPlan({
     name: 'on chains of which some are not read',

@@ -34,11 +34,13 @@ import type {
   EntityClustersPort,
 } from '../../ports/entities/entity-clusters.ts';
 import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { CounterpartyRing } from '../../ports/history/counterparty-ring.ts';
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { addressHistory } from '../history/address-history.ts';
+import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
 import { type RecordHeld, recordHeld } from './created.ts';
 import { factsOf } from './facts-asked.ts';
 import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
@@ -56,6 +58,7 @@ export type ForensicPorts = {
   readonly bridgeRegistry: BridgeRegistry;
   readonly chainFacts: ChainFacts;
   readonly transferHistory: TransferHistory;
+  readonly counterpartyRing: CounterpartyRing;
   readonly entityClusters: EntityClusters;
   readonly issuerFreezes: IssuerFreezes;
   readonly tokenApprovals: TokenApprovals;
@@ -95,8 +98,8 @@ export async function forensicEvidence(
   asked: ForensicAsked,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
-  const [history, facts, entity, freezes, approvals, made] = await Promise.all([
-    historyOf(ports.transferHistory, subject, asked),
+  const [[history, walk], facts, entity, freezes, approvals, made] = await Promise.all([
+    historyAndWalk(ports, subject, asked),
     factsOf(ports.chainFacts, subject, signal),
     entityOf(ports.entityClusters, subject, signal),
     freezesOf(ports.issuerFreezes, subject, signal),
@@ -104,7 +107,7 @@ export async function forensicEvidence(
     recordHeld(ports.deployerRecords, subject, signal),
   ]);
   const named = namedByFacts(facts);
-  const read = { subject, history, facts, named, freezes, approvals };
+  const read = { subject, history, walk, facts, named, freezes, approvals };
   const tables = await lookUpEveryone(ports, subject, whomToLookUp(read), asked);
   const told = namedInTables(tables);
   const left = await leftOf(ports.tokenApprovals, subject.address, approvals, told, signal);
@@ -145,6 +148,19 @@ export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[
   return kinds
     .map(({ found }) => decided(found, (findings) => findings.length > 0))
     .filter((shown) => shown instanceof Read);
+}
+
+/** The address's history, then the walk: what a provider told of it is not asked for again. */
+async function historyAndWalk(
+  ports: ForensicPorts,
+  subject: ParsedAddress,
+  asked: ForensicAsked,
+): Promise<readonly [FindingInputs['history'], FindingInputs['walk']]> {
+  const history = await historyOf(ports.transferHistory, subject, asked);
+  const { sanctionsList, transferHistory, counterpartyRing, exchangeLabels } = ports;
+  const walked = { ring: counterpartyRing, labels: exchangeLabels };
+  const on = { list: sanctionsList, history: transferHistory, ...walked };
+  return [history, await proximity(on, subject, WALK_LIMITS, asked)];
 }
 
 async function historyOf(

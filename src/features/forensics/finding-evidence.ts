@@ -55,17 +55,22 @@ export function byOther(
 }
 
 /** Whether any was signed by the subject: unknown where one of them is and none is known to be. */
-function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
+export function anyOwn(subject: string, transfers: readonly HistoryTransfer[]): boolean | null {
   const own = transfers.map((one) => isSignedBy(subject, one));
   if (own.includes(true)) return true;
   return own.includes(null) ? null : false;
 }
 
-/** A transfer as evidence. */
-function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidence {
+/** A transfer as evidence, its direction as seen from one of its ends. */
+export function evidenceOf(
+  subject: string,
+  transfer: HistoryTransfer,
+  end: string = subject,
+): TransferEvidence {
   const { chain, tx, block, at, from, to, token, usd, raw_amount } = transfer;
-  const native = transfer.kind === 'token' ? null : CHAINS[chain].native;
+  const native = token === null ? CHAINS[chain].native : null;
   const decimals = native === null ? transfer.decimals : native.decimals;
+  const hasAmount = decimals !== null && transfer.kind !== 'nft';
   return {
     evidence: 'transfer',
     chain,
@@ -76,10 +81,10 @@ function evidenceOf(subject: string, transfer: HistoryTransfer): TransferEvidenc
     token,
     usd,
     at: formatIsoTime(at),
-    direction: from === subject ? 'out' : 'in',
+    direction: from === end ? 'out' : 'in',
     symbol: native === null ? transfer.symbol : native.symbol,
     raw_amount: raw_amount.toString(),
-    amount: decimals === null ? null : formatUnits(raw_amount, decimals),
+    amount: hasAmount ? formatUnits(raw_amount, decimals) : null,
     initiator: signerOf(transfer),
     initiated_by_subject: isSignedBy(subject, transfer),
   };

@@ -20,6 +20,7 @@ import {
   fundedByListed,
   listedCounterparty,
   listedItself,
+  wayToListed,
 } from './kinds/listed.ts';
 import { flaggedInFacts, labelledInFacts, listedInFacts } from './kinds/named.ts';
 import { poisoningReceived } from './kinds/poisoning.ts';
@@ -29,6 +30,7 @@ import { issuerFreeze, openToFlagged, openToListed } from './kinds/tokens.ts';
 export const FINDING_KINDS: readonly FindingKind[] = [
   listedItself,
   listedCounterparty,
+  wayToListed,
   fundedByListed,
   dustFromListed,
   listedInFacts,

@@ -13,6 +13,7 @@ import type { TransferHistoryPort } from '../../ports/history/transfer-history.t
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';
 import type { AddressHistory } from '../history/address-history.ts';
+import type { Walk, WalkPort } from '../sanctions/walk.ts';
 import type {
   ApprovalsOf,
   ChainFactsOf,
@@ -25,6 +26,8 @@ import type {
 export type FindingInputs = {
   readonly subject: ParsedAddress;
   readonly history: Partly<AddressHistory, TransferHistoryPort>;
+  /** The walk to a listed address: whole where nothing that could hold a way went unread. */
+  readonly walk: Partly<Walk, WalkPort>;
   readonly listed: Partly<ListLookUp, SanctionsListPort>;
   readonly flagged: Reading<FlaggedLookUp, FlaggedAddressesPort>;
   readonly labels: Reading<LabelLookUp, ExchangeLabelsPort>;

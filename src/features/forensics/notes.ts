@@ -96,6 +96,7 @@ export function notesOf(evidence: ForensicEvidence): string[] {
     facts,
     ...(silent.length === 0 ? [] : [silentText(silent, kinds.length)]),
     ...leftOutNote(inputs),
+    ...walkNote(inputs),
     ...evidenceNote(evidence),
   ];
 }
@@ -116,6 +117,25 @@ function leftOutNote({ history, subject }: FindingInputs): string[] {
     `Left out of every contact: ${zero} transfers of no value and ${unsold} of tokens without a ` +
       'market that others signed.',
   ];
+}
+
+/** What a walk met and does not count as a way, and of what it says nothing. */
+function walkNote({ walk }: FindingInputs): string[] {
+  const walked = seen(map(walk, (one) => [one]));
+  if (walked === null) return [];
+  const [{ hub_contacts_count, hub_contacts, nft_not_examined }] = walked;
+  const [first] = hub_contacts;
+  const hubs =
+    first === undefined
+      ? null
+      : `${hub_contacts_count} times a counterparty with too many counterparties to be walked ` +
+        `past dealt with a listed address, first ${first.address} with ${first.listed_address}; ` +
+        'the answer of ofac lists them as hub_contacts.';
+  const unread =
+    nft_not_examined.length === 0
+      ? null
+      : `Ways by NFTs were not read to their end on ${nft_not_examined.join(', ')}.`;
+  return present([hubs, unread]);
 }
 
 function evidenceNote({ kinds }: ForensicEvidence): string[] {

@@ -26,8 +26,9 @@ const POOL = evm('pool');
 const CHAIN_SOURCE = { source: 'Chain state in memory', as_of: STILL_NOW - 60 };
 const HISTORY_SOURCE = { source: 'Transfers in memory', as_of: STILL_NOW - 60 };
 const ALL_KINDS = [
-  ...['listed_itself', 'listed_counterparty', 'funded_by_listed', 'dust_from_listed'],
-  ...['listed_in_facts', 'flagged_itself', 'flagged_counterparty', 'funded_by_flagged'],
+  ...['listed_itself', 'listed_counterparty', 'way_to_listed', 'funded_by_listed'],
+  ...['dust_from_listed', 'listed_in_facts', 'flagged_itself', 'flagged_counterparty'],
+  'funded_by_flagged',
   ...['created_flagged_contract', 'flagged_in_facts', 'poisoning_received', 'mixer_contact'],
   ...['bridge_contact', 'exchange_deposit', 'exchange_withdrawal', 'labelled_in_facts'],
   ...['proxy_authority', 'delegated_account', 'issuer_freeze', 'open_approval_to_listed'],
@@ -261,12 +262,12 @@ describe('is silent', () => {
   });
 
   test.each([
-    ['sanctionsList', ['listed_itself', 'listed_counterparty', 'funded_by_listed']],
+    ['sanctionsList', ['listed_itself', 'listed_counterparty', 'way_to_listed']],
     ['flaggedAddresses', ['flagged_itself', 'flagged_counterparty', 'created_flagged_contract']],
     ['exchangeLabels', ['exchange_deposit', 'exchange_withdrawal']],
     ['mixerRegistry', ['mixer_contact']],
     ['bridgeRegistry', ['bridge_contact']],
-    ['transferHistory', ['poisoning_received', 'mixer_contact', 'listed_counterparty']],
+    ['transferHistory', ['poisoning_received', 'mixer_contact', 'way_to_listed']],
     ['issuerFreezes', ['issuer_freeze']],
     ['tokenApprovals', ['open_approval_to_listed', 'open_approval_to_flagged']],
     ['chainFacts', ['proxy_authority', 'delegated_account', 'listed_in_facts']],

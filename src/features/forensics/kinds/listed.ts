@@ -10,8 +10,23 @@ import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
 import { fundingOf } from '../../history/first-funder.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
-import { draftSource, EVERY_KIND, type FindingDraft, type FindingKind } from '../finding.ts';
-import { byOther, carriedBy, countText, sidesOf, wishText } from '../finding-evidence.ts';
+import { endOf, stopsOf } from '../../sanctions/walk-path.ts';
+import {
+  draftSource,
+  EVERY_KIND,
+  type FindingDraft,
+  type FindingKind,
+  jointSource,
+} from '../finding.ts';
+import {
+  anyOwn,
+  byOther,
+  carriedBy,
+  countText,
+  evidenceOf,
+  sidesOf,
+  wishText,
+} from '../finding-evidence.ts';
 
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
 const DUST_USD_MAX = '500';
@@ -52,6 +67,31 @@ export const listedCounterparty: FindingKind = {
         ...carriedBy(address, transfers),
         ...draftSource(listed),
       }));
+    }),
+};
+
+/** Transfers lead from the address to a listed one, past at most one other. */
+export const wayToListed: FindingKind = {
+  kind: 'way_to_listed',
+  title: 'Shortest way to a listed address within two hops',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, walk }) =>
+    map(walk, ({ found }) => {
+      if (found === null) return NOTHING;
+      const { way, entry } = found;
+      const hops = way.length === 1 ? '1 hop leads' : `${way.length} hops lead`;
+      const transfers = way.map((hop) => hop.transfer);
+      const evidence = [
+        ...way.map(({ transfer, near }) => evidenceOf(address, transfer, near)),
+        recordOf(entry),
+      ];
+      const statement =
+        `${hops} from this address to ${endOf(way)}, which the list names under ` +
+        `${partyText(entry)}: ${stopsOf(way).join(', ')}; ${wishText(address, transfers)}.`;
+      const initiated_by_subject = anyOwn(address, transfers);
+      const evidence_count = evidence.length;
+      return [{ statement, evidence, evidence_count, initiated_by_subject, ...jointSource(walk) }];
     }),
 };
 

@@ -10,6 +10,7 @@ import { nodeFreezes } from './sources/evm/freezes-node.ts';
 import { nodeFacts } from './sources/evm/node-of-account.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { freezingTokensFile } from './sources/registry/freezing-tokens-file.ts';
+import { permit2File } from './sources/registry/permit2-file.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-proxy.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
@@ -18,6 +19,8 @@ import { flaggedRow, forensicPorts, type PlantedFacts } from './testing/forensic
 import { listedEntry } from './testing/walked-world.ts';
 
 const REGISTRY = join(import.meta.dirname, '../registry/issuer-freezes.csv');
+const PERMIT2_FILE = join(import.meta.dirname, '../registry/permit2.csv');
+const PERMIT2 = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 const ETHEREUM_ID = 1;
 const NOW = 1_790_251_200;
 const USDT = '0xdac17f958d2ee523a2206206994597c13d831ec7';
@@ -36,11 +39,19 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
   let rpc: JsonRpc;
   let contracts: Contracts;
   let token = '';
-  const tx = { frozen: '', approved: '' };
+  let collection = '';
+  let fake = '';
+  const tx = { frozen: '', approved: '', items: '', lent: '', permitted: '' };
   const account = (n: number) => String(anvil.accounts[n]);
   const [deployer, subject, drainer, revoked, spent] = [0, 1, 2, 3, 4].map(
     (n) => () => account(n),
   ) as [() => string, () => string, () => string, () => string, () => string];
+  const [holder, lender, lapsed, unlent] = [5, 6, 7, 8].map((n) => () => account(n)) as [
+    () => string,
+    () => string,
+    () => string,
+    () => string,
+  ];
   const proxied = `0x${'a1'.repeat(20)}`;
   const delegated = `0x${'b2'.repeat(20)}`;
 
@@ -81,12 +92,51 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
     await send(subject(), token, call('approve', revoked(), 0n));
     await send(subject(), token, call('approve', spent(), 10n));
     await send(spent(), token, call('take', subject(), 10n));
+    await allow(send, call);
     await anvil.ask('anvil_setCode', proxied, '0x60006000fd');
     const admin = `0x${drainer().slice(2).padStart(64, '0')}`;
     await anvil.ask('anvil_setStorageAt', proxied, ADMIN_SLOT, admin);
     await anvil.ask('anvil_setCode', delegated, `0xef0100${drainer().slice(2)}`);
     await anvil.ask('evm_mine');
     await anvil.ask('evm_mine');
+  }
+
+  type Send = (from: string, to: string, data: string) => Promise<string>;
+
+  /** Every item of a collection, and units through Permit2: open, taken back, lapsed, unlent. */
+  async function allow(
+    send: Send,
+    ofToken: (method: string, ...words: (string | bigint)[]) => string,
+  ): Promise<void> {
+    const [items, other] = [contracts('Collection'), contracts('Lender')];
+    const [made, faked] = await anvil.mine(
+      { from: deployer(), data: items.code },
+      { from: deployer(), data: other.code },
+    );
+    collection = await anvil.created(made);
+    fake = await anvil.created(faked);
+    await anvil.ask('anvil_setCode', PERMIT2, await anvil.ask('eth_getCode', fake, 'latest'));
+    const ofItems = (method: string, ...words: (string | bigint)[]) =>
+      encoded(items.selector(method), ...words);
+    const ofLender = (method: string, ...words: (string | bigint)[]) =>
+      encoded(other.selector(method), ...words);
+    tx.items = await send(holder(), collection, ofItems('setApprovalForAll', drainer(), 1n));
+    await send(holder(), collection, ofItems('setApprovalForAll', revoked(), 1n));
+    await send(holder(), collection, ofItems('setApprovalForAll', revoked(), 0n));
+    await send(holder(), collection, ofItems('approve', spent(), 3n));
+    const until = BigInt(NOW + 60);
+    const lend = (spender: string, amount: bigint, expires: bigint) =>
+      ofLender('approve', token, spender, amount, expires);
+    await send(lender(), token, ofToken('approve', PERMIT2, 7n));
+    tx.lent = await send(lender(), PERMIT2, lend(drainer(), 2n ** 160n - 1n, until));
+    await send(lender(), PERMIT2, lend(revoked(), 5n, until));
+    await send(lender(), PERMIT2, lend(revoked(), 0n, until));
+    const permit = ofLender('permit', lender(), token, spent(), 3n, until);
+    tx.permitted = await send(spent(), PERMIT2, permit);
+    await send(lapsed(), token, ofToken('approve', PERMIT2, 7n));
+    await send(lapsed(), PERMIT2, lend(drainer(), 5n, BigInt(NOW - 60)));
+    await send(unlent(), PERMIT2, lend(drainer(), 5n, until));
+    await send(unlent(), fake, lend(spent(), 5n, until));
   }
 
   async function evidenceOf(address: string, planted: PlantedFacts): Promise<ForensicEvidence> {
@@ -99,7 +149,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
       ...forensicPorts(planted),
       chainFacts: nodeFacts({ ...given, nodes: [{ chain: 'ethereum', rpc }] }),
       issuerFreezes: nodeFreezes({ ...given, tokens: freezingTokensFile(REGISTRY) }),
-      tokenApprovals: nodeApprovals(given),
+      tokenApprovals: nodeApprovals({ ...given, permit2: permit2File(PERMIT2_FILE) }),
     };
     return scored(address, planted, ports);
   }
@@ -150,6 +200,71 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
       ]);
     }
     expect(checkedKinds(evidence)).toEqual(expect.arrayContaining(TOKEN_KINDS));
+  });
+
+  test('every item of a collection is told while its contract says so, and no single item', async () => {
+    const flagged = [drainer(), revoked(), spent()].map((one) => flaggedRow(one));
+    const [found, ...more] =
+      foundOf(await evidenceOf(holder(), { flagged }), 'open_approval_to_flagged') ?? [];
+    expect(more).toEqual([]);
+    expect(found?.statement).toContain(`to take its tokens ${collection}; at block`);
+    expect(found?.statement).toContain('every item of them may still be taken.');
+    const value = `${collection} to ${drainer()}: every item`;
+    expect(found?.evidence).toMatchObject([
+      { name: 'approval_for_all', tx: tx.items, value },
+      { name: 'is_approved_for_all', value: 'every item' },
+      { name: 'flagged_row' },
+    ]);
+  });
+
+  test('what Permit2 still lets somebody take is told, however it was allowed', async () => {
+    const listed = [drainer(), revoked(), spent()].map((one) => listedEntry(one));
+    const found = foundOf(await evidenceOf(lender(), { listed }), 'open_approval_to_listed');
+    // The token lets Permit2 take seven: more of it nobody can take.
+    expect(found).toMatchObject([
+      { evidence: [{ name: 'permit2_approval', tx: tx.lent }, { value: '7' }, {}] },
+      { evidence: [{ name: 'permit2_approval', tx: tx.permitted }, { value: '3' }, {}] },
+    ]);
+    expect(found?.[0].statement).toContain(`its tokens ${token} through Permit2; at block`);
+  });
+
+  test('what Permit2 may take no more is closed: lapsed, or of a token that was never lent to it', async () => {
+    const flagged = [drainer(), spent()].map((one) => flaggedRow(one));
+    for (const one of [lapsed(), unlent()]) {
+      const evidence = await evidenceOf(one, { flagged });
+      expect(foundOf(evidence, 'open_approval_to_flagged')).toBeNull();
+      expect(checkedKinds(evidence)).toEqual(expect.arrayContaining(TOKEN_KINDS));
+    }
+  });
+
+  test('what cannot be asked of Permit2 or of a collection is not closed, and says so', async () => {
+    const flagged = [flaggedRow(drainer())];
+    for (const [address, contract] of [
+      [lender(), PERMIT2],
+      [holder(), collection],
+    ] as const) {
+      const silent = (method: string, params: readonly unknown[]) =>
+        method === 'eth_call' && JSON.stringify(params).includes(contract)
+          ? { result: '0x' }
+          : null;
+      const evidence = await under(silent, address, { flagged });
+      expect(foundOf(evidence, 'open_approval_to_flagged')).toBeNull();
+      expect(checkedKinds(evidence)).not.toContain('open_approval_to_flagged');
+    }
+  });
+
+  test('without its registry nothing of approvals is read', async () => {
+    const [none, wrong] = ['/nowhere/permit2.csv', REGISTRY].map((path) => permit2File(path));
+    expect(await none?.()).toMatchObject({ checked: false });
+    expect(await wrong?.()).toMatchObject({ checked: false });
+    const given = {
+      nodes: new Map([['ethereum', rpc] as const]),
+      simulated: false,
+      now: () => NOW,
+    };
+    const approvals = nodeApprovals({ ...given, permit2: permit2File('/nowhere/permit2.csv') });
+    const signal = new AbortController().signal;
+    expect(await approvals.given('ethereum', lender(), signal)).toMatchObject({ checked: false });
   });
 
   test('nobody asks what is left for a spender whom no table names', async () => {

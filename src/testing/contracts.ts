@@ -51,6 +51,42 @@ contract Issuer {
   function take(address owner, uint256 value) external { allowance[owner][msg.sender] -= value; }
 }
 
+// A collection of which an owner lets somebody take every item.
+contract Collection {
+  mapping(address => mapping(address => bool)) public isApprovedForAll;
+  event ApprovalForAll(address indexed owner, address indexed operator, bool approved);
+  event Approval(address indexed owner, address indexed spender, uint256 indexed id);
+  function setApprovalForAll(address operator, bool approved) external {
+    isApprovedForAll[msg.sender][operator] = approved;
+    emit ApprovalForAll(msg.sender, operator, approved);
+  }
+  function approve(address spender, uint256 id) external { emit Approval(msg.sender, spender, id); }
+}
+
+// What an owner allows through one contract for all tokens, until a time.
+contract Lender {
+  struct Allowed { uint160 amount; uint48 expiration; uint48 nonce; }
+  mapping(address => mapping(address => mapping(address => Allowed))) public allowance;
+  event Approval(
+    address indexed owner, address indexed token, address indexed spender,
+    uint160 amount, uint48 expiration
+  );
+  event Permit(
+    address indexed owner, address indexed token, address indexed spender,
+    uint160 amount, uint48 expiration, uint48 nonce
+  );
+  function approve(address token, address spender, uint160 amount, uint48 expiration) external {
+    allowance[msg.sender][token][spender] = Allowed(amount, expiration, 0);
+    emit Approval(msg.sender, token, spender, amount, expiration);
+  }
+  function permit(
+    address owner, address token, address spender, uint160 amount, uint48 expiration
+  ) external {
+    allowance[owner][token][spender] = Allowed(amount, expiration, 1);
+    emit Permit(owner, token, spender, amount, expiration, 0);
+  }
+}
+
 contract Nft {
   event Transfer(address indexed from, address indexed to, uint256 indexed id);
   function mint(address to, uint256 id) external { emit Transfer(address(0), to, id); }

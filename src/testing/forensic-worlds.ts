@@ -3,7 +3,7 @@
 
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
-import { evm } from './addresses.ts';
+import { evm, named } from './addresses.ts';
 import { flaggedRow, mixerRow } from './forensic-ports.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
 import type { MemoryApproval } from './memory/token-approvals.ts';
@@ -55,9 +55,16 @@ function destroyed(address: string, creator: string): MemoryFact {
   return { chain: 'ethereum', address, creation };
 }
 
-function allowed(owner: string, spender: string): MemoryApproval {
-  const event = { chain: 'base', token: evm('a token'), spender, raw_amount: 9n } as const;
-  return { ...event, owner, tx: `0x${'a'.repeat(64)}`, block: 700, left: 5n };
+function allowed(owner: string, spender: string, way: MemoryApproval['way']): MemoryApproval {
+  const event = { chain: 'base', way, token: evm('a token'), spender } as const;
+  const every = way === 'operator';
+  const amounts = every ? { raw_amount: null, left: null } : { raw_amount: 9n, left: 5n };
+  return { ...event, ...amounts, owner, tx: `0x${'a'.repeat(64)}`, block: 700 };
+}
+
+function joinedBy(address: string) {
+  const at = { tx: 'c'.repeat(64), block: 800_000, at: 1_690_000_000 };
+  return { address, ...at, form: 'wasabi_2_0', spent: true, paid: false } as const;
 }
 
 const FLOWS = ['transfers', 'counterparties_count', 'assets_count'].map((one) => `flows.${one}`);
@@ -110,7 +117,7 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
     }),
     plan('frozen by an issuer on another chain', { frozen: [{ chain: 'base', address: subject }] }),
     plan('lets a flagged and a listed address take its tokens', {
-      approvals: [allowed(subject, near), allowed(subject, far)],
+      approvals: [allowed(subject, near, 'operator'), allowed(subject, far, 'permit2')],
       flagged: [flaggedRow(near)],
       entries: listedFar,
     }),
@@ -121,6 +128,13 @@ export function forensicPlans(pieces: ForensicPieces): Plan[] {
         FACTS_OF_STATE.map((name) => `facts_elsewhere[].${name}`),
       ),
       item: 'base',
+    },
+    {
+      ...plan('a bitcoin address that took part in a CoinJoin', {
+        joined: [joinedBy(named('bitcoin', 'subject'))],
+      }),
+      about: named('bitcoin', 'subject'),
+      subjects: [named('bitcoin', 'subject')],
     },
     plan('flagged', { flagged: [flaggedRow(subject)] }),
     plan('paid a flagged address', { flagged: [flaggedRow(near)], transfers: [paid] }),

@@ -102,7 +102,7 @@ function held(planted: Planted): MemoryWorld {
       ],
       provenance: 'warehouse',
     },
-    entities: { ...facts, clusters: clustersOf(planted), examined: 'everyone' },
+    entities: { ...facts, ...clustersOf(planted), examined: 'everyone' },
     bridges: { ...facts, rows: BRIDGE_ROWS },
     ...forensicsOf(planted, facts),
     otherLists: {
@@ -135,8 +135,8 @@ function launchBy(deployer: string, listed_after_window: boolean | null) {
   };
 }
 
-function clustersOf({ clusters = [] }: Planted) {
-  return clusters.map((members, i) => {
+function clustersOf({ clusters = [], joined = [] }: Planted) {
+  const held = clusters.map((members, i) => {
     return {
       chain: 'ethereum' as const,
       cluster_id: `c${i}`,
@@ -145,6 +145,7 @@ function clustersOf({ clusters = [] }: Planted) {
       labels: [],
     };
   });
+  return { clusters: held, joined };
 }
 
 const CHAINS_READ: readonly ChainName[] = ['ethereum', 'base', 'solana', 'bitcoin'];

@@ -14,6 +14,7 @@ import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
+import type { MemoryClusters } from './memory/entity-clusters.ts';
 import type { MemoryFreezes } from './memory/issuer-freezes.ts';
 import type { MemoryApproval } from './memory/token-approvals.ts';
 import type { MemoryCoverage } from './memory/transfer-history.ts';
@@ -70,6 +71,8 @@ export type Planted = ForensicPlanted & {
   readonly rugFlags?: readonly LaunchFlag[];
   /** The members of each cluster of Ethereum. */
   readonly clusters?: readonly (readonly string[])[];
+  /** Who took part in which joint transaction of Bitcoin. */
+  readonly joined?: NonNullable<MemoryClusters['joined']>;
   /** The ids of entities that gave way to any that is asked about. */
   readonly formerIds?: readonly string[];
   /** Whether the ring around the list is still to be built. */

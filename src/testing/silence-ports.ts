@@ -48,7 +48,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   sanctionsList: { lookUp: ['found'], lookUpOn: ['found'], listed: ['addresses'] },
   transferHistory: { neighbourhoods: ['counterparties', 'degree'] },
   counterpartyRing: { meet: ['meetings'] },
-  entityClusters: { clusterOf: [] },
+  entityClusters: { clusterOf: [], coinJoinsOf: ['forms', 'newest'] },
   chainFacts: { of: null },
   issuerFreezes: { of: [] },
   tokenApprovals: { given: ['events'], left: null },
@@ -57,7 +57,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   sanctionsChanges: { newest: [], files: [] },
   bridgeArrivals: { lookUp: ['found'] },
   contractCreations: { around: [] },
-  entityTies: { tiedTo: ['ties'] },
+  entityTies: { tiedTo: ['ties'], coinJoinsOf: ['forms', 'newest'] },
   rugFlags: { inWindow: ['flags'] },
   screeningRecords: { newest: [] },
 };

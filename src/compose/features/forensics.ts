@@ -12,6 +12,7 @@ import { explorerApprovals } from '../../sources/explorer/approvals.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { freezingTokensFile } from '../../sources/registry/freezing-tokens-file.ts';
 import { mixerRegistryFile } from '../../sources/registry/mixers-file.ts';
+import { permit2File } from '../../sources/registry/permit2-file.ts';
 import { cascadedFacts } from '../../stores/history/account-facts.ts';
 import { cascadedApprovals } from '../../stores/history/approvals.ts';
 import { warehouseFacts } from '../../stores/warehouse/account-facts.ts';
@@ -32,6 +33,8 @@ const STATE_LIMITS: RpcLimits = {
 const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
 /** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
 const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
+/** Where Permit2 stands. */
+const PERMIT2 = new URL('../../../registry/permit2.csv', import.meta.url);
 /** Beside a history that is held, a request waits for them no longer than this. */
 const TOKEN_LIMITS: RpcLimits = {
   ...STATE_LIMITS,
@@ -51,6 +54,7 @@ export const forensics = feature({
     const { simulate: simulated, liveBudgetMs: timeMs } = config;
     const clients = evmClients(outside, STATE_LIMITS);
     const nodes = [...clients.byChain].map(([chain, rpc]) => ({ chain, rpc }));
+    const permit2 = permit2File(PERMIT2);
     const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
     const batched = evmClients(outside, TOKEN_LIMITS);
     const ofTokens = { nodes: batched.byChain, simulated, now: nowS };
@@ -64,8 +68,8 @@ export const forensics = feature({
         mixerRegistry: mixerRegistryFile(MIXERS),
         issuerFreezes: nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) }),
         tokenApprovals: cascadedApprovals(
-          nodeApprovals(ofTokens),
-          explorerApprovals({ chains: explorers, ...limits }),
+          nodeApprovals({ ...ofTokens, permit2 }),
+          explorerApprovals({ chains: explorers, ...limits, permit2 }),
         ),
       },
       services: {},

@@ -40,6 +40,18 @@ export async function blockRuns(
   ];
 }
 
+/** Every block as one reading, whatever is told of signatures and change. */
+export async function everyBlock(
+  store: Pick<ClusterStore, 'blocksHeld'>,
+  address: string,
+  { now, tipMaxAgeS }: Asked,
+): Promise<Ran> {
+  const blocks = await store.blocksHeld();
+  if (!(blocks instanceof Read)) return blocks;
+  const missing = missingOf(blocks.value, now() - tipMaxAgeS, address);
+  return missing === null ? blocks : weaken(blocks, missing);
+}
+
 /** Both heuristics as one reading. */
 export async function blocksReading(
   store: Pick<ClusterStore, 'blocksHeld'>,

@@ -3,17 +3,12 @@
 // for equal outputs, Goldfeder et al., "When the cookie meets the blockchain", PETS 2018.
 // Where it may be one it says so: a false yes loses a link, a false no makes a wrong one.
 
-import { tally } from '../../evidence/measure.ts';
-import type { BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
+import { present, tally } from '../../evidence/measure.ts';
+import type { BitcoinCoin, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
+import type { JoinedIn, JointForm } from '../../ports/entities/entity-clusters.ts';
 
-/** The protocol of a joint transaction; `equal_outputs`: the form of one, and no name is known. */
-export type CoinJoin =
-  | 'joinmarket'
-  | 'wasabi_1_0'
-  | 'wasabi_1_1'
-  | 'wasabi_2_0'
-  | 'whirlpool'
-  | 'equal_outputs';
+/** The protocol of a transaction that several wallets make. */
+type CoinJoin = Exclude<JointForm, 'whirlpool_tx0'>;
 
 const COIN = 100_000_000n;
 /** Outputs of dust or of a colour that a payment protocol, not a mixer, repeats. */
@@ -57,6 +52,25 @@ export function coinJoin(transaction: BitcoinTransaction): CoinJoin | null {
 /** Whether one wallet cuts its coins here for a Whirlpool pool, and no second one with it. */
 export function isWhirlpoolTx0(transaction: BitcoinTransaction): boolean {
   return walletsOfTx0(transaction) === 1;
+}
+
+/** Every address in a joint transaction; nobody's where it is none. */
+export function joinedIn(transaction: BitcoinTransaction): (JoinedIn & { address: string })[] {
+  const joint = coinJoin(transaction);
+  const form = joint === null && isWhirlpoolTx0(transaction) ? 'whirlpool_tx0' : joint;
+  return form === null ? [] : everyoneIn(transaction, form);
+}
+
+function everyoneIn({ tx, block, at, inputs, outputs }: BitcoinTransaction, form: JointForm) {
+  const spent = addressesIn(inputs);
+  const paid = addressesIn(outputs);
+  return [...new Set([...spent, ...paid])].map((address) => {
+    return { address, tx, block, at, form, spent: spent.has(address), paid: paid.has(address) };
+  });
+}
+
+function addressesIn(coins: readonly BitcoinCoin[]): ReadonlySet<string> {
+  return new Set(present(coins.map(({ address }) => address)));
 }
 
 /**

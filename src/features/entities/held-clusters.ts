@@ -5,7 +5,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
-import { blocksReading } from './blocks.ts';
+import { blocksReading, everyBlock } from './blocks.ts';
 import type { EntityPorts } from './closure.ts';
 import type { ExaminationAsked } from './examination.ts';
 import { type Entity, type HeldPort, heldOf, NOTHING_FRESH } from './held-entity.ts';
@@ -27,6 +27,10 @@ export function heldClusters(ports: Held, asked: Asked): EntityClusters {
       if (missing instanceof Read || held instanceof Unread) return told;
       const isSomething = seen(map(told, (one) => (one === null ? [] : [one]))) !== null;
       return isSomething ? told : unread('entity_clusters', missing.why);
+    },
+    coinJoinsOf: async (address) => {
+      const held = await ports.store.coinJoinsOf(address);
+      return ports.store.covered(held, await everyBlock(ports.store, address, asked));
     },
   };
 }

@@ -16,13 +16,14 @@ import {
   type BlocksWatch,
 } from '../../ports/entities/bitcoin-blocks.ts';
 import type {
+  BlockHarvest,
   BlockRange,
   ClusterStore,
   Objection,
   Tie,
 } from '../../ports/entities/cluster-store.ts';
 import { changeTies, inputObjections, inputTies, isSignatureTold } from './bitcoin.ts';
-import { coinJoin } from './coinjoin.ts';
+import { coinJoin, joinedIn } from './coinjoin.ts';
 
 /** So many transactions are taken in before they are kept. */
 const HARVEST_TRANSACTIONS = 5_000;
@@ -31,6 +32,7 @@ type Counts = { -readonly [K in keyof Omit<BlocksImported, 'refused'>]: number }
 type Basket = {
   ties: Tie[];
   objections: Objection[];
+  joined: BlockHarvest['joined'][number][];
   paid: Map<string, number>;
   ranges: BlockRange[];
   transactions: number;
@@ -96,7 +98,7 @@ export async function importBlocks(
 }
 
 function emptyBasket(): Basket {
-  return { ties: [], objections: [], paid: new Map(), ranges: [], transactions: 0 };
+  return { ties: [], objections: [], joined: [], paid: new Map(), ranges: [], transactions: 0 };
 }
 
 /** The last block up to which change was told from the first on; -1 where it was not. */
@@ -133,6 +135,7 @@ function takeIn(
   for (const transaction of block.transactions) {
     basket.ties.push(...inputTies(transaction));
     basket.objections.push(...inputObjections(transaction));
+    basket.joined.push(...joinedIn(transaction));
     if (coinJoin(transaction) !== null) counts.joint += 1;
     const payees = payeesOf(transaction);
     if (known !== null) {

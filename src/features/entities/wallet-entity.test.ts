@@ -257,6 +257,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
       ports.store.keepBlocks({
         ties,
         objections: [],
+        joined: [],
         paid: new Map(),
         ranges: [{ from_block, to_block, to_time, change, signatures: true }],
       });
@@ -279,7 +280,7 @@ describe('GET /api/wallet/{address}/entity says', () => {
     const { ports: whole } = world();
     const reach = { from_block: 0, to_block: 9, to_time: STILL_NOW - 600 };
     const ranges = [{ ...reach, change: true, signatures: true }];
-    await whole.store.keepBlocks({ ties, objections: [], paid: new Map(), ranges });
+    await whole.store.keepBlocks({ ties, objections: [], joined: [], paid: new Map(), ranges });
     expect(await answered(named('bitcoin', 'stranger'), whole)).toMatchObject({ checked: true });
   });
 });

@@ -29,6 +29,7 @@ import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
 import type { TokenApprovals } from '../../ports/accounts/token-approvals.ts';
 import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
 import type {
+  CoinJoins,
   EntityCluster,
   EntityClusters,
   EntityClustersPort,
@@ -40,7 +41,7 @@ import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { addressHistory } from '../history/address-history.ts';
-import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
+import { proximity, WALK_LIMITS, type WalkPort } from '../sanctions/walk.ts';
 import { type RecordHeld, recordHeld } from './created.ts';
 import { factsOf } from './facts-asked.ts';
 import { type Finding, type FindingInputs, type FindingKind, nameFinding } from './finding.ts';
@@ -98,8 +99,9 @@ export async function forensicEvidence(
   asked: ForensicAsked,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
-  const [[history, walk], facts, entity, freezes, approvals, made] = await Promise.all([
+  const [[history, walk], coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
     historyAndWalk(ports, subject, asked),
+    coinJoinsOf(ports.entityClusters, subject, signal),
     factsOf(ports.chainFacts, subject, signal),
     entityOf(ports.entityClusters, subject, signal),
     freezesOf(ports.issuerFreezes, subject, signal),
@@ -107,7 +109,7 @@ export async function forensicEvidence(
     recordHeld(ports.deployerRecords, subject, signal),
   ]);
   const named = namedByFacts(facts);
-  const read = { subject, history, walk, facts, named, freezes, approvals };
+  const read = { subject, history, walk, coinJoins, facts, named, freezes, approvals };
   const tables = await lookUpEveryone(ports, subject, whomToLookUp(read), asked);
   const told = namedInTables(tables);
   const left = await leftOf(ports.tokenApprovals, subject.address, approvals, told, signal);
@@ -156,23 +158,18 @@ async function historyAndWalk(
   subject: ParsedAddress,
   asked: ForensicAsked,
 ): Promise<readonly [FindingInputs['history'], FindingInputs['walk']]> {
-  const history = await historyOf(ports.transferHistory, subject, asked);
+  // A kind of address without a chain here has no history to ask for, and none to walk.
+  if (MAIN_CHAINS[subject.kind] === null) {
+    const reason = why('not_walked_kind', { kind: subject.kind });
+    return [unread('transfer_history', reason), unread<WalkPort>('transfer_history', reason)];
+  }
+  const { address } = subject;
+  const whole = { signal: asked.signal, chains: null };
+  const history = await addressHistory(ports.transferHistory, address, whole);
   const { sanctionsList, transferHistory, counterpartyRing, exchangeLabels } = ports;
   const walked = { ring: counterpartyRing, labels: exchangeLabels };
   const on = { list: sanctionsList, history: transferHistory, ...walked };
   return [history, await proximity(on, subject, WALK_LIMITS, asked)];
-}
-
-async function historyOf(
-  history: TransferHistory,
-  { kind, address }: ParsedAddress,
-  asked: ForensicAsked,
-): Promise<FindingInputs['history']> {
-  // A kind of address without a chain here has no history to ask for.
-  if (MAIN_CHAINS[kind] === null) {
-    return unread('transfer_history', why('not_walked_kind', { kind }));
-  }
-  return addressHistory(history, address, { signal: asked.signal, chains: null });
 }
 
 /** The chain that stands for a kind of address; `null` where none is read here. */
@@ -191,6 +188,16 @@ async function entityOf(
   const chain = MAIN_CHAINS[kind];
   if (chain === null) return unread('entity_clusters', why('not_walked_kind', { kind }));
   const answer = await inTime(() => clusters.clusterOf(chain, address), signal);
+  return answer === OUT_OF_TIME ? unread('entity_clusters', STOPPED_BY_TIME) : answer;
+}
+
+async function coinJoinsOf(
+  clusters: EntityClusters,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<Partly<CoinJoins, EntityClustersPort>> {
+  if (kind !== 'bitcoin') return unread('entity_clusters', why('not_for_this_kind'));
+  const answer = await inTime(() => clusters.coinJoinsOf(address), signal);
   return answer === OUT_OF_TIME ? unread('entity_clusters', STOPPED_BY_TIME) : answer;
 }
 

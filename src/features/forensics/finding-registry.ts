@@ -3,6 +3,7 @@
 
 import type { FindingKind } from './finding.ts';
 import { delegatedAccount, proxyAuthority } from './kinds/authority.ts';
+import { coinJoined } from './kinds/coinjoins.ts';
 import {
   bridgeContact,
   exchangeDeposit,
@@ -41,6 +42,7 @@ export const FINDING_KINDS: readonly FindingKind[] = [
   flaggedInFacts,
   poisoningReceived,
   mixerContact,
+  coinJoined,
   bridgeContact,
   exchangeDeposit,
   exchangeWithdrawal,

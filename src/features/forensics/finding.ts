@@ -8,6 +8,7 @@ import { basis, type Partly, type Reading } from '../../evidence/reading.ts';
 import type { ChainFactsPort } from '../../ports/accounts/chain-facts.ts';
 import type { MixerLookUp, MixerRegistryPort } from '../../ports/accounts/mixer-registry.ts';
 import type { BridgeRegistryPort, RegistryTable } from '../../ports/bridges/bridge-registry.ts';
+import type { CoinJoins, EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
 import type { FlaggedAddressesPort, FlaggedLookUp } from '../../ports/flags/flagged-addresses.ts';
 import type { TransferHistoryPort } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabelsPort, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
@@ -28,6 +29,8 @@ export type FindingInputs = {
   readonly history: Partly<AddressHistory, TransferHistoryPort>;
   /** The walk to a listed address: whole where nothing that could hold a way went unread. */
   readonly walk: Partly<Walk, WalkPort>;
+  /** The joint transactions of a Bitcoin address. */
+  readonly coinJoins: Partly<CoinJoins, EntityClustersPort>;
   readonly listed: Partly<ListLookUp, SanctionsListPort>;
   readonly flagged: Reading<FlaggedLookUp, FlaggedAddressesPort>;
   readonly labels: Reading<LabelLookUp, ExchangeLabelsPort>;

@@ -5,6 +5,7 @@ import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
 import { given, present } from '../../evidence/measure.ts';
 import { map, Read, seen } from '../../evidence/reading.ts';
 import type { CoverageRange } from '../../ports/history/transfer-history.ts';
+import type { Walk } from '../sanctions/walk.ts';
 import { type ForensicEvidence, type KindResult, MAIN_CHAINS } from './evidence.ts';
 import type { FindingInputs, FindingKind } from './finding.ts';
 import { sidesOf } from './finding-evidence.ts';
@@ -121,9 +122,11 @@ function leftOutNote({ history, subject }: FindingInputs): string[] {
 
 /** What a walk met and does not count as a way, and of what it says nothing. */
 function walkNote({ walk }: FindingInputs): string[] {
-  const walked = seen(map(walk, (one) => [one]));
-  if (walked === null) return [];
-  const [{ hub_contacts_count, hub_contacts, nft_not_examined }] = walked;
+  return given(seen(map(walk, (one) => [one]))).flatMap(walkedText);
+}
+
+function walkedText(walked: Walk): string[] {
+  const { found, hub_contacts_count, hub_contacts, nft_not_examined, ring } = walked;
   const [first] = hub_contacts;
   const hubs =
     first === undefined
@@ -135,7 +138,12 @@ function walkNote({ walk }: FindingInputs): string[] {
     nft_not_examined.length === 0
       ? null
       : `Ways by NFTs were not read to their end on ${nft_not_examined.join(', ')}.`;
-  return present([hubs, unread]);
+  const ringless =
+    ring instanceof Read || found?.way.length === 1
+      ? null
+      : 'The ring around listed addresses was not met, so that a busy counterparty may have ' +
+        `dealt with one: ${ring.why.reason}`;
+  return present([hubs, unread, ringless]);
 }
 
 function evidenceNote({ kinds }: ForensicEvidence): string[] {

@@ -60,8 +60,8 @@ export function approvalsSeen(approvals: readonly ApprovalsOf[]): readonly Appro
 }
 
 /** An approval's name among those of one owner. */
-export function approvalKey({ chain, token, spender }: ApprovalEvent): string {
-  return `${chain} ${token} ${spender}`;
+export function approvalKey({ chain, way, token, spender }: ApprovalEvent): string {
+  return `${chain} ${way} ${token} ${spender}`;
 }
 
 /** Asks what is left of the approvals to spenders whom a table names by these keys. */

@@ -194,11 +194,30 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       expect(valueIn(await made.store.memberOf('never shown'))).toBeNull();
     });
 
+    test('tells the joint transactions of an address, the newest first, each once', async () => {
+      const by = { address: 'a', at: AT, form: 'joinmarket', spent: true, paid: false } as const;
+      const joined = [
+        { ...by, tx: 'first', block: 1 },
+        { ...by, tx: 'second', block: 2, form: 'whirlpool' as const },
+        { ...by, tx: 'else', block: 2, address: 'b' },
+      ];
+      const harvest = { ties: [], objections: [], paid: new Map(), ranges: [] };
+      for (let n = 0; n < 2; n += 1) await made.store.keepBlocks({ ...harvest, joined });
+      const { forms, newest } = valueIn(await made.store.coinJoinsOf('a'));
+      expect(forms).toEqual([
+        { form: 'joinmarket', transactions: 1 },
+        { form: 'whirlpool', transactions: 1 },
+      ]);
+      expect(newest.map(({ tx }) => tx)).toEqual(['second', 'first']);
+      expect(valueIn(await made.store.coinJoinsOf('c'))).toEqual({ forms: [], newest: [] });
+    });
+
     test('counts what blocks paid once, joins their ranges, and refuses blocks that it holds', async () => {
       const harvest = (from: number, to: number, ...paid: string[]) => ({
         ties: [tie('change', `spent ${from}`, 'c', { chain: 'bitcoin', rests_on: 'c' })],
         paid: new Map(paid.map((one) => [one, 1])),
         objections: [],
+        joined: [],
         ranges: [
           { from_block: from, to_block: to, to_time: AT + to, change: from < 9, signatures: true },
         ],

@@ -4,7 +4,7 @@
 
 import type { ChainName } from '../../chain/chain.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
-import type { EntityClustersPort } from './entity-clusters.ts';
+import type { CoinJoins, EntityClustersPort, JoinedIn } from './entity-clusters.ts';
 
 /** The ways in which addresses are tied; `docs/concepts/entities.md` has the paper of each. */
 export const HEURISTICS = [
@@ -170,9 +170,11 @@ export type BlockRange = {
 };
 
 /** What some blocks of Bitcoin gave, kept all or not at all. */
-type BlockHarvest = {
+export type BlockHarvest = {
   readonly ties: readonly Tie[];
   readonly objections: readonly Objection[];
+  /** Every address whose coins a joint transaction spent, and whom it paid. */
+  readonly joined: readonly (JoinedIn & { readonly address: string })[];
   /** Every address paid, with the number of transactions that paid it. */
   readonly paid: ReadonlyMap<string, number>;
   /** The blocks that are now held in full; a block of which a part was read is not among them. */
@@ -221,6 +223,8 @@ export type ClusterStore = {
   readonly paidBefore: (
     addresses: readonly string[],
   ) => Promise<Reading<ReadonlySet<string>, HeldTiesPort>>;
+  /** The joint transactions in which a Bitcoin address took part, of the blocks held. */
+  readonly coinJoinsOf: (address: string) => Promise<Partly<CoinJoins, HeldTiesPort>>;
   /**
    * What is held as what answers are made from: as whole as `looked`, which is what could have tied
    * the address (an examination of its history, blocks of Bitcoin) as far as it was read.

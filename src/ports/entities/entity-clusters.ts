@@ -8,6 +8,38 @@ import type { Partly } from '../../evidence/reading.ts';
 /** The name of this port in readings and contracts. */
 export type EntityClustersPort = 'entity_clusters';
 
+/**
+ * The protocol of a joint transaction of Bitcoin; `equal_outputs`: the form of one, and no name is
+ * known; `whirlpool_tx0`: one wallet cuts its coins for a mix.
+ */
+export const JOINT_FORMS = [
+  'joinmarket',
+  'wasabi_1_0',
+  'wasabi_1_1',
+  'wasabi_2_0',
+  'whirlpool',
+  'whirlpool_tx0',
+  'equal_outputs',
+] as const;
+export type JointForm = (typeof JOINT_FORMS)[number];
+
+/** One address in one joint transaction: whether it spent coins of the address, or paid it. */
+export type JoinedIn = {
+  readonly tx: string;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly form: JointForm;
+  readonly spent: boolean;
+  readonly paid: boolean;
+};
+
+/** How many joint transactions of each form, and the newest of all. */
+export type CoinJoins = {
+  readonly forms: readonly { readonly form: JointForm; readonly transactions: number }[];
+  readonly newest: readonly JoinedIn[];
+};
+
 /** A cluster as others show it. */
 export type EntityCluster = {
   /** The name of its oldest link: it stays when the cluster grows. */
@@ -30,4 +62,9 @@ export type EntityClusters = {
     chain: ChainName,
     address: string,
   ) => Promise<Partly<EntityCluster | null, EntityClustersPort>>;
+  /**
+   * The joint transactions of a Bitcoin address, by their form. `Read` only where every block from
+   * the first to a fresh tip is held.
+   */
+  readonly coinJoinsOf: (address: string) => Promise<Partly<CoinJoins, EntityClustersPort>>;
 };

@@ -6,14 +6,16 @@ import type { EvmChainName } from '../../chain/chain.ts';
 import { type Partly, read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { TokenApprovals, TokenApprovalsPort } from '../../ports/accounts/token-approvals.ts';
-import { AMOUNT } from '../http/hex-forms.ts';
+import type {
+  Permit2,
+  TokenApprovals,
+  TokenApprovalsPort,
+} from '../../ports/accounts/token-approvals.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { allowanceCall, approvalTopics, newestApprovals } from './approval-events.ts';
+import { amountLeft, approvalTopics, newestApprovals } from './approval-events.ts';
 import { asker } from './node-of-account.ts';
 import { namedBlocks, whyNodeSilent } from './node-questions.ts';
 import { nodeRefusalOf } from './refusals.ts';
-import { answeredWord, StateFault } from './state-facts-of-account.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
 
 const PORT = 'token_approvals';
@@ -24,29 +26,33 @@ const LOGS = LOG.array().max(LOGS_MAX);
 /** The nodes by chain. */
 type NodeApprovalsOptions = {
   readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
+  readonly permit2: Permit2;
   readonly simulated: boolean;
   /** Unix seconds. */
   readonly now: () => number;
 };
 
 /** Approvals through nodes. */
-export function nodeApprovals({ nodes, simulated, now }: NodeApprovalsOptions): TokenApprovals {
+export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
+  const { nodes, permit2, simulated, now } = options;
   const blockOf = namedBlocks(now);
   const asked = async <T>(
     chain: EvmChainName,
     signal: AbortSignal,
-    work: (rpc: JsonRpc, block: number) => Promise<T>,
+    work: (rpc: JsonRpc, block: number, permit2: readonly string[]) => Promise<T>,
   ): Promise<Partly<T, TokenApprovalsPort>> => {
     const rpc = nodes.get(chain);
     if (rpc === undefined) {
       return unread(PORT, why('not_configured', { what: `A node of ${chain}` }));
     }
+    const registry = await permit2();
+    if (!registry.checked) return registry;
     try {
       const block = await blockOf(rpc, chain, signal);
       const { shown } = rpc;
       const named = { name: `Node ${shown}`, url: shown, as_of: now(), simulated };
       const source: Source = { ...named, kind: 'observation' };
-      const told = read(await work(rpc, block), { port: PORT, source });
+      const told = read(await work(rpc, block, registry.value), { port: PORT, source });
       return simulated ? weaken(told, why('simulated')) : told;
     } catch (error) {
       return unread(PORT, whyNodeSilent(error, rpc, signal));
@@ -55,16 +61,14 @@ export function nodeApprovals({ nodes, simulated, now }: NodeApprovalsOptions): 
   return {
     chains: [...nodes.keys()],
     given: (chain, owner, signal) =>
-      asked(chain, signal, async (rpc, block) => {
+      asked(chain, signal, async (rpc, block, addresses) => {
         const logs = await logsOf(rpc, owner, block, signal);
-        return { events: newestApprovals(chain, owner, logs), to_block: block };
+        return { events: newestApprovals(chain, owner, logs, addresses), to_block: block };
       }),
-    left: ({ chain, token, spender }, owner, signal) =>
-      asked(chain, signal, async (rpc, block) => {
-        const data = allowanceCall(owner, spender);
-        const word = await answeredWord(asker(rpc, signal), token, data, block);
-        if (word === null) throw new StateFault('eth_call');
-        return { raw_amount: AMOUNT.parse(word), block };
+    left: ({ chain, way, token, spender }, owner, signal) =>
+      asked(chain, signal, async (rpc, block, addresses) => {
+        const at = { ask: asker(rpc, signal), block, permit2: addresses, now: now() };
+        return { raw_amount: await amountLeft({ way, token, spender, owner }, at), block };
       }),
   };
 }

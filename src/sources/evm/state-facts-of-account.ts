@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
+import { given } from '../../evidence/measure.ts';
 import type { AuthorityFact, CodeFact } from '../../ports/accounts/chain-facts.ts';
 import type { StateCall } from './state-call.ts';
 
@@ -106,15 +107,28 @@ async function addressInSlot(ask: StateAsk, address: string, slot: string): Prom
   return addressInWord(word);
 }
 
+/** The whole words that a call answers; none where the contract refuses it. */
+export async function answeredWords(
+  ask: StateAsk,
+  address: string,
+  data: string,
+  block: number,
+): Promise<string[]> {
+  const called = await ask({ method: 'eth_call', address, data, block });
+  if (called.refused) return [];
+  const read = BYTES.safeParse(called.result);
+  if (!read.success) throw new StateFault('eth_call');
+  const digits = read.data.slice(HEX_PREFIX_CHARS).match(/.{64}/g);
+  return given(digits).map((one) => `0x${one}`);
+}
+
 /** The first word that a call answers; `null` where the contract refuses it or answers none. */
 export async function answeredWord(
   ask: StateAsk,
   address: string,
   data: string,
-  block?: number,
 ): Promise<string | null> {
-  const at = block === undefined ? {} : { block };
-  const called = await ask({ method: 'eth_call', address, data, ...at });
+  const called = await ask({ method: 'eth_call', address, data });
   if (called.refused) return null;
   const read = BYTES.safeParse(called.result);
   if (!read.success) throw new StateFault('eth_call');

@@ -6,10 +6,19 @@ import type { EvmChainName } from '../../chain/chain.ts';
 import { type Partly, part, read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { TokenApprovals, TokenApprovalsPort } from '../../ports/accounts/token-approvals.ts';
-import { allowanceCall, approvalTopics, newestApprovals } from '../evm/approval-events.ts';
-import { answeredWord, StateFault } from '../evm/state-facts-of-account.ts';
-import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import type {
+  Permit2,
+  TokenApprovals,
+  TokenApprovalsPort,
+} from '../../ports/accounts/token-approvals.ts';
+import {
+  APPROVAL_TOPICS,
+  amountLeft,
+  approvalTopics,
+  newestApprovals,
+} from '../evm/approval-events.ts';
+import { type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
+import { ADDRESS, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
 import { type CallBudget, withBudget } from '../http/provider-guard.ts';
 import { stateAnswer, whyOf } from './account-facts.ts';
 import { saysNoLogs } from './empties.ts';
@@ -41,6 +50,7 @@ const ROWS = z
 /** What is asked, and what one request may spend on it. */
 type ExplorerApprovalsOptions = {
   readonly chains: readonly ExplorerChain[];
+  readonly permit2: Permit2;
   /** Unix seconds. */
   readonly now: () => number;
   readonly timeMs: number;
@@ -48,26 +58,29 @@ type ExplorerApprovalsOptions = {
   readonly simulated: boolean;
 };
 
+type Addresses = readonly string[];
 type Told<T> = { readonly value: T; readonly cut: boolean };
 
 /** Approvals through explorers. Their calls are counted, so only the main chain is asked. */
 export function explorerApprovals(options: ExplorerApprovalsOptions): TokenApprovals {
-  const { now, timeMs, callsMax, simulated } = options;
+  const { now, timeMs, callsMax, simulated, permit2 } = options;
   const asked = async <T>(
     chain: EvmChainName,
     signal: AbortSignal,
-    work: (at: ExplorerChain, budget: CallBudget) => Promise<Told<T>>,
+    work: (at: ExplorerChain, budget: CallBudget, permit2: Addresses) => Promise<Told<T>>,
   ): Promise<Partly<T, TokenApprovalsPort>> => {
     const at = options.chains.find((one) => one.chain === chain);
     if (at === undefined) {
       return unread(PORT, why('not_configured', { what: `An explorer of ${chain}` }));
     }
+    const registry = await permit2();
+    if (!registry.checked) return registry;
     const { name, shown: url } = at;
     const source: Source = { name, url, as_of: now(), kind: 'observation', simulated };
     const origin = { port: PORT, source } as const;
     try {
       const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
-        work(at, budget),
+        work(at, budget, registry.value),
       );
       if (cut) return part(value, origin, why('row_cap', { address: chain, limit: LIMIT }));
       return simulated ? weaken(read(value, origin), why('simulated')) : read(value, origin);
@@ -78,33 +91,33 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
   return {
     chains: [],
     given: (chain, owner, signal) =>
-      asked(chain, signal, async (at, budget) => {
-        const rows = await logsOf(at, owner, budget);
-        const value = { events: newestApprovals(chain, owner, rows), to_block: null };
-        return { value, cut: rows.length >= PAGE_ROWS };
+      asked(chain, signal, async (at, budget, addresses) => {
+        const lists = await Promise.all(
+          APPROVAL_TOPICS.map((topic) => logsOf(at, topic, owner, budget)),
+        );
+        const events = newestApprovals(chain, owner, lists.flat(), addresses);
+        const value = { events, to_block: null };
+        return { value, cut: lists.some((rows) => rows.length >= PAGE_ROWS) };
       }),
-    left: ({ chain, token, spender }, owner, signal) =>
-      asked(chain, signal, async (at, budget) => {
+    left: ({ chain, way, token, spender }, owner, signal) =>
+      asked(chain, signal, async (at, budget, addresses) => {
         const head = await askExplorer(at, budget, at.node('eth_blockNumber', null), nodeResultIn);
         const known = COUNT.safeParse(head);
         if (!known.success) throw new StateFault('eth_blockNumber');
         const block = known.data;
-        const word = await answeredWord(
-          (call) => askExplorer(at, budget, at.state(call), (told) => stateAnswer(at, told)),
-          token,
-          allowanceCall(owner, spender),
-          block,
-        );
-        if (word === null) throw new StateFault('eth_call');
-        return { value: { raw_amount: AMOUNT.parse(word), block }, cut: false };
+        const ask: StateAsk = (call) =>
+          askExplorer(at, budget, at.state(call), (told) => stateAnswer(at, told));
+        const how = { ask, block, permit2: addresses, now: now() };
+        const raw_amount = await amountLeft({ way, token, spender, owner }, how);
+        return { value: { raw_amount, block }, cut: false };
       }),
   };
 }
 
 const LIMIT = String(PAGE_ROWS);
 
-async function logsOf(at: ExplorerChain, owner: string, budget: CallBudget) {
-  const [topic0, topic1] = approvalTopics(owner);
+async function logsOf(at: ExplorerChain, topic0: string, owner: string, budget: CallBudget) {
+  const [, topic1] = approvalTopics(owner);
   const question = at.list({
     module: 'logs',
     action: 'getLogs',

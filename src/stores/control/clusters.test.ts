@@ -24,13 +24,20 @@ onEachEngine((name, fresh) => {
       change: 1,
     };
     const nothing = { ties: [], objections: [], judged: [], services: [], examinations: [] };
-    const blocks = { ties: [], objections: [], paid: new Map<string, number>(), ranges: [] };
+    const blocks = {
+      ties: [],
+      objections: [],
+      joined: [],
+      paid: new Map<string, number>(),
+      ranges: [],
+    };
     for (const reading of [
       await store.tiedTo('ethereum', ['a'], { ...limits, perKeyMax }),
       await store.keep('ethereum', nothing, 1),
       await store.blocksHeld(),
       await store.paidBefore(['a']),
       await store.memberOf('a'),
+      await store.coinJoinsOf('a'),
       await store.keepBlocks(blocks),
     ]) {
       expect(reading).toBeInstanceOf(Unread);

@@ -5,10 +5,15 @@
 import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import { part, unread } from '../../evidence/reading.ts';
+import { part, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
+import type {
+  BlockHarvest,
+  ClusterStore,
+  HeldTiesPort,
+} from '../../ports/entities/cluster-store.ts';
 import { BlocksTaken, joinedRanges } from './cluster-block-ranges.ts';
+import { coinJoinsOf, insertJoined } from './cluster-coinjoins.ts';
 import { followed, servicesIn } from './cluster-followed-ties.ts';
 import { INSERT_ROWS_MAX, insertObjections, insertTies, keepSeen } from './cluster-kept-ties.ts';
 import { coveredTies } from './covered-ties.ts';
@@ -94,7 +99,7 @@ function clustersIn({ database, readings }: Tools): ClustersIn {
   };
 }
 
-type BlocksIn = Pick<ClusterStore, 'blocksHeld' | 'paidBefore' | 'keepBlocks'>;
+type BlocksIn = Pick<ClusterStore, 'blocksHeld' | 'paidBefore' | 'coinJoinsOf' | 'keepBlocks'>;
 
 function blocksIn({ database, context, readings }: Tools): BlocksIn {
   return {
@@ -107,6 +112,10 @@ function blocksIn({ database, context, readings }: Tools): BlocksIn {
         );
         return new Set(rows.map(({ address }) => address));
       }),
+    coinJoinsOf: async (address) => {
+      const reading = await readings.ask(() => coinJoinsOf(database, address));
+      return context.simulated ? weaken(reading, why('simulated')) : reading;
+    },
     keepBlocks: async (harvest) => {
       const limits = { timeoutMs: KEEP_TIMEOUT_MS };
       try {
@@ -179,13 +188,14 @@ async function blocksHeld(session: Pick<Session, 'query'>) {
 
 async function keepBlocks(
   session: Session,
-  { ties, objections, paid, ranges }: Parameters<ClusterStore['keepBlocks']>[0],
+  { ties, objections, joined, paid, ranges }: BlockHarvest,
   now: number,
 ): Promise<void> {
   await session.script('lock table entity_blocks in share row exclusive mode');
-  const joined = joinedRanges(await blocksHeld(session), ranges);
+  const all = joinedRanges(await blocksHeld(session), ranges);
   await insertTies(session, ties, now);
   await insertObjections(session, objections);
+  await insertJoined(session, joined);
   const owners = [...paid];
   for (let from = 0; from < owners.length; from += INSERT_ROWS_MAX) {
     const some = owners.slice(from, from + INSERT_ROWS_MAX);
@@ -200,11 +210,11 @@ async function keepBlocks(
     `insert into entity_blocks (from_block, to_block, to_time, change, signatures)
      select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::bool[], $5::bool[])`,
     [
-      joined.map((one) => one.from_block),
-      joined.map((one) => one.to_block),
-      joined.map((one) => one.to_time),
-      joined.map((one) => one.change),
-      joined.map((one) => one.signatures),
+      all.map((one) => one.from_block),
+      all.map((one) => one.to_block),
+      all.map((one) => one.to_time),
+      all.map((one) => one.change),
+      all.map((one) => one.signatures),
     ],
   );
 }

@@ -2,13 +2,17 @@
 // An adapter, not a mock: its readings are the real ones. It can be told that nothing is held.
 
 import type { ChainName } from '../../chain/chain.ts';
+import { given } from '../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type {
-  EntityCluster,
-  EntityClusters,
-  EntityClustersPort,
+import {
+  type CoinJoins,
+  type EntityCluster,
+  type EntityClusters,
+  type EntityClustersPort,
+  JOINT_FORMS,
+  type JoinedIn,
 } from '../../ports/entities/entity-clusters.ts';
 
 const PORT = 'entity_clusters';
@@ -17,6 +21,8 @@ const PORT = 'entity_clusters';
 export type MemoryClusters = {
   readonly clusters: readonly (EntityCluster & { readonly chain: ChainName })[];
   readonly examined: 'everyone' | readonly string[];
+  /** Left out: nobody took part in a joint transaction. */
+  readonly joined?: readonly (JoinedIn & { readonly address: string })[];
   /** Unix seconds. */
   readonly as_of: number;
   readonly simulated: boolean;
@@ -44,6 +50,16 @@ export function memoryEntityClusters(held: MemoryClusters): EntityClusters {
       return whole
         ? read(cluster, origin)
         : part(cluster, origin, why('entity_not_examined', { chain }));
+    },
+    coinJoinsOf: async (address): Promise<Partly<CoinJoins, EntityClustersPort>> => {
+      const own = given(held.joined).filter((one) => one.address === address);
+      const forms = JOINT_FORMS.map((form) => {
+        return { form, transactions: own.filter((one) => one.form === form).length };
+      }).filter(({ transactions }) => transactions > 0);
+      const newest = own.map(({ address: _, ...one }) => one);
+      return simulated
+        ? part({ forms, newest }, origin, why('simulated'))
+        : read({ forms, newest }, origin);
     },
   };
 }

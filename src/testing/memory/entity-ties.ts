@@ -28,6 +28,7 @@ export function memoryNoTies(as_of: number, formerIds: readonly string[]): Clust
     memberOf: () => said(null),
     blocksHeld: () => said([]),
     paidBefore: () => said(new Set()),
+    coinJoinsOf: () => said({ forms: [], newest: [] }),
     keepBlocks: () => said(null),
   };
 }

@@ -6,5 +6,6 @@ import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
 
 /** The clusters, silent for one reason. */
 export function silentEntityClusters(why: Why): EntityClusters {
-  return { clusterOf: async () => unread('entity_clusters', why) };
+  const silent = unread('entity_clusters', why);
+  return { clusterOf: async () => silent, coinJoinsOf: async () => silent };
 }

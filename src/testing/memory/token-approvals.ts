@@ -12,7 +12,10 @@ import type {
 } from '../../ports/accounts/token-approvals.ts';
 
 /** One approval, and what is left of it. */
-export type MemoryApproval = ApprovalEvent & { readonly owner: string; readonly left: bigint };
+export type MemoryApproval = ApprovalEvent & {
+  readonly owner: string;
+  readonly left: bigint | null;
+};
 
 /** What the memory holds. `as_of` is Unix seconds. */
 export type MemoryApprovals = {
@@ -49,9 +52,10 @@ export function memoryApprovals(held: MemoryApprovals): TokenApprovals {
       const events = own.map(({ owner: _, left: __, ...event }) => event);
       return told(chain, signal, { events, to_block: READ_TO });
     },
-    left: async ({ chain, token, spender }, owner, signal) => {
+    left: async ({ chain, way, token, spender }, owner, signal) => {
       const own = approvals.find(
-        (one) => one.owner === owner && one.token === token && one.spender === spender,
+        (one) =>
+          one.owner === owner && one.way === way && one.token === token && one.spender === spender,
       );
       const raw_amount = own === undefined ? 0n : own.left;
       return told(chain, signal, { raw_amount, block: READ_TO });

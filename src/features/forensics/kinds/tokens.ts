@@ -130,7 +130,7 @@ function openIn({ approvals, left }: FindingInputs): Partly<readonly Open[], 'to
     const reading = left.get(approvalKey(approval));
     return reading === undefined
       ? none
-      : map(reading, (one) => (one.raw_amount > 0n ? [{ approval, left: one }] : []));
+      : map(reading, (one) => (one.raw_amount === 0n ? [] : [{ approval, left: one }]));
   });
   return map(some<readonly Open[], 'token_approvals'>([none, ...asked]), (lists) => lists.flat());
 }
@@ -144,23 +144,38 @@ function openDraft(
   row: RecordEvidence,
   readings: Partly<unknown, never>,
 ): FindingDraft {
-  const { chain, token, spender, tx, block, raw_amount } = approval;
+  const { chain, way, token, spender, tx, block, raw_amount } = approval;
   const record = { evidence: 'record', chain, at: null } as const;
+  const { name, asked, through } = WAYS[way];
   const evidence = [
-    { ...record, tx, block, name: 'approval', value: `${token} to ${spender}: ${raw_amount}` },
-    { ...record, tx: null, block: left.block, name: 'allowance', value: String(left.raw_amount) },
+    { ...record, tx, block, name, value: `${token} to ${spender}: ${amountText(raw_amount)}` },
+    { ...record, tx: null, block: left.block, name: asked, value: amountText(left.raw_amount) },
     row,
   ];
-  const much = left.raw_amount >= UNLIMITED ? 'all' : `${left.raw_amount} units`;
   return {
     statement:
-      `On ${chain} it allowed ${spender}, ${said}, to take its tokens ${token}; at block ` +
-      `${left.block} ${much} of them may still be taken.`,
+      `On ${chain} it allowed ${spender}, ${said}, to take its tokens ${token}${through}; at ` +
+      `block ${left.block} ${leftText(left.raw_amount)} may still be taken.`,
     evidence,
     evidence_count: evidence.length,
     initiated_by_subject: null,
     ...jointSource(readings),
   };
+}
+
+const WAYS = {
+  allowance: { name: 'approval', asked: 'allowance', through: '' },
+  operator: { name: 'approval_for_all', asked: 'is_approved_for_all', through: '' },
+  permit2: { name: 'permit2_approval', asked: 'permit2_allowance', through: ' through Permit2' },
+} as const;
+
+function amountText(raw_amount: bigint | null): string {
+  return raw_amount === null ? 'every item' : String(raw_amount);
+}
+
+function leftText(raw_amount: bigint | null): string {
+  if (raw_amount === null) return 'every item of them';
+  return raw_amount >= UNLIMITED ? 'all of them' : `${raw_amount} units of them`;
 }
 
 function flat(readings: readonly Found[]): Found {

@@ -16,3 +16,12 @@ test('each source that is not set says what is answered without it; one that is 
     without.filter((name) => name !== 'explorer'),
   );
 });
+
+test('a node of Solana is no node of an EVM chain: each lack has a row of its own', () => {
+  const names = (env: { readonly [name: string]: string }) =>
+    absentNames(env).filter((name) => name === 'RPC endpoints' || name === 'Solana node');
+  const url = 'https://node.example/';
+  expect(names({}).sort()).toEqual(['RPC endpoints', 'Solana node']);
+  expect(names({ EXHIBIT_RPC_SOLANA: url })).toEqual(['RPC endpoints']);
+  expect(names({ EXHIBIT_RPC_BASE: url })).toEqual(['Solana node']);
+});

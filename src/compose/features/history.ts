@@ -116,6 +116,13 @@ export const history = feature({
       without: 'no second source of live reads',
     },
     {
+      name: 'Solana node',
+      setting: 'EXHIBIT_RPC_SOLANA',
+      isSet: ({ rpc }) => rpc.solana !== null,
+      without:
+        'no live read of Solana, no launches of it collected: a miss rests on what was imported',
+    },
+    {
       name: 'prices',
       setting: 'EXHIBIT_PRICES_URL',
       isSet: ({ pricesUrl }) => pricesUrl !== null,

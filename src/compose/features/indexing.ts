@@ -101,8 +101,10 @@ export const indexing = feature({
     {
       name: 'RPC endpoints',
       setting: 'EXHIBIT_RPC_<CHAIN>',
-      isSet: ({ rpc }) => Object.values(rpc).some((url) => url !== null),
-      without: 'no chain is followed: the warehouse holds what is imported, coverage ends there',
+      // A node of Solana is asked for other things, and has a row of its own.
+      isSet: ({ rpc }) => EVM_CHAINS.some((chain) => rpc[chain] !== null),
+      without:
+        'no EVM chain is followed: the warehouse holds what is imported, coverage ends there',
     },
   ],
 });

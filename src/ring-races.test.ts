@@ -99,6 +99,17 @@ describe('a ring that was whole', { timeout: TIMEOUT_MS }, () => {
     expect(pathIn(await one.walk({ subject: SUBJECT }))).toEqual(WAY);
   });
 
+  test('is no way any more once the rows between the two were taken out', async () => {
+    const one = await world();
+    await imported(one.store, [PAID_FRIEND, FRIEND_PAID]);
+    await held(one.store, 'ethereum', null);
+    expect(pathIn(await one.walk({ subject: SUBJECT }))).toEqual(WAY);
+    const sql = `ALTER TABLE sides DELETE WHERE substring(detail, 11, 1) = char(2)
+      SETTINGS mutations_sync = 2`;
+    await one.warehouse.command(sql, { timeoutMs: 10_000 });
+    await quiet(one);
+  });
+
   test('finds what a block holds that was followed after the subject was read', async () => {
     const one = await world();
     await followed(one.store, 'ethereum');

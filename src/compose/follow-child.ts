@@ -83,6 +83,7 @@ function askedWarehouse(kind: Warehouse['kind']): Warehouse {
     commandFile: without,
     ping: without,
     load: () => ({ inFlight: pending.size, waiting: 0, restarts: 0 }),
+    writes: () => null,
     close: async () => undefined,
   };
 }

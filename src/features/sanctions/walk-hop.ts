@@ -113,6 +113,7 @@ export async function askHistory(
   state: WalkState,
   history: TransferHistory,
   frontier: readonly Reached[],
+  how?: 'standing',
 ): Promise<Readings> {
   const { rowsMax, degreeMax, batchRowsMax } = state.limits;
   const { signal } = state;
@@ -123,6 +124,7 @@ export async function askHistory(
     batchRowsMax,
     signal,
     transfersPerCounterpartyMax: rowsMax,
+    standingOnly: how === 'standing',
   };
   const readings = await inTime(() => history.neighbourhoods(addresses, limits), signal);
   if (readings !== OUT_OF_TIME) return readings;

@@ -13,7 +13,7 @@ import type {
   CounterpartyRingPort,
   MetRing,
 } from '../../ports/history/counterparty-ring.ts';
-import { signingOf } from '../../ports/history/signing.ts';
+import { type isSignedBy, signerOf, signingOf } from '../../ports/history/signing.ts';
 import type {
   Counterparty,
   CoveredNeighbourhood,
@@ -114,10 +114,12 @@ export async function meetRing(
   if (meetings === null) return;
   const byAddress = new Map(meetings);
   const between = reached.filter(({ address }) => byAddress.has(address));
-  const edgeTo = (from: Reached) =>
-    heldUnder(byAddress, from.address).flatMap((one) => edgeOf(state, from, one));
+  const edges = new Map(
+    between.map((from) => [from, edgesOf(state, from, heldUnder(byAddress, from.address))]),
+  );
+  const edgeTo = (from: Reached) => heldUnder(edges, from);
   const unasked = between.filter((one) => !readings.has(one.address) && edgeTo(one).length > 0);
-  const more = unasked.length === 0 ? NO_READINGS : await askHistory(state, history, unasked);
+  const more = await askNeighbours(state, history, unasked, byAddress);
   for (const from of between) {
     const listed = heldUnder(byAddress, from.address);
     const before = readings.get(from.address);
@@ -144,19 +146,43 @@ export async function meetRing(
         if (!told.has(one.address)) meet(state, met, from, sideOf(from), one);
       }
     }
-    if (before === undefined) fileReading(state, from, reading, edgeTo(from).length > 0);
+    if (before === undefined) fileReading(state, from, reading, listed);
   }
+}
+
+/**
+ * Reads those who dealt with a listed address: all of what they did only where it may tell who
+ * signed a transfer between the two, else no more than whether a way leads past them.
+ */
+async function askNeighbours(
+  state: WalkState,
+  history: TransferHistory,
+  neighbours: readonly Reached[],
+  listed: ReadonlyMap<string, readonly Counterparty[]>,
+): Promise<Readings> {
+  const isTold = ({ address }: Reached) => heldUnder(listed, address).every(namesSigners);
+  const told = neighbours.filter(isTold);
+  const untold = neighbours.filter((one) => !isTold(one));
+  const readings = await Promise.all([
+    told.length === 0 ? NO_READINGS : askHistory(state, history, told, 'standing'),
+    untold.length === 0 ? NO_READINGS : askHistory(state, history, untold),
+  ]);
+  return new Map(readings.flatMap((some) => [...some]));
+}
+
+function namesSigners({ transfers, transfer_count }: Counterparty): boolean {
+  return transfers.length === transfer_count && transfers.every((one) => signerOf(one) !== null);
 }
 
 /** Of one that was read in part it is not known whether it is a hub, if an edge leads past it. */
 function fileReading(
   state: WalkState,
-  { address }: Reached,
+  from: Reached,
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
-  hasEdge: boolean,
+  listed: readonly Counterparty[],
 ): void {
   if (reading instanceof Read) state.reads.push(map(reading, nothing));
-  else if (hasEdge) fileCauses(state, address, reading);
+  else if (edgesOf(state, from, listed).length > 0) fileCauses(state, from.address, reading);
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
@@ -172,14 +198,22 @@ function sideOf({ address, way }: Reached): readonly string[] {
   return way === null ? [address] : stopsOf(way);
 }
 
-const NO_EDGE: readonly { listed_address: string; transfer: HistoryTransfer }[] = [];
+type EdgeTo = { readonly listed_address: string; readonly transfer: HistoryTransfer };
 
-/** The transfer that stands for an edge between one reached and a listed address, if any does. */
-function edgeOf(state: WalkState, from: Reached, { address, transfers }: Counterparty) {
-  // The subject may itself be listed: that it deals with its neighbours is the first hop.
-  if (state.reached.has(address)) return NO_EDGE;
-  const { edge } = sift(sideOf(from), transfers, (stop, transfer) =>
-    isSigned(state, stop, transfer),
-  );
-  return edge === null ? NO_EDGE : [{ listed_address: address, transfer: edge }];
+/** The transfers that stand for edges between one reached and listed addresses. */
+function edgesOf(
+  state: WalkState,
+  from: Reached,
+  counterparties: readonly Counterparty[],
+): readonly EdgeTo[] {
+  const edges: EdgeTo[] = [];
+  const side = sideOf(from);
+  const signed: typeof isSignedBy = (stop, transfer) => isSigned(state, stop, transfer);
+  for (const { address, transfers } of counterparties) {
+    // The subject may itself be listed: that it deals with its neighbours is the first hop.
+    if (state.reached.has(address)) continue;
+    const { edge } = sift(side, transfers, signed);
+    if (edge !== null) edges.push({ listed_address: address, transfer: edge });
+  }
+  return edges;
 }

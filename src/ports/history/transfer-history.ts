@@ -115,6 +115,11 @@ export type NeighbourhoodLimits = {
   readonly batchRowsMax: number;
   /** Whether transfers are to be priced, as far as prices are known. */
   readonly valued?: boolean;
+  /**
+   * Whether it is only asked if a way leads past an address: then the counterparties of one that is
+   * no hub may be left out, and its `degree` be the most that it can be.
+   */
+  readonly standingOnly?: boolean;
   /** Only these chains are asked about; without it, all that are read. */
   readonly chains?: readonly ChainName[];
   /** Once it is aborted, whatever was not read yet is unread with the reason `time_budget`. */

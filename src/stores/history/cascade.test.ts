@@ -106,6 +106,29 @@ describe('says', () => {
     expect(unkept).toEqual([]);
   });
 
+  test('what is completed is all that is held, also where counterparties might be left out', async () => {
+    const told = historyOf([memoryTransfer(1, a, b)], NOW - 9_000, 'warehouse');
+    const held: RawHistory = {
+      chainsRead: told.chainsRead,
+      neighbourhoods: async (addresses, limits) => {
+        const readings = [...(await told.neighbourhoods(addresses, limits))];
+        if (limits.standingOnly !== true) return new Map(readings);
+        return new Map(
+          readings.map(([one, reading]) => {
+            return [one, map(reading, (known) => ({ ...known, degree: 7, counterparties: [] }))];
+          }),
+        );
+      },
+    };
+    const live = historyOf([memoryTransfer(2, c, a)], NOW - 60, 'onchain');
+    const { history } = cascade(held, live);
+    const limits = { ...LIMITS, standingOnly: true };
+    const answer = (await history.neighbourhoods([a], limits)).get(a);
+    if (!(answer instanceof Read)) throw new Error('not read');
+    expect(answer.value.counterparties.map(({ address }) => address).sort()).toEqual([b, c]);
+    expect(answer.value.degree).toBe(2);
+  });
+
   test('simulated history that is held in part is completed like any', async () => {
     const held = historyOf([memoryTransfer(1, a, b)], NOW - 9_000, 'warehouse', true);
     const live = historyOf([memoryTransfer(2, c, a)], NOW - 60, 'onchain', true);

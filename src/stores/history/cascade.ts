@@ -55,13 +55,16 @@ export function cascadedHistory(options: CascadeOptions): RawHistory {
     chainsRead,
     neighbourhoods: async (addresses, limits) => {
       const chains = await chainsRead();
-      const had = await held.neighbourhoods(addresses, limits);
+      const known = await held.neighbourhoods(addresses, limits);
       const wanting = addresses.filter((one) =>
-        isWanting(one, had.get(one), chains, limits, options),
+        isWanting(one, known.get(one), chains, limits, options),
       );
-      if (wanting.length === 0 || limits.signal.aborted) return had;
-      const read = await live.neighbourhoods(wanting, limits);
-      const answers = new Map(had);
+      if (wanting.length === 0 || limits.signal.aborted) return known;
+      // What is joined with what a provider tells must be all that is held.
+      const whole = { ...limits, standingOnly: false };
+      const had = limits.standingOnly === true ? await held.neighbourhoods(wanting, whole) : known;
+      const read = await live.neighbourhoods(wanting, whole);
+      const answers = new Map(known);
       for (const address of wanting) {
         const fresh = read.get(address);
         if (fresh === undefined) continue;

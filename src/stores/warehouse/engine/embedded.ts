@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { bound, identifier } from './binding.ts';
-import { ENGINE_LIMITS, type EngineLimits, startWarehouseEngine } from './engine.ts';
+import { ENGINE_LIMITS, type EngineLimits, NO_RESULT, startWarehouseEngine } from './engine.ts';
 import {
   type Call,
   type CommandOptions,
@@ -54,7 +54,7 @@ export async function embeddedWarehouse(
   }
 
   async function command(sql: string, options: CommandOptions): Promise<void> {
-    const job = { do: 'run', format: 'Null', settings: {} } as const;
+    const job = { do: 'run', format: NO_RESULT, settings: {} } as const;
     await engine.run(job, Buffer.from(bound(sql, options.params)), options);
   }
 
@@ -98,9 +98,10 @@ export async function embeddedWarehouse(
     commandFile: (file, sql, { settings, ...options }) =>
       command(withSettings(sql(fileTable(file)), settings), options),
     ping: async (call) => {
-      await engine.run({ do: 'run', format: 'Null', settings: {} }, PING, call);
+      await engine.run({ do: 'run', format: NO_RESULT, settings: {} }, PING, call);
     },
     load: engine.load,
+    writes: engine.writes,
     pid: engine.pid,
     close: engine.close,
   };

@@ -49,6 +49,8 @@ export const ENGINE_LIMITS: EngineLimits = {
 export type WarehouseEngine = {
   run(job: EngineJob, body: Uint8Array, call: Call): Promise<Buffer>;
   load(): WarehouseLoad;
+  /** As `Warehouse` has it: this process alone has the directory, so that it sees every write. */
+  writes(): number | null;
   /** The child's process id, or undefined while there is none. */
   pid(): number | undefined;
   close(): Promise<void>;
@@ -66,6 +68,8 @@ const LOCK_ATTEMPTS = 3;
 const LOCK_PAUSE_MS = 300;
 /** The longest statement text, bound values included. */
 const QUERY_CHARS_MAX = 16 * MIB;
+/** The format of a statement of which no rows come back. */
+export const NO_RESULT = 'Null';
 /** Of the whole seconds given to the engine's own clock, which only backs up the caller's. */
 const SECOND_MS = 1000;
 
@@ -79,6 +83,7 @@ export async function startWarehouseEngine(
 ): Promise<WarehouseEngine> {
   const options = childOptionsOf(directory, limits);
   const slots = openSlots(limits);
+  const writes = countedWrites();
   let child: EngineChild | undefined = await firstChild(options);
   let restarts = 0;
   let pauseMs = RESTART_FIRST_MS;
@@ -109,11 +114,13 @@ export async function startWarehouseEngine(
     if (child === undefined && !closing) return Promise.reject(new WarehouseUnavailable('down'));
     return slots.run(call, async (stop, leftMs) => {
       if (child === undefined) throw new WarehouseUnavailable('down');
-      if (job.do === 'insert') return child.send(job, body, stop, limits.writeGraceMs);
+      if (job.do === 'insert')
+        return writes.during(child.send(job, body, stop, limits.writeGraceMs));
       const seconds = Math.ceil(leftMs / SECOND_MS);
       const bounds = { max_execution_time: seconds, max_result_rows: RESULT_ROWS_MAX };
       const settings = { ...bounds, ...job.settings };
-      return child.send({ ...job, settings }, body, stop, limits.readGraceMs);
+      const sent = child.send({ ...job, settings }, body, stop, limits.readGraceMs);
+      return job.format === NO_RESULT ? writes.during(sent) : sent;
     });
   }
 
@@ -126,7 +133,29 @@ export async function startWarehouseEngine(
   }
 
   watch(child);
-  return { run, load: () => ({ ...slots.load(), restarts }), pid: () => child?.pid, close };
+  return {
+    run,
+    load: () => ({ ...slots.load(), restarts }),
+    writes: writes.count,
+    pid: () => child?.pid,
+    close,
+  };
+}
+
+/** A statement without a result may write; it has ended when its slot is free again. */
+function countedWrites() {
+  let [begun, ended] = [0, 0];
+  return {
+    during: async (sent: Promise<Buffer>): Promise<Buffer> => {
+      begun += 1;
+      try {
+        return await sent;
+      } finally {
+        ended += 1;
+      }
+    },
+    count: () => (begun === ended ? begun : null),
+  };
 }
 
 async function firstChild(options: ChildOptions): Promise<EngineChild> {

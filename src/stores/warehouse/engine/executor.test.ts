@@ -75,6 +75,28 @@ function kill(warehouse: EmbeddedWarehouse): void {
   process.kill(pid, 'SIGKILL');
 }
 
+test('the embedded engine counts what may be written, as long as it may be', async () => {
+  const warehouse = await embeddedWarehouse(await freshDirectory());
+  await warehouse.command('CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n', SECONDS_10);
+  const before = warehouse.writes();
+  expect(before).not.toBeNull();
+  await counted(warehouse, 'SELECT count() AS n FROM t');
+  expect(warehouse.writes()).toBe(before);
+  const insert = warehouse.insert('t', { columns: ['n'], rows: [[1]] }, SECONDS_10);
+  await insert;
+  const after = warehouse.writes();
+  expect(after).not.toBe(before);
+  // A caller that gives up leaves its statement running: until it has ended, nothing is sure.
+  const abandoned = warehouse
+    .command(`INSERT INTO t SELECT 2 FROM (${SLOW})`, { timeoutMs: 300 })
+    .catch((error: unknown) => error);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(warehouse.writes()).toBeNull();
+  expect(await abandoned).toBeInstanceOf(WarehouseUnavailable);
+  expect(warehouse.writes()).not.toBe(after);
+  await warehouse.close();
+});
+
 describe('the embedded engine dies', () => {
   let directory: string;
   let warehouse: EmbeddedWarehouse;

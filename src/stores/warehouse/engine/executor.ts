@@ -98,6 +98,11 @@ export type Warehouse = {
   /** Resolves when the engine has just answered a query. */
   ping(call: Call): Promise<void>;
   load(): WarehouseLoad;
+  /**
+   * A number that stays the same for as long as nothing can have been written; `null` while a write
+   * is under way, and wherever others may write.
+   */
+  writes(): number | null;
   /** Lets queries in flight end for a bounded time, then closes; later calls are refused. */
   close(): Promise<void>;
 };

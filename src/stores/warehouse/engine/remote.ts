@@ -149,7 +149,8 @@ export function remoteWarehouse(url: string, limits: RemoteLimits = REMOTE_LIMIT
 
   const load = () => ({ ...slots.load(), restarts: 0 });
   const commandFile = uploadOf(client, slots);
-  return { kind: 'remote', query, insert, command, commandFile, ping, load, close };
+  const writes = () => null;
+  return { kind: 'remote', query, insert, command, commandFile, ping, load, writes, close };
 }
 
 /** A file goes up as the body of its statement, no faster than the server takes it. */

@@ -41,6 +41,7 @@ class Coalescer<V> {
   readonly #running = new Set<(asked: Asked<V>) => void>();
   #loads = 0;
   #timer: NodeJS.Timeout | undefined;
+  #soon = false;
 
   constructor(load: Load<V>, limits: CoalesceLimits) {
     this.#load = load;
@@ -93,8 +94,19 @@ class Coalescer<V> {
     if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
     if (this.#queue.size >= this.#limits.keysMax) this.#start();
     else if (this.#timer === undefined) {
-      this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
+      // Where nothing is loaded, nobody else may come: only this turn of the loop is waited for.
+      if (this.#loads === 0) this.#startSoon();
+      else this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
     }
+  }
+
+  #startSoon(): void {
+    if (this.#soon) return;
+    this.#soon = true;
+    setImmediate(() => {
+      this.#soon = false;
+      this.#start();
+    });
   }
 
   #loadSize(): number {

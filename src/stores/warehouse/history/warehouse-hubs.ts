@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import type { Warehouse } from '../engine/executor.ts';
 import { addressOf } from '../transfers/bytes.ts';
-import type { Held } from '../transfers/held.ts';
-import { READ_TIMEOUT_MS } from './warehouse-reads.ts';
+import { type Held, rollbacksIn } from '../transfers/held.ts';
+import { type HeldCount, READ_TIMEOUT_MS } from './warehouse-reads.ts';
 import { readDegree } from './warehouse-rows.ts';
 
 /** An address with at least so many counterparties, and some `transfers` when it was counted. */
@@ -21,6 +21,11 @@ const KEEP_MS = 60_000;
 /** The largest hubs that are known beforehand; others are counted when they are met. */
 const HUBS_MAX = 200_000;
 
+/** Degrees that are remembered beside the rows that they were counted over. */
+const COUNTED_MAX = 10_000;
+
+type CountedOnce = { readonly sides: number; readonly rollbacks: number; readonly degree: number };
+
 const whole = z.coerce.number();
 const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
 const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
@@ -34,6 +39,7 @@ export function knownHubs(warehouse: Warehouse) {
   let hubs = new Map<string, KnownHub>();
   let readAtMs: number | null = null;
   let reading: Promise<void> | null = null;
+  const counted = new Map<string, CountedOnce>();
 
   async function readAll(): Promise<void> {
     const query = { timeoutMs: READ_TIMEOUT_MS, row: hubRow, tuples: true, rowsMax: HUBS_MAX };
@@ -60,6 +66,22 @@ export function knownHubs(warehouse: Warehouse) {
         });
       }
       await reading;
+    },
+    /** Counts the counterparties of one again where it has other rows than when it was counted. */
+    degreeOf: async (
+      { held, sides }: HeldCount,
+      address: string,
+      signal: AbortSignal,
+    ): Promise<number> => {
+      const rollbacks = rollbacksIn(held);
+      const before = counted.get(address);
+      const isSame = before?.sides === sides && before.rollbacks === rollbacks;
+      if (before !== undefined && isSame) return before.degree;
+      const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+      const { degree } = await readDegree(warehouse, held, address, call);
+      if (counted.size >= COUNTED_MAX) counted.clear();
+      counted.set(address, { sides, rollbacks, degree });
+      return degree;
     },
     /** Counts one that turned out to have many transfers, and remembers it. */
     count: async (held: Held, address: string, signal: AbortSignal): Promise<KnownHub> => {

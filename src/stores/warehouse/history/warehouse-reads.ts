@@ -6,18 +6,35 @@ import { z } from 'zod';
 import { CHAIN_NAMES } from '../../../chain/chain.ts';
 import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { untilWritten } from '../engine/until-written.ts';
 import { addressRuns } from '../transfers/address-ranges.ts';
 import { addressHex, addressOf } from '../transfers/bytes.ts';
 import { originOf } from '../transfers/fact-rows.ts';
-import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
+import {
+  type Held,
+  type HeldBlocks,
+  readHeld,
+  readRollbacks,
+  rollbacksIn,
+} from '../transfers/held.ts';
 import { tokenNames } from './token-names.ts';
-import { type HeldRows, readNewest, readRows, readSome } from './warehouse-rows.ts';
+import {
+  countSides,
+  type HeldRows,
+  readNewest,
+  readRows,
+  readSome,
+  type SidesCounted,
+} from './warehouse-rows.ts';
 
 /** What is held of one address. */
 export type HeldAddress = HeldRows & {
   readonly held: Held;
   readonly ranges: readonly HeldBlocks[];
 };
+
+/** How many rows are held of one address, and how much of its history that is. */
+export type HeldCount = SidesCounted & Pick<HeldAddress, 'held' | 'ranges'>;
 
 /** How long one read may take; a walk has its own, shorter budget. */
 export const READ_TIMEOUT_MS = 15_000;
@@ -45,37 +62,56 @@ const RANGES = `SELECT lower(hex(addr)), toString(chain), toString(kind), from_b
   to_time, from_first, observed
 FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block`;
 
-/** Reads of a warehouse, each of many addresses. */
-export function warehouseReads(warehouse: Warehouse, now: () => number) {
-  const tokens = tokenNames(warehouse, now);
+/** What is held in full, as it was read lately or is now. */
+function heldReads(warehouse: Warehouse) {
+  const ask = { timeoutMs: READ_TIMEOUT_MS };
+  const fresh = untilWritten(warehouse, () => readHeld(warehouse, ask));
+  const rollbacks = untilWritten(warehouse, () => readRollbacks(warehouse, ask));
   let kept: { readonly held: Held; readonly atMs: number } | null = null;
 
-  async function heldNow(call: Call): Promise<Held> {
+  async function lately(): Promise<Held> {
     if (kept !== null && performance.now() - kept.atMs < HELD_KEEP_MS) return kept.held;
     const atMs = performance.now();
-    const held = await readHeld(warehouse, call);
+    const held = await fresh();
     kept = { held, atMs };
     return held;
   }
+
+  /** Reads under what is held, again where a chain was rolled back meanwhile. */
+  async function under<T>(read: (held: Held) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
+      const held = await lately();
+      const told = await read(held);
+      if (held.followed.length === 0 || (await rollbacks()) === rollbacksIn(held)) return told;
+      kept = null;
+    }
+    // A chain that is undone again and again while it is read is no history to answer from.
+    throw new WarehouseUnavailable('interrupted');
+  }
+
+  /** Has what is held read anew by whoever asks next. */
+  const forget = () => {
+    kept = null;
+  };
+  return { lately, fresh, rollbacks, under, forget };
+}
+
+/** Reads of a warehouse, each of many addresses. */
+export function warehouseReads(warehouse: Warehouse, now: () => number) {
+  const tokens = tokenNames(warehouse, now);
+  const { lately, fresh, rollbacks, under, forget } = heldReads(warehouse);
 
   async function addresses(
     asked: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, HeldAddress>> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
-    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
-      const held = await heldNow(call);
+    return under(async (held) => {
       const ranges = await rangesOf(warehouse, held, asked, call);
       const names = tokens.within(held, call);
       const rows = await readRows(warehouse, held, names, asked, call);
-      if (await isUndone(warehouse, held, call)) {
-        kept = null;
-        continue;
-      }
       return vouchedFor(rows, held, ranges);
-    }
-    // A chain that is undone again and again while it is read is no history to answer from.
-    throw new WarehouseUnavailable('interrupted');
+    });
   }
 
   /** As `addresses`, without the rows: for those that are not walked past anyway. */
@@ -84,16 +120,32 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, HeldAddress>> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
-    const held = await heldNow(call);
+    const held = await lately();
     const ranges = await rangesOf(warehouse, held, asked, call);
     const rows = asked.map((address) => [address, { rows: [], more: false }] as const);
     return vouchedFor(rows, held, ranges);
   }
 
+  /** As `addresses`, with the rows counted in place of read. */
+  async function counts(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldCount>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    return under(async (held) => {
+      const ranges = await rangesOf(warehouse, held, asked, call);
+      const counted = await countSides(warehouse, held, asked, call);
+      const told = [...counted].map(([address, of]): [string, HeldCount] => {
+        return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
+      });
+      return new Map(told);
+    });
+  }
+
   /** Rows of one that has very many: the newest where they are to be shown, else any. */
   async function some(address: string, shown: boolean, signal: AbortSignal): Promise<HeldAddress> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
-    const held = await heldNow(call);
+    const held = await lately();
     const ranges = await rangesOf(warehouse, held, [address], call);
     const names = tokens.within(held, call);
     const rows = shown
@@ -105,13 +157,14 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
   return {
     addresses,
     coverage,
+    counts,
     some,
-    held: (timeoutMs: number): Promise<Held> => heldNow({ timeoutMs }),
+    held: lately,
+    /** What is held now, however lately it was read. */
+    fresh,
+    rollbacks,
     names: tokens.within,
-    /** Has what is held read anew by whoever asks next. */
-    forget: () => {
-      kept = null;
-    },
+    forget,
   };
 }
 

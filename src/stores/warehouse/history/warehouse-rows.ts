@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { addressHex } from '../transfers/bytes.ts';
+import { addressHex, addressOf } from '../transfers/bytes.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
 import { IS_KEPT } from '../transfers/kept-sides.ts';
 import {
@@ -36,11 +36,10 @@ const ADDRESSES = '(SELECT unhex(arrayJoin({addresses:Array(String)})))';
 // No condition names chains: the few there are cost less to look through than the column to read.
 const FINAL = `sides WHERE addr IN ${ADDRESSES}`;
 
-function bothOf(held: Held, what: string, only: string | null = null): string {
+function bothOf(held: Held, what: string): string {
   const tip = tipOf(held);
-  const and = only === null ? '' : ` AND ${only}`;
-  const final = `SELECT ${what} FROM ${FINAL}${and}`;
-  return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}${and}`;
+  const final = `SELECT ${what} FROM ${FINAL}`;
+  return tip === null ? final : `${final} UNION ALL SELECT ${what} FROM ${tip}`;
 }
 
 // `detail` holds success in its second byte (1 failed), and block and time in bytes 4 to 15.
@@ -93,14 +92,15 @@ export async function readRows(
 export type Between = { readonly listed: readonly string[]; readonly peers: readonly string[] };
 
 /**
- * Reads the transfers between listed addresses and others, under the listed ones: those have few,
- * where a hub among the others may have millions.
+ * Reads the transfers between listed addresses and others, final ones or those of the tip, under
+ * the listed ones: those have few, where a hub among the others may have millions.
  */
 export async function readBetween(
   warehouse: Warehouse,
   held: Held,
   tokens: TokenNames,
   { listed, peers }: Between,
+  where: 'final' | 'tip',
   call: Call,
 ): Promise<Map<string, HeldRows>> {
   const params = {
@@ -109,15 +109,18 @@ export async function readBetween(
   };
   const query = { ...call, params, row: packedRow, tuples: true };
   const among = 'peer IN (SELECT unhex(arrayJoin({peers:Array(String)})))';
-  const both = bothOf(held, packedColumns('detail'), among);
-  const packed = await warehouse.query(`${both} LIMIT ${QUERY_ROWS_MAX + 1}`, query);
+  const table = where === 'final' ? FINAL : tipOf(held);
+  if (table === null) return new Map(listed.map((address) => [address, NO_ROWS]));
+  const sql = `SELECT ${packedColumns('detail')} FROM ${table} AND ${among}
+    LIMIT ${QUERY_ROWS_MAX + 1} ${IN_ONE_STEP}`;
+  const packed = await warehouse.query(sql, query);
   const isCut = packed.length > QUERY_ROWS_MAX;
   if (isCut && listed.length > 1) {
     const half = Math.ceil(listed.length / 2);
     const [first, second] = [listed.slice(0, half), listed.slice(half)];
     return new Map([
-      ...(await readBetween(warehouse, held, tokens, { listed: first, peers }, call)),
-      ...(await readBetween(warehouse, held, tokens, { listed: second, peers }, call)),
+      ...(await readBetween(warehouse, held, tokens, { listed: first, peers }, where, call)),
+      ...(await readBetween(warehouse, held, tokens, { listed: second, peers }, where, call)),
     ]);
   }
   const rows = await heldOf(listed, packed, tokens);
@@ -217,7 +220,35 @@ export async function readNewest(
   return cutRows(await heldOf([address], packed, tokens), address);
 }
 
+/** How many rows are held of an address, each perhaps more than once, and of made-up ones. */
+export type SidesCounted = { readonly sides: number; readonly simulated: number };
+
+const NO_SIDES: SidesCounted = { sides: 0, simulated: 0 };
 const whole = z.coerce.number();
+const sidesRow = z.tuple([z.string(), whole, whole]);
+
+/** Counts the rows of addresses without reading what they are. */
+export async function countSides(
+  warehouse: Warehouse,
+  held: Held,
+  addresses: readonly string[],
+  call: Call,
+): Promise<Map<string, SidesCounted>> {
+  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const sql = `SELECT lower(hex(addr)), count(), countIf(substring(detail, 1, 1) = char(0))
+    FROM (${bothOf(held, 'addr, detail')}) GROUP BY addr ${IN_ONE_STEP}`;
+  const rows = await warehouse.query(sql, { ...call, params, row: sidesRow, tuples: true });
+  const counted = new Map(
+    rows.map(([addr, sides, simulated]) => [addressOf(addr), { sides, simulated }]),
+  );
+  return new Map(
+    addresses.map((address) => {
+      const known = counted.get(address);
+      return [address, known === undefined ? NO_SIDES : known];
+    }),
+  );
+}
+
 const degreeRow = z.tuple([whole, whole, whole]);
 
 /** Counterparties that are counted of one address; there may be more. */

@@ -16,12 +16,14 @@ import type {
   RawHistoryPort,
 } from '../../../ports/history/transfer-history.ts';
 import type { Warehouse } from '../engine/executor.ts';
+import { untilWritten } from '../engine/until-written.ts';
 import { type Held, hasOthers, readPresent } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
 import { coalesced, type Load } from './coalesce.ts';
 import { type KnownHub, knownHubs } from './warehouse-hubs.ts';
 import {
   type HeldAddress,
+  type HeldCount,
   READ_TIMEOUT_MS,
   type WarehouseReads,
   warehouseReads,
@@ -48,6 +50,7 @@ type Tools = {
   readonly hubs: ReturnType<typeof knownHubs>;
   readonly rowsOf: Load<HeldAddress>;
   readonly coverageOf: Load<HeldAddress>;
+  readonly countsOf: Load<HeldCount>;
   readonly now: () => number;
 };
 
@@ -74,6 +77,7 @@ export function warehouseHistory(
     now,
     rowsOf: coalesced(reads.addresses, limits),
     coverageOf: coalesced(reads.coverage, limits),
+    countsOf: coalesced(reads.counts, limits),
   };
   const chainsRead = presentChains(warehouse, reads);
   return {
@@ -100,7 +104,11 @@ export function warehouseHistory(
   };
 }
 
-type Present = { readonly chains: readonly ChainName[]; readonly atMs: number };
+type Present = {
+  readonly chains: readonly ChainName[];
+  readonly atMs: number;
+  readonly hasOthers: () => Promise<boolean>;
+};
 
 /**
  * The chains of which anything is held; asked once for all who ask at a time, and kept a while. The
@@ -115,17 +123,18 @@ function presentChains(
 
   const ask = async (): Promise<Present> => {
     const call = { timeoutMs: READ_TIMEOUT_MS };
-    const held = await reads.held(call.timeoutMs);
+    const held = await reads.held();
     const rows = new Set(await readPresent(warehouse, call));
     for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
-    return { chains: CHAIN_NAMES.filter((chain) => rows.has(chain)), atMs: performance.now() };
+    const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
+    const others = untilWritten(warehouse, () => hasOthers(warehouse, chains, call));
+    return { chains, atMs: performance.now(), hasOthers: others };
   };
   return async () => {
     if (present !== null) {
-      const { chains, atMs } = present;
+      const { chains, atMs, hasOthers } = present;
       const isKept = performance.now() - atMs < PRESENT_KEEP_MS;
-      const call = { timeoutMs: READ_TIMEOUT_MS };
-      if (isKept && !(await hasOthers(warehouse, chains, call))) return chains;
+      if (isKept && !(await hasOthers())) return chains;
     }
     if (asking === null) {
       asking = ask().finally(() => {
@@ -150,16 +159,43 @@ async function neighbourhoodsOf(
     const hub = tools.hubs.of(address);
     if (hub !== null) known.set(address, hub);
   }
-  const read = await foundOf(tools, addresses, known, asked);
-  const answers = new Map<string, Answer>();
+  const answers =
+    asked.standingOnly === true
+      ? await standingsOf(tools, addresses, known, asked)
+      : new Map<string, Answer>();
+  const wanted = addresses.filter((address) => !answers.has(address));
+  const read = await foundOf(tools, wanted, known, asked);
   let room = asked.batchRowsMax;
-  for (const address of addresses) {
+  for (const address of wanted) {
     const found = read.get(address);
     if (found === undefined) throw new RangeError('an address was not read');
     const hub = await hubOf(tools, address, found, known.get(address), signal);
     const taken = takenOf(address, found, hub, asked, room);
     room -= taken.rows;
     answers.set(address, answered(taken, found, tools.now));
+  }
+  return answers;
+}
+
+/** Whether a way leads past each of those who were no hubs when they were last counted. */
+async function standingsOf(
+  { countsOf, hubs, now }: Tools,
+  addresses: readonly string[],
+  known: ReadonlyMap<string, KnownHub>,
+  { degreeMax, signal }: NeighbourhoodLimits,
+): Promise<Map<string, Answer>> {
+  const unsure = addresses.filter((address) => {
+    const hub = known.get(address);
+    return hub === undefined || hub.degree <= degreeMax;
+  });
+  const answers = new Map<string, Answer>();
+  for (const [address, count] of await countsOf(unsure, signal)) {
+    // Who has no more rows than a hub has counterparties is none.
+    const isFew = count.sides <= degreeMax;
+    const degree = isFew ? count.sides : await hubs.degreeOf(count, address, signal);
+    const taken = { address, degree, counterparties: NO_ONE };
+    const observed = count.simulated === 0;
+    answers.set(address, answered({ known: taken, rows: 0, cut: null, observed }, count, now));
   }
   return answers;
 }
@@ -255,7 +291,11 @@ function counterpartiesOf(
   }));
 }
 
-function answered(taken: Taken, { held, ranges }: HeldAddress, now: () => number): Answer {
+function answered(
+  taken: Taken,
+  { held, ranges }: Pick<HeldAddress, 'held' | 'ranges'>,
+  now: () => number,
+): Answer {
   const ofChains = held.ranges.map(({ origin: _, ...range }): CoverageRange => range);
   const ofAddress = ranges.map(({ origin: _, ...range }): CoverageRange => range);
   const all = [...held.ranges, ...ranges];

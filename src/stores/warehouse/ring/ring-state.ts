@@ -20,6 +20,8 @@ import {
 export const PAIRS_MAX = 30_000_000;
 /** How often parts may be joined under a read of them before it is given up. */
 const TRIES_MAX = 8;
+/** Addresses that were met before. */
+const MET_MAX = 20_000;
 /** Listed addresses of one statement. */
 const LISTED_AT_ONCE = 512;
 
@@ -32,15 +34,20 @@ export type RingProgress = (done: number, of: number) => void;
 /** A ring in memory. */
 export class RingState {
   readonly #warehouse: Warehouse;
+  readonly #marked: () => Promise<Mark>;
   readonly #chains = new Map<ChainName, Fingerprints>();
   /** Listed addresses by their number; one whose reading was cut off has more than one. */
   readonly #listed: string[] = [];
   readonly #byHex = new Map<string, number>();
   readonly #filed = new Set<string>();
+  /** Whom those met before may have dealt with, until rows are added. */
+  readonly #met = new Map<string, readonly string[]>();
   #parts: Mark['parts'] = { sides: new Set(), tip_sides: new Set() };
 
-  constructor(warehouse: Warehouse) {
+  /** `marked` reads what is written, anew where something can have been written since. */
+  constructor(warehouse: Warehouse, marked: () => Promise<Mark>) {
     this.#warehouse = warehouse;
+    this.#marked = marked;
   }
 
   /** How many listed addresses it knows, and how many numbers it has given for them. */
@@ -67,7 +74,10 @@ export class RingState {
     return this.#filed.has(address);
   }
 
-  /** By address, the listed ones that it may have dealt with. */
+  /**
+   * By address, the listed ones that it may have dealt with: the same array for as long as they are
+   * the same.
+   */
   met(addresses: readonly string[]): Map<string, readonly string[]> {
     const found = new Map<string, readonly string[]>();
     const chains = [...this.#chains.values()];
@@ -75,7 +85,13 @@ export class RingState {
       const fingerprint = fingerprintOf(address);
       const under = chains.flatMap((held) => held.under(fingerprint));
       if (under.length === 0) continue;
-      found.set(address, [...new Set(under.map((number) => String(this.#listed[number])))]);
+      const known = this.#met.get(address);
+      const listed = known ?? [...new Set(under.map((number) => String(this.#listed[number])))];
+      if (known === undefined) {
+        if (this.#met.size >= MET_MAX) this.#met.clear();
+        this.#met.set(address, listed);
+      }
+      found.set(address, listed);
     }
     return found;
   }
@@ -86,7 +102,7 @@ export class RingState {
    */
   async catchUp(missing: readonly string[], call: Call, told: RingProgress = quiet): Promise<Mark> {
     const before = [...this.#filed];
-    let mark = await readMark(this.#warehouse, call);
+    let mark = await this.#marked();
     await this.#list(missing, call, told);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const fresh = RING_TABLES.map((table) => {
@@ -145,6 +161,7 @@ export class RingState {
       this.#chains.set(chain, held);
       await held.add(more);
     }
+    this.#met.clear();
     if (this.pairs > PAIRS_MAX) throw new RingFull();
   }
 }

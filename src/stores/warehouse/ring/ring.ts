@@ -5,7 +5,6 @@
 
 import type { ChainName } from '../../../chain/chain.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../../evidence/deadline.ts';
-import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Partly, part, read, type Unread, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
@@ -22,14 +21,14 @@ import type {
   HistoryTransfer,
 } from '../../../ports/history/transfer-history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
+import { untilWritten } from '../engine/until-written.ts';
 import { asOf } from '../history/warehouse.ts';
 import { READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse-reads.ts';
-import { readBetween } from '../history/warehouse-rows.ts';
-import { type Held, readRollbacks, rollbacksIn } from '../transfers/held.ts';
+import { type Held, rollbacksIn } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
 import { LISTED_MAX } from './fingerprints.ts';
-import type { Mark } from './ring-rows.ts';
-import { interrupted, tellsParts } from './ring-rows.ts';
+import { type BetweenListed, betweenTwo } from './meetings.ts';
+import { interrupted, type Mark, readMark, tellsParts } from './ring-rows.ts';
 import { PAIRS_MAX, RingFull, type RingProgress, RingState } from './ring-state.ts';
 
 const PORT = 'raw_ring';
@@ -77,7 +76,10 @@ export function warehouseRing(
   reads: WarehouseReads,
   { now, simulated }: { readonly now: () => number; readonly simulated: boolean },
 ): WarehouseRing {
-  const kept = keptRing(warehouse);
+  const marked = untilWritten(warehouse, () => readMark(warehouse, BUILD));
+  const kept = keptRing(warehouse, marked);
+  const settle = betweenTwo(warehouse, reads, marked);
+  const meetingsOf = meetingsBy();
   const coverageOf = keptCoverage(warehouse);
 
   async function metBy(
@@ -85,7 +87,7 @@ export function warehouseRing(
   ): Promise<{ readonly ring: HeldRing; readonly held: Held }> {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal: asked.signal };
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
-      const held = await reads.held(READ_TIMEOUT_MS);
+      const held = await reads.held();
       const coverage = await coverageOf(asked.listed, held, call);
       const { mark, state } = await soon(kept.upToDate(asked.listed));
       const may = state.met(asked.addresses);
@@ -94,12 +96,10 @@ export function warehouseRing(
           return { ring: { meetings: NONE, coverage }, held };
       } else {
         // What was followed since is settled too, so that nobody met is lost again.
-        reads.forget();
-        const since = await reads.held(READ_TIMEOUT_MS);
-        const meetings = await settled(warehouse, reads, since, { may, asked, call });
-        const rollbacks = [rollbacksIn(since), await readRollbacks(warehouse, call)];
+        const since = await settle(may, asked.signal);
+        const rollbacks = [rollbacksIn(since.held), await reads.rollbacks()];
         if (rollbacks.every((count) => count === rollbacksIn(held))) {
-          return { ring: { meetings, coverage }, held };
+          return { ring: { meetings: meetingsOf(since.between, asked), coverage }, held };
         }
       }
       reads.forget();
@@ -124,7 +124,7 @@ export function warehouseRing(
     bringUp: kept.bringUp,
     facts: kept.facts,
     coverage: async (listed) =>
-      coverageOf(listed, await reads.held(READ_TIMEOUT_MS), { timeoutMs: READ_TIMEOUT_MS }),
+      coverageOf(listed, await reads.held(), { timeoutMs: READ_TIMEOUT_MS }),
   };
 }
 
@@ -138,8 +138,8 @@ export function unreadRing(error: unknown): Unread<RawRingPort> {
 }
 
 /** The ring in memory, brought up by one after another. */
-function keptRing(warehouse: Warehouse) {
-  let state = new RingState(warehouse);
+function keptRing(warehouse: Warehouse, marked: () => Promise<Mark>) {
+  let state = new RingState(warehouse, marked);
   let tells: boolean | null = null;
   let buildMs: number | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -161,7 +161,7 @@ function keptRing(warehouse: Warehouse) {
     const missing = listed.filter((one) => !state.has(one));
     const isFull = missing.length > LISTED_MAX - state.numbers;
     const begins = how?.anew === true || isFull || state.listed === 0;
-    const next = begins ? new RingState(warehouse) : state;
+    const next = begins ? new RingState(warehouse, marked) : state;
     const began = performance.now();
     const mark = await next.catchUp(begins ? listed : missing, BUILD, how?.told);
     if (begins) buildMs = performance.now() - began;
@@ -228,39 +228,49 @@ function rangeOf({
 
 const NONE: Meetings = new Map();
 
-type Meeting = {
-  readonly may: ReadonlyMap<string, readonly string[]>;
-  readonly asked: RingAsked;
-  readonly call: Call;
-};
+/**
+ * Whom the ring may name, settled by the transfers between the two: a chance likeness has none. The
+ * same hubs deal with the list in every walk, so what they come to is made once.
+ */
+function meetingsBy() {
+  type Made = { readonly asked: RingAsked; readonly all: readonly Counterparty[] };
+  const made = new WeakMap<BetweenListed, Made>();
+  const wanted = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Whom the ring may name, settled by the transfers between the two: a chance likeness has none. */
-async function settled(
-  warehouse: Warehouse,
-  reads: WarehouseReads,
-  held: Held,
-  { may, asked, call }: Meeting,
-): Promise<Meetings> {
-  const wanted = new Set(asked.listed);
-  const listed = [...new Set([...may.values()].flat())].filter((one) => wanted.has(one));
-  if (listed.length === 0) return NONE;
-  const peers = [...may.keys()];
-  const names = reads.names(held, call);
-  const rows = await readBetween(warehouse, held, names, { listed, peers }, call);
-  const meetings = new Map<string, Counterparty[]>();
-  for (const [address, { rows: all, more }] of rows) {
-    const byPeer = new Map<string, HistoryTransfer[]>();
-    for (const { peer, transfer } of all) {
-      if (may.has(peer) && asked.chains.includes(transfer.chain)) collect(byPeer, peer, transfer);
+  return (between: ReadonlyMap<string, BetweenListed>, asked: RingAsked): Meetings => {
+    const listed = wanted.get(asked.listed) ?? new Set(asked.listed);
+    wanted.set(asked.listed, listed);
+    const meetings = new Map<string, readonly Counterparty[]>();
+    for (const [peer, own] of between) {
+      const before = made.get(own);
+      const isSame = before !== undefined && isSameQuestion(before.asked, asked);
+      const all = isSame ? before.all : counterpartiesOf(own, listed, asked);
+      if (!isSame) made.set(own, { asked, all });
+      if (all.length > 0) meetings.set(peer, all);
     }
-    for (const [peer, listed] of may) {
-      const transfers = heldUnder(byPeer, peer);
-      // Where rows were left out, theirs may be among them.
-      if (transfers.length === 0 && !(more && listed.includes(address))) continue;
-      collect(meetings, peer, counterpartyOf(address, transfers, asked.rowsMax, more));
-    }
+    return meetings;
+  };
+}
+
+function isSameQuestion(a: RingAsked, b: RingAsked): boolean {
+  const isSame = a.listed === b.listed && a.rowsMax === b.rowsMax;
+  return isSame && a.chains.join() === b.chains.join();
+}
+
+function counterpartiesOf(
+  between: BetweenListed,
+  wanted: ReadonlySet<string>,
+  { chains, rowsMax }: RingAsked,
+): Counterparty[] {
+  const all: Counterparty[] = [];
+  for (const [listed, { rows, more }] of between) {
+    if (!wanted.has(listed)) continue;
+    const told = rows.map(({ transfer }) => transfer);
+    const transfers = told.filter(({ chain }) => chains.includes(chain));
+    // Where rows were left out, theirs may be among them.
+    if (transfers.length > 0 || more) all.push(counterpartyOf(listed, transfers, rowsMax, more));
   }
-  return meetings;
+  return all;
 }
 
 function counterpartyOf(

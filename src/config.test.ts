@@ -31,7 +31,7 @@ describe('what holds without settings', () => {
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: null,
       ops: { kind: 'none' },
-      surfaces: ['hosted', 'intelligence', 'mcp', 'web'],
+      surfaces: ['hosted', 'integrations', 'intelligence', 'mcp', 'web'],
       simulate: false,
       dataDir: '/srv/exhibit/data',
       store: { kind: 'embedded', dir: '/srv/exhibit/data/control' },
@@ -160,7 +160,8 @@ describe('problems', () => {
       'EXHIBIT_SDN_UR: no such setting; did you mean EXHIBIT_SDN_URL?',
       'EXHIBIT_WHATEVER_THIS_IS: no such setting',
       'EXHIBIT_PORT: expected a port, a whole number from 0 to 65535',
-      'EXHIBIT_SURFACES: expected some of hosted, intelligence, mcp, web, comma-separated',
+      'EXHIBIT_SURFACES: expected some of hosted, integrations, intelligence, mcp, web, ' +
+        'comma-separated',
       'EXHIBIT_EXPLORER_KEY: needs EXHIBIT_EXPLORER_URL too',
     ]);
   });

@@ -96,6 +96,8 @@ export type Config = {
       | 'hop']: PrivateUrl | null;
   };
   readonly acrossStatusKey: Secret | null;
+  /** Where chat platforms are asked; `null`: at their own hosts. */
+  readonly chatUrls: { readonly [P in 'slack' | 'discord' | 'telegram']: PrivateUrl | null };
   readonly secret: SecretOrigin;
   readonly previousSecret: Secret | null;
   readonly adminToken: Secret | null;
@@ -183,6 +185,11 @@ function assembled(values: Values, given: Given, cwd: string): Config {
       secrets: listed(values.EXHIBIT_PAYMENT_WEBHOOK_SECRET),
       plans: listed(values.EXHIBIT_PLANS),
       checkouts: listed(values.EXHIBIT_CHECKOUTS),
+    },
+    chatUrls: {
+      slack: values.EXHIBIT_SLACK_URL,
+      discord: values.EXHIBIT_DISCORD_URL,
+      telegram: values.EXHIBIT_TELEGRAM_URL,
     },
     liveBudgetMs: values.EXHIBIT_LIVE_BUDGET_S,
     tipMaxAgeMs: values.EXHIBIT_TIP_MAX_AGE,

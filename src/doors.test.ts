@@ -271,21 +271,28 @@ if (answer.data?.sanctioned !== true) console.log('nothing there');
 /** What each route is asked. */
 const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   bulk_wallet_screen: { body: { addresses: [LISTED] } },
+  connect_integration: {
+    chat_platform: 'discord',
+    body: { webhook_id: '123456789012345678', webhook_token: 'd'.repeat(68) },
+  },
   deployer_record: { address: LISTED, chain: 'ethereum' },
   health: {},
   label_changes: {},
   leaderboard: {},
+  list_integrations: {},
   other_list_changes: {},
   partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
   receipts_index: {},
   record_bulk_screen: { body: { addresses: [LISTED] } },
   record_screen: { body: { address: LISTED } },
   registry_bridges: {},
+  remove_integration: { id: 'int_1' },
   rugs_leaderboard: {},
   sanctions_changes: {},
   screen_record: { id: 'scr_unknown' },
   screen_replay: { id: 'scr_unknown' },
   solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
+  test_integration: { id: 'int_1' },
   token_creator: { address: LISTED },
   wallet_bridges: { address: LISTED, chain: 'base' },
   wallet_cex: { address: LISTED },
@@ -298,6 +305,9 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
 const STATUSES: { readonly [name: string]: number } = {
   // The simulated world holds no list of another authority, and its log says so.
   other_list_changes: 503,
+  connect_integration: 201,
+  remove_integration: 404,
+  test_integration: 404,
   record_bulk_screen: 201,
   record_screen: 201,
   screen_record: 404,

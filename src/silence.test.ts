@@ -18,8 +18,10 @@ import type { PortTags } from './testing/silence-ports.ts';
 import { LEAK_RULES, leaksText } from './testing/silence-rules.ts';
 import { WORLDS } from './testing/worlds.ts';
 
-/** Every route but the one that tells of the process alone: it has no port and no address. */
-const ROUTES: readonly AskedRoute[] = CONTRACTS.filter(({ name }) => name !== 'health');
+/** Every route but those that are about no address: of the process, and of a member's chats. */
+const ROUTES: readonly AskedRoute[] = CONTRACTS.filter(
+  ({ name, surface }) => name !== 'health' && surface !== 'integrations',
+);
 
 const TAGS: PortTags = Object.fromEntries(
   FEATURES.flatMap(({ ports }) => Object.entries<{ readonly tag: string }>(ports)).map(

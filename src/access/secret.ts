@@ -12,6 +12,8 @@ type DerivedSecret = {
   readonly forms: KeyObject;
   /** The key under which links to sign in are signed. */
   readonly links: KeyObject;
+  /** The key under which what chats are posted with is sealed. */
+  readonly seals: KeyObject;
   /** Names the root without giving it away: 16 hexadecimal characters. */
   readonly fingerprint: string;
 };
@@ -39,7 +41,8 @@ function derive(root: string): DerivedSecret {
   const fingerprint = createHash('sha256').update(named).digest('hex').slice(0, FINGERPRINT_CHARS);
   const forms = deriveKey(root, 'form tokens');
   const links = deriveKey(root, 'sign-in links');
-  return { pepper: deriveKey(root, 'key pepper'), forms, links, fingerprint };
+  const seals = deriveKey(root, 'sealed credentials');
+  return { pepper: deriveKey(root, 'key pepper'), forms, links, seals, fingerprint };
 }
 
 /** The hashes under which a key or token may be stored, under the secret in force first. */

@@ -11,6 +11,12 @@ import type { walletEntity } from '../features/entities/wallet-entity.contract.t
 import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
 import type { health } from '../features/health/health.contract.ts';
+import type {
+  connectIntegration,
+  listIntegrations,
+  removeIntegration,
+  testIntegration,
+} from '../features/integrations/integrations.contract.ts';
 import type { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
 import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
 import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
@@ -31,21 +37,25 @@ import type { otherListChanges } from '../features/tables/list-changes.contract.
 /** The declarations, from which the types of the methods follow. */
 export type Contracts = {
   readonly bulk_wallet_screen: typeof bulkWalletScreen;
+  readonly connect_integration: typeof connectIntegration;
   readonly deployer_record: typeof deployerRecord;
   readonly health: typeof health;
   readonly label_changes: typeof labelChanges;
   readonly leaderboard: typeof leaderboard;
+  readonly list_integrations: typeof listIntegrations;
   readonly other_list_changes: typeof otherListChanges;
   readonly partner_scan: typeof partnerScan;
   readonly receipts_index: typeof receiptsIndex;
   readonly record_bulk_screen: typeof recordBulkScreen;
   readonly record_screen: typeof recordScreen;
   readonly registry_bridges: typeof registryBridges;
+  readonly remove_integration: typeof removeIntegration;
   readonly rugs_leaderboard: typeof rugsLeaderboard;
   readonly sanctions_changes: typeof sanctionsChanges;
   readonly screen_record: typeof screenRecord;
   readonly screen_replay: typeof screenReplay;
   readonly solana_deployer: typeof solanaDeployer;
+  readonly test_integration: typeof testIntegration;
   readonly token_creator: typeof tokenCreator;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
@@ -73,6 +83,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'desk',
     statuses: [200],
     absences: ['not_deployed'],
+  },
+  connect_integration: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/integrations/{chat_platform}/connect',
+    access: 'analyst',
+    statuses: [201, 409, 503],
+    absences: [],
   },
   deployer_record: {
     kind: 'evidence',
@@ -105,6 +123,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['not_deployed'],
+  },
+  list_integrations: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/integrations',
+    access: 'analyst',
+    statuses: [200, 503],
+    absences: [],
   },
   other_list_changes: {
     kind: 'plain',
@@ -154,6 +180,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     statuses: [200, 503],
     absences: [],
   },
+  remove_integration: {
+    kind: 'plain',
+    method: 'DELETE',
+    path: '/integrations/{id}',
+    access: 'analyst',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
   rugs_leaderboard: {
     kind: 'plain',
     method: 'GET',
@@ -193,6 +227,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['insufficient_evidence', 'not_deployed'],
+  },
+  test_integration: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/integrations/{id}/test',
+    access: 'analyst',
+    statuses: [200, 404, 503],
+    absences: [],
   },
   token_creator: {
     kind: 'evidence',

@@ -21,6 +21,7 @@ import type {
   SourceFreshness,
   StreamingFacts,
 } from '../features/health/health.route.ts';
+import type { IntegrationDesk } from '../features/integrations/desk.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
@@ -319,7 +320,11 @@ type Given<F extends readonly AnyFeature[]> =
 
 /** Holds a list together: every handler and page finds its ports in it. */
 export function featureList<const F extends readonly AnyFeature[]>(
-  features: PortsOf<F> & { readonly service: Service; readonly members: Members } extends Given<F>
+  features: PortsOf<F> & {
+    readonly service: Service;
+    readonly members: Members;
+    readonly chats: IntegrationDesk;
+  } extends Given<F>
     ? F
     : Given<F>,
 ): F {

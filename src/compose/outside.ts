@@ -24,6 +24,8 @@ export type Outside = {
   readonly venue: string | null;
   /** Status pages of bridge protocols. */
   readonly statusPages: ReadonlyMap<StatusPage, Page>;
+  /** Roots of chat platforms; `null`: their own hosts. */
+  readonly chats: { readonly [P in keyof Config['chatUrls']]: string | null };
   /** Calls a second that the providers take; `null`: each provider's own plan. */
   readonly callsPerS: number | null;
 };
@@ -55,6 +57,11 @@ export function outsideOf(config: Config): Outside {
     prices: revealed(config.pricesUrl),
     venue: revealed(config.venueUrl),
     statusPages: statusPagesOf(config),
+    chats: {
+      slack: revealed(config.chatUrls.slack),
+      discord: revealed(config.chatUrls.discord),
+      telegram: revealed(config.chatUrls.telegram),
+    },
     callsPerS: null,
   };
 }
@@ -67,6 +74,7 @@ export function simulatedOutside(world: {
   readonly venue: string;
   readonly ethereumNode: string;
   readonly solanaNode: string;
+  readonly chats: Outside['chats'];
 }): Outside {
   return {
     mirrors: [world.mirror],
@@ -78,6 +86,7 @@ export function simulatedOutside(world: {
     prices: world.prices,
     venue: world.venue,
     statusPages: new Map<StatusPage, Page>(),
+    chats: world.chats,
     callsPerS: SIMULATED_CALLS_PER_S,
   };
 }

@@ -8,6 +8,7 @@ import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
 import type { RingFacts } from '../features/health/health.route.ts';
+import type { IntegrationDesk } from '../features/integrations/desk.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
@@ -23,6 +24,7 @@ import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
 import { access } from './features/access.ts';
 import { indexing } from './features/indexing.ts';
+import { integrations } from './features/integrations.ts';
 import { members } from './features/members.ts';
 import { rugModel } from './features/rug-model.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
@@ -43,6 +45,8 @@ export type Parts = {
   readonly sessions: Sessions;
   /** What the routes and pages of memberships are given. */
   readonly members: Members;
+  /** What the routes and pages of chats are given. */
+  readonly chats: IntegrationDesk;
   readonly meters: Meters;
   readonly bus: Bus;
   readonly checks: readonly StoreCheck[];
@@ -109,6 +113,7 @@ function composeParts(
     tokens,
     sessions,
     members: of(members).given,
+    chats: of(integrations).desk,
     meters,
     bus,
     checks,

@@ -31,6 +31,7 @@ export type ServingParts = Pick<
   | 'tokens'
   | 'sessions'
   | 'members'
+  | 'chats'
   | 'meters'
   | 'bus'
   | 'checks'
@@ -84,7 +85,7 @@ function publicOptions(parts: ServingParts, base: () => string) {
   const slots = createSlots(STREAM_LIMITS.connectionsMax, parts.bus);
   const streaming = streams.length === 0 ? NO_STREAM : () => streamingFacts(parts, slots);
   const service = serviceOf(parts, declared, base, streaming);
-  const given = { ...ports, service, members: parts.members };
+  const given = { ...ports, service, members: parts.members, chats: parts.chats };
   const pages = config.surfaces.includes('web')
     ? webDocuments({
         routes: declared,

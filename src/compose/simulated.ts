@@ -14,6 +14,7 @@ import { launchCorpus } from '../features/tables/launches.ts';
 import { jsonIn } from '../sources/http/json-text.ts';
 import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
+import { isChatFault, startChats } from '../world/chat-api.ts';
 import { worldCorpusLines } from '../world/corpus.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from '../world/deployers.ts';
 import { evmLaunchesIn } from '../world/evm-launches.ts';
@@ -83,7 +84,10 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
   opened.add('simulated venue', venue.close);
   const solana = await startSolana(() => worldLaunchesIn(nowS() - LAUNCHES_SPAN_S, nowS()));
   opened.add('simulated Solana node', solana.close);
+  const chats = await startChats();
+  opened.add('simulated chats', chats.close);
   for (const { provider, fault } of config.worldFaults) {
+    if (provider === 'chats' && isChatFault(fault)) chats.fault(fault);
     if (provider === 'publisher' && isPublisherFault(fault)) publisher.fault(fault);
     if (provider === 'rpc' && isRpcFault(fault)) nodes.fault(fault);
     if (provider === 'explorer' && isExplorerFault(fault)) explorer.fault(() => fault);
@@ -101,6 +105,7 @@ export async function startSimulated(config: Config, opened: Closings): Promise<
       venue: venue.url.href,
       ethereumNode: nodes.url(ETHEREUM_ID).href,
       solanaNode: solana.url.href,
+      chats: chats.roots,
     }),
     furnish: async (parts, baseUrl) => {
       await parts

@@ -28,7 +28,7 @@ import {
 import type { PrivateUrl } from './secret.ts';
 
 /** The surfaces that a process serves: of routes, of pages, and of tools (`mcp`). */
-const SURFACES = ['hosted', 'intelligence', 'mcp', 'web'] as const;
+const SURFACES = ['hosted', 'integrations', 'intelligence', 'mcp', 'web'] as const;
 export type SurfaceName = (typeof SURFACES)[number];
 
 /** The tiers of intelligence tokens. */
@@ -265,6 +265,21 @@ const MEMBERSHIPS = {
   ),
 } as const;
 
+const CHATS = {
+  EXHIBIT_SLACK_URL: optional(
+    WEB_URL,
+    'Where Slack is asked, in the place of its own hosts: a root, to which `/services/…` of ' +
+      'webhooks and `/api/…` of bots are appended.',
+    { unset: '`https://hooks.slack.com` and `https://slack.com`' },
+  ),
+  EXHIBIT_DISCORD_URL: optional(WEB_URL, 'Where Discord is asked: a root.', {
+    unset: '`https://discord.com`',
+  }),
+  EXHIBIT_TELEGRAM_URL: optional(WEB_URL, 'Where the Bot API of Telegram is asked: a root.', {
+    unset: '`https://api.telegram.org`',
+  }),
+} as const;
+
 const LIMITS = {
   EXHIBIT_LIVE_BUDGET_S: withInitial(
     '20',
@@ -309,6 +324,7 @@ export const GROUPS = {
   Sources: SOURCES,
   'Access and secrets': ACCESS,
   Memberships: MEMBERSHIPS,
+  Chats: CHATS,
   Limits: LIMITS,
   Simulation: SIMULATION,
 } as const;
@@ -321,6 +337,7 @@ export const SETTINGS = {
   ...SOURCES,
   ...ACCESS,
   ...MEMBERSHIPS,
+  ...CHATS,
   ...LIMITS,
   ...SIMULATION,
 } as const;

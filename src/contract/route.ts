@@ -16,7 +16,7 @@ import type { SectionRoutes, Sections } from './sections.ts';
 import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
 import { dataWriterOf } from './writer.ts';
 
-export type Surface = 'hosted' | 'intelligence' | 'web';
+export type Surface = 'hosted' | 'integrations' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /**
  * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session,

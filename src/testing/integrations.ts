@@ -1,9 +1,14 @@
 // Chats of the tests, as rows of the control store, and what waits for them.
 
+import type { ChatTarget } from '../ports/chat/chat-platforms.ts';
 import type { DispatchKind, NewDispatch } from '../ports/chat/dispatches.ts';
+import { chatPlatforms } from '../sources/chat/platforms.ts';
+import { deliveryTable } from '../stores/control/deliveries.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { flagsToldTable } from '../stores/control/flags-told.ts';
+import { integrationTable } from '../stores/control/integrations.ts';
 import { appendDispatches } from '../stores/control/outbox.ts';
+import type { StartedChats } from '../world/chat-api.ts';
 import { STILL_NOW } from './clock.ts';
 
 /** A dispatch to `mem_1` that is about a wallet. */
@@ -81,5 +86,34 @@ export async function messagesFor(database: Database, id: string): Promise<unkno
 
 /** Up to which flag the chats were told, over a control store of the tests. */
 export function flagsToldIn(database: Database) {
-  return flagsToldTable(database, { simulated: false, nowMs: () => STILL_NOW * 1_000 });
+  return flagsToldTable(database, CONTEXT);
+}
+
+const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
+
+/** The queues as a process holds them. */
+export function deliveriesIn(database: Database, holder: string) {
+  return deliveryTable(database, holder, CONTEXT);
+}
+
+/** The integrations over a control store of the tests. */
+export function integrationsIn(database: Database) {
+  return integrationTable(database, CONTEXT);
+}
+
+/** The platforms as the stand-ins serve them. */
+export function chatsAt({ slack, discord, telegram }: StartedChats['roots']) {
+  const roots = {
+    slack_hooks: new URL(slack),
+    slack_api: new URL(slack),
+    discord: new URL(discord),
+    telegram: new URL(telegram),
+  };
+  return chatPlatforms({ roots, simulated: false, now: () => STILL_NOW });
+}
+
+/** What an integration of the tests posts with: its number stands in the id of the webhook. */
+export function targetNamed(id: string): ChatTarget {
+  const webhook_id = id.replaceAll(/\D/g, '').padStart(18, '900000000000000000');
+  return { platform: 'discord', webhook_id, webhook_token: 'd'.repeat(68) };
 }

@@ -4,9 +4,12 @@
 import { afterEach, expect } from 'vitest';
 import { createGate } from '../access/gate.ts';
 import { mountedPage } from '../compose/documents.ts';
+import { deskOf, integrations } from '../compose/features/integrations.ts';
 import { members as membersFeature } from '../compose/features/members.ts';
+import { handlerOf } from '../compose/list.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
+import type { Mounted } from '../transport/mounted.ts';
 import type { FreshStore } from './control-store.ts';
 import { gatedRoute } from './gated-route.ts';
 import { membersIn, WEBHOOK_SECRET } from './members.ts';
@@ -19,6 +22,7 @@ export const MINE = 'mem_mine';
 export const THEIRS = 'mem_theirs';
 /** The code of a purchase. */
 export const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
+const BASE = 'https://exhibit.example';
 const FORM = 'application/x-www-form-urlencoded';
 
 const apps: { close: () => Promise<unknown> }[] = [];
@@ -26,10 +30,51 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
+const FACTS = { simulated: false, version: '0.0.0', links: [] };
+
+function mountedOver(given: object): Mounted[] {
+  const pages = [...membersFeature.pages, ...integrations.pages];
+  return [
+    ...pages.map((page) => mountedPage(page, given, FACTS)),
+    ...integrations.routes.map(({ route }) => {
+      return { route, handle: handlerOf(route.name, given) };
+    }),
+    gatedRoute,
+  ];
+}
+
+async function listening(
+  made: ReturnType<typeof membersIn>,
+  given: object,
+  now: () => number,
+): Promise<string> {
+  const quiet = () => undefined;
+  const app = createHttp({
+    mounted: mountedOver(given),
+    gate: createGate({ ...made, durable: true }, now),
+    sessions: made.browsers,
+    refusalPage: ({ code }) => `<h1>${code}</h1>`,
+    meters: createMeters([]),
+    log: { info: quiet, warn: quiet, error: quiet },
+    now,
+    budgetMs: 1_000,
+    trustProxy: false,
+  });
+  apps.push(app);
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
 type Headers = { readonly [name: string]: string };
 
-/** Serves two memberships of the Analyst plan, asked by the fetch of a test; closes after it. */
-export async function serveMembers(fresh: FreshStore, ask: typeof fetch) {
+/** Where nothing listens: a chat that is asked there is not reached. */
+const NOWHERE = 'http://127.0.0.1:9/';
+const NO_CHATS = { slack: NOWHERE, discord: NOWHERE, telegram: NOWHERE };
+
+/**
+ * Serves two memberships of the Analyst plan, asked by the fetch of a test; closes after it. Their
+ * chats are at the roots that are given.
+ */
+export async function serveMembers(fresh: FreshStore, ask: typeof fetch, chatRoots = NO_CHATS) {
   const store = fresh();
   const asked: string[] = [];
   const database = {
@@ -45,22 +90,10 @@ export async function serveMembers(fresh: FreshStore, ask: typeof fetch) {
   for (const membership_id of [MINE, THEIRS]) {
     await made.memberships.record({ membership_id, plan: 'analyst', status: 'active', at });
   }
-  const given = { members: made.members, service: { base: () => 'https://exhibit.example' } };
-  const facts = { simulated: false, version: '0.0.0', links: [] };
-  const quiet = () => undefined;
-  const app = createHttp({
-    mounted: [...membersFeature.pages.map((page) => mountedPage(page, given, facts)), gatedRoute],
-    gate: createGate({ ...made, durable: true }, now),
-    sessions: made.browsers,
-    refusalPage: ({ code }) => `<h1>${code}</h1>`,
-    meters: createMeters([]),
-    log: { info: quiet, warn: quiet, error: quiet },
-    now,
-    budgetMs: 1_000,
-    trustProxy: false,
-  });
-  apps.push(app);
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const context = { simulated: false, nowMs: () => at * 1_000 };
+  const chats = deskOf({ database, context, secrets: made.secrets }, chatRoots, BASE);
+  const given = { members: made.members, chats, service: { base: () => BASE } };
+  const origin = await listening(made, given, now);
   const send = async (method: string, path: string, headers: Headers = {}, body?: string) => {
     const sent = { method, headers, redirect: 'manual' as const };
     const reply = await ask(origin + path, body === undefined ? sent : { ...sent, body });
@@ -93,7 +126,48 @@ export async function serveMembers(fresh: FreshStore, ask: typeof fetch) {
   const later = (seconds: number) => {
     at += seconds;
   };
-  return { ...made, store, asked, origin, send, post, linkOf, browser, use, later, now };
+  const ofKey = { send, key: async (id: string) => (await (await browser(id)).key('Chats')).text };
+  return {
+    ...made,
+    store,
+    asked,
+    origin,
+    send,
+    post,
+    linkOf,
+    browser,
+    use,
+    later,
+    now,
+    chats,
+    member: (id = MINE) => memberOf(ofKey, id),
+  };
+}
+
+type OfKey = {
+  readonly send: (method: string, path: string, headers: Headers, body?: string) => Promise<Sent>;
+  readonly key: (id: string) => Promise<string>;
+};
+type Sent = { readonly status: number; readonly text: string };
+
+/** Whoever sends a key of a membership: what it is answered, and what that says as JSON. */
+async function memberOf({ send, key }: OfKey, id: string) {
+  const authorization = `Bearer ${await key(id)}`;
+  return async (method: string, path: string, body?: object) => {
+    const headers = { authorization };
+    const asked =
+      body === undefined
+        ? send(method, path, headers)
+        : send(
+            method,
+            path,
+            { ...headers, 'content-type': 'application/json' },
+            JSON.stringify(body),
+          );
+    const { status, text } = await asked;
+    const said: unknown = JSON.parse(text === '' ? 'null' : text);
+    return { status, said: Object(said) as { readonly [field: string]: unknown }, text };
+  };
 }
 
 type Served = Awaited<ReturnType<typeof serveMembers>>;

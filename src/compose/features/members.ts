@@ -41,6 +41,7 @@ import type { PlanOf } from '../../ports/access/payment-store.ts';
 import { accessLog } from '../../stores/control/access-changes.ts';
 import { paymentTable } from '../../stores/control/payments.ts';
 import { signInTable } from '../../stores/control/sign-ins.ts';
+import { baseOf } from '../base-url.ts';
 import { nowS } from '../clock.ts';
 import {
   type Base,
@@ -157,9 +158,4 @@ function planOfIn({ payments }: Config): PlanOf {
     const [plan = null] = present([plans.get(plan_id), plans.get(product_id)]);
     return plan;
   };
-}
-
-/** Where browsers find the service, as far as a command can know. */
-function baseOf({ publicUrl, listen: { host, port } }: Config): string {
-  return publicUrl === null ? `http://${host}:${port}` : publicUrl;
 }

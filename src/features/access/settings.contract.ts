@@ -100,12 +100,21 @@ export type ShownKey = {
   readonly replaced_at: UnixSeconds | null;
 };
 
+type ChangeWord =
+  | 'key_created'
+  | 'key_replaced'
+  | 'key_revoked'
+  | 'signed_in'
+  | 'signed_out'
+  | 'integration_connected'
+  | 'integration_removed';
+
 /** A change as it is listed. */
 export type SettingsChange = {
   readonly id: number;
   readonly at: UnixSeconds;
   readonly by_whom: 'operator' | 'member';
-  readonly change: 'key_created' | 'key_replaced' | 'key_revoked' | 'signed_in' | 'signed_out';
+  readonly change: ChangeWord;
   readonly subject: string | null;
 };
 

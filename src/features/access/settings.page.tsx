@@ -113,6 +113,10 @@ function Membership({ shown: { member, today } }: { shown: Shown }) {
             </>
           )}
         </dd>
+        <dt>Chats</dt>
+        <dd>
+          <a href="/settings/integrations">Where you are told of what happens</a>
+        </dd>
       </dl>
       <p>
         <a href="/screens">Records of screens</a>
@@ -287,7 +291,14 @@ const WORDS: { readonly [K in Change['change']]: string } = {
   key_revoked: 'Key revoked',
   signed_in: 'Signed in',
   signed_out: 'Signed out',
+  integration_connected: 'Chat connected',
+  integration_removed: 'Chat removed',
 };
+
+/** Of a key its first characters alone are known. */
+function shownSubject(change: Change['change'], subject: string): string {
+  return change.startsWith('key_') ? `${subject}…` : subject;
+}
 
 function Changes({ changes: { read, whole } }: { changes: Shown['changes'] }) {
   return (
@@ -303,7 +314,7 @@ function Changes({ changes: { read, whole } }: { changes: Shown['changes'] }) {
               <tr>
                 <th scope="col">When</th>
                 <th scope="col">What</th>
-                <th scope="col">Key</th>
+                <th scope="col">Which</th>
                 <th scope="col">By</th>
               </tr>
             </thead>
@@ -312,7 +323,9 @@ function Changes({ changes: { read, whole } }: { changes: Shown['changes'] }) {
                 <tr key={id}>
                   <td class="whole">{momentText(at)}</td>
                   <td class="whole">{WORDS[change]}</td>
-                  <td class="whole">{subject === null ? '–' : <code>{subject}…</code>}</td>
+                  <td class="whole">
+                    {subject === null ? '–' : <code>{shownSubject(change, subject)}</code>}
+                  </td>
                   <td class="whole">{by_whom === 'member' ? 'you' : 'the operator'}</td>
                 </tr>
               ))}

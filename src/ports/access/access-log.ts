@@ -9,12 +9,21 @@ export type AccessLogPort = 'access_log';
 /** Who changed something: an operator by a command, or a member in the settings. */
 export type Actor = 'operator' | 'member';
 
-/** One change. `subject` is a key's prefix, where it is about a key. */
+type ChangeWord =
+  | 'key_created'
+  | 'key_replaced'
+  | 'key_revoked'
+  | 'signed_in'
+  | 'signed_out'
+  | 'integration_connected'
+  | 'integration_removed';
+
+/** One change. `subject` is a key's prefix, or a platform and the id of an integration. */
 export type AccessChange = {
   readonly id: number;
   readonly at: UnixSeconds;
   readonly by_whom: Actor;
-  readonly change: 'key_created' | 'key_replaced' | 'key_revoked' | 'signed_in' | 'signed_out';
+  readonly change: ChangeWord;
   readonly subject: string | null;
 };
 

@@ -7,8 +7,13 @@ import type { UnixSeconds } from '../../chain/time.ts';
 export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
 export type DispatchKind = (typeof DISPATCH_KINDS)[number];
 
-/** Dispatches that may be appended at once, facts that one may tell, characters of a key. */
-export const DISPATCH_LIMITS = { atOnce: 1_000, facts: 20, keyChars: 200 } as const;
+/** Dispatches that may be appended at once, facts that one may tell, characters of its texts. */
+export const DISPATCH_LIMITS = {
+  atOnce: 1_000,
+  facts: 20,
+  keyChars: 200,
+  caveatChars: 600,
+} as const;
 
 /** What is told, in plain text without markup: each platform's own is escaped where it is sent. */
 export type DispatchMessage = {

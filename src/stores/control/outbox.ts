@@ -30,6 +30,7 @@ export async function appendForAll(
   for (const { key, message } of dispatches) {
     if (key.length > DISPATCH_LIMITS.keyChars) throw new Error('a key of a dispatch is too long');
     if (message.facts.length > DISPATCH_LIMITS.facts) throw new Error('too many facts');
+    if (message.caveat.length > DISPATCH_LIMITS.caveatChars) throw new Error('too long a caveat');
     if (!/^\/(?![/\\])/.test(message.path)) throw new Error('a page of another service');
   }
   if (dispatches.length > DISPATCH_LIMITS.atOnce) throw new Error(`${dispatches.length} at once`);

@@ -1,0 +1,8 @@
+// Answers one question: where is the service found, as far as is known before it listens?
+
+import type { Config } from '../config.ts';
+
+/** Where browsers find the service, as far as a command can know. */
+export function baseOf({ publicUrl, listen: { host, port } }: Config): string {
+  return publicUrl === null ? `http://${host}:${port}` : publicUrl;
+}

@@ -1,0 +1,60 @@
+// Answers one question: which platform is told by a target, and in whose words does it answer?
+
+import { read } from '../../evidence/reading.ts';
+import type {
+  ChatPlatform,
+  ChatPlatforms,
+  ChatPost,
+  ChatTarget,
+  PostEnd,
+  TargetFacts,
+} from '../../ports/chat/chat-platforms.ts';
+import { factsOfDiscord, postToDiscord } from './discord.ts';
+import { type ChatRoots, reached } from './exchange.ts';
+import { factsOfSlack, postToSlack } from './slack.ts';
+import { factsOfTelegram, postToTelegram } from './telegram.ts';
+
+/** What the platforms are called. */
+const TITLES: { readonly [P in ChatPlatform]: string } = {
+  slack: 'Slack',
+  discord: 'Discord',
+  telegram: 'Telegram',
+};
+
+type Options = {
+  readonly roots: ChatRoots;
+  readonly simulated: boolean;
+  readonly now: () => number;
+};
+
+/** The platforms at their roots. */
+export function chatPlatforms({ roots, simulated, now }: Options): ChatPlatforms {
+  const told = <T>({ platform }: ChatTarget, ask: () => Promise<T>) =>
+    reached(TITLES[platform], async () => {
+      const value = await ask();
+      const name = TITLES[platform];
+      const source = { name, url: 'chat:', as_of: now(), kind: 'observation', simulated } as const;
+      return read(value, { port: 'chat_platforms', source });
+    });
+  return {
+    verify: (target, signal) => told(target, () => factsOf(target, roots, signal)),
+    post: (target, post, signal) => told(target, () => posted(target, post, roots, signal)),
+  };
+}
+
+function factsOf(target: ChatTarget, roots: ChatRoots, signal: AbortSignal): Promise<TargetFacts> {
+  if (target.platform === 'slack') return factsOfSlack(target, roots, signal);
+  if (target.platform === 'discord') return factsOfDiscord(target, roots, signal);
+  return factsOfTelegram(target, roots, signal);
+}
+
+function posted(
+  target: ChatTarget,
+  post: ChatPost,
+  roots: ChatRoots,
+  signal: AbortSignal,
+): Promise<PostEnd> {
+  if (target.platform === 'slack') return postToSlack(target, post, roots, signal);
+  if (target.platform === 'discord') return postToDiscord(target, post, roots, signal);
+  return postToTelegram(target, post, roots, signal);
+}

@@ -1,0 +1,135 @@
+// Answers one question: how is Telegram told, by a bot?
+// In its HTML, where three characters alone are escaped. A group that became a supergroup has
+// another id, which its refusal names.
+
+import { z } from 'zod';
+import { present } from '../../evidence/measure.ts';
+import type {
+  ChatPost,
+  ChatTarget,
+  PostEnd,
+  TargetFacts,
+} from '../../ports/chat/chat-platforms.ts';
+import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
+import { laidOut, oneLine } from './layout.ts';
+
+type Telegram = Extract<ChatTarget, { platform: 'telegram' }>;
+
+/** A message takes 4,096 characters as they are shown; title, link and foot have the rest. */
+const UNITS_MAX = 3_600;
+
+const ESCAPES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (one) => String(ESCAPES[one]));
+}
+
+/** What is posted. */
+export function telegramMessage(chatId: string, post: ChatPost) {
+  const { title, facts, caveat, foot } = laidOut(post, { unitsMax: UNITS_MAX, escaped });
+  const link = `<a href="${escaped(post.link)}">Open the page</a>`;
+  const text = [`<b>${title}</b>`, facts, `<i>${caveat}</i>`, link, foot]
+    .filter((part) => part !== '')
+    .join('\n\n');
+  return {
+    chat_id: chatId,
+    text,
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  };
+}
+
+const ok = z.object({ ok: z.literal(true) });
+const failed = z.object({
+  ok: z.literal(false),
+  error_code: z.number().int(),
+  description: z.string(),
+  parameters: z
+    .object({
+      retry_after: z.number().nonnegative().optional(),
+      migrate_to_chat_id: z.number().int().optional(),
+    })
+    .optional(),
+});
+const chat = z.object({
+  ok: z.literal(true),
+  result: z.object({ title: z.string().optional(), username: z.string().optional() }),
+});
+const bot = z.object({ ok: z.literal(true), result: z.object({ username: z.string() }) });
+
+/** A chat that is not there, or from which the bot was put out. */
+const NO_CHAT =
+  /chat not found|chat_id is empty|group chat was deactivated|not enough rights|PEER_ID/i;
+
+function endOf(answer: ChatAnswer): PostEnd {
+  const error = failed.safeParse(answer.json);
+  if (!error.success || answer.status >= 500) return unexpected(answer);
+  const { error_code: code, description, parameters } = error.data;
+  const fault = `said ${code}: ${oneLine(description, FAULT_CHARS_MAX)}`;
+  if (code === 429) {
+    const wait = parameters?.retry_after;
+    return later(fault, wait === undefined ? answer.retry_after_s : wait);
+  }
+  const moved = parameters?.migrate_to_chat_id;
+  if (moved !== undefined) return { outcome: 'moved', chat_id: String(moved) };
+  if (code === 401 || code === 403 || code === 404) return { outcome: 'broken', fault };
+  if (code !== 400) return unexpected(answer);
+  return { outcome: NO_CHAT.test(description) ? 'broken' : 'refused', fault };
+}
+
+const FAULT_CHARS_MAX = 100;
+
+function called(
+  method: string,
+  { bot_token }: Telegram,
+  { telegram: root }: ChatRoots,
+  body: object,
+  signal: AbortSignal,
+): Promise<ChatAnswer> {
+  return chatCall({ root, path: [`bot${bot_token}`, method], body, signal });
+}
+
+/** Posts one message. */
+export async function postToTelegram(
+  target: Telegram,
+  post: ChatPost,
+  roots: ChatRoots,
+  signal: AbortSignal,
+): Promise<PostEnd> {
+  const body = telegramMessage(target.chat_id, post);
+  const answer = await called('sendMessage', target, roots, body, signal);
+  const isTaken = answer.status === 200 && ok.safeParse(answer.json).success;
+  return isTaken ? { outcome: 'taken' } : endOf(answer);
+}
+
+/** What a bot and its chat are called. */
+export async function factsOfTelegram(
+  target: Telegram,
+  roots: ChatRoots,
+  signal: AbortSignal,
+): Promise<TargetFacts> {
+  const known = await called('getMe', target, roots, {}, signal);
+  const who = bot.safeParse(known.json);
+  if (!who.success) return notFacts(known);
+  const answer = await called('getChat', target, roots, { chat_id: target.chat_id }, signal);
+  const where = chat.safeParse(answer.json);
+  if (!where.success) return notFacts(answer);
+  const { title, username } = where.data.result;
+  const [name] = present([title, username, target.chat_id]);
+  const place = `${name}, as ${who.data.result.username}`;
+  return { outcome: 'verified', place: oneLine(place, PLACE_CHARS_MAX) };
+}
+
+function notFacts(answer: ChatAnswer): TargetFacts {
+  const end = endOf(answer);
+  return end.outcome === 'broken' || end.outcome === 'later'
+    ? end
+    : later('did not say which chat it is', null);
+}
+
+const PLACE_CHARS_MAX = 120;

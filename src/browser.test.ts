@@ -21,6 +21,7 @@ import { memoryRugFlags } from './testing/memory/rug-flags.ts';
 import { memoryWalletLaunches } from './testing/memory/wallet-launches.ts';
 import { entryOf } from './testing/planted-worlds.ts';
 import { rugFlagOf, SCORED } from './testing/rug-worlds.ts';
+import { TEST_SERVICE } from './testing/service.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
 
@@ -78,7 +79,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
           simulated: true,
           now: () => 1_790_000_000,
         }),
-        service: { base: () => base, simulated: true },
+        service: { ...TEST_SERVICE, base: () => base, simulated: true },
         members: { plans: [], signIn: {}, settings: {} },
         rugFlags: memoryRugFlags({
           chains: [SCORED],

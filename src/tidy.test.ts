@@ -34,6 +34,7 @@ const SOURCES = 'src/sources/';
 const STORES = 'src/stores/';
 const FEATURES = 'src/features/';
 const COMMAND = 'src/command/';
+const DOSSIER = 'src/features/dossier/';
 const MCP = 'src/mcp/';
 const CLIENT = 'src/client/';
 const CONFIG = ['src/config.ts', 'src/config/'];
@@ -56,6 +57,7 @@ const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
   screening: ['tables'],
   entities: ['deposits', 'history', 'tables'],
   exchanges: ['deposits', 'history', 'tables'],
+  dossier: [],
   'flag-stream': [],
   forensics: ['deployers', 'history', 'sanctions', 'tables'],
   partner: [],
@@ -72,9 +74,10 @@ const ARROWS: readonly Arrows[] = [
   { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
   { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
   { of: PORTS, may: BELOW, outside: [] },
-  // A scan and a record hold the answers of other routes.
+  // A scan, a record and a dossier hold the answers of other routes.
   { of: 'src/features/partner/*.contract.ts', ...OF_OTHERS },
   { of: 'src/features/records/*.contract.ts', ...OF_OTHERS },
+  { of: DOSSIER, may: [...OF_OTHERS.may, 'src/pages/'], outside: ['preact', 'zod'] },
   { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
   // Browsers and the payment platform are told from forgeries before they are answered.
   { of: 'src/features/access/*.route.ts', may: [CONTRACT, PORTS, ACCESS, ...BELOW], outside: [] },

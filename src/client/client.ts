@@ -201,7 +201,7 @@ const FAILED = {
 } as const;
 
 function secretFor(access: AccessRule, { key, token }: Settings): string | null {
-  if (access === 'open' || access === 'session') return null;
+  if (access === 'open' || access === 'visitor' || access === 'session') return null;
   return access === 'bearer' ? token : key;
 }
 

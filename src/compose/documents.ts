@@ -2,7 +2,6 @@
 // The public port shows the state of the inside to an operator's token only.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { formatIsoDate } from '../chain/time.ts';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/any-route.ts';
 import { HTML_TYPE, html, text } from '../contract/media.ts';
@@ -10,13 +9,14 @@ import { openapiDocument } from '../contract/openapi.ts';
 import { plainRoute } from '../contract/route.ts';
 import { written } from '../evidence/measure.ts';
 import { guidePage } from '../pages/guide.tsx';
+import { homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
 import { renderMarkdown } from '../pages/markdown.ts';
-import { overviewPage, type SourceLine } from '../pages/overview.tsx';
 import { referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
 import type { Meters } from '../transport/metrics.ts';
 import type { AnyHandler, Mounted } from '../transport/mounted.ts';
+import { SIMULATED_EXAMPLES } from './examples.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';
 import { type Guide, guideLink, servedGuides } from './guides.ts';
@@ -56,13 +56,35 @@ const PAGES: readonly Page<never>[] = (FEATURES as readonly AnyFeature[]).flatMa
 
 const GUIDES = servedGuides();
 
+/** What people look for first, in that order; what is not named here comes behind it. */
+const NAVIGATION = [
+  '/',
+  '/leaderboard',
+  '/receipts',
+  '/registry/sanctions',
+  '/registry/bridges',
+  '/entities/calibration',
+  '/status',
+  '/pricing',
+  '/docs/start',
+  '/docs',
+];
+
 /** The pages that a person may open, with their names in the navigation. */
-export const LINKS: PageFacts['links'] = [
-  { path: '/', link: 'Overview' },
+export const LINKS: PageFacts['links'] = inOrder([
+  { path: '/', link: 'Home' },
   ...PAGES.flatMap(({ route: { path }, link }) => (link === null ? [] : [{ path, link }])),
   ...GUIDES.slice(0, 1).map(({ path }) => ({ path: `/docs/${path}`, link: 'Guides' })),
-  { path: '/docs', link: 'API reference' },
-];
+  { path: '/docs', link: 'API' },
+]);
+
+function inOrder(links: PageFacts['links']): PageFacts['links'] {
+  const rankOf = ({ path }: { readonly path: string }) => {
+    const at = NAVIGATION.indexOf(path);
+    return at === -1 ? NAVIGATION.length : at;
+  };
+  return [...links].sort((one, other) => rankOf(one) - rankOf(other));
+}
 
 /** What every page of this deployment says. */
 export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): PageFacts {
@@ -71,11 +93,11 @@ export function pageFacts({ simulate: simulated }: Pick<Config, 'simulate'>): Pa
 
 const DOCUMENT = { surface: 'web', method: 'GET', access: 'open' } as const;
 
-const overview = plainRoute({
+const home = plainRoute({
   ...DOCUMENT,
-  name: 'overview_page',
+  name: 'home_page',
   path: '/',
-  summary: 'What is served here, and what each part of it rests on.',
+  summary: 'Where an address is searched for, and what is to be had here.',
   responses: { 200: html() },
 });
 
@@ -94,10 +116,7 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
     fixed('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
     fixed('reference_page', '/docs', HTML_TYPE, reference),
     fixed('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
-    {
-      route: overview,
-      handle: async () => overview.reply(200, overviewPage(facts, await sourceLines(sources))),
-    },
+    { route: home, handle: async () => home.reply(200, await homeOf(facts, sources)) },
     ...PAGES.map((page) => mountedPage(page, given, facts)),
     ...guideDocuments(facts),
     fixed('llms_txt', '/llms.txt', TEXT, () => llmsText(base())),
@@ -153,18 +172,14 @@ function fixed(name: string, path: string, type: string, make: () => string): Mo
   return { route, handle: async () => route.reply(200, make()) };
 }
 
-async function sourceLines(sources: readonly DatedSource[]): Promise<SourceLine[]> {
-  const lines = sources.map(async ({ facts, age }) => {
-    const { state, as_of, reason } = await age();
-    return {
-      name: facts.title,
-      state,
-      as_of: as_of === null ? '–' : formatIsoDate(as_of),
-      says: reason === null || state === 'per_answer' ? facts.says : reason,
-    };
-  });
-  return Promise.all(lines);
+async function homeOf(facts: PageFacts, sources: readonly DatedSource[]): Promise<string> {
+  const ages = await Promise.all(sources.map(({ age }) => age()));
+  const silent = ages.filter(({ state }) => state !== 'fresh' && state !== 'per_answer').length;
+  const examples = facts.simulated ? SIMULATED_EXAMPLES : NO_EXAMPLES;
+  return homePage(facts, { all: ages.length, silent }, examples);
 }
+
+const NO_EXAMPLES: typeof SIMULATED_EXAMPLES = [];
 
 function once(make: () => string): () => string {
   let made: string | null = null;

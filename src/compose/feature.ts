@@ -2,11 +2,13 @@
 // The compiler refuses a contract without its handler, a handler under another contract, a port
 // without its freshness, a command without its services, and a list that lacks a port.
 
+import type { PageReading } from '../access/page-reading.ts';
 import type { Secrets } from '../access/secret.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Command } from '../command/command.ts';
 import type { Config, Configured } from '../config.ts';
 import type { AnyRoute } from '../contract/any-route.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { LongRoute } from '../contract/long.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute, Handler, PlainHandler } from '../contract/route.ts';
 import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
@@ -21,6 +23,7 @@ import type {
   SourceFreshness,
   StreamingFacts,
 } from '../features/health/health.route.ts';
+import type { SourceWords } from '../features/health/status-page.contract.ts';
 import type { IntegrationDesk } from '../features/integrations/desk.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
@@ -86,6 +89,7 @@ export type Service = {
   /** Seconds since a chain's newest held block from which on it carries no negative. */
   readonly tipMaxAgeS: number;
   readonly routes: readonly AnyRoute[];
+  readonly sources: readonly SourceWords[];
   readonly freshness: () => Promise<{ readonly [tag: string]: SourceFreshness }>;
   /** How each chain is followed, as its follower told last. */
   readonly followers: FollowReports['all'];
@@ -104,6 +108,8 @@ export type Members = {
   readonly signIn: SignInDesk;
   readonly settings: Omit<SettingsDesk, 'base'>;
   readonly plans: readonly ShownPlan[];
+  /** Whether a page may have outside sources read for a caller. */
+  readonly reading: (caller: Caller) => Promise<PageReading>;
 };
 
 type Contract = AnyEvidenceRoute | AnyPlainRoute;

@@ -13,6 +13,7 @@ import {
 import { access } from './features/access.ts';
 import { bridges } from './features/bridges.ts';
 import { deployers } from './features/deployers.ts';
+import { dossier } from './features/dossier.ts';
 import { entities } from './features/entities.ts';
 import { exchanges } from './features/exchanges.ts';
 import { flagStream } from './features/flag-stream.ts';
@@ -33,6 +34,7 @@ import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
 
 export const FEATURES = featureList([
+  dossier,
   screening,
   access,
   tables,

@@ -195,6 +195,7 @@ function serviceOf(
     anonymous: config.intelligence.allowAnonymous,
     tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S,
     routes,
+    sources: sources.map(({ facts }) => facts),
     freshness: () => freshnessOf(sources),
     followers,
     modelInForce,

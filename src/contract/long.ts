@@ -18,7 +18,7 @@ export type LongBounds = {
 };
 
 /** Work is somebody's: whoever began it, and nobody else, sees it. */
-type OwnedAccess = Exclude<AccessRule, 'open'>;
+type OwnedAccess = Exclude<AccessRule, 'open' | 'visitor'>;
 
 type LongSpec<N extends string, B extends z.ZodType, R extends z.ZodObject> = Omit<
   RouteFacts,

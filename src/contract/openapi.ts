@@ -211,6 +211,7 @@ const SECURITY: { readonly [rule in AccessRule]: Operation['security'] } = {
   bearer: [{ token: [] }],
   session: [{ session: [] }],
   operator: [{ operator: [] }],
+  visitor: [],
   open: [],
 };
 
@@ -291,7 +292,7 @@ function refusals(route: AnyRoute, charged: boolean): Operation['responses'] {
   if (charged) {
     codes.add('credential');
     codes.add('quota');
-  } else if (route.access !== 'open') codes.add('unauthorized');
+  } else if (route.access !== 'open' && route.access !== 'visitor') codes.add('unauthorized');
   if ('body' in route && route.body !== null) {
     codes.add('body_too_large');
     codes.add('wrong_content_type');

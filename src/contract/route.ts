@@ -20,8 +20,8 @@ export type Surface = 'hosted' | 'integrations' | 'intelligence' | 'web';
 export type Method = 'GET' | 'POST' | 'DELETE';
 /**
  * What a caller must hold: a plan or better, a partner key, a bearer token, a signed-in session,
- * the operator's token, or nothing. It alone says what guards a route; the surface and the kind of
- * the route do not.
+ * the operator's token, or nothing: `visitor` is open to all as `open` is, and told of a browser
+ * that is signed in. It alone says what guards a route; the surface and the kind do not.
  */
 export type AccessRule =
   | 'analyst'
@@ -31,6 +31,7 @@ export type AccessRule =
   | 'bearer'
   | 'session'
   | 'operator'
+  | 'visitor'
   | 'open';
 /**
  * Which MCP tool a route is, with the words a model reads. `null`: the route is no tool. A route

@@ -258,6 +258,22 @@ export const REASONS = {
       'nobody here.',
   },
   ...FLAG_REASONS,
+  page_of_nobody: {
+    sentence:
+      'Nobody is signed in here, and this is read from outside sources: it was not looked at.',
+    means: 'A page that anybody may open shows what is held, and asks no provider.',
+    next: 'Sign in and open the page again, or ask the route with a key.',
+  },
+  page_membership_inactive: {
+    sentence: 'The membership that is signed in is not active, so this was not looked at.',
+    means: 'Only an active membership has anything read from outside sources.',
+    next: 'See the plans, or sign in as another membership.',
+  },
+  page_allowance_spent: {
+    sentence: 'All {limit} requests of this UTC day are used, so this was not looked at.',
+    means: 'A page that is read from outside sources is a request of the membership’s allowance.',
+    next: 'Open the page again after midnight UTC.',
+  },
   sections_unanswered: {
     sentence: 'Each section was left without an answer. {sections}',
     means: 'Of the routes that a scan asks, each said why it could not answer.',

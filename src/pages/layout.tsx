@@ -43,6 +43,7 @@ function Layout({ title, current, simulated, version, links, children }: LayoutP
           <a class="mark" href="/">
             Exhibit
           </a>
+          {current !== '/' && <SearchInHeader />}
           <nav aria-label="Pages">
             {links.map(({ path, link }) => (
               <a key={path} href={path} {...(path === current ? { 'aria-current': 'page' } : {})}>
@@ -60,6 +61,31 @@ function Layout({ title, current, simulated, version, links, children }: LayoutP
         </footer>
       </body>
     </html>
+  );
+}
+
+function SearchInHeader() {
+  return (
+    <search>
+      <form class="seek" action="/search" method="get">
+        <label class="hidden" for="seek">
+          Search for an address
+        </label>
+        <input
+          id="seek"
+          name="q"
+          type="search"
+          required
+          maxLength={300}
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="Search for an address"
+        />
+        <button class="plain" type="submit">
+          Search
+        </button>
+      </form>
+    </search>
   );
 }
 

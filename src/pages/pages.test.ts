@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openapiDocument } from '../contract/openapi.ts';
 import { evidenceRoute, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
-import { overviewPage } from './overview.tsx';
+import { homePage } from './home.tsx';
 import { referencePage } from './reference.tsx';
 
 const route = evidenceRoute({
@@ -29,11 +29,11 @@ const openapi = openapiDocument([route], {
   description: 'What was observed.',
   serverUrl: 'http://127.0.0.1:8080',
 });
-const line = { name: 'List', state: 'stale', as_of: '2026-11-21', says: 'It can convict.' };
-const LINKS = [{ path: '/', link: 'Overview' }];
+const EXAMPLE = { address: '0x00000000219ab540356cbb839cbe05303d7705fa', says: 'An example' };
+const LINKS = [{ path: '/', link: 'Home' }];
 const factsOf = (simulated: boolean) => ({ simulated, version: '0.0.0', links: LINKS });
 const pages = (simulated: boolean) => [
-  overviewPage(factsOf(simulated), [line]),
+  homePage(factsOf(simulated), { all: 3, silent: 1 }, [EXAMPLE]),
   referencePage(factsOf(simulated), openapi),
 ];
 

@@ -1,5 +1,7 @@
 // Answers one question: how do the pages look. One sheet, served from our own address.
 
+import { DOSSIER_STYLE } from './style-dossier.ts';
+
 /** The style sheet of every page: light and dark, contrast of AA or better, no outside font. */
 export const STYLE = `
 :root {
@@ -172,4 +174,4 @@ pre.secret { user-select: all; font-size: 1.05rem; white-space: pre-wrap; overfl
 pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
 @media print { .record { font-size: 10pt; } .record section { break-inside: avoid; }
   .record pre { border: 1px solid var(--line); } }
-`;
+${DOSSIER_STYLE}`;

@@ -1,6 +1,7 @@
 // What do the pages of memberships rest on in a test: real stores, and a still clock to move.
 
 import { mintKey } from '../access/key.ts';
+import { pageReading } from '../access/page-reading.ts';
 import { PLANS } from '../access/plan.ts';
 import { deriveSecrets, hashesOf } from '../access/secret.ts';
 import { createSessions } from '../access/session.ts';
@@ -38,6 +39,7 @@ export function membersIn(database: Database, now: () => number) {
       sessions,
       mintKey: (holder) => mintKey(holder, secrets, now()),
     },
+    reading: pageReading(stores, false, now),
     plans: Object.values(PLANS).map((plan) => ({ ...plan, checkout: null })),
   };
   return { ...stores, browsers: sessions, signIn, secrets, members, warned };

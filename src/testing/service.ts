@@ -12,6 +12,7 @@ export const TEST_SERVICE: Service = {
   anonymous: true,
   tipMaxAgeS: 3_600,
   routes: [],
+  sources: [],
   freshness: async () => ({}),
   modelInForce: async () => unread('published_model', why('model_not_published')),
   ring: { report: () => null, filling: () => null },

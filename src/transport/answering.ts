@@ -134,7 +134,8 @@ type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => He
 const OPEN_JSON: Headers = { 'content-type': JSON_TYPE, 'cache-control': NO_STORE };
 
 function ownHeaders({ access }: Mounted['route']): HeadersOf {
-  const own: Headers = { 'cache-control': NO_STORE, vary: access === 'session' ? 'Cookie' : VARY };
+  const bySession = access === 'session' || access === 'visitor';
+  const own: Headers = { 'cache-control': NO_STORE, vary: bySession ? 'Cookie' : VARY };
   const json: Headers = { 'content-type': JSON_TYPE, ...own };
   return (declared) => (declared === null ? json : { ...own, ...declared });
 }

@@ -48,7 +48,8 @@ export function guardOf(route: Mounted['route'], guarding: Guarding): Guard {
 /** The guard of a stream: a browser sends its cookies with a WebSocket of whatever page. */
 export function guardOfStream(route: AnyStreamRoute, guarding: Guarding): Guard {
   const guard = guardOfRule(route, guarding, 'header_or_query');
-  return route.access === 'session' ? fromOwnPages(guard, guarding) : guard;
+  const byCookie = route.access === 'session' || route.access === 'visitor';
+  return byCookie ? fromOwnPages(guard, guarding) : guard;
 }
 
 function fromOwnPages(guard: Guard, { ownOrigin }: Guarding): Guard {
@@ -68,6 +69,8 @@ function guardOfRule({ name, access }: RouteFacts, guarding: Guarding, tokenIn: 
     case 'bearer':
       if (tokens === undefined) throw new Error(`${name} needs tokens`);
       return tokens === 'anonymous' ? () => ANYBODY : tokenGuard(tokens, tokenIn);
+    case 'visitor':
+      return sessions === undefined ? () => ANYBODY : visitorGuard(sessions);
     case 'session':
       if (sessions === undefined) throw new Error(`${name} needs sessions`);
       return sessionGuard(sessions);
@@ -111,6 +114,15 @@ function sessionGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
     const said = await authenticate(cookie);
     if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
     return closed(said, {});
+  };
+}
+
+// A browser whose session cannot be looked up is not taken for one that is not signed in.
+function visitorGuard({ authenticate }: Pick<Sessions, 'authenticate'>): Guard {
+  return async ({ cookie }) => {
+    const said = await authenticate(cookie);
+    if (said.outcome === 'opens') return { kind: 'uncharged', caller: said.caller };
+    return said.outcome === 'unreachable' ? closed(said, {}) : ANYBODY;
   };
 }
 

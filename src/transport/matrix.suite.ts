@@ -22,6 +22,7 @@ export const RULES: {
   partner: { refused: 402, right: 'partner', less: 'enterprise', caller: 'partner', charged: true },
   bearer: { refused: 401, right: 'token', less: 'enterprise', caller: 'token', charged: false },
   session: { refused: 401, right: 'session', less: 'ended', caller: 'session', charged: false },
+  visitor: { refused: null, right: 'session', less: 'ended', caller: 'session', charged: false },
   operator: { refused: 401, right: 'operator', less: 'token', caller: 'operator', charged: false },
   open: { refused: null, right: 'nobody', less: 'nobody', caller: 'nobody', charged: false },
 };

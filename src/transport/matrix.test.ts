@@ -40,7 +40,8 @@ const PAIRS = SURFACES.flatMap((surface) => ACCESS.map((access) => ({ surface, a
 const STREAMS = PAIRS.map(streamOf);
 // Work is somebody's: none can be declared open.
 const WORKS = PAIRS.flatMap(({ surface, access }) => {
-  return access === 'open' ? [] : [{ surface, access, long: longOf(surface, access) }];
+  if (access === 'open' || access === 'visitor') return [];
+  return [{ surface, access, long: longOf(surface, access) }];
 });
 const DOCUMENT = openapiDocument(
   [
@@ -74,7 +75,7 @@ function streamOf({ surface, access }: (typeof PAIRS)[number]) {
 
 const NOTHING: StreamSource<never> = { next: () => 'end', onMore: () => undefined };
 
-function longOf(surface: Surface, access: Exclude<AccessRule, 'open'>) {
+function longOf(surface: Surface, access: Exclude<AccessRule, 'open' | 'visitor'>) {
   const { name, path, summary } = factsOf('long', surface, access);
   const shape = z.strictObject({ of: z.int() });
   const bounds = { runningMax: 9, keptMax: 9, deadlineMs: 9_000 };

@@ -76,7 +76,7 @@ export const entities = feature({
     const { transferHistory } = held.ports;
     const { exchangeLabels } = ports;
     const { chainFacts } = facts.ports;
-    const asked = portsOf({
+    const asked = entityPortsOf({
       entityTies,
       contractCreations,
       exchangeLabels,
@@ -109,7 +109,9 @@ export const entities = feature({
     };
   },
   routes: [
-    served(walletEntity, (given: Given) => walletEntityHandler(portsOf(given), given.service)),
+    served(walletEntity, (given: Given) =>
+      walletEntityHandler(entityPortsOf(given), given.service),
+    ),
   ],
   ports: {
     entityClusters: {
@@ -143,7 +145,8 @@ export const entities = feature({
   ],
 });
 
-function portsOf(given: Omit<Given, 'service'>): EntityPorts {
+/** The ports of entities, as their engines name them. */
+export function entityPortsOf(given: Omit<Given, 'service'>): EntityPorts {
   return {
     store: given.entityTies,
     creations: given.contractCreations,

@@ -1,8 +1,13 @@
 // What the service is, and how old each of its sources: `/health`.
 
+import { Refusal } from '../../contract/refusals.ts';
 import { health as healthContract } from '../../features/health/health.contract.ts';
 import { healthHandler } from '../../features/health/health.route.ts';
-import { feature, type Service, served } from '../feature.ts';
+import { statusHtml } from '../../features/health/status.page.tsx';
+import { statusPage } from '../../features/health/status-page.contract.ts';
+import { feature, type Service, served, shownPage } from '../feature.ts';
+
+type Given = { readonly service: Service };
 
 export const health = feature({
   name: 'health',
@@ -16,7 +21,16 @@ export const health = feature({
     },
   ],
   ports: {},
-  routes: [
-    served(healthContract, ({ service }: { readonly service: Service }) => healthHandler(service)),
+  routes: [served(healthContract, ({ service }: Given) => healthHandler(service))],
+  pages: [
+    shownPage(statusPage, 'Status', ({ service }: Given, facts) => {
+      const ask = healthHandler(service);
+      return async (input, asked, caller) => {
+        const said = await ask(input, asked, caller);
+        if (said instanceof Refusal) return said;
+        const shown = healthContract.responses[200].parse(said.body);
+        return statusPage.reply(200, statusHtml(facts, shown, service.sources, asked.now()));
+      };
+    }),
   ],
 });

@@ -1,5 +1,6 @@
 // Memberships as people meet them: purchases, signing in, settings and plans.
 
+import { pageReading } from '../../access/page-reading.ts';
 import { PLANS } from '../../access/plan.ts';
 import { hashesOf } from '../../access/secret.ts';
 import { createSignIn } from '../../access/sign-in.ts';
@@ -82,6 +83,7 @@ export const members = feature({
         sessions,
         mintKey: services.mintKey,
       },
+      reading: pageReading({ memberships: services.memberships, quota }, config.simulate, nowS),
       plans: Object.values(PLANS).map((plan) => {
         const sold = config.payments.checkouts.find(({ word }) => word === plan.name);
         return { ...plan, checkout: sold === undefined ? null : sold.url };

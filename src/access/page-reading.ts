@@ -1,0 +1,66 @@
+// Answers one question: may a page have outside sources read for whoever opens it, and who pays?
+// What is held is free to look at. What asks a provider is a request of a membership's allowance,
+// charged as its keys are; where the outside is made up, it costs nobody anything.
+
+import type { UnixSeconds } from '../chain/time.ts';
+import type { Caller } from '../contract/caller.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { Unread } from '../evidence/reading.ts';
+import { type Why, why } from '../evidence/reasons.ts';
+import type { MembershipStore } from '../ports/access/membership-store.ts';
+import type { QuotaStore } from '../ports/access/quota-store.ts';
+import { isActive } from './membership.ts';
+import { PLANS } from './plan.ts';
+import { dailyAllowance, quotaSpent, STORE_RETRY_AFTER_S } from './quota.ts';
+
+/** `pay` is for when the page is ready; it refuses where nothing of the allowance is left then. */
+export type PageReading =
+  | { readonly may: true; readonly pay: () => Promise<Refusal | null> }
+  | { readonly may: false; readonly why: Why };
+
+type Stores = {
+  readonly memberships: Pick<MembershipStore, 'find'>;
+  readonly quota: Pick<QuotaStore, 'charge' | 'remaining'>;
+};
+
+const FREE: PageReading = { may: true, pay: async () => null };
+
+/** Asks for a caller whether a page may read outside. `now` gives Unix seconds. */
+export function pageReading(
+  { memberships, quota }: Stores,
+  simulated: boolean,
+  now: () => UnixSeconds,
+): (caller: Caller) => Promise<PageReading> {
+  return async (caller) => {
+    if (caller.kind !== 'session') return simulated ? FREE : refused(why('page_of_nobody'));
+    const membership = await memberships.find(caller.membership_id);
+    if (membership instanceof Unread) return refused(membership.why);
+    if (membership.value === null || !isActive(membership.value)) {
+      return refused(why('page_membership_inactive'));
+    }
+    const plan = PLANS[membership.value.plan];
+    const dated = dailyAllowance(caller.membership_id, plan, now());
+    const left = await quota.remaining(dated.allowance);
+    if (left instanceof Unread) return refused(left.why);
+    if (left.value.remaining === 0) {
+      return refused(
+        why('page_allowance_spent', { limit: plan.daily_requests.toLocaleString('en') }),
+      );
+    }
+    const pay = async () => {
+      const charged = await quota.charge(dated.allowance);
+      if (charged instanceof Unread) return uncounted(charged.why);
+      return charged.value.granted ? null : quotaSpent(dated);
+    };
+    return { may: true, pay };
+  };
+}
+
+function refused(reason: Why): PageReading {
+  return { may: false, why: reason };
+}
+
+function uncounted({ reason }: Why): Refusal {
+  const retry = { 'retry-after': String(STORE_RETRY_AFTER_S) };
+  return new Refusal('overloaded', { error: reason }, retry);
+}

@@ -1,0 +1,181 @@
+// A dossier denies nothing that was not read to its end, whichever source is silent or slow, and
+// asks nobody outside for somebody who is not signed in.
+
+import { describe, expect, test } from 'vitest';
+import { Reply } from '../contract/answer.ts';
+import { type Caller, NOBODY } from '../contract/caller.ts';
+import { why } from '../evidence/reasons.ts';
+import { evm, named } from '../testing/addresses.ts';
+import { STILL_NOW } from '../testing/clock.ts';
+import { silentPorts } from '../testing/memory/silent.ts';
+import { TEST_SERVICE } from '../testing/service.ts';
+import type { SilencePorts } from '../testing/silence-ports.ts';
+import { WORLDS } from '../testing/worlds.ts';
+import { mountedPage } from './documents.ts';
+import { dossier } from './features/dossier.ts';
+
+const FACTS = { simulated: false, version: '0', links: [] };
+const SILENCE = why('store_unreadable', { what: 'The store', fault: 'no answer' });
+const SILENT = silentPorts(SILENCE);
+const asked = () => ({ now: () => STILL_NOW, signal: new AbortController().signal });
+const MEMBER: Caller = {
+  kind: 'session',
+  session_id: 'ses_1',
+  membership_id: 'mem_1',
+  form_token: 'token',
+};
+
+function worldOf(name: string) {
+  const world = WORLDS.find((one) => one.name === name);
+  if (world === undefined) throw new Error(`no world is called ${name}`);
+  return world;
+}
+
+type Over = { readonly [port in keyof SilencePorts]?: unknown };
+
+/** What the pages say over the ports of a world, and how often somebody paid. */
+function pagesOver(name: string, over: Over = {}) {
+  const paid: string[] = [];
+  const reading = async ({ kind }: Caller) => {
+    if (kind !== 'session') return { may: false, why: why('page_of_nobody') };
+    return {
+      may: true,
+      pay: async () => {
+        paid.push(kind);
+        return null;
+      },
+    };
+  };
+  const given = {
+    ...worldOf(name).ports,
+    ...over,
+    service: TEST_SERVICE,
+    members: { reading },
+  };
+  const handlers = dossier.pages.map((page) => mountedPage(page, given, FACTS));
+  const say = async (route: string, input: object, caller: Caller) => {
+    const found = handlers.find((one) => one.route.name === route);
+    if (found === undefined) throw new Error(`no page ${route}`);
+    const body = { query: {}, body: undefined, ...input };
+    const said = await found.handle(body as Parameters<typeof found.handle>[0], asked(), caller);
+    if (!(said instanceof Reply)) throw new Error('refused');
+    return { status: said.status, html: String(said.body) };
+  };
+  const whole = (address: string, caller: Caller = MEMBER) =>
+    say('dossier_page', { params: { address } }, caller);
+  const part = (address: string, name: string, caller: Caller = MEMBER) =>
+    say('dossier_part_page', { params: { address, part: name } }, caller);
+  return { whole, part, paid };
+}
+
+/** What is said of each line of the glance. */
+function glanceOf(html: string): { readonly [title: string]: string } {
+  const [, glance] = html.split('id="glance"');
+  const [list] = String(glance).split('</ul>');
+  const lines = [...String(list).matchAll(/<li class="(\w+)">.*?<a href="#\w+">([^<]+)<\/a>/g)];
+  return Object.fromEntries(lines.map(([, tone, title]) => [String(title), String(tone)]));
+}
+
+const STRANGER = evm('stranger');
+
+describe('says', () => {
+  test('of an address of which nothing is held what was looked for in vain, part by part', async () => {
+    const { whole, paid } = pagesOver('empty');
+    const { status, html } = await whole(STRANGER);
+    expect(status).toBe(200);
+    const glance = glanceOf(html);
+    expect(glance).toMatchObject({ 'Sanctions list': 'none', 'Two hops': 'none' });
+    expect(html).toContain('clears nobody');
+    expect(paid).toEqual(['session']);
+  });
+
+  test('who is listed, and the way to who is, drawn and as a table', async () => {
+    const world = worldOf('two hops from a listed address');
+    const [subject] = world.subjects;
+    const { html } = await pagesOver(world.name).whole(String(subject));
+    expect(glanceOf(html)).toMatchObject({ 'Two hops': 'hit' });
+    expect(html).toContain('Two hops from a listed address');
+    expect(html).toMatch(/<svg class="graph"[^>]*role="img"[^>]*aria-labelledby="path-title"/);
+    expect(html).toContain('The largest transfer of each hop');
+  });
+
+  test('a part alone with its JSON and the command that asks for it', async () => {
+    const { html } = await pagesOver('empty').part(STRANGER, 'lists');
+    expect(html).toContain('&quot;sanctioned&quot;: false');
+    expect(html).toContain(`https://exhibit.example/api/v1/wallet/${STRANGER}/ofac`);
+    expect(html).not.toContain('id="bridges"');
+  });
+
+  test('what is no address is told so, and is looked up nowhere', async () => {
+    const { whole, paid } = pagesOver('empty', SILENT);
+    const { status, html } = await whole('not an address');
+    expect(status).toBe(400);
+    expect(html).toContain('Nothing was looked up');
+    expect(html).toContain('value="not an address"');
+    expect(paid).toEqual([]);
+  });
+});
+
+const GLANCED = 8;
+
+describe('is silent', () => {
+  const subjects = { evm: STRANGER, solana: named('solana', 'stranger') };
+  test.each(Object.entries(subjects))('of %s no line denies anything', async (_, subject) => {
+    const { html } = await pagesOver('empty', SILENT).whole(subject);
+    const tones = Object.values(glanceOf(html));
+    expect(tones).toHaveLength(GLANCED);
+    expect(new Set(tones)).toEqual(new Set(['open']));
+    expect(html).not.toContain('None found</span><a');
+  });
+
+  test('each source silenced alone: the lines that rest on it are open, and none is wrong', async () => {
+    const rests: { readonly [port in keyof SilencePorts]?: readonly string[] } = {
+      sanctionsList: ['Sanctions list', 'Two hops', 'Findings'],
+      otherLists: ['Other lists'],
+      transferHistory: ['Two hops', 'Findings', 'Exchanges', 'Bridges'],
+      exchangeLabels: ['Exchanges'],
+      bridgeRegistry: ['Bridges'],
+      deployerRecords: ['Launches'],
+    };
+    for (const [port, lines] of Object.entries(rests)) {
+      const over = { [port]: Reflect.get(SILENT, port) };
+      const glance = glanceOf((await pagesOver('empty', over).whole(STRANGER)).html);
+      expect([port, ...lines.map((line) => glance[line])]).toEqual([
+        port,
+        ...lines.map(() => 'open'),
+      ]);
+    }
+  });
+
+  test('nobody who is not signed in has a source outside asked; what is held is shown', async () => {
+    const asksNobody = new Proxy(
+      {},
+      {
+        get: (_, method) => {
+          if (method === 'stateChains' || method === 'chains') return [];
+          throw new Error(`test: asked outside for ${String(method)}`);
+        },
+      },
+    );
+    const over = {
+      transferHistory: asksNobody,
+      counterpartyRing: asksNobody,
+      chainFacts: asksNobody,
+      issuerFreezes: asksNobody,
+      tokenApprovals: asksNobody,
+      transactionReceipts: asksNobody,
+      entityTies: asksNobody,
+    };
+    const { whole, paid } = pagesOver('empty', over);
+    const { html } = await whole(STRANGER, NOBODY);
+    expect(glanceOf(html)).toMatchObject({
+      'Sanctions list': 'none',
+      'Two hops': 'open',
+      Findings: 'open',
+      Controller: 'open',
+      Bridges: 'open',
+    });
+    expect(html).toContain('Nobody is signed in here');
+    expect(paid).toEqual([]);
+  });
+});

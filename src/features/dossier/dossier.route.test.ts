@@ -1,0 +1,47 @@
+// One source that never answers holds up no page: its part is told as not read, the rest is there.
+
+import { expect, test } from 'vitest';
+import { NOBODY } from '../../contract/caller.ts';
+import { badInput } from '../../contract/refusals.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
+import type { Dossier } from './dossier.contract.ts';
+import { dossierHandler } from './dossier.route.ts';
+
+test('a part that never answers is late, and denies nothing', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const refused = async () => badInput(['address: not of this kind']);
+  const held = { lists: refused, evidence: refused, exchanges: refused };
+  const pages: Dossier[] = [];
+  const handle = dossierHandler(
+    {
+      all: { ...held, evidence: never, entity: never, bridges: refused },
+      held: () => held,
+      launches: { ethereum: never, solana: never },
+      reading: async () => ({ may: true, pay: async () => null }),
+      base: () => '',
+    },
+    {
+      whole: (dossier) => {
+        pages.push(dossier);
+        return '';
+      },
+      part: () => '',
+      notFound: () => '',
+    },
+    { partMs: 1, graceMs: 1 },
+  );
+  const params = { address: '0x00000000219ab540356cbb839cbe05303d7705fa' };
+  const asked = { now: () => STILL_NOW, signal: new AbortController().signal };
+  await handle({ params, query: {}, body: undefined }, asked, NOBODY);
+  const states = Object.entries(Object(pages[0]?.parts)).map(([name, part]) => {
+    return [name, Object(part).state];
+  });
+  expect(Object.fromEntries(states)).toEqual({
+    lists: 'refused',
+    evidence: 'late',
+    entity: 'late',
+    exchanges: 'refused',
+    bridges: 'refused',
+    launches: 'late',
+  });
+});

@@ -1,0 +1,171 @@
+// Who shares a controller with the address, by which evidence, and what speaks against it?
+
+import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
+import { Address, Badge, counted, Moment, Table } from '../../pages/words.tsx';
+import type { EntityData, PartOf } from './dossier.contract.ts';
+import { Caveat, type PartFacts, Section, Unchecked } from './section.page.tsx';
+import { entityVerdict } from './verdicts.page.tsx';
+
+/** Members that are drawn. */
+const DRAWN_MAX = 8;
+const ROWS_MAX = 20;
+const PERCENT = 100;
+
+/** The part of the entity. */
+export function Entity({ part, facts }: { part: PartOf<EntityData>; facts: PartFacts }) {
+  const verdict = entityVerdict(part);
+  return (
+    <Section
+      name="entity"
+      title="Who shares its controller"
+      part={part}
+      verdict={verdict}
+      facts={facts}
+    >
+      {(data) => (
+        <>
+          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          {verdict.tone === 'seen' && !data.checked && (
+            <Unchecked what="Further members:" reason={data.reason} />
+          )}
+          {data.members.length > 0 && <Members data={data} />}
+          {data.evidence.length > 0 && <Items evidence={data.evidence} />}
+          {data.against.length > 0 && <Against against={data.against} />}
+          <Heuristics coverage={data.coverage} />
+          <Caveat>{data.caveat}</Caveat>
+        </>
+      )}
+    </Section>
+  );
+}
+
+function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function Members({ data: { members, address, confidence, cluster_id } }: { data: EntityData }) {
+  const drawn = members.slice(0, DRAWN_MAX);
+  const inner = new Set(drawn.flatMap(({ path }) => path.slice(0, -1).map(({ to }) => to)));
+  const nodes = nodesOf(drawn, address, inner);
+  const ids = new Set(nodes.map(({ id }) => id));
+  const edges = new Map<string, GraphEdge>();
+  for (const { path } of drawn) {
+    for (const { from, to, weight } of path) {
+      const isDrawn = ids.has(from) && ids.has(to);
+      if (isDrawn) edges.set(`${from} ${to}`, { from, to, tone: 'plain', share: weight });
+    }
+  }
+  return (
+    <>
+      <p>
+        Cluster <code>{cluster_id}</code>, joined with a weight of{' '}
+        {Math.round(confidence * PERCENT)} of 100 at its weakest.
+      </p>
+      <figure class="drawn">
+        <Graph
+          name="cluster"
+          title="The members of the cluster and the ties that join them; the table has the same."
+          nodes={nodes}
+          edges={[...edges.values()]}
+        />
+        {members.length > drawn.length && (
+          <figcaption>
+            {drawn.length} of {counted(members.length, 'member')} are drawn.
+          </figcaption>
+        )}
+        <Table
+          caption="Members, each with the weakest tie on the way to it"
+          heads={['Member', 'Items that name it', 'Weakest tie', 'Weight']}
+          rows={members
+            .slice(0, ROWS_MAX)
+            .map((one) => [
+              <Address key="who" of={one.address} />,
+              one.links.toLocaleString('en'),
+              words(one.weakest.heuristic),
+              one.weakest.weight.toFixed(2),
+            ])}
+        />
+      </figure>
+    </>
+  );
+}
+
+function nodesOf(
+  drawn: EntityData['members'],
+  address: string,
+  inner: ReadonlySet<string>,
+): GraphNode[] {
+  const near = drawn.filter(({ path }) => path.length === 1);
+  const far = drawn.filter(({ path }) => path.length > 1);
+  const middle = (Math.max(near.length, far.length) - 1) / 2;
+  const column = (members: EntityData['members'], at: number): GraphNode[] =>
+    members.map(({ address: id, weakest }, row) => {
+      const tie = words(weakest.heuristic);
+      const says = inner.has(id) ? `${tie}, joins others` : tie;
+      return { id, column: at, row, says, tone: 'plain' };
+    });
+  const subject = { id: address, column: 0, row: middle, says: 'this address' } as const;
+  return [{ ...subject, tone: 'subject' }, ...column(near, 1), ...column(far, 2)];
+}
+
+function Items({ evidence }: Pick<EntityData, 'evidence'>) {
+  return (
+    <>
+      <h3>{counted(evidence.length, 'item')} of evidence</h3>
+      <ol class="findings">
+        {evidence.slice(0, ROWS_MAX).map((one) => (
+          <li key={one.id}>
+            <p>
+              <strong>{words(one.heuristic)}</strong>, {weightText(one)}, <Moment at={one.at} />
+            </p>
+            <p>{one.statement}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function weightText({ weight, basis }: EntityData['evidence'][number]): string {
+  return `weight ${weight.toFixed(2)} (${basis})`;
+}
+
+function Against({ against }: Pick<EntityData, 'against'>) {
+  return (
+    <>
+      <h3>What speaks against a tie</h3>
+      <ul class="findings">
+        {against.slice(0, ROWS_MAX).map((one) => (
+          <li key={`${one.kind} ${one.through} ${one.at}`}>
+            <p>
+              <strong>{words(one.kind)}</strong>, <Moment at={one.at} />
+            </p>
+            <p>{one.statement}</p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Heuristics({ coverage }: Pick<EntityData, 'coverage'>) {
+  const unread = coverage.filter(({ checked }) => !checked).length;
+  return (
+    <details>
+      <summary>
+        {unread === 0
+          ? `All ${coverage.length} ways to tie addresses were looked at to the end`
+          : `${unread} of ${coverage.length} ways to tie addresses were not looked at to the end`}
+      </summary>
+      <Table
+        caption="Ways to tie addresses"
+        heads={['Way', 'Looked at', 'Why not']}
+        rows={coverage.map(({ heuristic, checked, reason }) => [
+          words(heuristic),
+          checked ? 'to the end' : <Badge key="open" tone="open" />,
+          reason === null ? '–' : reason,
+        ])}
+      />
+    </details>
+  );
+}

@@ -1,0 +1,145 @@
+// How are an address, a moment, an amount and a state written on every page?
+
+import type { ComponentChildren } from 'preact';
+
+const MS_PER_S = 1_000;
+const MINUTE_CHARS = 16;
+const SHORT_MIN = 20;
+const HEAD = 8;
+const TAIL = 6;
+
+/** A long text by its two ends. */
+export function shortened(text: string): string {
+  return text.length < SHORT_MIN ? text : `${text.slice(0, HEAD)}…${text.slice(-TAIL)}`;
+}
+
+/** An address that leads to its dossier, with the name that is known of it. */
+export function Address({ of, name }: { of: string; name?: string | null }) {
+  return (
+    <>
+      <a href={`/address/${of}`} title={of}>
+        <code>{shortened(of)}</code>
+      </a>
+      {name !== undefined && name !== null && <span class="quiet"> {name}</span>}
+    </>
+  );
+}
+
+/** The id of a transaction; the whole of it shows when it is pointed at, and is what is copied. */
+export function Tx({ of }: { of: string }) {
+  return (
+    <code class="cut" title={of}>
+      {of}
+    </code>
+  );
+}
+
+/** A moment to the minute: ISO text, or Unix seconds. */
+export function Moment({ at }: { at: string | number }) {
+  const text = new Date(typeof at === 'number' ? at * MS_PER_S : at).toISOString();
+  return <time dateTime={text}>{text.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC</time>;
+}
+
+const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const PLACES = 6;
+
+/** US dollars; `null`: not priced. */
+export function usd(amount: string | number | null): string {
+  return amount === null ? 'not priced' : DOLLARS.format(Number(amount));
+}
+
+/** An exact amount, cut after six places for reading. */
+export function amountText(amount: string | null, symbol: string | null): string {
+  if (amount === null) return symbol === null ? 'an amount' : `an amount of ${symbol}`;
+  const [whole = amount, places] = amount.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const text = places === undefined ? grouped : `${grouped}.${places.slice(0, PLACES)}`;
+  return symbol === null ? text : `${text} ${symbol}`;
+}
+
+/** `1 transfer`, `2 transfers`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+const SPANS = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const;
+
+/** How long ago something was, in its largest unit. */
+export function ageText(seconds: number): string {
+  const span = SPANS.find(([length]) => seconds >= length);
+  if (span === undefined) return 'moments ago';
+  return `${counted(Math.floor(seconds / span[0]), span[1])} ago`;
+}
+
+/** How something stands: what was found, that it was looked for in vain, or that nobody looked. */
+export type Tone = 'hit' | 'seen' | 'none' | 'open';
+
+const BADGES: { readonly [T in Tone]: string } = {
+  hit: 'Found',
+  seen: 'Observed',
+  none: 'None found',
+  open: 'Not checked',
+};
+
+/** The same in one word, told apart by its form and not by colour alone. */
+export function Badge({ tone, children }: { tone: Tone; children?: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children === undefined ? BADGES[tone] : children}</span>;
+}
+
+type FactRow = readonly [name: string, value: ComponentChildren];
+
+/** Names and values beside each other. */
+export function FactRows({ rows }: { rows: readonly FactRow[] }) {
+  return (
+    <dl class="cells">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type TableProps = {
+  caption: string;
+  heads: readonly string[];
+  rows: readonly (readonly ComponentChildren[])[];
+};
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function Table({ caption, heads, rows }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <section class="scroll" aria-label={caption} tabIndex={0}>
+      <table class="tight stacks">
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, column) => (
+                <td key={column} data-head={heads[column]}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

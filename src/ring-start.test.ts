@@ -65,7 +65,11 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-const HEALTH = z.object({ ring: z.unknown(), ring_read_ahead: z.unknown() });
+const HEALTH = z.object({
+  ring: z.unknown(),
+  ring_read_ahead: z.unknown(),
+  tables_by_chain: z.unknown(),
+});
 
 async function health() {
   const base = String(/http:\/\/127\.0\.0\.1:\d+/.exec(service.out() + service.err())?.[0]);
@@ -81,6 +85,10 @@ test(
     const { ring, ring_read_ahead } = await health();
     expect(ring).toMatchObject({ reason: expect.stringContaining('ethereum native none held') });
     expect(ring_read_ahead).toMatchObject({ state: 'waiting', calls_a_day: 50_000 });
+    const moved = { state: 'moved', reason: null, rows: null };
+    await vi.waitFor(async () => {
+      expect((await health()).tables_by_chain).toMatchObject(moved);
+    }, ASK);
 
     const shape = z.object({ gaps: z.array(z.unknown()), read_ahead: z.unknown() });
     const done = await printedBy(shape, ['warehouse', 'ring', 'fill'], { cwd, env });

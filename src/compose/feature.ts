@@ -28,6 +28,7 @@ import type { IntegrationDesk } from '../features/integrations/desk.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
+import type { TableMoveReport } from '../ports/indexing/table-move.ts';
 import type { Bus } from '../ports/streams/bus.ts';
 import type { WorkStore } from '../ports/work/work-store.ts';
 import type { ControlContext } from '../stores/control/engine/control-readings.ts';
@@ -96,6 +97,8 @@ export type Service = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
+  /** Where moving the tables of an earlier version stands. */
+  readonly tableMove: () => TableMoveReport;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
   /** What is streamed; `null` where this process serves no stream. */

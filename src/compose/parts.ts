@@ -12,6 +12,7 @@ import type { IntegrationDesk } from '../features/integrations/desk.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
 import type { FollowReports } from '../ports/indexing/follow-reports.ts';
+import type { TableMoveReport } from '../ports/indexing/table-move.ts';
 import type { Bus } from '../ports/streams/bus.ts';
 import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
@@ -56,6 +57,8 @@ export type Parts = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
+  /** Where moving the tables of an earlier version stands. */
+  readonly tableMove: () => TableMoveReport;
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -121,6 +124,7 @@ function composeParts(
     followers: of(indexing).services.followers,
     modelInForce: of(rugModel).services.model.published.inForce,
     ring: of(indexing).ringFacts,
+    tableMove: of(indexing).tableMove,
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,

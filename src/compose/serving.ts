@@ -39,6 +39,7 @@ export type ServingParts = Pick<
   | 'followers'
   | 'modelInForce'
   | 'ring'
+  | 'tableMove'
 > & {
   readonly config: Config;
   readonly gate: Gate;
@@ -183,7 +184,7 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce, ring, bus }: ServingParts,
+  { config, sources, followers, modelInForce, ring, tableMove, bus }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
   streaming: Service['streaming'],
@@ -200,6 +201,7 @@ function serviceOf(
     followers,
     modelInForce,
     ring,
+    tableMove,
     onCall: bus.listen,
     streaming,
   };

@@ -6,6 +6,7 @@ import { EVM_CHAINS } from '../../chain/chain.ts';
 import { followable, followChains } from '../../features/indexing/follow-chain.job.ts';
 import { type FollowLags, followLags } from '../../features/indexing/follow-lag.job.ts';
 import { SETTLE_MS } from '../../features/indexing/follow-lease.job.ts';
+import { moveTables } from '../../features/indexing/move-tables.job.ts';
 import { warehouseFollow } from '../../features/indexing/warehouse-follow.command.ts';
 import { warehouseForget } from '../../features/indexing/warehouse-forget.command.ts';
 import { warehouseImport } from '../../features/indexing/warehouse-import.command.ts';
@@ -18,6 +19,7 @@ import { leaseTable } from '../../stores/control/leases.ts';
 import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
 import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
 import { importList } from '../../stores/warehouse/transfers/imports.ts';
+import { tableMoving } from '../../stores/warehouse/transfers/move-by-chain.ts';
 import type { GaugeReading } from '../../transport/metrics.ts';
 import { nowS, pause } from '../clock.ts';
 import { type Base, feature, type Job, type OpenedRests } from '../feature.ts';
@@ -71,6 +73,8 @@ export const indexing = feature({
       },
       chainsRead: () => held.transferHistory.chainsRead(),
     });
+    const moving = tableMoving(warehouse, { now: nowS, sleep: pause });
+    const tables = tablesJob({ moving, leases, settleMs }, log);
     const into = { warehouse, store, now: nowS };
     const importFiles = bulkImporter(into, join(config.dataDir, 'import'));
     return {
@@ -80,6 +84,7 @@ export const indexing = feature({
         warehouseStatus: {
           status: store.status,
           followers: reports.all,
+          tableMove: moving.status,
           ...importList(warehouse, nowS),
         },
         warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
@@ -91,7 +96,8 @@ export const indexing = feature({
       },
       gauges: lagGauges(following, lags),
       ringFacts: ringed.facts,
-      jobs: [followingJob(following, lags, log), ...ringed.jobs],
+      tableMove: tables.report,
+      jobs: [tables.job, followingJob(following, lags, log), ...ringed.jobs],
       close: child.close,
     };
   },
@@ -118,6 +124,17 @@ function nodesOf({ rpc }: Outside) {
 }
 
 const elapsedMs = () => performance.now();
+
+/** Moves tables of an earlier version, in a process that serves: it tells how far it is. */
+function tablesJob(
+  given: Pick<Parameters<typeof moveTables>[0], 'moving' | 'leases' | 'settleMs'>,
+  log: Logger,
+) {
+  const onBug = (fault: unknown) => log.error({ fault: String(fault) }, 'tables: a move failed');
+  const { report, start } = moveTables({ ...given, sleep: pause, now: nowS, onBug });
+  const job: Job = { name: 'moving tables', role: 'serve', start };
+  return { report, job };
+}
 
 function followingJob(following: readonly Followable[], lags: FollowLags, log: Logger): Job {
   const start = () =>

@@ -63,6 +63,18 @@ const readAhead = z.strictObject({
   calls_a_day: z.int().nonnegative(),
 });
 
+/**
+ * Whether the tables of an earlier version are moved to tables by chain. Meanwhile all is read and
+ * written as ever, and nothing is forgotten. `held_up`: what failed is tried again.
+ */
+const tablesByChain = z.strictObject({
+  state: z.enum(['moved', 'moving', 'held_up']),
+  reason: z.string().nullable(),
+  as_of: unixSeconds,
+  rows: z.int().nonnegative().nullable(),
+  rows_moved: z.int().nonnegative().nullable(),
+});
+
 /** Open streams of the tokens of a tier together, and how many each token may hold open. */
 const tierConnections = z.strictObject({
   open: z.int().nonnegative(),
@@ -122,6 +134,9 @@ export const health = plainRoute({
           .describe('By chain. Null where it could not be read, which is not that none is.'),
         ring: ring.nullable().describe('Null before it was first looked at after a start.'),
         ring_read_ahead: readAhead.nullable().describe('Null in a process that does no such work.'),
+        tables_by_chain: tablesByChain
+          .nullable()
+          .describe('Null before it was first looked at after a start.'),
         streaming: streamingShown.nullable().describe('Null where this process serves none.'),
       })
       .describe('The service answers. The age of a source says whether it can carry a negative.'),

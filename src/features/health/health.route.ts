@@ -11,6 +11,7 @@ import type { RingGap } from '../../ports/history/counterparty-ring.ts';
 import type { FollowReports } from '../../ports/indexing/follow-reports.ts';
 import type { RingFillState } from '../../ports/indexing/ring-filling.ts';
 import type { RingReport } from '../../ports/indexing/ring-keeping.ts';
+import type { TableMoveReport } from '../../ports/indexing/table-move.ts';
 import { health, type sourceFreshness, type streamingShown } from './health.contract.ts';
 
 /** The age of one source as `/health` shows it. */
@@ -32,6 +33,7 @@ type HealthFacts = {
   /** `null` where no stream is served. */
   readonly streaming: () => Promise<StreamingFacts | null>;
   readonly ring: RingFacts;
+  readonly tableMove: () => TableMoveReport;
 };
 
 /** What is known of the ring around the list. */
@@ -67,6 +69,7 @@ export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
       following: chains,
       ring: ringOf(facts.ring.report()),
       ring_read_ahead: readAhead(facts.ring.filling()),
+      tables_by_chain: tablesByChain(facts.tableMove()),
       streaming,
     });
   };
@@ -99,6 +102,21 @@ function readAhead(state: RingFillState | null) {
   if (state === null) return null;
   const { why, ...told } = state;
   return { ...told, reason: why === null ? null : why.reason };
+}
+
+function tablesByChain(report: TableMoveReport) {
+  if (report === null) return null;
+  const { as_of, told } = report;
+  if (!told.checked) {
+    const { reason } = told.why;
+    return { state: 'held_up' as const, reason, as_of, rows: null, rows_moved: null };
+  }
+  const known = { reason: null, as_of };
+  if (told.value.state === 'moved') {
+    return { state: 'moved' as const, ...known, rows: null, rows_moved: null };
+  }
+  const { rows, rows_moved } = told.value;
+  return { state: 'moving' as const, ...known, rows, rows_moved };
 }
 
 /** What a store answers soon; `null` where it takes longer, which is not waited for. */

@@ -3,6 +3,7 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { FollowReport } from '../../ports/indexing/follow-reports.ts';
 import type { ListedImport } from '../../ports/indexing/imports.ts';
+import type { TableMove } from '../../ports/indexing/table-move.ts';
 import type { HeldChain, TransferStorePort } from '../../ports/indexing/transfer-store.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { warehouseStatus } from './warehouse-status.command.ts';
@@ -28,12 +29,14 @@ const typed = (
   chains: readonly HeldChain[],
   followers: readonly FollowReport[] = [],
   imports: readonly ListedImport[] = [],
+  move: TableMove = { state: 'moved' },
 ) =>
   ran(line, [warehouseStatus], {
     warehouseStatus: {
       status: async () => read(chains, ORIGIN),
       followers: async () => read(followers, { ...ORIGIN, port: 'follow_reports' }),
       imports: async () => read(imports, ORIGIN),
+      tableMove: async () => read(move, ORIGIN),
     },
   });
 
@@ -70,6 +73,19 @@ describe('exhibit warehouse status', () => {
     expect(JSON.parse(String(json.lines[0]))).toMatchObject({
       imports: [{ import_id: '0123abcd', state: 'completed', transfers: 10 }],
     });
+  });
+
+  test('says how far tables of an earlier version are moved, and nothing once they are', async () => {
+    const counts = { tables: 6, tables_moved: 2, rows: 500, rows_moved: 120 };
+    const moving = { state: 'moving', ...counts } as const;
+    const { lines } = await typed('warehouse status', [CHAIN], [], [], moving);
+    const said =
+      'Tables are being moved to tables by chain: 120 of 500 rows, 2 of 6 tables replaced.';
+    expect(lines.at(-1)).toBe(said);
+    const json = await typed('warehouse status --json', [CHAIN], [], [], moving);
+    expect(JSON.parse(String(json.lines[0]))).toMatchObject({ tables_by_chain: moving });
+    const { lines: over } = await typed('warehouse status', [CHAIN]);
+    expect(over.join()).not.toContain('being moved');
   });
 
   test('an empty store says so, and one without coverage says that', async () => {
@@ -111,6 +127,7 @@ describe('exhibit warehouse status', () => {
         status: async () => silent,
         followers: async () => unheard,
         imports: async () => read([], ORIGIN),
+        tableMove: async () => silent,
       },
     });
     expect(status).toBe(3);

@@ -5,12 +5,16 @@ import { type Command, EXIT, type Io, readArgs } from '../../command/command.ts'
 import { formatTime, print, printJson, tableLines, timeText } from '../../command/output.ts';
 import type { FollowReport, FollowReports } from '../../ports/indexing/follow-reports.ts';
 import type { ImportList, ListedImport } from '../../ports/indexing/imports.ts';
+import type { TableMove, TableMoving } from '../../ports/indexing/table-move.ts';
 import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
 
 /** The command's services; compose fills them. */
 type WarehouseStatusServices = {
   readonly warehouseStatus: Pick<TransferStore, 'status'> &
-    ImportList & { readonly followers: FollowReports['all'] };
+    ImportList & {
+      readonly followers: FollowReports['all'];
+      readonly tableMove: TableMoving['status'];
+    };
 };
 
 /** `exhibit warehouse status`. */
@@ -23,21 +27,24 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
   run: async (argv, io, { warehouseStatus: store }) => {
     readArgs(argv, { options: {} });
     const [held, listed] = [await store.status(), await store.imports()];
-    for (const reading of [held, listed]) {
+    const move = await store.tableMove();
+    for (const reading of [held, listed, move]) {
       if (reading.checked) continue;
       io.err(reading.why.reason);
       return EXIT.couldNotCheck;
     }
-    if (!held.checked || !listed.checked) return EXIT.couldNotCheck;
+    if (!held.checked || !listed.checked || !move.checked) return EXIT.couldNotCheck;
     const followers = await store.followers();
     if (io.json) {
       const following = followers.checked ? followers.value.map(reportJson) : null;
       const imports = listed.value.map(importJson);
-      printJson(io, { chains: held.value.map(jsonOf), following, imports });
+      const chains = held.value.map(jsonOf);
+      printJson(io, { chains, following, imports, tables_by_chain: move.value });
       return EXIT.done;
     }
     tell(held.value, io);
     tellImports(listed.value, io);
+    tellMove(move.value, io);
     if (!followers.checked) io.err(followers.why.reason);
     else print(io, followers.value.flatMap(heldUp));
     return EXIT.done;
@@ -47,6 +54,14 @@ export const warehouseStatus: Command<WarehouseStatusServices> = {
 function jsonOf({ coverage, ...chain }: HeldChain) {
   const ranges = coverage.map((one) => ({ ...one, to_time: formatTime(one.to_time) }));
   return { ...chain, coverage: ranges };
+}
+
+/** What an earlier version left, and how much of it is moved; nothing where all is. */
+function tellMove(move: TableMove, io: Io): void {
+  if (move.state === 'moved') return;
+  const { tables, tables_moved, rows, rows_moved } = move;
+  const how = `${rows_moved} of ${rows} rows, ${tables_moved} of ${tables} tables replaced`;
+  print(io, ['', `Tables are being moved to tables by chain: ${how}.`]);
 }
 
 function reportJson({ since, ...report }: FollowReport) {

@@ -124,6 +124,7 @@ export type UnavailableCode =
   | 'replicas'
   | 'disk'
   | 'damaged'
+  | 'moving'
   | 'rejected'
   | 'closed';
 
@@ -136,6 +137,7 @@ const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
   replicas: 'Too few replicas of the warehouse can be written or read.',
   disk: 'The disk of the warehouse takes no more.',
   damaged: 'Parts of the warehouse are lost or damaged.',
+  moving: 'Tables of the warehouse are being moved.',
   rejected: 'The warehouse refused our credentials.',
   closed: 'The warehouse has been closed.',
 };

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
+import { tableMoving } from '../transfers/move-by-chain.ts';
+import { BY_CHAIN } from './by-chain.ts';
 import { statementsOf } from './dialect.ts';
 import type { Warehouse } from './executor.ts';
 import { migrateWarehouse, readMigrations } from './migrate.ts';
@@ -60,6 +62,15 @@ describe('a migration', () => {
     expect(await values(LEDGER)).toEqual([...names, '9003_third.sql']);
     const digests = await values('SELECT sha256 AS v FROM schema_migrations FINAL ORDER BY name');
     expect(digests).toEqual((await readMigrations(files)).map(({ sha256 }) => sha256));
+  });
+
+  test('partitions what grows with history by chain, so that nothing is left to be moved', async () => {
+    await migrateWarehouse(warehouse, files, OBSERVED);
+    const byChain = `SELECT name AS v FROM system.tables
+      WHERE database = currentDatabase() AND partition_key = 'chain' ORDER BY name`;
+    expect(await values(byChain)).toEqual(BY_CHAIN.map(({ table }) => table).sort());
+    const moving = tableMoving(warehouse, { now: () => 0, sleep: async () => undefined });
+    expect(await moving.status()).toMatchObject({ value: { state: 'moved' } });
   });
 
   test('that was cut off before it was recorded is run again', async () => {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { partitioned } from './by-chain.ts';
 import { type Layout, statementsOf } from './dialect.ts';
 import { type Warehouse, WarehouseRefusal } from './executor.ts';
 
@@ -77,7 +78,7 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
 
 async function run(warehouse: Warehouse, source: string, layout: Layout): Promise<void> {
   for (const statement of statementsOf(source, layout)) {
-    await warehouse.command(statement, STATEMENT);
+    await warehouse.command(partitioned(statement), STATEMENT);
   }
 }
 

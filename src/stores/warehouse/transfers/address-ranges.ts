@@ -2,6 +2,7 @@
 // Who reads an address on and on leaves a range each time: readers get them joined by the
 // statement, and now and then those of the past are replaced by the one that they come to.
 
+import { z } from 'zod';
 import { DAY_S } from '../../../chain/time.ts';
 import type { AddressRange } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
@@ -47,11 +48,30 @@ export async function joinAddressRanges(warehouse: Warehouse, now: number): Prom
      FROM (${addressRuns('true')}) WHERE ranges >= ${JOINED_FROM} AND ${whole}`,
     WRITE,
   );
-  const lines = 'chain, addr, kind, observed';
-  const replaced = `(${lines}) IN (SELECT ${lines} FROM address_coverage
-    WHERE source = 'joined' AND ${whole})`;
-  await deleteRows(warehouse, 'address_coverage', `NOT (${fresh}) AND ${replaced}`);
+  const ended = `NOT (${fresh})`;
+  const lines = `SELECT toString(chain), lower(hex(addr)), toString(kind), observed
+    FROM address_coverage GROUP BY chain, addr, kind, observed
+    HAVING countIf(source = 'joined' AND ${whole}) > 0 AND countIf(${ended}) > 0
+    LIMIT ${NAMED_MAX}`;
+  for (;;) {
+    const found = await warehouse.query(lines, { ...WRITE, row: lineRow, tuples: true });
+    const named = found.map(([chain, addr, kind, isObserved]) => {
+      return `('${chain}', unhex('${addr}'), '${kind}', ${isObserved})`;
+    });
+    if (named.length === 0) return;
+    const line = '(toString(chain), addr, toString(kind), observed)';
+    await deleteRows(
+      warehouse,
+      'address_coverage',
+      `${ended} AND ${line} IN (${named.join(', ')})`,
+    );
+    if (named.length < NAMED_MAX) return;
+  }
 }
+
+/** Addresses, chains and kinds that one statement names. */
+const NAMED_MAX = 2_000;
+const lineRow = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
 /** After so many ranges those of the past are joined. */
 const JOINED_AFTER = 5_000;

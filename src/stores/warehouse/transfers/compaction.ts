@@ -11,15 +11,16 @@ const CALL: Call = { timeoutMs: 3_600_000 };
 
 const partsRow = z.tuple([z.coerce.number(), z.coerce.number()]);
 
-/** Joins the parts of the sides into one, if they are few bytes enough. */
+/** Joins the parts of the sides into one for each chain, if they are few bytes enough. */
 export async function compactSides(warehouse: Warehouse): Promise<void> {
   try {
     // In a cluster the table of this name holds no parts: each node keeps its own in order.
-    const sql = `SELECT count(), sum(bytes_on_disk) FROM system.parts
+    const sql = `SELECT count() - uniqExact(partition_id), sum(bytes_on_disk) FROM system.parts
       WHERE active AND database = currentDatabase() AND table = 'sides'`;
     const [row] = await warehouse.query(sql, { ...CALL, row: partsRow, tuples: true });
-    if (row === undefined || row[0] < 2 || row[1] > BYTES_MAX) return;
-    await warehouse.command('OPTIMIZE TABLE sides FINAL', CALL);
+    if (row === undefined || row[0] < 1 || row[1] > BYTES_MAX) return;
+    const untouched = 'SETTINGS optimize_skip_merged_partitions = 1';
+    await warehouse.command(`OPTIMIZE TABLE sides FINAL ${untouched}`, CALL);
   } catch (error) {
     if (!(error instanceof WarehouseUnavailable)) throw error;
     // What could not be joined now is read as it is.

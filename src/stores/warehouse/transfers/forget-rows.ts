@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
-import type { Call, Warehouse } from '../engine/executor.ts';
+import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { FINALITY } from './fact-rows.ts';
+import { isMoving } from './move-by-chain.ts';
 
 /** Blocks, both ends included, of which the rows of some kinds go. */
 export type Going = {
@@ -33,17 +34,22 @@ const KIND_CODES: Readonly<Record<TransferKind, number>> = {
 const SIDE_KIND = 'bitAnd(reinterpretAsUInt8(substring(id, 1, 1)), 7)';
 const SIDE_BLOCK = 'reinterpretAsUInt64(reverse(substring(detail, 4, 8)))';
 
-/** Deletes rows where there are any: asking is cheaper than rewriting parts for nothing. */
+/**
+ * Deletes rows where there are any: asking is cheaper than rewriting parts for nothing. The
+ * condition is of the row alone. Each replica of a cluster works out for itself what to delete, and
+ * whenever it comes to it: one that asks other rows would delete others on each.
+ */
 export async function deleteRows(
   warehouse: Warehouse,
   table: string,
   where: string,
 ): Promise<void> {
+  if (/\bSELECT\b/i.test(where)) throw new RangeError('a row is deleted by what it says itself');
   const some = `SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`;
   if ((await warehouse.query(some, { ...DELETE, row: one, tuples: true })).length === 0) return;
   const target = await partsOf(warehouse, table);
-  // A condition may ask other rows, which replicas are else not allowed to do each for itself.
-  const settings = 'mutations_sync = 2, allow_nondeterministic_mutations = 1';
+  // Answered once each replica has done it, however long the slowest takes.
+  const settings = `mutations_sync = 2, distributed_ddl_task_timeout = ${DELETE.timeoutMs / 1_000}`;
   const sql = `ALTER TABLE ${target} DELETE WHERE ${where} SETTINGS ${settings}`;
   await warehouse.command(sql, DELETE);
 }
@@ -79,6 +85,7 @@ export async function deleteFacts(
   chain: ChainName,
   going: readonly Going[],
 ): Promise<void> {
+  if (await isMoving(warehouse)) throw new WarehouseUnavailable('moving');
   const ofChain = `chain = '${chain}'`;
   await deleteRows(warehouse, 'sides', `${ofChain} AND ${within(going, SIDE_KIND, SIDE_BLOCK)}`);
   await deleteRows(warehouse, 'transfers', goingTransfers(chain, going));

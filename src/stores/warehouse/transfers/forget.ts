@@ -31,6 +31,7 @@ import {
 } from './forget-plan.ts';
 import { deleteFacts, deleteRows, type Going, goingTransfers } from './forget-rows.ts';
 import { importLedger } from './imports.ts';
+import { isMoving } from './move-by-chain.ts';
 import { unreadFor, warehouseSource } from './warehouse-reading.ts';
 
 const PORT = 'transfer_store';
@@ -78,7 +79,7 @@ export function warehouseForgetting(
   async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten | null> {
     const target = await targetOf(warehouse, order);
     if (target === null) return null;
-    const planned = await plannedOf(warehouse, target);
+    const planned = await whatGoes(warehouse, target);
     const { chain, import_id, from_block, to_block } = target;
     // One that is under way does not come to its end: what it counts is no longer there.
     for (const standing of await ledger.standing(chain)) {
@@ -141,6 +142,12 @@ async function* goingIn(
     const going = found.going.filter(({ kinds, whole }) => kinds.length > 0 || whole);
     if (going.length > 0) yield going;
   }
+}
+
+/** What goes now. Nothing may go while tables are moved: what is copied would come back. */
+async function whatGoes(warehouse: Warehouse, target: Target): Promise<Forgotten> {
+  if (await isMoving(warehouse)) throw new WarehouseUnavailable('moving');
+  return plannedOf(warehouse, target);
 }
 
 async function plannedOf(warehouse: Warehouse, target: Target): Promise<Forgotten> {

@@ -294,25 +294,26 @@ const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
   solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
   test_integration: { id: 'int_1' },
   token_creator: { address: LISTED },
+  unwatch_address: { id: 'wch_unknown' },
   wallet_bridges: { address: LISTED, chain: 'base' },
   wallet_cex: { address: LISTED },
   wallet_entity: { address: LISTED },
   wallet_ofac: { address: LISTED },
   wallet_score: { address: LISTED },
+  watch_address: { body: { address: LISTED } },
+  watchlist: {},
+  watchlist_changes: {},
 };
 
+const MADE = ['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'];
+const UNKNOWN = ['remove_integration', 'screen_record', 'screen_replay', 'test_integration'];
 /** The statuses of those that do not answer 200. */
-const STATUSES: { readonly [name: string]: number } = {
+const STATUSES = new Map([
+  ...[...UNKNOWN, 'unwatch_address'].map((name) => [name, 404] as const),
+  ...MADE.map((name) => [name, 201] as const),
   // The simulated world holds no list of another authority, and its log says so.
-  other_list_changes: 503,
-  connect_integration: 201,
-  remove_integration: 404,
-  test_integration: 404,
-  record_bulk_screen: 201,
-  record_screen: 201,
-  screen_record: 404,
-  screen_replay: 404,
-};
+  ['other_list_changes', 503],
+]);
 
 describe('the client in a program of its own', () => {
   const project = join(home, 'project');
@@ -379,7 +380,7 @@ describe('the client in a program of its own', () => {
     expect(asked.map(({ name }) => name)).toEqual(Object.keys(ROUTES));
     for (const { name, state, status, reason } of asked) {
       const { kind } = ROUTES[name as keyof typeof ROUTES];
-      const answered = STATUSES[String(name)] ?? 200;
+      const answered = STATUSES.get(String(name)) ?? 200;
       const said = kind === 'plain' ? status === answered : typeof state === 'string';
       expect({ name, reason, said }).toEqual({ name, reason, said: true });
     }

@@ -13,12 +13,13 @@ describe('plans', () => {
         plan.per_minute_ceiling,
         plan.bulk_screen,
         plan.screening_records,
+        plan.watched_addresses,
       ];
     });
     expect(held).toEqual([
-      ['analyst', 1_000, 5, 60, false, 1_000],
-      ['desk', 10_000, 25, 300, true, 20_000],
-      ['enterprise', 100_000, 250, 1_200, true, 200_000],
+      ['analyst', 1_000, 5, 60, false, 1_000, 100],
+      ['desk', 10_000, 25, 300, true, 20_000, 2_000],
+      ['enterprise', 100_000, 250, 1_200, true, 200_000, 20_000],
     ]);
   });
 

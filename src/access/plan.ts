@@ -16,6 +16,7 @@ export type Plan = {
   readonly bulk_screen: boolean;
   /** Records of screens that are kept at once. */
   readonly screening_records: number;
+  readonly watched_addresses: number;
 };
 
 /** The plans by name, lowest first. */
@@ -28,6 +29,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     per_minute_ceiling: 60,
     bulk_screen: false,
     screening_records: 1_000,
+    watched_addresses: 100,
   },
   desk: {
     name: 'desk',
@@ -37,6 +39,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     per_minute_ceiling: 300,
     bulk_screen: true,
     screening_records: 20_000,
+    watched_addresses: 2_000,
   },
   enterprise: {
     name: 'enterprise',
@@ -46,6 +49,7 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
     per_minute_ceiling: 1_200,
     bulk_screen: true,
     screening_records: 200_000,
+    watched_addresses: 20_000,
   },
 };
 

@@ -33,6 +33,12 @@ import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
 import type { labelChanges } from '../features/tables/label-changes.contract.ts';
 import type { otherListChanges } from '../features/tables/list-changes.contract.ts';
+import type {
+  unwatchAddress,
+  watchAddress,
+  watchlist,
+  watchlistChanges,
+} from '../features/watchlist/watchlist.contract.ts';
 
 /** The declarations, from which the types of the methods follow. */
 export type Contracts = {
@@ -57,11 +63,15 @@ export type Contracts = {
   readonly solana_deployer: typeof solanaDeployer;
   readonly test_integration: typeof testIntegration;
   readonly token_creator: typeof tokenCreator;
+  readonly unwatch_address: typeof unwatchAddress;
   readonly wallet_bridges: typeof walletBridges;
   readonly wallet_cex: typeof walletCex;
   readonly wallet_entity: typeof walletEntity;
   readonly wallet_ofac: typeof walletOfac;
   readonly wallet_score: typeof walletScore;
+  readonly watch_address: typeof watchAddress;
+  readonly watchlist: typeof watchlist;
+  readonly watchlist_changes: typeof watchlistChanges;
 };
 
 /** What is needed of a route to ask it. */
@@ -244,6 +254,14 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     statuses: [200],
     absences: ['insufficient_evidence', 'not_deployed'],
   },
+  unwatch_address: {
+    kind: 'plain',
+    method: 'DELETE',
+    path: '/api/v1/watchlist/{id}',
+    access: 'analyst',
+    statuses: [200, 404, 503],
+    absences: [],
+  },
   wallet_bridges: {
     kind: 'evidence',
     method: 'GET',
@@ -283,5 +301,29 @@ export const ROUTES: { readonly [N in keyof Contracts]: RouteRow } = {
     access: 'analyst',
     statuses: [200],
     absences: ['insufficient_evidence', 'not_deployed'],
+  },
+  watch_address: {
+    kind: 'plain',
+    method: 'POST',
+    path: '/api/v1/watchlist',
+    access: 'analyst',
+    statuses: [200, 201, 409, 503],
+    absences: [],
+  },
+  watchlist: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/watchlist',
+    access: 'analyst',
+    statuses: [200, 503],
+    absences: [],
+  },
+  watchlist_changes: {
+    kind: 'plain',
+    method: 'GET',
+    path: '/api/v1/watchlist/changes',
+    access: 'analyst',
+    statuses: [200, 503],
+    absences: [],
   },
 };

@@ -32,6 +32,7 @@ import { rugs } from './features/rugs.ts';
 import { sanctions } from './features/sanctions.ts';
 import { screening } from './features/screening.ts';
 import { tables } from './features/tables.ts';
+import { watchlist } from './features/watchlist.ts';
 
 export const FEATURES = featureList([
   dossier,
@@ -46,6 +47,7 @@ export const FEATURES = featureList([
   records,
   indexing,
   entities,
+  watchlist,
   deployers,
   flagStream,
   integrations,
@@ -73,6 +75,7 @@ export type EvidencePorts = Omit<
   | 'flagEvents'
   | 'screeningRecords'
   | 'servedVersions'
+  | 'watchlist'
 >;
 
 const SERVED: readonly Served<never>[] = (FEATURES as readonly AnyFeature[]).flatMap(

@@ -21,6 +21,7 @@ import { memoryListChanges } from './memory/list-changes.ts';
 import { memoryOtherListLog } from './memory/other-list-log.ts';
 import { type MemoryWorld, memoryPorts } from './memory/ports.ts';
 import { memoryRecords, memoryVersions } from './memory/screening-records.ts';
+import { memoryWatchlist } from './memory/watchlist.ts';
 import { type Fact, HOUR_S, type Plan, type Planted, transferOf } from './planted.ts';
 import { SCORED } from './rug-worlds.ts';
 import type { SilencePorts } from './silence-ports.ts';
@@ -260,6 +261,7 @@ function worldOver(
       launchMonths: memoryLaunchMonths([], as_of),
       screeningRecords: memoryRecords(STRANGERS.evm, as_of),
       servedVersions: memoryVersions(as_of),
+      watchlist: memoryWatchlist(STRANGERS.evm, as_of),
     },
   };
 }

@@ -39,6 +39,8 @@ const FIELDS: { readonly [field: string]: (fill: Fill) => unknown } = {
   tables: () => undefined,
   // Pages: the first, of the size that a route takes by itself.
   before: () => undefined,
+  after: () => undefined,
+  since: () => undefined,
   // It opens a route, and is no question.
   token: () => undefined,
   // Of every list.

@@ -60,6 +60,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   entityTies: { tiedTo: ['ties'], coinJoinsOf: ['forms', 'newest'] },
   rugFlags: { inWindow: ['flags'] },
   screeningRecords: { newest: [] },
+  watchlist: { list: [] },
 };
 
 /** Methods that only keep something: who reads it back is told whether it was kept. */

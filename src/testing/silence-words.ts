@@ -48,6 +48,9 @@ const SAYINGS: readonly Saying[] = [
   ['No ERC-20 token was found among the contracts it made.', ['deployer_records']],
   ...OF_SILENCE.map((code): Saying => [REASONS[code].sentence, []]),
   ['This membership has no such record.', []],
+  ['This membership watches nothing under this id.', []],
+  ['that the look before did not, or found no more; each with its version.', []],
+  ['What could not be read is named in not_read and changes nothing:', []],
   // What a field does not mean, and what an answer is not.
   ['a record that is not flagged is no clearance.', []],
   ['likelier to be gone 24 hours later, and nothing else.', []],

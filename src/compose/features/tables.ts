@@ -115,6 +115,9 @@ export const tables = feature({
         tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
       },
       imports: () => all.flatMap((one) => one.imports()),
+      poll: async () => {
+        await Promise.all(all.map((one) => one.poll()));
+      },
       start: async () => {
         await Promise.all([...all, corpus].map((one) => one.start()));
       },

@@ -37,6 +37,8 @@ function Plans({ plans }: { plans: readonly ShownPlan[] }) {
               <dd>{plan.bulk_screen ? '500 at once' : 'not in this plan'}</dd>
               <dt>Records of screens</dt>
               <dd>{number(plan.screening_records)}, kept 10 years</dd>
+              <dt>Watched addresses</dt>
+              <dd>{number(plan.watched_addresses)}</dd>
             </dl>
             {plan.checkout !== null && (
               <p>

@@ -155,6 +155,7 @@ export type ShownPlan = {
   readonly per_minute_ceiling: number;
   readonly bulk_screen: boolean;
   readonly screening_records: number;
+  readonly watched_addresses: number;
   /** Where it is bought; `null`: whoever runs the service says. */
   readonly checkout: string | null;
 };

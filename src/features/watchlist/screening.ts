@@ -1,0 +1,189 @@
+// Answers one question: what do the lists, the tables and two hops of transfers say of an address
+// that is watched? It formats nothing: a finding is what stands there, by the name of its source.
+
+import { matchKey } from '../../chain/address.ts';
+import type { ChainName } from '../../chain/chain.ts';
+import { given, heldUnder, present } from '../../evidence/measure.ts';
+import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
+import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
+import type { CounterpartyRing } from '../../ports/history/counterparty-ring.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import { type OtherLists, standsOn } from '../../ports/lists/other-lists.ts';
+import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type { Versions } from '../../ports/screening/served-versions.ts';
+import type { Finding, TablePart, WatchPart } from '../../ports/watchlist/watchlist.ts';
+import { causesText } from '../history/causes.ts';
+import { listSubject, spellingsOf } from '../sanctions/direct-check.ts';
+import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
+import { endOf, stopsOf } from '../sanctions/walk-path.ts';
+import type { PartSeen } from './changes.ts';
+
+/** What a watched address is held against. */
+export type WatchPorts = {
+  readonly sanctionsList: SanctionsList;
+  readonly otherLists: OtherLists;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly flaggedAddresses: FlaggedAddresses;
+  readonly transferHistory: TransferHistory;
+  readonly counterpartyRing: CounterpartyRing;
+  readonly entityClusters: EntityClusters;
+};
+
+/** The lists and tables, which are in memory. `day` is today in ISO 8601. */
+export async function screenTables(
+  address: string,
+  ports: Pick<WatchPorts, 'sanctionsList' | 'otherLists' | 'exchangeLabels' | 'flaggedAddresses'>,
+  day: string,
+): Promise<{ readonly [P in TablePart]: PartSeen }> {
+  const subject = listSubject(address);
+  const spelled = subject === null ? [address] : spellingsOf(subject);
+  const keys = [...new Set(spelled.map(matchKey))];
+  const [list, others, labels, flagged] = await Promise.all([
+    ports.sanctionsList.lookUp(spelled),
+    ports.otherLists.lookUp(spelled),
+    ports.exchangeLabels.lookUp([address]),
+    ports.flaggedAddresses.lookUp([address]),
+  ]);
+  return {
+    sanctions_list: seenIn(list, ({ list: { name }, found }) =>
+      keys.flatMap((key) => heldUnder(found, key).map((entry) => listed(name, entry))),
+    ),
+    other_lists: seenIn(others, ({ found }) =>
+      keys.flatMap((key) =>
+        heldUnder(found, key)
+          .filter((entry) => standsOn(entry, day))
+          .map(({ source, address: as, entity, entry_id: ref, programs: detail }) => {
+            return { source, address: as, entity, ref, detail };
+          }),
+      ),
+    ),
+    exchange_labels: seenIn(labels, ({ found }) =>
+      heldUnder(found, matchKey(address)).map(
+        ({ source, address: as, entity, chain, label, role }) => {
+          return { source, address: as, entity, ref: chain, detail: `${label} (${role})` };
+        },
+      ),
+    ),
+    flagged_addresses: seenIn(flagged, ({ found }) =>
+      heldUnder(found, matchKey(address)).map(({ source, address: as, tag, chain, category }) => {
+        return { source, address: as, entity: tag, ref: chain, detail: category };
+      }),
+    ),
+  };
+}
+
+function listed(source: string, { address, entity, uid, programs }: ListEntry): Finding {
+  return {
+    source,
+    address,
+    entity,
+    ref: uid,
+    detail: programs === null ? null : programs.join(', '),
+  };
+}
+
+function seenIn<T>(reading: Partly<T, never>, find: (value: T) => readonly Finding[]): PartSeen {
+  const findings = seen(map(reading, find));
+  if (reading instanceof Read) return { read: 'whole', findings: find(reading.value) };
+  const why = reading.why.reason;
+  return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
+}
+
+/** The shortest way to a listed address, two hops at most. */
+export async function screenHops(
+  address: string,
+  ports: WatchPorts,
+  signal: AbortSignal,
+): Promise<PartSeen> {
+  const subject = listSubject(address);
+  const parsed = subject === null ? null : subject.parsed;
+  if (parsed === null) return { read: 'not', why: NO_HISTORY };
+  const { sanctionsList: list, transferHistory: history, exchangeLabels: labels } = ports;
+  const read = { list, history, ring: ports.counterpartyRing, labels };
+  const walk = await proximity(read, parsed, WALK_LIMITS, { signal });
+  const hits = seen(map(walk, ({ found }) => present([found])));
+  const findings =
+    hits === null
+      ? null
+      : hits.map(({ way, entry }) => {
+          const [{ transfer }] = way;
+          const { chain: source, tx: ref } = transfer;
+          return {
+            source,
+            address: endOf(way),
+            entity: entry.entity,
+            ref,
+            detail: stopsOf(way).join(' → '),
+          };
+        });
+  if (walk instanceof Read)
+    return { read: 'whole', findings: findings === null ? NOT_MET : findings };
+  const causes = seen(map(walk, (one) => one.causes));
+  const why = causes === null ? walk.why.reason : causesText(causes);
+  return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
+}
+
+/** The clusters that hold the address, as far as ties of it are held: nothing is read for it. */
+export async function screenClusters(
+  address: string,
+  { entityClusters }: Pick<WatchPorts, 'entityClusters'>,
+  chains: readonly ChainName[],
+): Promise<PartSeen> {
+  const asked = await Promise.all(
+    chains.map(async (chain) => {
+      const cluster = await entityClusters.clusterOf(chain, address);
+      return map(cluster, (one) => (one === null ? [] : [clusterFound(chain, address, one)]));
+    }),
+  );
+  const findings = asked.flatMap((one) => given(seen(one)));
+  const silent = new Set(asked.flatMap((one) => (one instanceof Read ? [] : [one.why.reason])));
+  if (silent.size === 0) return { read: 'whole', findings };
+  const why = [...silent].join(' ');
+  return findings.length === 0 ? { read: 'not', why } : { read: 'in_part', findings, why };
+}
+
+function clusterFound(
+  chain: ChainName,
+  address: string,
+  { cluster_id: ref, members, labels }: EntityCluster,
+): Finding {
+  const entity = labels === null || labels.length === 0 ? null : labels.join(', ');
+  const detail = `${members.length} addresses`;
+  return { source: `cluster on ${chain}`, address, entity, ref, detail };
+}
+
+const NO_HISTORY = 'The history of this kind of address is not walked.';
+/** Of a walk that was read to its end. */
+const NOT_MET: readonly Finding[] = [];
+
+/** The version of each part in words: of a list its day and hash, of tables their imports'. */
+export function versionTexts({ list, tables }: Versions): { readonly [P in WatchPart]: string } {
+  const of = list.read ? `${list.facts.published} sha256:${list.facts.sha256}` : 'not read';
+  const textOf = (name: string) => {
+    const imports = tables.filter(({ table }) => table === name);
+    if (imports.length === 0) return 'as it comes with the product, or not imported';
+    return imports
+      .map(({ source, sha256 }) => `${source} sha256:${sha256}`)
+      .sort()
+      .join('; ');
+  };
+  return {
+    sanctions_list: of,
+    other_lists: textOf('other_lists'),
+    exchange_labels: textOf('exchange_labels'),
+    flagged_addresses: textOf('flagged_addresses'),
+    entity_clusters: 'ties as observed here',
+    hops: `list of ${of}`,
+  };
+}
+
+/** What makes a screening due by changing: of tables any of them and the day, of hops the list. */
+export function signatureOf(
+  texts: { readonly [P in WatchPart]: string },
+  day: string,
+): { readonly tables: string; readonly hops: string } {
+  const { hops, entity_clusters: _, ...tables } = texts;
+  return { tables: JSON.stringify([tables, day]), hops };
+}

@@ -1,0 +1,56 @@
+// What does a membership watch, and what changed of it, held in memory?
+// An adapter, not a mock: its readings are the real ones.
+
+import { read } from '../../evidence/reading.ts';
+import type { WatchChange, Watched, Watchlist } from '../../ports/watchlist/watchlist.ts';
+import { RECORD_OF } from './screening-records.ts';
+
+/** The watchlist of whoever asks: one address, which entered the list. */
+export function memoryWatchlist(address: string, as_of: number): Watchlist {
+  const source = {
+    name: 'Memory',
+    url: 'memory:',
+    as_of,
+    kind: 'table',
+    simulated: false,
+  } as const;
+  const origin = { port: 'watchlist', source } as const;
+  const finding = { source: 'A list', address, entity: 'Somebody', ref: '1', detail: null };
+  const standing = { findings: [finding], version: '2026-09-15', read_at: as_of, not_read: null };
+  const watched: Watched = {
+    id: 'wch_1',
+    address,
+    added_at: as_of,
+    parts: { sanctions_list: standing },
+  };
+  const change: WatchChange = {
+    seq: 1,
+    watch_id: watched.id,
+    address,
+    part: 'sanctions_list',
+    change: 'entered',
+    before: [],
+    after: [finding],
+    version_before: '2026-09-14',
+    version_after: '2026-09-15',
+    not_read: [],
+    simulated: false,
+    at: as_of,
+  };
+  const isOwn = (membershipId: string) => membershipId === RECORD_OF;
+  const changesOf = (membershipId: string) => (isOwn(membershipId) ? [change] : []);
+  return {
+    add: async (_membershipId, added) => {
+      return read({ watched: { ...watched, address: added }, added: true }, origin);
+    },
+    list: async (membershipId) => read(isOwn(membershipId) ? [watched] : [], origin),
+    remove: async (membershipId, id) => read(isOwn(membershipId) && id === watched.id, origin),
+    after: async (membershipId, seq) => {
+      const held = changesOf(membershipId);
+      const oldest = held.length === 0 ? null : 1;
+      const changes = held.filter((one) => one.seq > seq);
+      return read({ newest: held.length, oldest, changes }, origin);
+    },
+    newest: async (membershipId) => read(changesOf(membershipId), origin),
+  };
+}

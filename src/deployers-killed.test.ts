@@ -55,7 +55,7 @@ const database = await openPglite(directory);
 // What a killed walk had taken is due again at once.
 await database.query("update deployer_queue set due_at = now()");
 const walks = deployerWalkTable(database, { simulated: false, nowMs: () => Date.now() });
-const limits = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1000 };
+const limits = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1000, launchedWithMax: 100 };
 const walk = walker({ sources, walks, limits, now });
 walkQueue({
   walks, pollMs: 5, sleep: (ms) => wait(ms),

@@ -13,6 +13,7 @@ import type { WalkSources } from './ports/launches/deployer-walk.ts';
 import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
 import { contractKinds } from './sources/explorer/contract-kinds.ts';
 import { explorerCreations } from './sources/explorer/deployer-creations.ts';
+import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
 import { etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -27,7 +28,7 @@ import { type StartedVenue, startVenue, type WorldPool } from './world/venue-api
 const absent = anvilPath() === null;
 const title = absent ? 'a real node (skipped: anvil is not installed)' : 'a real node';
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
-const LIMITS = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1_000 };
+const LIMITS = { contractsMax: 100, atOnce: 4, exitLiquidityUsd: 1_000, launchedWithMax: 0 };
 const SUPPLY = 10n ** 24n;
 const NAMES = [
   ...['live', 'dead', 'nft', 'router', 'pair', 'proxy', 'anything', 'stillborn', 'factory'],
@@ -135,6 +136,8 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       transfers: explorerTokenTransfers({ at: chain, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),
       launchpads: launchpadRegistry(await registryOf(launchpads), nowS),
+      launchPools: explorerLaunchPools({ at: chain, ...asked }, UNISWAP_V2),
+      prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },
     };
   }
 

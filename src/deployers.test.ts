@@ -8,6 +8,7 @@ import type { WalkSources } from './ports/launches/deployer-walk.ts';
 import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
 import { contractKinds } from './sources/explorer/contract-kinds.ts';
 import { explorerCreations } from './sources/explorer/deployer-creations.ts';
+import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
 import { blockscoutChain, etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
@@ -22,7 +23,7 @@ import { type StartedVenue, startVenue, VENUE_FAULTS } from './world/venue-api.t
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const now = () => NOW;
-const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000 };
+const LIMITS = { contractsMax: 50, atOnce: 2, exitLiquidityUsd: 1_000, launchedWithMax: 0 };
 const GUARD = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 1_000, restMs: 1 };
 const LAUNCHPADS = new URL('../registry/launchpads.csv', import.meta.url);
 
@@ -60,6 +61,8 @@ function sources({ dialect, node }: Over = {}): WalkSources {
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),
     launchpads: launchpadRegistry(LAUNCHPADS, now),
+    launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
+    prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },
   };
 }
 

@@ -15,7 +15,16 @@ const BLOCK = z.object({
 const RECEIPT = z.object({
   status: z.string(),
   contractAddress: z.string().nullable(),
-  logs: z.array(z.object({ address: z.string(), topics: z.array(z.string()), data: z.string() })),
+  logs: z.array(
+    z.object({
+      address: z.string(),
+      topics: z.array(z.string()),
+      data: z.string(),
+      blockNumber: z.string(),
+      transactionHash: z.string(),
+      logIndex: z.string(),
+    }),
+  ),
 });
 type Frame = {
   type: string;
@@ -36,7 +45,9 @@ const FRAME: z.ZodType<Frame> = z.lazy(() =>
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 type Row = Readonly<Record<string, string>>;
+type Log = z.output<typeof RECEIPT>['logs'][number] & { readonly timeStamp: string };
 type Index = {
+  readonly logs: Log[];
   readonly signed: Row[];
   readonly inner: Row[];
   readonly moved: Row[];
@@ -52,7 +63,7 @@ export type AnvilExplorer = {
 
 /** Starts an explorer of a chain on a free port of 127.0.0.1. */
 export async function startAnvilExplorer(anvil: Anvil): Promise<AnvilExplorer> {
-  let held: Index = { signed: [], inner: [], moved: [], creations: new Map() };
+  let held: Index = { logs: [], signed: [], inner: [], moved: [], creations: new Map() };
   const { origin, close } = await startStandIn((request, response) => {
     const { searchParams } = new URL(String(request.url), 'http://explorer.invalid');
     void answer(anvil, held, searchParams).then((said) => {
@@ -75,6 +86,14 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
   if (action === 'eth_getBlockByNumber') {
     return { result: await anvil.ask('eth_getBlockByNumber', params.get('tag'), false) };
   }
+  if (action === 'eth_getTransactionByHash') {
+    return { result: await anvil.ask(action, params.get('txhash')) };
+  }
+  if (action === 'getLogs') {
+    const found = held.logs.filter((log) => isAsked(log, params));
+    if (found.length === 0) return { status: '0', message: 'No records found', result: [] };
+    return { status: '1', message: 'OK', result: found.slice(0, Number(params.get('offset'))) };
+  }
   if (action === 'getcontractcreation') {
     const asked = String(params.get('contractaddresses')).split(',');
     const rows = present(asked.map((one) => held.creations.get(one)));
@@ -95,6 +114,15 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
   return { status: '1', message: 'OK', result: page };
 }
 
+function isAsked({ address, topics, blockNumber }: Log, params: URLSearchParams): boolean {
+  return (
+    address === params.get('address') &&
+    Number(blockNumber) >= Number(params.get('fromBlock')) &&
+    Number(blockNumber) <= Number(params.get('toBlock')) &&
+    [0, 1, 2, 3].every((n) => [null, topics[n]].includes(params.get(`topic${n}`)))
+  );
+}
+
 const LISTS: Readonly<Record<string, ((held: Index) => readonly Row[]) | undefined>> = {
   txlist: ({ signed }) => signed,
   txlistinternal: ({ inner }) => inner,
@@ -102,7 +130,7 @@ const LISTS: Readonly<Record<string, ((held: Index) => readonly Row[]) | undefin
 };
 
 async function indexed(anvil: Anvil): Promise<Index> {
-  const index: Index = { signed: [], inner: [], moved: [], creations: new Map() };
+  const index: Index = { logs: [], signed: [], inner: [], moved: [], creations: new Map() };
   const head = Number(await anvil.ask('eth_blockNumber'));
   for (let number = 0; number <= head; number += 1) {
     const tag = `0x${number.toString(16)}`;
@@ -138,6 +166,7 @@ async function indexed(anvil: Anvil): Promise<Index> {
         if (created !== '' && !failed) credit(index, created, from, one.from, hash);
       }
       for (const log of receipt.logs) {
+        index.logs.push({ ...log, timeStamp: block.timestamp });
         if (log.topics.length !== 3 || log.topics[0] !== TRANSFER) continue;
         const [, sender, receiver] = log.topics.map((topic) => `0x${topic.slice(26)}`);
         const parties = { from: String(sender), to: String(receiver) };

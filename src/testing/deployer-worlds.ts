@@ -27,6 +27,18 @@ export function launchOf(
   };
 }
 
+/** What a launch was launched with, where that is known. */
+export const LAUNCHED_WITH = {
+  state: 'known',
+  usd: '10000.5',
+  pool: evm('pool'),
+  coin: evm('coin'),
+  amount: '2.5',
+  tx: `0x${'2'.repeat(64)}`,
+  at: STILL_NOW - 48 * HOUR_S,
+  price: 'a source of prices',
+} as const;
+
 /** The walk of a deployer, captured an hour ago. */
 export function walkOf(address: string, change: Partial<DeployerWalk>): DeployerWalk {
   return { ...emptyWalk(address, STILL_NOW - HOUR_S), ...change };

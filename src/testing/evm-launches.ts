@@ -42,7 +42,8 @@ export async function recordedLaunches(): Promise<
     ) as [string, string, string, string, string, string];
     // Both sides of a pool are worth the same.
     const liquidity_usd = 2 * Number(reserveEth) * STATED.ethUsd;
-    const pools = [{ side: 'base', liquidity_usd, volume_usd_24h: null }] as const;
+    const unnamed = { address: null, created_at: null } as const;
+    const pools = [{ ...unnamed, side: 'base', liquidity_usd, volume_usd_24h: null }] as const;
     const transfers = { count: Number(transactions), truncated: false };
     const launch: ObservedLaunch = {
       address: token,

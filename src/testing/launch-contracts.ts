@@ -42,6 +42,34 @@ contract Pair is Erc20(1) {
   constructor(address a, address b) { token0 = a; token1 = b; }
 }
 
+contract ExchangePair {
+  event Mint(address indexed sender, uint256 amount0, uint256 amount1);
+  address public token0;
+  address public token1;
+  uint256 private held0;
+  uint256 private held1;
+  constructor(address a, address b) { token0 = a; token1 = b; }
+  function mint() external {
+    uint256 now0 = Erc20(token0).balanceOf(address(this));
+    uint256 now1 = Erc20(token1).balanceOf(address(this));
+    emit Mint(msg.sender, now0 - held0, now1 - held1);
+    held0 = now0;
+    held1 = now1;
+  }
+}
+
+contract Exchange {
+  event PairCreated(address indexed token0, address indexed token1, address pair, uint256);
+  uint256 private made;
+  function createPair(address a, address b) external returns (address) {
+    (address first, address second) = a < b ? (a, b) : (b, a);
+    address pair = address(new ExchangePair(first, second));
+    made += 1;
+    emit PairCreated(first, second, pair, made);
+    return pair;
+  }
+}
+
 contract Router {
   function swap(address) external pure returns (bool) { return true; }
 }

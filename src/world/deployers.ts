@@ -136,14 +136,24 @@ export function deployerRows(beginAt: number): Draft[] {
 }
 
 const STEP_S = 3_600;
+/** The router of Uniswap V2 on Ethereum, through which liquidity is put in. */
+const WORLD_ROUTER = '0x7a250d5630b4cf539739df2c5dacb4c659f2488d';
 
 /** What a launch of the schedule, and the first transfer of its token, left on the chain. */
-export function launchRows({ n, at, address, maker, tx }: EvmLaunch): Draft[] {
+export function launchRows({ n, at, address, maker, tx, ...launch }: EvmLaunch): Draft[] {
   const token = { address, symbol: `NEW${n % 1_000}`, decimals: 18 };
   const to = made(`holder of launch ${n}`);
   const facts = { at, success: true, from: maker } as const;
   return [
     { ...facts, kind: 'native', tx, to: address, value: 0n, token: null, created: address },
+    {
+      ...facts,
+      kind: 'native',
+      tx: launch.poolTx,
+      to: WORLD_ROUTER,
+      value: launch.poolWei,
+      token: null,
+    },
     { ...facts, kind: 'token', tx: txOf(`launch moved ${n}`), to, value: 10n ** 18n, token },
   ];
 }

@@ -23,6 +23,10 @@ export type EvmLaunch = {
   readonly tx: string;
   /** When its liquidity is taken out; `null`: it lives on. */
   readonly diesAt: number | null;
+  /** Its pool on the exchange, and the transaction in which its maker put ether in, in wei. */
+  readonly pool: string;
+  readonly poolTx: string;
+  readonly poolWei: bigint;
 };
 
 /** The launch of a number, which is told from its time on. */
@@ -39,14 +43,32 @@ function launchOf(n: number): EvmLaunch {
     maker: madeUpAddress(WORLD_SEED, 'evm', `contract launcher ${wallet}`),
     tx: `0x${digest(`tx ${n}`).toString('hex')}`,
     diesAt: lives ? null : at + HOUR_S / 4 + (draw(`dies ${n}`) % (3 * HOUR_S)),
+    pool: madeUpAddress(WORLD_SEED, 'evm', `pool of launch ${n}`),
+    poolTx: `0x${digest(`pool tx ${n}`).toString('hex')}`,
+    poolWei: pooledWei(n, lives ? POOLED_GWEI.lives : POOLED_GWEI.dies),
   };
   MADE.set(n, made);
   BY_ADDRESS.set(made.address, made);
+  BY_TX.set(made.tx, made);
+  BY_TX.set(made.poolTx, made);
+  BY_POOL.set(made.pool, made);
   return made;
 }
 
 const MADE = new Map<number, EvmLaunch>();
 const BY_ADDRESS = new Map<string, EvmLaunch>();
+const BY_POOL = new Map<string, EvmLaunch>();
+const BY_TX = new Map<string, EvmLaunch>();
+/** Of the ether with which a pool begins: at least so much, and less than so much more. */
+const POOLED_GWEI = {
+  dies: { least: 500_000_000, more: 3_000_000_000 },
+  lives: { least: 750_000_000, more: 3_000_000_000 },
+} as const;
+const GWEI = 10n ** 9n;
+
+function pooledWei(n: number, { least, more }: { readonly least: number; readonly more: number }) {
+  return BigInt(least + (draw(`pooled ${n}`) % more)) * GWEI;
+}
 
 /** The launches after one time and up to another, oldest first. */
 export function evmLaunchesIn(after: number, to: number): EvmLaunch[] {
@@ -60,11 +82,25 @@ export function evmLaunchAt(address: string): EvmLaunch | undefined {
   return BY_ADDRESS.get(address);
 }
 
+/** A launch that was told of, by its pool in lower case. */
+export function evmLaunchOfPool(pool: string): EvmLaunch | undefined {
+  return BY_POOL.get(pool);
+}
+
+/** A launch that was told of, by the transaction that made it or filled its pool. */
+export function evmLaunchOfTx(tx: string): EvmLaunch | undefined {
+  return BY_TX.get(tx);
+}
+
 /** The pools of a launch at the simulated venue at a time. */
-export function evmLaunchPools({ n, diesAt }: EvmLaunch, now: number): readonly WorldPool[] {
+export function evmLaunchPools(
+  { n, at, pool, diesAt }: EvmLaunch,
+  now: number,
+): readonly WorldPool[] {
   const isGone = diesAt !== null && diesAt <= now;
   const liquidityUsd = isGone ? draw(`left ${n}`) % 300 : 8_000 + (draw(`in ${n}`) % 120_000);
-  return [{ side: 'base', liquidityUsd, volumeUsd24h: isGone ? 0 : 900.25 }];
+  const told = { side: 'base', liquidityUsd, volumeUsd24h: isGone ? 0 : 900.25 } as const;
+  return [{ ...told, address: pool, createdAt: at }];
 }
 
 function digest(name: string): Buffer {

@@ -13,10 +13,15 @@ const FIRST = Date.UTC(2026, 0, 1) / 1_000;
 const LAST = Date.UTC(2026, 8, 1) / 1_000;
 const OBSERVED_UNTIL = Date.UTC(2026, 9, 1) / 1_000;
 const LOSES_EVERY = 3;
+/** US dollars on both sides of a pool at launch: at least so much, and less than so much more. */
+const POOLED_USD = {
+  dies: { least: 2_000, more: 12_000 },
+  lives: { least: 3_000, more: 12_000 },
+} as const;
 /** Between two launches of a deployer lie so many seconds, drawn by their logarithm. */
 const GAP_S = { least: 1_200, most: 4 * DAY_S };
 
-const COLUMNS = 'chain,token,deployer,launched_at,outcome,died_at,observed_until';
+const COLUMNS = 'chain,token,deployer,launched_at,outcome,died_at,observed_until,liquidity_usd';
 
 /** The launches, as CSV. */
 export function worldLaunchHistoryCsv(seed: string): string {
@@ -34,7 +39,10 @@ function launchesOf(seed: string, at: number): string[] {
     const lives = at % LOSES_EVERY !== 0 && share() < 1 / 2;
     const diedAt = Math.floor(launchedAt + HOUR_S / 4 + share() * 3 * HOUR_S);
     const fate = lives ? ['live', ''] : ['died', diedAt];
-    const row = ['ethereum', token, deployer, launchedAt, ...fate, until].join(',');
+    const { least, more } = lives ? POOLED_USD.lives : POOLED_USD.dies;
+    const pooled = least + share() * more;
+    const told = [token, deployer, launchedAt, ...fate, until, Math.round(pooled)];
+    const row = ['ethereum', ...told].join(',');
     launchedAt += Math.floor(GAP_S.least * (GAP_S.most / GAP_S.least) ** share());
     return row;
   });

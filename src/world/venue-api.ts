@@ -29,6 +29,9 @@ export type WorldPool = {
   readonly volumeUsd24h: number | null;
   /** Where it is; `uniswap` where it is not said. */
   readonly dex?: string;
+  /** Its own address and since when it is there, in Unix seconds; made up where it is not said. */
+  readonly address?: string;
+  readonly createdAt?: number;
 };
 
 /** A stand-in of its own on 127.0.0.1. */
@@ -44,6 +47,7 @@ export type StartedVenue = {
 const PATH = /^\/token-pairs\/v1\/([a-z0-9]+)\/(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 const WETH = '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2';
 const WSOL = 'So11111111111111111111111111111111111111112';
+const CREATED_AT = 1_760_000_000;
 const ASKED_KEPT_MAX = 10_000;
 
 /** Starts a stand-in on a free port of 127.0.0.1. `poolsOf` takes EVM addresses in lower case. */
@@ -91,7 +95,8 @@ function pairOf(chain: string, token: string, pool: WorldPool, n: number) {
       ? { address: WSOL, name: 'Wrapped SOL', symbol: 'SOL' }
       : { address: WETH, name: 'Wrapped Ether', symbol: 'WETH' };
   const isBase = pool.side === 'base';
-  const pairAddress = `0x${token.slice(2, 38)}${n.toString(16).padStart(4, '0')}`;
+  const unnamed = `0x${token.slice(2, 38)}${n.toString(16).padStart(4, '0')}`;
+  const { address: pairAddress = unnamed, createdAt = CREATED_AT } = pool;
   const none = { buys: 0, sells: 0 };
   return {
     chainId: chain,
@@ -107,6 +112,6 @@ function pairOf(chain: string, token: string, pool: WorldPool, n: number) {
     volume: pool.volumeUsd24h === null ? {} : { h24: pool.volumeUsd24h },
     priceChange: {},
     liquidity: { usd: pool.liquidityUsd ?? undefined, base: 1, quote: 1 },
-    pairCreatedAt: 1_760_000_000_000,
+    pairCreatedAt: createdAt * 1_000,
   };
 }

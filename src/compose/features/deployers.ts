@@ -15,11 +15,13 @@ import {
 } from '../../features/deployers/token-creator.route.ts';
 import { deployersWalk } from '../../features/deployers/walk.command.ts';
 import { notConfigured, walker, walkQueue } from '../../features/deployers/walks.job.ts';
+import type { Prices } from '../../ports/history/prices.ts';
 import { DEPLOYER_CHAIN } from '../../ports/launches/deployer-records.ts';
 import type { WalkSources } from '../../ports/launches/deployer-walk.ts';
 import { dexscreenerVenue } from '../../sources/dexscreener/venue.ts';
 import { contractKinds } from '../../sources/explorer/contract-kinds.ts';
 import { explorerCreations } from '../../sources/explorer/deployer-creations.ts';
+import { explorerLaunchPools, UNISWAP_V2 } from '../../sources/explorer/launch-pools.ts';
 import type { ExplorerChain } from '../../sources/explorer/provider.ts';
 import { explorerTokenTransfers } from '../../sources/explorer/token-transfers.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
@@ -34,7 +36,7 @@ import { history } from './history.ts';
 
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
 /** Contracts of one deployer that are examined, and how many at once. */
-const WALK_LIMITS = { contractsMax: 500, atOnce: 4 };
+const WALK_LIMITS = { contractsMax: 500, atOnce: 4, launchedWithMax: 100 };
 /** What one question of a walk may spend: a list of an explorer has many pages. */
 const QUESTION = { timeMs: 120_000, callsMax: 400 };
 /** Calls a second by the venue's published plan: 300 a minute. */
@@ -56,12 +58,13 @@ export const deployers = feature({
   name: 'deployers',
   heading: 'Deployers',
   rests: { history },
-  open: (base: Base, { history: { explorers } }: Rested) => {
+  open: (base: Base, { history: { explorers, prices } }: Rested) => {
     const { config, database, context, log, outside } = base;
     const nodes = evmClients(outside, STATE_LIMITS);
     const at = explorers.find(({ chain }) => chain === DEPLOYER_CHAIN);
     const node = nodes.byChain.get(DEPLOYER_CHAIN);
-    const sources = at === undefined ? null : sourcesOf(base, at, node === undefined ? null : node);
+    const rpc = node === undefined ? null : node;
+    const sources = at === undefined ? null : sourcesOf(base, at, rpc, prices);
     const walks = deployerWalkTable(database, context);
     const limits = { ...WALK_LIMITS, exitLiquidityUsd: config.exitLiquidityUsd };
     const walk = walker({ sources, walks, limits, now: nowS });
@@ -127,6 +130,7 @@ function sourcesOf(
   { config, outside }: Base,
   at: ExplorerChain,
   node: JsonRpc | null,
+  prices: Prices,
 ): WalkSources {
   const { simulate: simulated } = config;
   const explorer = { at, now: nowS, ...QUESTION, simulated };
@@ -140,5 +144,7 @@ function sourcesOf(
     transfers: explorerTokenTransfers(explorer),
     venue: dexscreenerVenue(venue === null ? null : { url: new URL(venue), ...listing }),
     launchpads: launchpadRegistry(LAUNCHPADS, nowS),
+    launchPools: explorerLaunchPools(explorer, UNISWAP_V2),
+    prices,
   };
 }

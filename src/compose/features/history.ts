@@ -79,6 +79,7 @@ export const history = feature({
       ring,
       /** The explorers, each with the guard that all who ask it share. */
       explorers,
+      prices,
     };
   },
   ports: {

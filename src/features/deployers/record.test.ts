@@ -8,7 +8,7 @@ const ADDRESS = '0x00000000000000000000000000000000000000aa';
 const LEVEL = 1_000;
 
 function pool(liquidity_usd: number | null, side: ListedPool['side'] = 'base'): ListedPool {
-  return { side, liquidity_usd, volume_usd_24h: 1 };
+  return { address: null, created_at: null, side, liquidity_usd, volume_usd_24h: 1 };
 }
 
 function outcome(pools: readonly ListedPool[] | null, count: number | null = 5) {

@@ -3,15 +3,20 @@
 // where the creations themselves were not read there is no record.
 
 import { setMaxListeners } from 'node:events';
-import { collect } from '../../evidence/measure.ts';
+import type { UnixSeconds } from '../../chain/time.ts';
+import { collect, heldUnder } from '../../evidence/measure.ts';
 import { basis, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { NEW_FOR_S } from '../../ports/flags/launch-scoring.ts';
 import type {
   DeployerWalk,
+  LaunchedWith,
+  LaunchOutcome,
   ObservedLaunch,
   Skipped,
 } from '../../ports/launches/deployer-records.ts';
-import type { MadeContract, WalkSources } from '../../ports/launches/deployer-walk.ts';
+import type { ListedPool, MadeContract, WalkSources } from '../../ports/launches/deployer-walk.ts';
+import { launchedWith } from './launch-liquidity.ts';
 import { outcomeOf } from './outcome.ts';
 
 /** What a walk may cost, and below which pooled liquidity a launch has died. */
@@ -21,6 +26,8 @@ export type WalkLimits = {
   /** Contracts that are read at once. */
   readonly atOnce: number;
   readonly exitLiquidityUsd: number;
+  /** Of how many listed launches it is asked what they were launched with: the newest. */
+  readonly launchedWithMax: number;
 };
 
 /** What a walk came to: a record, or why there is none. */
@@ -40,6 +47,8 @@ type Walking = {
   readonly providers: Set<string>;
   readonly launches: ObservedLaunch[];
   readonly skipped: Skipped[];
+  /** The pools of each launch that the venue told of. */
+  readonly pools: Map<string, readonly ListedPool[]>;
   /** Why something was not read, the last of it. */
   lastWhy: Why | null;
 };
@@ -61,6 +70,7 @@ export async function walkDeployer(
     providers: new Set(),
     launches: [],
     skipped: [],
+    pools: new Map(),
     lastWhy: null,
   };
   const made = await sources.creations.madeDirectly(address, signal);
@@ -77,6 +87,7 @@ export async function walkDeployer(
   const children = newestOf(factories.children, room);
   const others = await credited(walking, children);
   await eachOf(walking, [...own, ...others], (one) => examine(walking, one));
+  const launches = await withFirstLiquidity(walking, now());
   if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
   if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
@@ -88,7 +99,7 @@ export async function walkDeployer(
       address,
       captured_at: now(),
       exit_liquidity_usd: limits.exitLiquidityUsd,
-      launches: walking.launches.sort((a, b) => b.created_at - a.created_at),
+      launches,
       skipped: walking.skipped,
       direct_creations: chosen.length - disowned,
       factories_walked: factories.walked,
@@ -220,6 +231,7 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
   const pools = await sources.venue.poolsOf(address, signal);
   noted(walking, pools);
   const listed = pools.checked ? pools.value : null;
+  if (listed !== null) walking.pools.set(address, listed);
   launches.push({
     address,
     created_at: at,
@@ -229,3 +241,25 @@ async function examine(walking: Walking, candidate: Candidate): Promise<void> {
     transfers_truncated: moved === null ? null : moved.truncated,
   });
 }
+
+/** The launches, newest first, and what those of them were launched with that may be scored. */
+async function withFirstLiquidity(walking: Walking, now: UnixSeconds): Promise<ObservedLaunch[]> {
+  const { sources, signal, address: deployer, limits, launches } = walking;
+  const newest = launches.sort((a, b) => b.created_at - a.created_at);
+  const asked = newest
+    .filter(({ created_at, outcome }) => now - created_at <= NEW_FOR_S && LISTED.has(outcome))
+    .slice(0, limits.launchedWithMax);
+  const known = new Map<string, LaunchedWith>();
+  await eachOf(walking, asked, async ({ address: token }) => {
+    const pools = heldUnder(walking.pools, token);
+    const note = (reading: Partly<unknown, never>) => noted(walking, reading);
+    known.set(token, await launchedWith(sources, { token, deployer, pools, note }, signal));
+  });
+  return newest.map((launch) => {
+    const launched_with = known.get(launch.address);
+    return { ...launch, launched_with: launched_with === undefined ? UNASKED : launched_with };
+  });
+}
+
+const UNASKED: LaunchedWith = { state: 'unknown', cause: 'unasked' };
+const LISTED: ReadonlySet<LaunchOutcome> = new Set(['live', 'died']);

@@ -3,6 +3,7 @@
 
 import { type Command, EXIT, fileArgument, readArgs } from '../../command/command.ts';
 import { print, printJson } from '../../command/output.ts';
+import { SCORED_CHAINS, type ScoredChainName } from '../../ports/flags/launch-scoring.ts';
 import { RUG_FEATURES } from '../../ports/flags/rug-features.ts';
 import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
 import type { ModelServices } from './card.command.ts';
@@ -20,7 +21,7 @@ export const modelPublish: Command<PublishServices> = {
     'FILE    an artefact that `exhibit model train` wrote',
     '--json  prints {version, outcome}: published, or in_force_already',
     'An artefact is kept for ever; publish an earlier one again to go back to it. A model that',
-    'leans on what the scorer does not read of a launch is published with a warning.',
+    'leans on what the scorer does not read of a chain is published with a warning.',
     'Exit status 1: it learnt from simulated launches, and this deployment is real. 3: the file',
     'is no artefact, or nothing could be kept.',
   ],
@@ -37,7 +38,7 @@ export const modelPublish: Command<PublishServices> = {
       io.err(`${artefact.version} learnt from simulated launches: it scores nothing real.`);
       return EXIT.failed;
     }
-    print({ out: io.err }, unreadLines(artefact));
+    for (const chain of SCORED_CHAINS) print({ out: io.err }, unreadLines(artefact, chain));
     const kept = await model.published.publish(artefact);
     if (!kept.checked) {
       io.err(kept.why.reason);
@@ -50,10 +51,13 @@ export const modelPublish: Command<PublishServices> = {
   },
 };
 
-/** Warns of what a model learnt from and the scorer never reads. */
-function unreadLines({ version, model }: ModelArtefact): string[] {
+/** Warns of what a model learnt from and the scorer never reads of a chain that it scores. */
+function unreadLines({ version, model }: ModelArtefact, chain: ScoredChainName): string[] {
+  if (!model.card.data.chains.includes(chain)) return [];
   const read: ReadonlySet<string> = new Set(
-    RUG_FEATURES.filter(({ read_here }) => read_here).map(({ name }) => name),
+    RUG_FEATURES.filter(({ read_of }) => read_of.some((one) => one === chain)).map(
+      ({ name }) => name,
+    ),
   );
   const unread = model.card.features.filter(({ name, gain }) => gain > 0 && !read.has(name));
   if (unread.length === 0) return [];
@@ -61,7 +65,7 @@ function unreadLines({ version, model }: ModelArtefact): string[] {
   const names = unread.map(({ name }) => name).join(', ');
   return [
     `${version} has ${(100 * share).toFixed(0)}% of its gain from what the scorer of this ` +
-      `service does not read (${names}).`,
+      `service does not read of ${chain} (${names}).`,
     'Its scores here are not those of its card. Leave these columns out of the file to train on.',
   ];
 }

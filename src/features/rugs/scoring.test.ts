@@ -3,13 +3,17 @@
 
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
-import type { LaunchOnRecord, WalletToScore } from '../../ports/flags/launch-scoring.ts';
+import {
+  type LaunchOnRecord,
+  NEW_FOR_S,
+  type WalletToScore,
+} from '../../ports/flags/launch-scoring.ts';
 import type { ReliabilityRow } from '../../ports/flags/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
 import { flagLevel } from './flag-level.ts';
-import { type Judging, NEW_FOR_S, scoreWallet } from './scoring.ts';
+import { type Judging, scoreWallet } from './scoring.ts';
 
 const OBSERVED = STILL_NOW - 60;
 const by: Judging = { model: SMALL_MODEL, settle_days: 30, level: 0.7, isListedToken: () => false };
@@ -18,6 +22,8 @@ const launched = (token: string, daysAgo: number, change: Partial<LaunchOnRecord
   token: evm(token),
   launched_at: STILL_NOW - daysAgo * DAY_S,
   liquidity_usd: null,
+  launched_with_usd: null,
+  launched_with_unread: null,
   listed: true,
   seen: null,
   ...change,
@@ -74,6 +80,36 @@ test('where an input was not read nothing is said of the launch', () => {
   expect(silent).toMatchObject([{ outcome: 'unscored', reason }]);
   const partly = scored([NEW, ...DEAD], { unread: 'the launches were read in part' });
   expect(partly).toMatchObject([{ outcome: 'unscored', reason: 'the launches were read in part' }]);
+});
+
+test('what it was launched with is evidence, by what was pooled then and not now', () => {
+  const poor = { ...NEW, liquidity_usd: 90_000, launched_with_usd: 900 };
+  expect(scored([poor], {}, { ...by, level: 0.6 })).toMatchObject([
+    {
+      outcome: 'flagged',
+      liquidity_usd: 90_000,
+      top_evidence: { feature: 'liquidity_usd', value: 900 },
+    },
+  ]);
+  const rich = { ...NEW, liquidity_usd: 900, launched_with_usd: 90_000 };
+  expect(scored([rich], {}, { ...by, level: 0.6 })).toMatchObject([{ outcome: 'passed' }]);
+});
+
+test('where a silent source hid what it was launched with, nothing is said of it', () => {
+  const silent = { ...NEW, launched_with_unread: 'The explorer failed.' };
+  const reason = 'what it was launched with was not read: The explorer failed.';
+  expect(scored([silent, ...DEAD])).toMatchObject([{ outcome: 'unscored', reason }]);
+});
+
+test('a model that never looks at liquidity misses nothing where it was not read', () => {
+  const silent = { ...NEW, launched_with_unread: 'The explorer failed.' };
+  const model = {
+    ...SMALL_MODEL,
+    features: ['deployer_death_rate_before', 'token_hours'],
+  } as const;
+  const known = scored([NEW, ...DEAD], {}, { ...by, model });
+  expect(known).toMatchObject([{ score: expect.any(Number) }]);
+  expect(scored([silent, ...DEAD], {}, { ...by, model })).toEqual(known);
 });
 
 test('a score over the level on nothing that was measured is no flag, and no pass', () => {

@@ -1,19 +1,17 @@
 // What does a model say of the new launches of a wallet?
 // A launch of which an input was not read is not scored, which is not that it is not flagged.
 
-import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
-import type {
-  LaunchOnRecord,
-  ScoredLaunch,
-  WalletToScore,
+import type { UnixSeconds } from '../../chain/time.ts';
+import {
+  type LaunchOnRecord,
+  NEW_FOR_S,
+  type ScoredLaunch,
+  type WalletToScore,
 } from '../../ports/flags/launch-scoring.ts';
 import type { PublishedModel } from '../../ports/flags/published-model.ts';
 import { featuresOf } from '../rug-model/features.ts';
 import { predict } from '../rug-model/predict.ts';
 import { isEstablished } from './board.ts';
-
-/** A launch is scored until it is so old. */
-export const NEW_FOR_S = 30 * DAY_S;
 
 /** What scores: the model in force, from which score on it flags, and what is left out. */
 export type Judging = {
@@ -40,7 +38,7 @@ function scoreLaunch(
 ): ScoredLaunch {
   const { token, launched_at, liquidity_usd } = launch;
   const subject = { token, launched_at, liquidity_usd };
-  const reason = unreadOf(launch, wallet);
+  const reason = unreadOf(launch, wallet, model);
   if (reason !== null) return { ...subject, outcome: 'unscored', reason };
   const features = featuresOf(knownOf(launch, wallet), settle_days);
   const { score, strongest } = predict(model, features);
@@ -57,12 +55,24 @@ function scoreLaunch(
 
 const UNMEASURED = 'nothing that raises its score was measured';
 
-function unreadOf({ listed }: LaunchOnRecord, { unread }: WalletToScore): string | null {
-  return listed === null ? 'whether a venue lists it was not read' : unread;
+function unreadOf(
+  { listed, launched_with_unread }: LaunchOnRecord,
+  { unread }: WalletToScore,
+  model: Judging['model'],
+): string | null {
+  if (listed === null) return 'whether a venue lists it was not read';
+  if (unread !== null || launched_with_unread === null || !asksLiquidity(model)) return unread;
+  return `what it was launched with was not read: ${launched_with_unread}`;
+}
+
+/** Whether a model ever looks at what a token was launched with. */
+function asksLiquidity({ features, trees }: Judging['model']): boolean {
+  const splits = trees.flat().filter((node) => 'feature' in node);
+  return splits.some(({ feature }) => features[feature] === 'liquidity_usd');
 }
 
 /** What was known when the wallet was observed; what nobody reads of a launch is missing. */
-function knownOf({ launched_at }: LaunchOnRecord, wallet: WalletToScore) {
+function knownOf({ launched_at, launched_with_usd }: LaunchOnRecord, wallet: WalletToScore) {
   return {
     launched_at,
     scored_at: wallet.observed_at,
@@ -71,7 +81,7 @@ function knownOf({ launched_at }: LaunchOnRecord, wallet: WalletToScore) {
     }),
     deployer_funded_at: null,
     // What a venue tells is what is pooled now, which says nothing of the launch.
-    liquidity_usd: null,
+    liquidity_usd: launched_with_usd,
     holder_top10_share: null,
     owner_can_mint: null,
     owner_can_block: null,

@@ -2,7 +2,7 @@
 // What a model says of a wallet is written in one piece, with the events that tell of it.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { UnixSeconds } from '../../chain/time.ts';
+import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { EstablishedTokens } from './established-tokens.ts';
 import type { TopEvidence } from './rug-flags.ts';
@@ -14,11 +14,18 @@ export type LaunchScoringPort = 'launch_scoring';
 export const SCORED_CHAINS = ['ethereum', 'solana'] as const satisfies readonly ChainName[];
 export type ScoredChainName = (typeof SCORED_CHAINS)[number];
 
+/** A launch is scored until it is so old. */
+export const NEW_FOR_S = 30 * DAY_S;
+
 /** One launch on record, as it was last observed. */
 export type LaunchOnRecord = {
   readonly token: string;
   readonly launched_at: UnixSeconds;
   readonly liquidity_usd: number | null;
+  /** Pooled when it was launched, both sides; `null` where that was not read or nobody can tell. */
+  readonly launched_with_usd: number | null;
+  /** Why that was not read, where a source was silent; `null` in every other case. */
+  readonly launched_with_unread: string | null;
   /** Whether a venue lists it, or listed it; `null` where that was not read. */
   readonly listed: boolean | null;
   /** What became of it; `null` where that is not known yet. */

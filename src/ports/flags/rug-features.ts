@@ -1,6 +1,8 @@
 // Answers one question: what may the rug model know of a launch at the moment it is scored?
 // A feature that was not measured is missing (`null`), which is never zero.
 
+import type { ChainName } from '../../chain/chain.ts';
+
 /** How a feature is counted. `yes_no` is 1 or 0. */
 export type FeatureUnit = 'count' | 'share' | 'hours' | 'usd' | 'yes_no';
 
@@ -12,10 +14,11 @@ export type RugFeature = {
   readonly missing: string;
   /** 1: the score may only rise with it; 0: it may go either way. */
   readonly monotone: 0 | 1;
-  /** Whether the scorer of this service reads it; where it does not, every value is missing. */
-  readonly read_here: boolean;
+  /** Of which chains the scorer of this service reads it; of others every value is missing. */
+  readonly read_of: readonly ChainName[];
 };
 
+const SCORED = ['ethereum', 'solana'] as const;
 const NO_RECORD = 'The launches of its deployer were not read.';
 
 /** The features, in the order in which a model names them. */
@@ -26,7 +29,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer before this one.',
     missing: NO_RECORD,
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_launches_in_week_before',
@@ -34,7 +37,7 @@ export const RUG_FEATURES = [
     meaning: 'Launches by the same deployer in the seven days before this one.',
     missing: NO_RECORD,
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_settled_before',
@@ -42,7 +45,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died, or lived through the settling time.',
     missing: NO_RECORD,
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_died_before',
@@ -50,7 +53,7 @@ export const RUG_FEATURES = [
     meaning: 'Of its earlier launches, those that had died by then.',
     missing: NO_RECORD,
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_death_rate_before',
@@ -58,7 +61,7 @@ export const RUG_FEATURES = [
     meaning: 'Died of settled among its earlier launches.',
     missing: 'The launches of its deployer were not read, or none before had settled.',
     monotone: 1,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_hours_since_launch',
@@ -66,7 +69,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the launch before by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_hours_since_first',
@@ -74,7 +77,7 @@ export const RUG_FEATURES = [
     meaning: 'Since the first launch by the same deployer.',
     missing: 'The launches of its deployer were not read, or this is the first.',
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
   {
     name: 'deployer_funded_hours_before',
@@ -82,15 +85,15 @@ export const RUG_FEATURES = [
     meaning: 'From the first funds of the deployer’s address to the launch.',
     missing: 'When the deployer was first funded was not read.',
     monotone: 0,
-    read_here: false,
+    read_of: [],
   },
   {
     name: 'liquidity_usd',
     unit: 'usd',
     meaning: 'Liquidity pooled at launch, both sides.',
-    missing: 'The liquidity at launch was not read, or no price was known.',
+    missing: 'The liquidity at launch was not read or could be another’s, or had no price.',
     monotone: 0,
-    read_here: false,
+    read_of: ['ethereum'],
   },
   {
     name: 'holder_top10_share',
@@ -98,7 +101,7 @@ export const RUG_FEATURES = [
     meaning: 'Share of the supply with the ten largest holders, pools and burned coins apart.',
     missing: 'The holders were not read.',
     monotone: 0,
-    read_here: false,
+    read_of: [],
   },
   {
     name: 'owner_can_mint',
@@ -106,7 +109,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether somebody may make more of the token.',
     missing: 'The powers over the contract were not read.',
     monotone: 0,
-    read_here: false,
+    read_of: [],
   },
   {
     name: 'owner_can_block',
@@ -114,7 +117,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether somebody may stop holders from transferring.',
     missing: 'The powers over the contract were not read.',
     monotone: 0,
-    read_here: false,
+    read_of: [],
   },
   {
     name: 'ownership_renounced',
@@ -122,7 +125,7 @@ export const RUG_FEATURES = [
     meaning: 'Whether the contract has an owner function that names nobody.',
     missing: 'The owner was not read, or the contract tells none.',
     monotone: 0,
-    read_here: false,
+    read_of: [],
   },
   {
     name: 'token_hours',
@@ -130,7 +133,7 @@ export const RUG_FEATURES = [
     meaning: 'Age of the token when it was scored.',
     missing: 'The time of the launch was not read.',
     monotone: 0,
-    read_here: true,
+    read_of: SCORED,
   },
 ] as const satisfies readonly RugFeature[];
 

@@ -18,6 +18,38 @@ export const DEPLOYER_CHAIN = 'ethereum';
 export const LAUNCH_OUTCOMES = ['live', 'died', 'never_listed', 'unchecked'] as const;
 export type LaunchOutcome = (typeof LAUNCH_OUTCOMES)[number];
 
+/**
+ * Why nobody can say what a token was launched with. `unasked`: no venue lists it, or it is old.
+ * `no_pool`: the exchange that is read has no pool of it with a coin that counts.
+ * `not_by_deployer`: somebody else put the first liquidity in. `older_pool`: another pool may be
+ * the first. `unpriced`: no price of the coin is known at that time.
+ */
+export const LAUNCHED_WITH_UNKNOWN = [
+  'unasked',
+  'no_pool',
+  'not_by_deployer',
+  'older_pool',
+  'unpriced',
+] as const;
+
+/**
+ * What was pooled when a token was launched. `usd`: both sides, decimal text. `amount`: of the coin
+ * alone, in whole units. `price`: whence the price is. `unread`: a source was silent.
+ */
+export type LaunchedWith =
+  | {
+      readonly state: 'known';
+      readonly usd: string;
+      readonly pool: string;
+      readonly coin: string;
+      readonly amount: string;
+      readonly tx: string;
+      readonly at: UnixSeconds;
+      readonly price: string;
+    }
+  | { readonly state: 'unknown'; readonly cause: (typeof LAUNCHED_WITH_UNKNOWN)[number] }
+  | { readonly state: 'unread'; readonly reason: string };
+
 /** One token that the deployer launched. Addresses in lower case, amounts in US dollars. */
 export type ObservedLaunch = {
   readonly address: string;
@@ -31,6 +63,8 @@ export type ObservedLaunch = {
   /** `null` where its transfers could not be read. */
   readonly transfers_observed: number | null;
   readonly transfers_truncated: boolean | null;
+  /** Not there in a record of before this was asked. */
+  readonly launched_with?: LaunchedWith | undefined;
 };
 
 /** Why a contract is no launch of this deployer. */

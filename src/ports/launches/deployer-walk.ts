@@ -3,6 +3,7 @@
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
+import type { Prices } from '../history/prices.ts';
 
 /** One contract that a transaction or another contract made. Addresses in lower case. */
 export type MadeContract = {
@@ -61,6 +62,9 @@ export type TokenTransfers = {
 
 /** A pool of a token. Amounts in US dollars; `null` where the venue does not tell one. */
 export type ListedPool = {
+  /** As the venue names it, in lower case; on some exchanges that is no address of a contract. */
+  readonly address: string | null;
+  readonly created_at: UnixSeconds | null;
   /** Which side of the pool the token is: what the venue tells is of the base side. */
   readonly side: 'base' | 'quote';
   readonly liquidity_usd: number | null;
@@ -73,6 +77,30 @@ export type Venue = {
     token: string,
     signal: AbortSignal,
   ) => Promise<Reading<readonly ListedPool[], 'venue'>>;
+};
+
+/** What the first pool of a token began with. Addresses in lower case. */
+export type FirstLiquidity = {
+  readonly pool: string;
+  /** The other token of the pool, and as which token it is priced: `null` is the chain's coin. */
+  readonly coin: string;
+  readonly priced_as: string | null;
+  /** Of the coin, in whole units as decimal text. */
+  readonly amount: string;
+  readonly tx: string;
+  readonly at: UnixSeconds;
+  /** Who signed the transaction that put it in. */
+  readonly signer: string;
+  /** Whether the exchange had made a pool of the token with a coin that does not count. */
+  readonly others_before: boolean;
+};
+
+export type LaunchPools = {
+  /** By the pools with coins that count; `null` where none of them has ever held anything. */
+  readonly firstLiquidity: (
+    token: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<FirstLiquidity | null, 'launch_pools'>>;
 };
 
 /** Which contracts are public launchpads: whoever uses one is not credited with its maker's. */
@@ -89,4 +117,6 @@ export type WalkSources = {
   readonly transfers: TokenTransfers;
   readonly venue: Venue;
   readonly launchpads: Launchpads;
+  readonly launchPools: LaunchPools;
+  readonly prices: Pick<Prices, 'historical'>;
 };

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ListedPool, Venue } from '../../ports/launches/deployer-walk.ts';
@@ -38,6 +39,8 @@ const token = z.object({ address: z.string() });
 const amount = z.number().nonnegative().nullish();
 const pair = z.object({
   chainId: z.string(),
+  pairAddress: z.string().nullish(),
+  pairCreatedAt: z.number().nonnegative().nullish(),
   dexId: z.string().nullish(),
   baseToken: token,
   quoteToken: token,
@@ -98,10 +101,13 @@ export async function askPairs<T, P extends string>(
 }
 
 function poolIn(contract: string) {
-  return ({ baseToken, quoteToken, liquidity, volume }: VenuePair): ListedPool | null => {
+  return ({ baseToken, quoteToken, liquidity, volume, ...pool }: VenuePair): ListedPool | null => {
     const isBase = parseEvmAddress(baseToken.address) === contract;
     if (!isBase && parseEvmAddress(quoteToken.address) !== contract) return null;
+    const created = told(pool.pairCreatedAt);
     return {
+      address: typeof pool.pairAddress === 'string' ? pool.pairAddress.toLowerCase() : null,
+      created_at: created === null ? null : Math.floor(created / MS_PER_S),
       side: isBase ? 'base' : 'quote',
       liquidity_usd: told(liquidity?.usd),
       volume_usd_24h: told(volume?.h24),
@@ -109,7 +115,7 @@ function poolIn(contract: string) {
   };
 }
 
-/** An amount that the venue tells; `null` where it leaves it out. */
-export function told(usd: number | null | undefined): number | null {
-  return usd === undefined ? null : usd;
+/** A number that the venue tells; `null` where it leaves it out. */
+export function told(value: number | null | undefined): number | null {
+  return value === undefined ? null : value;
 }

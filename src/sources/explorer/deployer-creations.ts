@@ -10,7 +10,7 @@ import type { DeployerCreations, MadeContract, Maker } from '../../ports/launche
 import { type CallBudget, ProviderFault, withBudget } from '../http/provider-guard.ts';
 import { creationRow, whyOf } from './account-facts.ts';
 import { saysNoCreation } from './empties.ts';
-import { resultIn } from './envelope.ts';
+import { nodeResultIn, resultIn } from './envelope.ts';
 import { headReader } from './head.ts';
 import { listedAs, type ReadAs } from './listing.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
@@ -184,14 +184,18 @@ async function makersIn(
 
 const transaction = z.object({ from: z.string() });
 
-async function signerOf(
+/** Who signed a transaction: Blockscout tells it itself, the other passes a node's word on. */
+export async function signerOf(
   at: ExplorerChain,
   txhash: string,
   budget: CallBudget,
 ): Promise<string | null> {
-  const question = at.list({ module: 'transaction', action: 'gettxinfo', txhash });
-  const info = await askExplorer(at, budget, question, (answer) =>
-    shaped(transaction, resultIn(answer)?.result, 'gettxinfo'),
-  );
+  const [module, action] = at.tellsChainId
+    ? ['transaction', 'gettxinfo']
+    : ['proxy', 'eth_getTransactionByHash'];
+  const info = await askExplorer(at, budget, at.list({ module, action, txhash }), (answer) => {
+    const told = at.tellsChainId ? resultIn(answer)?.result : nodeResultIn(answer);
+    return shaped(transaction, told, action);
+  });
   return parseEvmAddress(info.from);
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
-import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
+import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { deployerRecordTable, deployerWalkTable } from './deployers.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -54,6 +54,22 @@ onEachEngine((name, fresh) => {
     expect(reading).toBeInstanceOf(Read);
     if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: null });
     expect(await walks.take(60)).toMatchObject({ value: null });
+  });
+
+  test(`${name}: a record keeps what each was launched with; one of before that is whole too`, async () => {
+    const { records, walks } = stores();
+    const walk = walkOf(ONE, {
+      launches: [
+        launchOf('a', 'live', { launched_with: LAUNCHED_WITH }),
+        launchOf('b', 'live', { launched_with: { state: 'unknown', cause: 'no_pool' } }),
+        launchOf('c', 'live', { launched_with: { state: 'unread', reason: 'It failed.' } }),
+        launchOf('d', 'live'),
+      ],
+    });
+    await walks.commit(walk);
+    const reading = await records.recordOf(ONE);
+    if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: null });
+    expect(reading.checked).toBe(true);
   });
 
   test(`${name}: a failed walk keeps the record before it, and names the failure`, async () => {

@@ -12,6 +12,7 @@ import {
   type DeployerRecords,
   type DeployerWalk,
   LAUNCH_OUTCOMES,
+  LAUNCHED_WITH_UNKNOWN,
   SKIP_REASONS,
 } from '../../ports/launches/deployer-records.ts';
 import type { DeployerWalks } from '../../ports/launches/deployer-walks.ts';
@@ -30,6 +31,20 @@ const WALKED_AGAIN = { everyS: 6 * HOUR_S, launchedWithinS: 30 * DAY_S };
 
 const seconds = z.int().nonnegative();
 const usd = z.number().nonnegative().nullable();
+const launchedWith = z.discriminatedUnion('state', [
+  z.strictObject({
+    state: z.literal('known'),
+    usd: z.string(),
+    pool: z.string(),
+    coin: z.string(),
+    amount: z.string(),
+    tx: z.string(),
+    at: seconds,
+    price: z.string(),
+  }),
+  z.strictObject({ state: z.literal('unknown'), cause: z.enum(LAUNCHED_WITH_UNKNOWN) }),
+  z.strictObject({ state: z.literal('unread'), reason: z.string() }),
+]);
 const kept: z.ZodType<DeployerWalk> = z.strictObject({
   address: z.string(),
   captured_at: seconds,
@@ -44,6 +59,7 @@ const kept: z.ZodType<DeployerWalk> = z.strictObject({
       volume_usd_24h: usd,
       transfers_observed: z.int().nonnegative().nullable(),
       transfers_truncated: z.boolean().nullable(),
+      launched_with: launchedWith.optional(),
     }),
   ),
   skipped: z.array(z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) })),

@@ -6,7 +6,7 @@ import { Unread } from '../../evidence/reading.ts';
 import type { ScoredLaunch, ScoredWallet } from '../../ports/flags/launch-scoring.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
-import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
+import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { eventsAfter } from '../../testing/flag-events.ts';
 import { putCorpus } from '../../testing/launch-scores.ts';
 import { deployerWalkTable } from './deployers.ts';
@@ -196,7 +196,10 @@ onEachEngine((name, fresh) => {
     const database = fresh();
     const { scoring, walks } = stores(database);
     const walk = walkOf(WALLET, {
-      launches: [launchOf('a', 'live', { liquidity_usd: 9 }), launchOf('b', 'never_listed')],
+      launches: [
+        launchOf('a', 'live', { liquidity_usd: 9, launched_with: LAUNCHED_WITH }),
+        launchOf('b', 'never_listed', { launched_with: { state: 'unread', reason: 'It failed.' } }),
+      ],
     });
     await walks.commit(walk);
     const at = walk.captured_at;
@@ -218,6 +221,8 @@ onEachEngine((name, fresh) => {
               token: live?.address,
               launched_at: live?.created_at,
               liquidity_usd: 9,
+              launched_with_usd: 10_000.5,
+              launched_with_unread: null,
               listed: true,
               seen: { as: 'live', at },
             },
@@ -225,6 +230,8 @@ onEachEngine((name, fresh) => {
               token: unlisted?.address,
               launched_at: unlisted?.created_at,
               liquidity_usd: null,
+              launched_with_usd: null,
+              launched_with_unread: 'It failed.',
               listed: false,
               seen: null,
             },

@@ -119,11 +119,14 @@ function walked(walk: DeployerWalk): WalletToScore {
     chain: 'ethereum',
     address: walk.address,
     observed_at: at,
-    launches: walk.launches.map(({ address, created_at, liquidity_usd, outcome }) => {
+    launches: walk.launches.map(({ address, created_at, liquidity_usd, outcome, ...launch }) => {
+      const { launched_with } = launch;
       return {
         token: address,
         launched_at: created_at,
         liquidity_usd,
+        launched_with_usd: launched_with?.state === 'known' ? Number(launched_with.usd) : null,
+        launched_with_unread: launched_with?.state === 'unread' ? launched_with.reason : null,
         listed: outcome === 'unchecked' ? null : outcome !== 'never_listed',
         seen: outcome === 'died' || outcome === 'live' ? { as: outcome, at } : null,
       };
@@ -160,7 +163,15 @@ function collected({ address, observed_at, launches }: Collected): WalletToScore
     launches: launches.map(({ token, launched_at, settled, listed, checked_at }) => {
       const as = listed === true ? ('live' as const) : ('died' as const);
       const seen = settled ? { as, at: checked_at } : null;
-      return { token, launched_at, liquidity_usd: null, listed: true, seen };
+      return {
+        token,
+        launched_at,
+        liquidity_usd: null,
+        launched_with_usd: null,
+        launched_with_unread: null,
+        listed: true,
+        seen,
+      };
     }),
     unread:
       unknown > 0

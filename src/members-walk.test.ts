@@ -108,9 +108,36 @@ describe.skipIf(NO_BROWSER !== null)(`a member ${NO_BROWSER ?? 'in Chromium'}`, 
     await other.close();
   });
 
-  const views = ['/settings', '/activate', '/pricing'].flatMap((path) =>
-    VIEWS.map((view) => ({ path, ...view })),
-  );
+  test('connects a chat, is told by a test that it arrives, and removes another one', async () => {
+    await page.goto(`${base}/settings`);
+    await page.getByRole('link', { name: 'Where you are told of what happens' }).click();
+    expect(await page.locator('main').textContent()).toContain('You have connected no chat.');
+    for (const platform of ['Discord', 'Telegram'] as const) {
+      const way = page.locator('details', { hasText: `${platform}, by a` }).last();
+      await way.locator('summary').click();
+      if (platform === 'Discord') {
+        await way.getByLabel(/^Webhook id/).fill('123456789012345678');
+        await way.getByLabel(/^Webhook token/).fill('d'.repeat(68));
+        await way.getByLabel('solana').check();
+      } else {
+        await way.getByLabel('Bot token').fill(`123456789:${'t'.repeat(35)}`);
+        await way.getByLabel(/^Chat: its number/).fill('-123456');
+      }
+      await way.getByRole('button', { name: `Connect ${platform}` }).click();
+      expect(await page.getByRole('status').textContent()).toContain('is connected');
+    }
+    await page.getByRole('button', { name: 'Test Discord' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('took the test');
+    const telegram = page.locator('.keys li', { hasText: 'Telegram' });
+    await telegram.getByText('Remove', { exact: true }).click();
+    await telegram.getByRole('button', { name: /^Remove/ }).click();
+    expect(await page.getByRole('status').textContent()).toContain('is removed');
+    const listed = await page.locator('.keys li').allTextContents();
+    expect(listed).toEqual([expect.stringContaining('on solana')]);
+  });
+
+  const paths = ['/settings', '/settings/integrations', '/activate', '/pricing'];
+  const views = paths.flatMap((path) => VIEWS.map((view) => ({ path, ...view })));
   test.each(views)('$path, $colorScheme, $width wide', async ({ path, ...view }) => {
     await page.goto(`${base}/settings`);
     expect(await page.locator('h1').textContent()).toBe('Settings');

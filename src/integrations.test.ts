@@ -29,6 +29,7 @@ describe('a member', () => {
     ['slack', BOT, true, '#alerts of Made-up Workspace, as exhibit'],
     ['discord', DISCORD, true, 'Made-up hook in channel 1234567890'],
     ['telegram', TELEGRAM, true, 'Made-up group, as exhibit_bot'],
+    ['telegram', { ...TELEGRAM, chat_id: -123_456 }, true, 'Made-up group, as exhibit_bot'],
   ] as const)(
     'connects %s, tests it, lists it and removes it',
     async (platform, body, ok, place) => {

@@ -87,7 +87,11 @@ export const connectIntegration = plainRoute({
   bodyBytesMax: BODY_BYTES_MAX,
   params: z.strictObject({ chat_platform: z.enum(PLATFORMS) }),
   body: z
-    .strictObject({ ...targetFields, rules: z.strictObject(ruleFields).optional() })
+    .strictObject({
+      ...targetFields,
+      chat_id: z.union([z.string().trim().max(TEXT_CHARS_MAX), z.int()]).optional(),
+      rules: z.strictObject(ruleFields).optional(),
+    })
     .describe(
       'Of Slack `webhook_url`, or `bot_token` and `channel`; of Discord `webhook_id` and ' +
         '`webhook_token`; of Telegram `bot_token` and `chat_id`.',

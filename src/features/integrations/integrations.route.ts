@@ -27,7 +27,8 @@ function memberOf(caller: Caller): string {
 
 export function connectHandler(desk: IntegrationDesk): PlainHandler<typeof connectIntegration> {
   return async ({ params: { chat_platform: platform }, body }, { now, signal }, caller) => {
-    const { rules, ...fields } = body;
+    const { rules, chat_id, ...others } = body;
+    const fields = chat_id === undefined ? others : { ...others, chat_id: String(chat_id) };
     const asked = { membership_id: memberOf(caller), now, signal };
     const end = await connectChat(desk, asked, platform, fields, rules);
     if (end.outcome === 'bad_input') return badInput(end.problems);

@@ -28,6 +28,14 @@ export type LaidOut = {
   readonly foot: string;
 };
 
+// Behind what begins a mention or holds an address together stands a word joiner: a platform would
+// make a link of a text that is none of ours.
+const LINKING = /[@.:/](?=[\p{L}/])/gu;
+
+function unlinked(text: string): string {
+  return text.replace(LINKING, '$&\u2060');
+}
+
 /** One line without anything unseen; what is cut says so. */
 export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
   const characters = [...text.replace(UNSEEN, ' ').trim()];
@@ -36,7 +44,8 @@ export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
 }
 
 /** Lays a message out for a platform. */
-export function laidOut(post: ChatPost, { unitsMax, escaped }: Layout): LaidOut {
+export function laidOut(post: ChatPost, { unitsMax, ...layout }: Layout): LaidOut {
+  const escaped = (text: string): string => layout.escaped(unlinked(text));
   const { simulated } = post;
   const title = oneLine(simulated ? `Simulated: ${post.title}` : post.title, TITLE_CHARS_MAX);
   const said = simulated ? SIMULATED_CAVEAT + post.caveat : post.caveat;

@@ -167,6 +167,8 @@ const LONG: ChatPost = {
   caveat: 'Caveat. '.repeat(75),
 };
 
+/** Stands where a platform would else make a link. */
+const JOINER = '\u2060';
 /** What a reader sees, as far as a test looks for it: without backslashes. */
 const unescaped = (said: unknown) => JSON.stringify(said).replaceAll('\\', '');
 
@@ -177,11 +179,18 @@ describe('what is posted', () => {
     expect(slack).toContain('&lt;!channel&gt;');
     const discord = discordMessage(HOSTILE);
     expect(discord.allowed_mentions).toEqual({ parse: [] });
-    expect(discord.embeds[0]?.description).toContain('\\[a\\]\\(http\\:\\/\\/evil\\.example\\)');
-    expect(discord.embeds[0]?.title).toContain('\\<\\!channel\\> \\*b\\* \\@everyone \\# x');
+    expect(discord.embeds[0]?.description.replaceAll(JOINER, '')).toContain(
+      '\\[a\\]\\(http\\:\\/\\/evil\\.example\\)',
+    );
+    expect(discord.embeds[0]?.title.replaceAll(JOINER, '')).toContain(
+      '\\<\\!channel\\> \\*b\\* \\@everyone \\# x',
+    );
     const { text } = telegramMessage('1', HOSTILE);
     expect(text.replace(/<\/?(b|i)>|<a href="[^"<>]*">|<\/a>/g, '')).not.toMatch(/[<>]/);
     for (const said of [slack, JSON.stringify(discord), text]) {
+      for (const linked of ['evil.example', 'http:/', '@everyone']) {
+        expect(said).not.toContain(linked);
+      }
       for (const unseen of ['\u202E', '\u0000', '\\u202e', '\\u0000']) {
         expect(said).not.toContain(unseen);
       }

@@ -81,6 +81,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
         }),
         service: { ...TEST_SERVICE, base: () => base, simulated: true },
         members: { plans: [], signIn: {}, settings: {} },
+        chats: {},
         rugFlags: memoryRugFlags({
           chains: [SCORED],
           flags: [rugFlagOf(evm('flagged')), rugFlagOf(evm('flagged too'), { score: 0.81 })],

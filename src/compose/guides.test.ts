@@ -19,6 +19,7 @@ const app = createHttp({
       service: TEST_SERVICE,
       deployerRecords: {},
       members: { plans: [], signIn: {}, settings: {} },
+      chats: {},
     },
     sources: [],
     base: () => base,

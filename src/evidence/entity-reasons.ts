@@ -33,6 +33,16 @@ export const ENTITY_REASONS = {
     means: 'A source of chain facts has no means to tell this one.',
     next: 'The operator configures a node or an explorer that does.',
   },
+  set_by_unseen: {
+    sentence: '{source} does not name the transaction that set it.',
+    means: 'A constructor, or a setter without an event, set it.',
+    next: 'Read the creation of the contract.',
+  },
+  set_by_unasked: {
+    sentence: 'What set it is read only where the list or a table of flags names whom it names.',
+    means: 'Reading it costs calls, and is kept for findings about listed or flagged addresses.',
+    next: 'Nothing.',
+  },
   creation_not_found: {
     sentence: '{source} knows of no creation of this address, which does not show that it is none.',
     means: 'Explorers leave out accounts, and also contracts that they have not indexed.',

@@ -49,7 +49,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   transferHistory: { neighbourhoods: ['counterparties', 'degree'] },
   counterpartyRing: { meet: ['meetings'] },
   entityClusters: { clusterOf: [], coinJoinsOf: ['forms', 'newest'] },
-  chainFacts: { of: null },
+  chainFacts: { of: null, setBy: null },
   issuerFreezes: { of: [] },
   tokenApprovals: { given: ['events'], left: null },
   labelChanges: { newest: [] },

@@ -31,7 +31,11 @@ describe('GET /api/wallet/{address}/entity is silent', () => {
         new Map(all.map((one) => [one, unread('transfer_history' as const, silence)])),
     },
     creations: { around: async () => unread('contract_creations', silence) },
-    facts: { stateChains: [], of: async () => noFacts(silence) },
+    facts: {
+      stateChains: [],
+      of: async () => noFacts(silence),
+      setBy: async () => unread('chain_facts', silence),
+    },
   };
   const names = ['store', 'labels', 'history', 'creations'] as const;
   const subsets = Array.from({ length: 15 }, (_, n) =>

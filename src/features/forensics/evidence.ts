@@ -48,6 +48,7 @@ import { type Finding, type FindingInputs, type FindingKind, nameFinding } from 
 import { otherSide } from './finding-evidence.ts';
 import { FINDING_KINDS } from './finding-registry.ts';
 import { namedByFacts, wasNotMade } from './named-by-facts.ts';
+import { setByOf } from './set-by-asked.ts';
 import { approvalsOf, approvalsSeen, freezesOf, leftOf } from './tokens-asked.ts';
 
 /** The ports that the evidence of one address is read from. */
@@ -113,7 +114,8 @@ export async function forensicEvidence(
   const tables = await lookUpEveryone(ports, subject, whomToLookUp(read), asked);
   const told = namedInTables(tables);
   const left = await leftOf(ports.tokenApprovals, subject.address, approvals, told, signal);
-  const inputs = { ...read, ...tables, left };
+  const setBy = await setByOf(ports.chainFacts, subject.address, named, told, signal);
+  const inputs = { ...read, ...tables, left, setBy };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind) => ({ kind, found: foundBy(kind, inputs) }),
   );

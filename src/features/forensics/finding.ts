@@ -21,6 +21,7 @@ import type {
   FreezesOf,
   LeftOf,
   NamedByFact,
+  SetByOf,
 } from './read-of-chains.ts';
 
 /** The readings that the kinds are functions of: tables were asked of everyone in the history. */
@@ -44,6 +45,8 @@ export type FindingInputs = {
   readonly approvals: readonly ApprovalsOf[];
   /** What is left of the approvals to spenders whom a table names. */
   readonly left: LeftOf;
+  /** Which transactions set what those facts name, where a table names whom they name. */
+  readonly setBy: SetByOf;
   /** Everyone whom those facts name. The tables were asked of them too. */
   readonly named: Partly<readonly NamedByFact[], ChainFactsPort>;
 };
@@ -69,11 +72,15 @@ export type TransferEvidence = {
   readonly initiated_by_subject: boolean | null;
 };
 
-/** Something that a table or a contract says. `tx` and what follows are null where it has none. */
+/**
+ * Something that a table or a contract says. `tx` and what follows are null where it has none;
+ * `tx_reason` says why, where one may be expected.
+ */
 export type RecordEvidence = {
   readonly evidence: 'record';
   readonly chain: string | null;
   readonly tx: string | null;
+  readonly tx_reason?: string;
   readonly block: number | null;
   readonly at: string | null;
   readonly name: string;
@@ -92,10 +99,12 @@ export type FindingDraft = {
   readonly source: string;
   /** Unix seconds: when that source was observed. */
   readonly as_of: number;
+  /** What names it in place of its evidence, some of which may be read at one time alone. */
+  readonly named_by?: string;
 };
 
 /** One thing that was found. `id` is the same wherever the same content is found again. */
-export type Finding = FindingDraft & {
+export type Finding = Omit<FindingDraft, 'named_by'> & {
   readonly id: string;
   readonly kind: string;
   readonly title: string;
@@ -124,10 +133,12 @@ const ID_HEX_CHARS = 32;
 
 /** Names a finding after a hash of what it says, without the edition of its source. */
 export function nameFinding(kind: FindingKind, subject: string, draft: FindingDraft): Finding {
-  const { as_of: _, source: __, ...content } = draft;
-  const said = JSON.stringify([kind.kind, subject, sortedFields(content)]);
+  const { named_by, ...own } = draft;
+  const { as_of: _, source: __, ...content } = own;
+  const name = named_by === undefined ? sortedFields(content) : [named_by];
+  const said = JSON.stringify([kind.kind, subject, name]);
   const hash = createHash('sha256').update(said).digest('hex');
-  return { ...draft, id: hash.slice(0, ID_HEX_CHARS), kind: kind.kind, title: kind.title };
+  return { ...own, id: hash.slice(0, ID_HEX_CHARS), kind: kind.kind, title: kind.title };
 }
 
 /** The same fields in the order of their names, at every depth: one text for one content. */

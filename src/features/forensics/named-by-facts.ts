@@ -2,7 +2,7 @@
 // Who owns, administers or made a contract is looked up as a counterparty is. A fact that was not
 // read may name anybody, so that what was read without it is a part.
 
-import { present } from '../../evidence/measure.ts';
+import { given, present } from '../../evidence/measure.ts';
 import { map, type Partly, seen, some, Unread } from '../../evidence/reading.ts';
 import type { ChainFactsPort, FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { ChainFactsOf, NamedByFact, NamingFact } from './read-of-chains.ts';
@@ -21,6 +21,11 @@ export const NAMED_AS: Readonly<Record<NamingFact, string>> = {
 
 type Named = Partly<readonly NamedByFact[], ChainFactsPort>;
 
+/** The name of one fact that names somebody, among those of one address. */
+export function namedKey({ chain, fact, address }: NamedByFact): string {
+  return `${chain} ${fact} ${address}`;
+}
+
 /** Everyone whom the facts name, chain by chain; read where every fact that could name was. */
 export function namedByFacts(facts: readonly ChainFactsOf[]): Named {
   return flat(facts.map(namedOn));
@@ -34,9 +39,13 @@ function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
   const { code } = facts;
   const here = (fact: NamingFact, address: string | null): NamedByFact | null =>
     address === null ? null : { chain, fact, address, tx: null, block: null };
-  const byCode = map(code, ({ delegates_to, minimal_proxy_of }) =>
-    present([here('delegates_to', delegates_to), here('minimal_proxy_of', minimal_proxy_of)]),
-  );
+  // The code of a minimal proxy is what it was made with.
+  const [made] = given(seen(map(facts.creation, ({ tx, block }) => [{ tx, block }])));
+  const byCode = map(code, ({ delegates_to, minimal_proxy_of }) => {
+    const proxied = here('minimal_proxy_of', minimal_proxy_of);
+    const since = proxied === null || made === undefined ? proxied : Object.assign(proxied, made);
+    return present([here('delegates_to', delegates_to), since]);
+  });
   // An account without code names nobody by its state.
   const nobody = map(code, () => NOBODY);
   const byState = map(facts.authority, ({ implementation, admin, beacon, owner }) =>

@@ -2,7 +2,7 @@
 
 import type { EvmChainName } from '../../chain/chain.ts';
 import type { Partly } from '../../evidence/reading.ts';
-import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFactsPort, FactReadings, SetBy } from '../../ports/accounts/chain-facts.ts';
 import type { FreezeState, IssuerFreezesPort } from '../../ports/accounts/issuer-freezes.ts';
 import type {
   Allowance,
@@ -37,6 +37,9 @@ export type NamedByFact = {
   readonly tx: string | null;
   readonly block: number | null;
 };
+
+/** Which transactions set what facts name, by `namedKey`. */
+export type SetByOf = ReadonlyMap<string, Partly<SetBy | null, ChainFactsPort>>;
 
 /** What the issuers of one chain's tokens say. */
 export type FreezesOf = {

@@ -114,6 +114,8 @@ const recordEvidence = z.strictObject({
   evidence: z.literal('record'),
   chain: words().nullable(),
   tx: words().nullable(),
+  // Why there is none, of a fact that a transaction set.
+  tx_reason: prose().nullable(),
   block: z.int().nonnegative().nullable(),
   at: isoTime.nullable(),
   name: words(),

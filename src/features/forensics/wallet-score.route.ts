@@ -85,7 +85,12 @@ const isWhole = (): true => true;
 const isNot = (): false => false;
 
 function findingOf({ evidence, ...finding }: Finding): Data['findings'][number] {
-  return { ...finding, evidence: evidence.map((one) => ({ ...one })) };
+  const shown = evidence.map((one) => {
+    if (one.evidence === 'transfer') return { ...one };
+    const { tx_reason } = one;
+    return { ...one, tx_reason: tx_reason === undefined ? null : tx_reason };
+  });
+  return { ...finding, evidence: shown };
 }
 
 function labelOf({ subject, inputs }: ForensicEvidence): Data['label'] {

@@ -66,6 +66,12 @@ export type FactReadings = {
   readonly [F in FactName]: Partly<FactValues[F], ChainFactsPort>;
 };
 
+/** The facts of an account's state that a transaction makes name somebody. */
+export type SetFact = 'implementation' | 'admin' | 'beacon' | 'owner' | 'delegates_to';
+
+/** The transaction that made a fact name an address. */
+export type SetBy = { readonly tx: string; readonly block: number };
+
 /** Facts of single addresses, whichever node, explorer or store holds them. */
 export type ChainFacts = {
   /** The chains beside the main one whose state costs no explorer's call to read. */
@@ -77,4 +83,14 @@ export type ChainFacts = {
     wanted: readonly FactName[],
     signal: AbortSignal,
   ) => Promise<FactReadings>;
+  /**
+   * The transaction that made a fact of the account name this address; `null` where nothing that
+   * the source lists names one (a constructor, a setter without an event).
+   */
+  readonly setBy: (
+    chain: EvmChainName,
+    account: string,
+    named: { readonly fact: SetFact; readonly address: string },
+    signal: AbortSignal,
+  ) => Promise<Partly<SetBy | null, ChainFactsPort>>;
 };

@@ -3,11 +3,14 @@
 // a call is what the contract answers.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { why } from '../../evidence/reasons.ts';
+import type { Partly } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFacts, ChainFactsPort } from '../../ports/accounts/chain-facts.ts';
 import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { whyNodeSilent } from './node-questions.ts';
+import { setByOf } from './set-by-node.ts';
 import { rpcParams } from './state-call.ts';
 import {
   authorityOf,
@@ -37,44 +40,33 @@ const REFUSED_WORDS =
 const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i;
 
 /** Chain facts from nodes, one for each chain. */
-export function nodeFacts({ nodes, simulated, now }: NodeFactsOptions): ChainFacts {
+export function nodeFacts(options: NodeFactsOptions): ChainFacts {
+  const { nodes } = options;
   const known = new Set<EvmChainName>();
+  const nodeOf = (chain: EvmChainName) => nodes.find((one) => one.chain === chain);
+  const tell = <T>(node: FactsNode, signal: AbortSignal, work: () => Promise<T>) =>
+    told(options, known, node, signal, work);
   return {
     stateChains: nodes.map(({ chain }) => chain),
+    setBy: async (chain, account, { fact, address }, signal) => {
+      const node = nodeOf(chain);
+      if (node === undefined) return factUnread(noNodeOf(chain));
+      return tell(node, signal, () => setByOf(node.rpc, { account, fact, address }, signal));
+    },
     of: async (chain, address, wanted, signal) => {
-      const node = nodes.find((one) => one.chain === chain);
-      if (node === undefined) {
-        return noFacts(why('not_configured', { what: `A node of ${chain}` }));
-      }
+      const node = nodeOf(chain);
+      if (node === undefined) return noFacts(noNodeOf(chain));
       const { rpc } = node;
-      const source: Source = {
-        name: `Node ${rpc.shown}`,
-        url: rpc.shown,
-        as_of: now(),
-        kind: 'observation',
-        simulated,
-      };
       const ask = asker(rpc, signal);
-      const tell = async <T>(work: () => Promise<T>) => {
-        try {
-          if (!known.has(chain)) await identify(node, signal);
-          known.add(chain);
-          return factRead(await work(), source);
-        } catch (error) {
-          if (!(error instanceof StateFault || error instanceof RpcFault)) throw error;
-          if (signal.aborted) return factUnread(why('time_budget'));
-          const fault = error instanceof RpcFault ? error.fault : error.message;
-          return factUnread(why('provider_failed', { provider: rpc.shown, fault }));
-        }
-      };
+      const fact = <T>(work: () => Promise<T>) => tell(node, signal, work);
       return readFacts(
         {
-          code: () => tell(() => codeOf(ask, address)),
-          nonce: () => tell(() => nonceOf(ask, address)),
-          balance_wei: () => tell(() => balanceOf(ask, address)),
-          is_token: () => tell(() => isToken(ask, address)),
+          code: () => fact(() => codeOf(ask, address)),
+          nonce: () => fact(() => nonceOf(ask, address)),
+          balance_wei: () => fact(() => balanceOf(ask, address)),
+          is_token: () => fact(() => isToken(ask, address)),
           authority: () =>
-            tell(async () => {
+            fact(async () => {
               const { size } = await codeOf(ask, address);
               return size === 0 ? NO_AUTHORITY : authorityOf(ask, address);
             }),
@@ -84,6 +76,36 @@ export function nodeFacts({ nodes, simulated, now }: NodeFactsOptions): ChainFac
       );
     },
   };
+}
+
+function noNodeOf(chain: EvmChainName): Why {
+  return why('not_configured', { what: `A node of ${chain}` });
+}
+
+/** What a node tells, once it is known to be of its chain. */
+async function told<T>(
+  { simulated, now }: NodeFactsOptions,
+  known: Set<EvmChainName>,
+  node: FactsNode,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<Partly<T, ChainFactsPort>> {
+  const { chain, rpc } = node;
+  const { shown: url } = rpc;
+  const source: Source = {
+    name: `Node ${url}`,
+    url,
+    as_of: now(),
+    kind: 'observation',
+    simulated,
+  };
+  try {
+    if (!known.has(chain)) await identify(node, signal);
+    known.add(chain);
+    return factRead(await work(), source);
+  } catch (error) {
+    return factUnread(whyNodeSilent(error, rpc, signal));
+  }
 }
 
 /** Asks a node of the state of accounts; that a contract refuses a call is an answer. */

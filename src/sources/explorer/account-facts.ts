@@ -9,7 +9,8 @@ import { type Partly, type Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type { ChainFacts, ChainFactsPort, CreationFact } from '../../ports/accounts/chain-facts.ts';
-import { factRead, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import { newestSetting, settingTopic } from '../evm/setting-events.ts';
 import {
   balanceOf,
   codeOf,
@@ -21,6 +22,7 @@ import {
 import { type CallBudget, whyUnanswered, withBudget } from '../http/provider-guard.ts';
 import { saysNoCreation, saysUnverified } from './empties.ts';
 import { ChainRefused, nodeResultIn, resultIn } from './envelope.ts';
+import { eventsOf, PAGE_ROWS } from './logs.ts';
 import { askExplorer, type ExplorerChain, explorerFailed } from './provider.ts';
 
 const PORT = 'chain_facts';
@@ -41,6 +43,29 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
   const known = new Set<EvmChainName>();
   return {
     stateChains: [],
+    setBy: async (chain, account, { fact, address }, signal) => {
+      const at = options.chains.find((one) => one.chain === chain);
+      const topic = settingTopic(fact);
+      if (at === undefined) {
+        return factUnread(why('not_configured', { what: `An explorer of ${chain}` }));
+      }
+      if (topic === null) {
+        return factUnread(why('fact_not_told', { source: at.name, fact: `who set ${fact}` }));
+      }
+      const { timeMs, callsMax } = options;
+      return withBudget({ timeMs, callsMax, signal }, async (budget) => {
+        try {
+          const rows = await eventsOf(at, { account, topic }, budget);
+          // The oldest come first: of a list that is full the newest is not there.
+          if (rows.length >= PAGE_ROWS) {
+            return factUnread(why('row_cap', { address: account, limit: String(PAGE_ROWS) }));
+          }
+          return factRead(newestSetting(fact, address, rows), sourceOf(at, options));
+        } catch (error) {
+          return unread(PORT, whyOf(error, at));
+        }
+      });
+    },
     of: async (chain, address, wanted, signal) => {
       const at = options.chains.find((one) => one.chain === chain);
       if (at === undefined) {
@@ -58,14 +83,14 @@ export function explorerFacts(options: ExplorerFactsOptions): ChainFacts {
 }
 
 async function factsAt(
-  { now, simulated }: ExplorerFactsOptions,
+  options: ExplorerFactsOptions,
   at: ExplorerChain,
   address: string,
   wanted: Parameters<ChainFacts['of']>[2],
   budget: CallBudget,
 ): Promise<ReturnType<typeof noFacts>> {
   const { name, shown } = at;
-  const source: Source = { name, url: shown, as_of: now(), kind: 'observation', simulated };
+  const source = sourceOf(at, options);
   const ask: StateAsk = (call) =>
     askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
   const tell = async <T>(work: () => Promise<T>): Promise<Partly<T, ChainFactsPort>> => {
@@ -87,6 +112,13 @@ async function factsAt(
     wanted,
     `${name} ${shown}`,
   );
+}
+
+function sourceOf(
+  { name, shown }: ExplorerChain,
+  { now, simulated }: ExplorerFactsOptions,
+): Source {
+  return { name, url: shown, as_of: now(), kind: 'observation', simulated };
 }
 
 const REFUSED_WORDS = /revert|invalid opcode|out of gas|vm execution error/i;

@@ -1,7 +1,6 @@
 // Whom did an address allow to take its tokens, as an explorer lists the events, and what is left?
 // A list that is full may have left out newer ones: it is a part.
 
-import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { type Partly, part, read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
@@ -18,35 +17,14 @@ import {
   newestApprovals,
 } from '../evm/approval-events.ts';
 import { type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
-import { ADDRESS, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { COUNT } from '../http/hex-forms.ts';
 import { type CallBudget, withBudget } from '../http/provider-guard.ts';
 import { stateAnswer, whyOf } from './account-facts.ts';
-import { saysNoLogs } from './empties.ts';
-import { nodeResultIn, resultIn } from './envelope.ts';
+import { nodeResultIn } from './envelope.ts';
+import { eventsOf, PAGE_ROWS } from './logs.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
 
 const PORT = 'token_approvals';
-/** What every plan gives in one answer. */
-const PAGE_ROWS = 1_000;
-/** Etherscan writes zero as `0x`. */
-const SMALL = z
-  .string()
-  .transform((text) => (text === '0x' ? '0x0' : text))
-  .pipe(COUNT);
-const ROWS = z
-  .array(
-    z.object({
-      address: ADDRESS,
-      // Blockscout fills up to four topics with null.
-      topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
-      data: BYTES,
-      transactionHash: WORD,
-      blockNumber: SMALL,
-      logIndex: SMALL,
-    }),
-  )
-  .max(PAGE_ROWS);
-
 /** What is asked, and what one request may spend on it. */
 type ExplorerApprovalsOptions = {
   readonly chains: readonly ExplorerChain[];
@@ -82,7 +60,8 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
       const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
         work(at, budget, registry.value),
       );
-      if (cut) return part(value, origin, why('row_cap', { address: chain, limit: LIMIT }));
+      if (cut)
+        return part(value, origin, why('row_cap', { address: chain, limit: String(PAGE_ROWS) }));
       return simulated ? weaken(read(value, origin), why('simulated')) : read(value, origin);
     } catch (error) {
       return unread(PORT, whyOf(error, at));
@@ -92,8 +71,9 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
     chains: [],
     given: (chain, owner, signal) =>
       asked(chain, signal, async (at, budget, addresses) => {
+        const [, topic1] = approvalTopics(owner);
         const lists = await Promise.all(
-          APPROVAL_TOPICS.map((topic) => logsOf(at, topic, owner, budget)),
+          APPROVAL_TOPICS.map((topic) => eventsOf(at, { topic, topic1 }, budget)),
         );
         const events = newestApprovals(chain, owner, lists.flat(), addresses);
         const value = { events, to_block: null };
@@ -112,27 +92,4 @@ export function explorerApprovals(options: ExplorerApprovalsOptions): TokenAppro
         return { value: { raw_amount, block }, cut: false };
       }),
   };
-}
-
-const LIMIT = String(PAGE_ROWS);
-
-async function logsOf(at: ExplorerChain, topic0: string, owner: string, budget: CallBudget) {
-  const [, topic1] = approvalTopics(owner);
-  const question = at.list({
-    module: 'logs',
-    action: 'getLogs',
-    fromBlock: '0',
-    toBlock: 'latest',
-    topic0,
-    topic1,
-    topic0_1_opr: 'and',
-    page: '1',
-    offset: LIMIT,
-  });
-  return askExplorer(at, budget, question, (answer) => {
-    if (saysNoLogs(answer)) return [];
-    const rows = ROWS.safeParse(resultIn(answer)?.result);
-    if (!rows.success) throw new StateFault('getLogs');
-    return rows.data;
-  });
 }

@@ -6,7 +6,7 @@ import type { ImportOrigin } from '../../evidence/origin.ts';
 import { basis, Part, Read, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type ChainFacts, FACT_NAMES } from '../../ports/accounts/chain-facts.ts';
-import { noFacts } from '../../ports/accounts/readings.ts';
+import { factUnread, noFacts } from '../../ports/accounts/readings.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
 import { warehouseFacts } from '../warehouse/account-facts.ts';
@@ -30,7 +30,11 @@ const memory = memoryChainFacts({
 
 function failing(fault: string): ChainFacts {
   const reason = why('provider_failed', { provider: 'It', fault });
-  return { stateChains: [], of: async () => noFacts(reason) };
+  return {
+    stateChains: [],
+    setBy: async () => factUnread(reason),
+    of: async () => noFacts(reason),
+  };
 }
 
 describe('a cascade of sources', () => {
@@ -38,6 +42,7 @@ describe('a cascade of sources', () => {
     const wanted: (readonly string[])[] = [];
     const last: ChainFacts = {
       stateChains: ['base'],
+      setBy: failing('down').setBy,
       of: async (...asked) => {
         wanted.push(asked[2]);
         return failing('down').of(...asked);

@@ -9,8 +9,9 @@ import type {
   ChainFactsPort,
   FactName,
   FactReadings,
+  SetBy,
 } from '../../ports/accounts/chain-facts.ts';
-import { noFacts } from '../../ports/accounts/readings.ts';
+import { factUnread, noFacts } from '../../ports/accounts/readings.ts';
 
 /** Reasons that say what a source is for, and not that it failed. */
 const NO_FAULT: readonly ReasonCode[] = [
@@ -24,6 +25,16 @@ const NO_FAULT: readonly ReasonCode[] = [
 export function cascadedFacts(sources: readonly ChainFacts[]): ChainFacts {
   return {
     stateChains: [...new Set(sources.flatMap(({ stateChains }) => stateChains))],
+    setBy: async (chain, ...asked) => {
+      let told: Partly<SetBy | null, ChainFactsPort> = factUnread(
+        why('not_configured', { what: `A source of facts of ${chain}` }),
+      );
+      for (const source of sources) {
+        if (!(told instanceof Unread)) break;
+        told = better(told, await source.setBy(chain, ...asked));
+      }
+      return told;
+    },
     of: async (chain, address, wanted, signal) => {
       let facts = noFacts(why('not_configured', { what: `A source of facts of ${chain}` }));
       let missing: readonly FactName[] = wanted;

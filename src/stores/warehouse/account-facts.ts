@@ -30,6 +30,8 @@ const row = z.tuple([
 export function warehouseFacts(warehouse: Warehouse, now: () => number): ChainFacts {
   return {
     stateChains: [],
+    setBy: async (_chain, _account, { fact }) =>
+      factUnread(why('fact_not_told', { source: NAME, fact: `who set ${fact}` })),
     of: (chain, address, wanted, signal) => {
       const creation = async () => {
         try {

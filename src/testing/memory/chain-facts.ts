@@ -4,13 +4,15 @@
 import type { EvmChainName } from '../../chain/chain.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ChainFacts, FactValues } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFacts, FactValues, SetBy, SetFact } from '../../ports/accounts/chain-facts.ts';
 import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
 
 /** What is so of one address on one chain; what is left out is as of an account never used. */
 export type MemoryFact = Partial<FactValues> & {
   readonly chain: EvmChainName;
   readonly address: string;
+  /** The transactions that set what its state names; left out, no event names one. */
+  readonly setBy?: Partial<Record<SetFact, SetBy>>;
 };
 
 /** What the memory holds. `as_of` is Unix seconds. */
@@ -37,6 +39,13 @@ export function memoryChainFacts(held: MemoryFacts): ChainFacts {
   const source: Source = { name: NAME, url: 'memory:', as_of, kind: 'observation', simulated };
   return {
     stateChains: chains,
+    setBy: async (chain, account, { fact }, signal) => {
+      if (signal.aborted) return factUnread(why('time_budget'));
+      if (!chains.includes(chain)) return factUnread(why('not_configured', { what: chain }));
+      const known = facts.find((one) => one.chain === chain && one.address === account);
+      const set = known?.setBy?.[fact];
+      return factRead(set === undefined ? null : set, source);
+    },
     of: async (chain, address, wanted, signal) => {
       if (signal.aborted) return noFacts(why('time_budget'));
       if (!chains.includes(chain)) return noFacts(why('not_configured', { what: chain }));

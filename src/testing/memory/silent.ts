@@ -30,7 +30,11 @@ export function silentPorts(why: Why): MemoryPorts {
     },
     counterpartyRing: { meet: async () => unread('counterparty_ring', why) },
     entityClusters: silentEntityClusters(why),
-    chainFacts: { stateChains: [], of: async () => noFacts(why) },
+    chainFacts: {
+      stateChains: [],
+      of: async () => noFacts(why),
+      setBy: async () => unread('chain_facts', why),
+    },
     issuerFreezes: { chains: [], of: async () => unread('issuer_freezes', why) },
     tokenApprovals: {
       chains: [],

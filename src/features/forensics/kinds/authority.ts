@@ -3,6 +3,7 @@
 
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { both, map, type Partly, seen, some } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
 import type {
   AuthorityFact,
   ChainFactsPort,
@@ -76,12 +77,14 @@ type FactRecord = {
   readonly tx: null;
   readonly block: null;
   readonly at: null;
+  readonly tx_reason: string;
   readonly name: string;
   readonly value: string;
 };
 
 function recordOf(chain: EvmChainName, name: string, value: string): FactRecord {
-  return { evidence: 'record', chain, tx: null, block: null, at: null, name, value };
+  const nowhere = { tx: null, tx_reason: why('set_by_unasked').reason, block: null, at: null };
+  return { evidence: 'record', chain, ...nowhere, name, value };
 }
 
 function authorityRecords(

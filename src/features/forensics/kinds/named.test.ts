@@ -57,7 +57,8 @@ describe('whom the facts name', () => {
     'its %s is looked up in each table',
     async (fact) => {
       const evidence = await scored(SUBJECT, naming(who(fact)));
-      const ofCreation = ['creator', 'factory'].includes(fact);
+      // The code of a minimal proxy is what it was made with.
+      const ofCreation = ['creator', 'factory', 'minimal_proxy_of'].includes(fact);
       const record = { name: fact, value: who(fact), tx: ofCreation ? TX : null };
       for (const kind of IN_FACTS) {
         const found = foundOf(evidence, kind);

@@ -41,6 +41,7 @@ import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { addressHistory } from '../history/address-history.ts';
+import { readOnce } from '../history/read-once.ts';
 import { proximity, WALK_LIMITS, type WalkPort } from '../sanctions/walk.ts';
 import { type RecordHeld, recordHeld } from './created.ts';
 import { factsOf } from './facts-asked.ts';
@@ -100,8 +101,9 @@ export async function forensicEvidence(
   asked: ForensicAsked,
 ): Promise<ForensicEvidence> {
   const { signal } = asked;
-  const [[history, walk], coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
-    historyAndWalk(ports, subject, asked),
+  const once = readOnce(ports.transferHistory);
+  const [history, coinJoins, facts, entity, freezes, approvals, made] = await Promise.all([
+    historyOf(once, subject, asked),
     coinJoinsOf(ports.entityClusters, subject, signal),
     factsOf(ports.chainFacts, subject, signal),
     entityOf(ports.entityClusters, subject, signal),
@@ -110,12 +112,20 @@ export async function forensicEvidence(
     recordHeld(ports.deployerRecords, subject, signal),
   ]);
   const named = namedByFacts(facts);
-  const read = { subject, history, walk, coinJoins, facts, named, freezes, approvals };
-  const tables = await lookUpEveryone(ports, subject, whomToLookUp(read), asked);
+  const read = { subject, history, coinJoins, facts, named, freezes, approvals };
+  // A walk leaves a hub alone, which only a reading under its own bounds tells of a cut history.
+  const isCut = given(seen(map(history, (own) => own.transfers))).length >= WALK_LIMITS.rowsMax;
+  const known = isCut ? ports.transferHistory : once;
+  const [walk, tables] = await Promise.all([
+    walkOf(ports, known, subject, asked),
+    lookUpEveryone(ports, subject, whomToLookUp(read), asked),
+  ]);
   const told = namedInTables(tables);
-  const left = await leftOf(ports.tokenApprovals, subject.address, approvals, told, signal);
-  const setBy = await setByOf(ports.chainFacts, subject.address, named, told, signal);
-  const inputs = { ...read, ...tables, left, setBy };
+  const [left, setBy] = await Promise.all([
+    leftOf(ports.tokenApprovals, subject.address, approvals, told, signal),
+    setByOf(ports.chainFacts, subject.address, named, told, signal),
+  ]);
+  const inputs = { ...read, ...tables, walk, left, setBy };
   const kinds = FINDING_KINDS.filter(({ appliesTo }) => appliesTo.includes(subject.kind)).map(
     (kind) => ({ kind, found: foundBy(kind, inputs) }),
   );
@@ -154,24 +164,29 @@ export function readsBehind(kinds: readonly KindResult[]): Read<unknown, never>[
     .filter((shown) => shown instanceof Read);
 }
 
-/** The address's history, then the walk: what a provider told of it is not asked for again. */
-async function historyAndWalk(
-  ports: ForensicPorts,
+async function historyOf(
+  history: TransferHistory,
+  { kind, address }: ParsedAddress,
+  { signal }: ForensicAsked,
+): Promise<FindingInputs['history']> {
+  // A kind of address without a chain here has no history to ask for, and none to walk.
+  if (MAIN_CHAINS[kind] === null) {
+    return unread('transfer_history', why('not_walked_kind', { kind }));
+  }
+  return addressHistory(history, address, { signal, chains: null });
+}
+
+async function walkOf(
+  { sanctionsList: list, counterpartyRing: ring, exchangeLabels: labels }: ForensicPorts,
+  history: TransferHistory,
   subject: ParsedAddress,
   asked: ForensicAsked,
-): Promise<readonly [FindingInputs['history'], FindingInputs['walk']]> {
-  // A kind of address without a chain here has no history to ask for, and none to walk.
-  if (MAIN_CHAINS[subject.kind] === null) {
-    const reason = why('not_walked_kind', { kind: subject.kind });
-    return [unread('transfer_history', reason), unread<WalkPort>('transfer_history', reason)];
+): Promise<FindingInputs['walk']> {
+  const { kind } = subject;
+  if (MAIN_CHAINS[kind] === null) {
+    return unread<WalkPort>('transfer_history', why('not_walked_kind', { kind }));
   }
-  const { address } = subject;
-  const whole = { signal: asked.signal, chains: null };
-  const history = await addressHistory(ports.transferHistory, address, whole);
-  const { sanctionsList, transferHistory, counterpartyRing, exchangeLabels } = ports;
-  const walked = { ring: counterpartyRing, labels: exchangeLabels };
-  const on = { list: sanctionsList, history: transferHistory, ...walked };
-  return [history, await proximity(on, subject, WALK_LIMITS, asked)];
+  return proximity({ list, history, ring, labels }, subject, WALK_LIMITS, asked);
 }
 
 /** The chain that stands for a kind of address; `null` where none is read here. */

@@ -29,7 +29,11 @@ export function unaskedPorts(why: Why): UnaskedPorts {
       neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
     },
     counterpartyRing: { meet: async () => unread('counterparty_ring', why) },
-    chainFacts: { stateChains: [], of: async () => noFacts(why) },
+    chainFacts: {
+      stateChains: [],
+      of: async () => noFacts(why),
+      setBy: async () => unread('chain_facts', why),
+    },
     issuerFreezes: { chains: [], of: async () => unread('issuer_freezes', why) },
     tokenApprovals: { chains: [], given: async () => approvals, left: async () => approvals },
   };

@@ -1,8 +1,6 @@
 // Does the forensic record name the transaction that gave somebody power over an account, on a real
 // node? Contracts log it, or not; a delegation is signed and sent as a chain takes it.
 
-import * as Authorization from 'ox/Authorization';
-import * as Secp256k1 from 'ox/Secp256k1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorityOf } from './chain/authorisation.ts';
 import { nodeFacts } from './sources/evm/node-of-account.ts';
@@ -12,6 +10,7 @@ import { type InItsPlace, type NodeProxy, startProxy } from './testing/anvil-pro
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';
 import { flaggedRow, forensicPorts, type PlantedFacts } from './testing/forensic-ports.ts';
+import { signedDelegation } from './testing/signed-delegation.ts';
 import { listedEntry } from './testing/walked-world.ts';
 
 const ETHEREUM_ID = 1;
@@ -35,8 +34,6 @@ contract Power {
     }
   }
 }`;
-/** The key of the second account of every test chain of this kind. */
-const KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 
 describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not installed)', () => {
   let anvil: Anvil;
@@ -84,11 +81,7 @@ describe.skipIf(anvilPath() === null)('a real node (or skipped: anvil is not ins
   /** Lets the second account run a contract's code: somebody else sends what it signed. */
   async function delegate(to: string): Promise<string> {
     const nonce = BigInt(String(await anvil.ask('eth_getTransactionCount', account(1), 'latest')));
-    const address = to as `0x${string}`;
-    const signed = Authorization.from({ address, chainId: ETHEREUM_ID, nonce });
-    const payload = Authorization.getSignPayload(signed);
-    const signature = Secp256k1.sign({ payload, privateKey: KEY });
-    const authorisation = Authorization.toRpc(Authorization.from(signed, { signature }));
+    const authorisation = signedDelegation(to, ETHEREUM_ID, nonce);
     const sent = { from: account(0), to: account(0), type: '0x4' };
     const hash = await anvil.ask('eth_sendTransaction', {
       ...sent,

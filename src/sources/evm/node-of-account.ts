@@ -3,7 +3,7 @@
 // a call is what the contract answers.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import type { Partly } from '../../evidence/reading.ts';
+import { type Partly, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type { ChainFacts, ChainFactsPort } from '../../ports/accounts/chain-facts.ts';
@@ -104,7 +104,7 @@ async function told<T>(
     known.add(chain);
     return factRead(await work(), source);
   } catch (error) {
-    return factUnread(whyNodeSilent(error, rpc, signal));
+    return unread('chain_facts', whyNodeSilent(error, rpc, signal));
   }
 }
 

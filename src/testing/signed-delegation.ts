@@ -1,4 +1,4 @@
-// What does an account sign to let a contract's code run in its name (EIP-7702), as a node takes it?
+// What does an account sign to let a contract’s code run in its name (EIP-7702), as nodes take it?
 
 import * as Authorization from 'ox/Authorization';
 import * as Secp256k1 from 'ox/Secp256k1';

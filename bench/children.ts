@@ -40,6 +40,31 @@ export async function endChild(one: ChildProcess, signal: NodeJS.Signals): Promi
 
 /** The proportional set size of a process and all of its descendants, in MiB. Linux only. */
 export function treePssMib(root: number): number {
+  let kib = 0;
+  for (const pid of treeOf(root)) {
+    const rollup = fileText(`/proc/${pid}/smaps_rollup`);
+    const pss = rollup === null ? null : /^Pss:\s+(\d+) kB/m.exec(rollup);
+    if (pss !== null) kib += Number(pss[1]);
+  }
+  return kib / 1024;
+}
+
+const TICK_MS = 10;
+/** Behind the name of a process: its state, ten fields, then its ticks as user and as system. */
+const TICKS = /\) \S(?: \S+){10} (\d+) (\d+)/;
+
+/** The processor time of a process and all of its descendants so far, in milliseconds. */
+export function treeCpuMs(root: number): number {
+  let ticks = 0;
+  for (const pid of treeOf(root)) {
+    const stat = fileText(`/proc/${pid}/stat`);
+    const told = stat === null ? null : TICKS.exec(stat);
+    if (told !== null) ticks += Number(told[1]) + Number(told[2]);
+  }
+  return ticks * TICK_MS;
+}
+
+function treeOf(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -47,14 +72,8 @@ export function treePssMib(root: number): number {
     const parent = stat === null ? null : /\) \S (\d+)/.exec(stat);
     if (parent !== null) parents.set(Number(name), Number(parent[1]));
   }
-  let kib = 0;
-  for (const pid of [...parents.keys(), root]) {
-    if (!isUnder(pid, root, parents)) continue;
-    const rollup = fileText(`/proc/${pid}/smaps_rollup`);
-    const pss = rollup === null ? null : /^Pss:\s+(\d+) kB/m.exec(rollup);
-    if (pss !== null) kib += Number(pss[1]);
-  }
-  return kib / 1024;
+  const all = new Set([...parents.keys(), root]);
+  return [...all].filter((pid) => isUnder(pid, root, parents));
 }
 
 const DEPTH_MAX = 64;

@@ -16,11 +16,20 @@ const SKEW = 6;
 const CALL = { timeoutMs: 3_600_000 };
 const MAX_HASH = '18446744073709551616.';
 
+const TOKENS = 1_000;
+/** One of so many token transfers moves nothing, one of so many names no signer. */
+const ZERO_OF = 50;
+const UNSIGNED_OF = 50;
+/** One of so many tokens has no market. */
+const WORTHLESS_OF = 7;
+
 /** How the data of a run are made. */
 export type Made = { readonly rows: number; readonly now: number };
 
 /** The address of a number; the same for every size of data, so that hubs stay hubs. */
 const address = (number: string) => `concat(SHA1(concat('a', toString(${number}))), '')`;
+
+const tokenOf = (number: string) => `concat(SHA1(concat('k', toString(${number}))), '')`;
 
 function party(salt: number, addresses: number): string {
   const u = (n: number) => `(sipHash64(number, ${salt}, ${n}) / ${MAX_HASH})`;
@@ -41,14 +50,16 @@ function transfersSql(made: Made, from: number, count: number): string {
   concat(SHA256(concat('t', toString(intDiv(number, 2)))), '') AS tx_hash, '' AS place,
   multiIf(sipHash64(number, 9) % 10 < 6, 'token', sipHash64(number, 9) % 10 < 9, 'native',
     'internal') AS kind,
-  if(kind = 'token', concat(SHA1(concat('k',
-    toString(toUInt64(1000 * pow(sipHash64(number, 10) / ${MAX_HASH}, 3))))), ''), '') AS token,
+  if(kind = 'token',
+    ${tokenOf(`toUInt64(${TOKENS} * pow(sipHash64(number, 10) / ${MAX_HASH}, 3))`)}, '') AS token,
   ${address(party(1, addresses))} AS from_address, ${address(party(2, addresses))} AS to_address,
-  toUInt256(sipHash64(number, 11)) * (1 + sipHash64(number, 12) % 1000) AS raw_amount, 0 AS n,
+  if(kind = 'token' AND sipHash64(number, 16) % ${ZERO_OF} = 0, 0,
+    toUInt256(sipHash64(number, 11)) * (1 + sipHash64(number, 12) % 1000)) AS raw_amount, 0 AS n,
   toUInt32(${first} + block * ${BLOCK_S}) AS block_time,
   concat(SHA256(concat('b', toString(block))), '') AS block_hash,
   toString(number % 200) AS position,
-  if(sipHash64(number, 15) % 4 = 0, ${address(party(3, addresses))}, from_address) AS initiator,
+  multiIf(kind = 'token' AND sipHash64(number, 17) % ${UNSIGNED_OF} = 0, '',
+    sipHash64(number, 15) % 4 = 0, ${address(party(3, addresses))}, from_address) AS initiator,
   2 AS success,
   if(sipHash64(number, 13) % 3 = 0, '',
     concat('bench\\n', toString(sipHash64(number, 14) % 100000 / 100))) AS priced,
@@ -80,6 +91,21 @@ export async function loadTransfers(
   }
 }
 
+/** Says of each token whether it has a market, as read when the data were made. */
+export async function loadTokens(warehouse: Warehouse, { now }: Made): Promise<void> {
+  const sql = `INSERT INTO tokens (chain, token, symbol, decimals, has_market, read_at)
+    SELECT 'ethereum', ${tokenOf('number')}, 'T', 18, number % ${WORTHLESS_OF} != 0, ${now}
+    FROM numbers(${TOKENS})`;
+  await warehouse.command(sql, CALL);
+}
+
+/** The bytes of the tokens without a market, in hexadecimal. */
+export async function worthlessTokens(warehouse: Warehouse): Promise<readonly string[]> {
+  const sql = 'SELECT lower(hex(token)) FROM tokens FINAL WHERE has_market = 0';
+  const rows = await warehouse.query(sql, { ...CALL, row: startRow, tuples: true });
+  return rows.map(([token]) => token);
+}
+
 /** A class of starts. `degree` is of transfers, which almost never repeat a pair here. */
 type StartClass = 'low' | 'middle' | 'hub';
 
@@ -107,6 +133,22 @@ export async function startsOf(
     SETTINGS optimize_aggregation_in_order = 1`;
   const rows = await warehouse.query(sql, { ...CALL, row: startRow, tuples: true });
   return rows.map(([start]) => start);
+}
+
+/** The busiest addresses that are no hubs and together have so many counterparties. */
+export async function busyAddresses(
+  warehouse: Warehouse,
+  counterparties: number,
+): Promise<readonly string[]> {
+  const sql = `SELECT concat('0x', lower(hex(addr))) FROM (
+      SELECT addr, sum(sides) OVER (ORDER BY sides DESC, addr) - sides AS before FROM (
+        SELECT addr, count() AS sides FROM sides WHERE chain = 'ethereum' GROUP BY addr
+        HAVING sides BETWEEN 100 AND 100000
+      )
+    ) WHERE before < ${counterparties} ORDER BY before LIMIT 8000
+    SETTINGS optimize_aggregation_in_order = 1`;
+  const rows = await warehouse.query(sql, { ...CALL, row: startRow, tuples: true });
+  return rows.map(([one]) => one);
 }
 
 /** Distinct addresses that stand on the list of the run; none of them is a hub. */

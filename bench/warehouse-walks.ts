@@ -3,6 +3,7 @@
 import { parseAddress } from '../src/chain/address.ts';
 import { map, seen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
+import { stopsOf } from '../src/features/sanctions/walk-path.ts';
 import { coveredHistory } from '../src/stores/history/covered.ts';
 import { coveredRing } from '../src/stores/history/covered-ring.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
@@ -11,6 +12,7 @@ import { warehouseReads } from '../src/stores/warehouse/history/warehouse-reads.
 import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
 import { TIP_MAX_AGE_S } from '../src/testing/clock.ts';
 import { listedEntry, type WalkedPorts, walkedPorts } from '../src/testing/walked-world.ts';
+import type { WalkAnswer } from './warehouse-engines.ts';
 
 const BUDGET_MS = 20_000;
 
@@ -47,8 +49,8 @@ export async function singleRead({ history }: WalkedPorts, address: string): Pro
   return known[0].counterparties.reduce((sum, one) => sum + one.transfer_count, 0);
 }
 
-/** Walks two hops; answers how many addresses it met. */
-export async function fullWalk(ports: WalkedPorts, address: string): Promise<number> {
+/** Walks two hops under the full rules. */
+export async function fullWalk(ports: WalkedPorts, address: string): Promise<WalkAnswer> {
   const subject = parseAddress(address);
   if (subject === null) throw new Error('a start is no address');
   const signal = AbortSignal.timeout(BUDGET_MS);
@@ -56,9 +58,12 @@ export async function fullWalk(ports: WalkedPorts, address: string): Promise<num
   if (walk instanceof Unread) throw new Error(`not walked: ${walk.why.reason}`);
   const known = seen(map(walk, (value) => [value]));
   if (known === null) throw new Error('nothing was seen');
-  const bad = known[0].causes.find(
-    ({ why }) => why.code !== 'node_budget' && why.code !== 'row_cap',
-  );
+  const { causes, found, nodes_examined, hub_contacts_count, contacts_count } = known[0];
+  const [bad] = causes;
   if (bad !== undefined) throw new Error(`cut: ${bad.why.reason}`);
-  return known[0].nodes_examined;
+  const counts = [nodes_examined, hub_contacts_count, contacts_count] as const;
+  if (found === null) return [0, null, null, ...counts];
+  const [, neighbour, listed] = stopsOf(found.way).map((stop) => stop.slice(2));
+  if (listed === undefined) return [1, String(neighbour), null, ...counts];
+  return [2, listed, String(neighbour), ...counts];
 }

@@ -1,8 +1,9 @@
 // Answers one question: how fast does the warehouse load, and answer reads and walks, beside what
-// else could hold the same edges. Milliseconds; ratios are what counts, within one run.
-// Arguments: --rows N, --follow SECONDS, --engines ours,duckdb,postgres, --dir PATH, --keep.
+// else could hold the same transfers. Milliseconds; ratios are what counts, within one run.
+// Arguments: --rows N, --follow SECONDS, --engines ours,duckdb,postgres, --dir PATH, --keep. With a
+// kept --dir nothing is loaded twice, and answers are compared with those of earlier runs.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,24 +15,31 @@ import {
   embeddedWarehouse,
 } from '../src/stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
+import { warehouseReads } from '../src/stores/warehouse/history/warehouse-reads.ts';
+import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
 import { compactSides } from '../src/stores/warehouse/transfers/compaction.ts';
 import { degreeCount } from '../src/stores/warehouse/transfers/degrees.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
+import { treeCpuMs } from './children.ts';
 import { HEAD, line, timeEach } from './latencies.ts';
 import {
+  busyAddresses,
   lastBlock,
   listedAddresses,
+  loadTokens,
   loadTransfers,
   type Made,
   startsOf,
+  worthlessTokens,
 } from './warehouse-data.ts';
 import {
-  duckdbEdges,
-  type Engine,
-  exportEdges,
-  ourEdges,
-  postgresEdges,
-} from './warehouse-edges.ts';
+  duckdbEngine,
+  exportCopy,
+  exportParquet,
+  postgresEngine,
+  type WalkAnswer,
+  walkAnswer,
+} from './warehouse-engines.ts';
 import { timeFollowing } from './warehouse-follow.ts';
 import { fullWalk, singleRead, walker } from './warehouse-walks.ts';
 
@@ -41,10 +49,12 @@ const SINGLE_STARTS = 2_000;
 const WALK_STARTS = 200;
 const HUB_STARTS = 20;
 const CALLERS = 32;
+const SHOWN_MAX = 5;
 const MERGES_WAIT_MS = 600_000;
 const MERGES_POLL_MS = 500;
+const RING_COUNTERPARTIES = 1_000_000;
+const TIP_AGE_S = 120;
 const CALL = { timeoutMs: 600_000 };
-const OTHERS = ['duckdb', 'postgres'];
 
 const { values: options } = parseArgs({
   options: {
@@ -58,7 +68,7 @@ const { values: options } = parseArgs({
 const rows = Number(options.rows);
 const engines = options.engines.split(',');
 const folder = options.dir ?? mkdtempSync(join(tmpdir(), 'exhibit-bench-warehouse-'));
-const made: Made = { rows, now: Math.floor(Date.now() / 1_000) };
+let made: Made = { rows, now: Math.floor(Date.now() / 1_000) };
 const now = () => made.now;
 
 function say(text: string): void {
@@ -116,6 +126,7 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
   const seconds = (performance.now() - begun) / 1_000;
   const rate = Math.round(rows / seconds);
   say(`loaded ${rows} transfers in ${seconds.toFixed(1)} s: ${rate} rows a second`);
+  await loadTokens(warehouse, made);
   const counting = performance.now();
   await degreeCount(warehouse).count();
   say(`  counted degrees in ${((performance.now() - counting) / 1_000).toFixed(1)} s`);
@@ -125,7 +136,7 @@ async function load(warehouse: EmbeddedWarehouse): Promise<void> {
   say(`  compacted in ${((performance.now() - compacting) / 1_000).toFixed(1)} s`);
   say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
   const range = { chain: 'ethereum', from_block: 0, to_block: lastBlock(made) } as const;
-  const source = { to_time: now() - 120, source: 'bench', origin: 'observed' } as const;
+  const source = { to_time: now() - TIP_AGE_S, source: 'bench', origin: 'observed' } as const;
   const kinds = ['native', 'internal', 'token'] as const;
   await transferStore(warehouse, now).recordCoverage(
     kinds.map((kind) => ({ ...range, ...source, kind })),
@@ -139,19 +150,69 @@ async function openStore(): Promise<EmbeddedWarehouse> {
   return warehouse;
 }
 
-async function sayMembership(engine: Engine, starts: ReadonlyMap<string, readonly string[]>) {
+/** Prints how long each call took, and the processor time of all processes for each. */
+async function sayEach<T>(
+  name: string,
+  items: readonly T[],
+  callers: number,
+  call: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const before = treeCpuMs(process.pid);
+  const taken = await timeEach(items, callers, call);
+  const each = (treeCpuMs(process.pid) - before) / items.length;
+  say(`${line(`  ${name}`, taken)}  ${each.toFixed(2).padStart(7)} ms of processors`);
+}
+
+type Starts = ReadonlyMap<'low' | 'middle', readonly string[]>;
+type Walker = { readonly name: string; readonly walk: (start: string) => Promise<WalkAnswer> };
+const answersBy = z.record(z.string(), walkAnswer);
+
+/** Times the walks of an engine, and compares what they come to with what another engine said. */
+async function sayWalks({ name, walk }: Walker, starts: Starts): Promise<void> {
+  const answers = new Map<string, WalkAnswer>();
+  const told = async (start: string) => void answers.set(start, await walk(start));
   for (const [of, addresses] of starts) {
+    const few = addresses.slice(0, WALK_STARTS);
     for (const pass of ['cold', 'warm']) {
-      const walks: { nodes: number; hits: number }[] = [];
-      const taken = await timeEach(addresses, 1, async (start) => {
-        walks.push(await engine.walk(start));
-      });
-      const nodes = walks.reduce((sum, walk) => sum + walk.nodes, 0) / walks.length;
-      const hit = walks.filter((walk) => walk.hits > 0).length;
-      const named = line(`  ${engine.name} membership ${of} ${pass}`, taken);
-      say(`${named}  ${nodes.toFixed(1)} nodes, ${hit} hit`);
+      await sayEach(`${name}: walk ${of} ${pass}, alone`, few, 1, told);
+    }
+    await timeEach(addresses, CALLERS, told);
+    await sayEach(`${name}: walk ${of}, ${CALLERS} callers`, addresses, CALLERS, told);
+  }
+  const all = [...answers.values()];
+  const found = all.filter(([hops]) => hops > 0).length;
+  const contacts = all.filter(([, , , , hubs]) => hubs > 0).length;
+  say(
+    `  ${name}: ${all.length} starts, ${found} with a way, ${contacts} with a hub beside the list`,
+  );
+  writeFileSync(join(folder, `answers-${name}.json`), JSON.stringify(Object.fromEntries(answers)));
+  for (const other of ['ours', 'duckdb', 'postgres'].filter((one) => one !== name)) {
+    const path = join(folder, `answers-${other}.json`);
+    if (!existsSync(path)) continue;
+    const said: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const theirs = new Map(Object.entries(answersBy.parse(said)));
+    const both = [...answers].filter(([start]) => theirs.has(start));
+    const text = (one: WalkAnswer | undefined) => JSON.stringify(one);
+    const unlike = both.filter(([start, one]) => text(one) !== text(theirs.get(start)));
+    say(`  ${name} and ${other} agree on ${both.length - unlike.length} of ${both.length} starts`);
+    for (const [start, one] of unlike.slice(0, SHOWN_MAX)) {
+      say(`    ${start}: ${text(one)}, ${other} ${text(theirs.get(start))}`);
     }
   }
+}
+
+/** A ring of its own, of listed addresses with a million counterparties together. */
+async function sayRing(warehouse: EmbeddedWarehouse): Promise<void> {
+  const listed = await busyAddresses(warehouse, RING_COUNTERPARTIES);
+  const reads = warehouseReads(warehouse, now);
+  const ring = warehouseRing(warehouse, reads, { now, simulated: false });
+  const before = process.memoryUsage().rss;
+  await ring.bringUp(listed);
+  const { pairs, bytes, build_ms } = ring.facts();
+  const grown = (process.memoryUsage().rss - before) / 1024 / 1024;
+  const mib = (bytes / 1024 / 1024).toFixed(1);
+  say(`  ring: ${pairs} counterparties of ${listed.length} listed, ${mib} MiB (the process grew by
+    ${grown.toFixed(0)} MiB), built in ${build_ms?.toFixed(0)} ms`);
 }
 
 async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]): Promise<void> {
@@ -160,82 +221,60 @@ async function sayOurs(warehouse: EmbeddedWarehouse, listed: readonly string[]):
     const count = of === 'hub' ? HUB_STARTS : SINGLE_STARTS;
     const starts = await startsOf(warehouse, of, count);
     const ports = history();
+    const read = (start: string) => singleRead(ports, start);
     for (const pass of ['cold', 'warm']) {
-      say(
-        line(
-          `  read ${of} ${pass}, alone`,
-          await timeEach(starts.slice(0, 300), 1, (s) => singleRead(ports, s)),
-        ),
-      );
+      await sayEach(`read ${of} ${pass}, alone`, starts.slice(0, 300), 1, read);
     }
-    say(
-      line(
-        `  read ${of}, ${CALLERS} callers`,
-        await timeEach(starts, CALLERS, (s) => singleRead(ports, s)),
-      ),
-    );
-  }
-  for (const of of ['low', 'middle'] as const) {
-    const starts = await startsOf(warehouse, of, WALK_STARTS * 3);
-    const ports = history();
-    for (const pass of ['cold', 'warm']) {
-      const nodes: number[] = [];
-      const taken = await timeEach(starts.slice(0, WALK_STARTS), 1, async (start) => {
-        nodes.push(await fullWalk(ports, start));
-      });
-      const mean = nodes.reduce((sum, n) => sum + n, 0) / nodes.length;
-      say(`${line(`  walk, full rules, ${of} ${pass}, alone`, taken)}  ${mean.toFixed(1)} nodes`);
-    }
-    const nodes: number[] = [];
-    const taken = await timeEach(starts, CALLERS, async (start) => {
-      nodes.push(await fullWalk(ports, start));
-    });
-    const all = nodes.reduce((sum, n) => sum + n, 0);
-    const perSecond = (taken.perSecond * all) / nodes.length;
-    const named = line(`  walk, full rules, ${of}, ${CALLERS} callers`, taken);
-    say(`${named}  ${perSecond.toFixed(0)} nodes a second`);
+    await sayEach(`read ${of}, ${CALLERS} callers`, starts, CALLERS, read);
   }
 }
 
 async function main(): Promise<void> {
   say(`${rows} transfers, in ${folder}`);
   let warehouse = await openStore();
-  const [held] = await warehouse.query('SELECT count() FROM transfers', {
+  const [held] = await warehouse.query('SELECT max(to_time) FROM coverage', {
     ...CALL,
     row: one,
     tuples: true,
   });
-  if (held?.[0] === 0) await load(warehouse);
+  // A kept store is asked as of when it was made.
+  if (held === undefined || held[0] === 0) await load(warehouse);
+  else made = { rows, now: held[0] + TIP_AGE_S };
   const listed = await listedAddresses(warehouse, LISTED);
-  const starts = new Map<string, readonly string[]>();
+  const starts = new Map<'low' | 'middle', readonly string[]>();
   for (const of of ['low', 'middle'] as const)
-    starts.set(of, await startsOf(warehouse, of, WALK_STARTS));
+    starts.set(of, await startsOf(warehouse, of, WALK_STARTS * 3));
   // A new process of the engine has none of its caches; the page cache is what it is.
   await warehouse.close();
   warehouse = await openStore();
   say(HEAD);
   if (engines.includes('ours')) {
+    const ports = walker(warehouse, listed, now);
+    await sayWalks({ name: 'ours', walk: (start) => fullWalk(ports, start) }, starts);
     await sayOurs(warehouse, listed);
-    await sayMembership(await ourEdges(warehouse, listed), starts);
+    await sayRing(warehouse);
   }
-  const files = OTHERS.some((name) => engines.includes(name))
-    ? await exportEdges(warehouse, folder)
-    : null;
   if (Number(options.follow) > 0) {
     for (const text of await timeFollowing(warehouse, listed, made, Number(options.follow)))
       say(text);
   }
   say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
+  const worthless = await worthlessTokens(warehouse);
+  const given = { folder, worthless, listed: listed.map((one) => one.slice(2)) };
+  const files = {
+    duckdb: engines.includes('duckdb') ? await exportParquet(warehouse, folder) : null,
+    postgres: engines.includes('postgres') ? await exportCopy(warehouse, folder) : null,
+  };
   await warehouse.close();
-  if (files === null) return;
-  for (const [name, open] of [
-    ['duckdb', duckdbEdges],
-    ['postgres', postgresEdges],
+  for (const [open, file] of [
+    [duckdbEngine, files.duckdb],
+    [postgresEngine, files.postgres],
   ] as const) {
-    if (!engines.includes(name)) continue;
-    const engine = await open(files, listed, folder);
-    say(`  ${engine.name}: ${engine.loaded}`);
-    await sayMembership(engine, starts);
+    if (file === null) continue;
+    const engine = await open(file, given);
+    const each = (engine.bytes / rows).toFixed(1);
+    say(`  ${engine.name}: loaded in ${engine.loadS.toFixed(1)} s, ${each} bytes a transfer`);
+    await sayWalks(engine, starts);
     await engine.close();
   }
 }

@@ -35,13 +35,13 @@ export const NO_POSTGRES: string | null =
     ? null
     : 'skipped: no PostgreSQL server (install postgresql-15)';
 
-/** The named server, or one of our own on 127.0.0.1. */
-export async function testPostgres(): Promise<TestPostgres> {
+/** The named server, or one of our own on 127.0.0.1, with `name=value` settings beside. */
+export async function testPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
   const named = process.env['EXHIBIT_TEST_POSTGRES_URL'];
   if (named !== undefined) return serverAt(named, async () => undefined);
   const bin = binaries();
   if (bin === null) throw new Error(String(NO_POSTGRES));
-  return await startServer(bin);
+  return await startServer(bin, settings);
 }
 
 function binaries(): string | null {
@@ -58,7 +58,7 @@ function serverUser(): { uid: number; gid: number } | null {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-async function startServer(bin: string): Promise<TestPostgres> {
+async function startServer(bin: string, settings: readonly string[]): Promise<TestPostgres> {
   const user = serverUser();
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-postgres-'));
   if (user !== null) chownSync(home, user.uid, user.gid);
@@ -72,7 +72,10 @@ async function startServer(bin: string): Promise<TestPostgres> {
   const port = await freePort();
   const server = spawn(
     join(bin, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'max_connections=60'],
+    [
+      ...['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
+      ...['max_connections=60', ...settings].flatMap((one) => ['-c', one]),
+    ],
     { ...as, cwd: home, stdio: 'ignore' },
   );
   const kill = () => void server.kill('SIGQUIT');

@@ -47,8 +47,10 @@ const UNPACKED = `SELECT addr, peer, ${byte('id', '2')} AS sends,
     if(told = 3, substring(detail, 18, ${byte('detail', '17')}), '') AS initiator,
     ${byte('id', '3')} AS txs, ${byte('id', '4 + txs')} AS tokens,
     toUInt8(length(id) > 6 + txs + tokens) AS moved, substring(id, 5 + txs, tokens) AS token,
-    reinterpretAsUInt32(reverse(substring(detail, 12, 4))) AS block_time, substring(id, 4, txs) AS tx
-  FROM sides WHERE chain = 'ethereum' AND ${byte('detail', '2')} != 1 ORDER BY chain, addr, peer`;
+    reinterpretAsUInt32(reverse(substring(detail, 12, 4))) AS block_time,
+    substring(id, 4, txs) AS tx
+  FROM sides WHERE chain = 'ethereum' AND ${byte('detail', '2')} != 1
+  ORDER BY chain, addr, peer`;
 const STREAMED = 'max_threads = 1, max_block_size = 16384, engine_file_truncate_on_insert = 1';
 
 /** Writes the sides in their order, for DuckDB. */
@@ -72,7 +74,8 @@ const FLAG = "'\\0\\0\\0\\x01'";
 const SMALL = "'\\0\\0\\0\\x02\\0'";
 const COPIED = `concat('\\0\\x0A', ${sized('addr')}, ${sized('peer')}, ${FLAG}, char(sends),
   ${SMALL}, char(kind), ${SMALL}, char(signer), ${sized('initiator')}, ${FLAG}, char(moved),
-  ${sized('token')}, '\\0\\0\\0\\x04', reverse(reinterpretAsFixedString(block_time)), ${sized('tx')})`;
+  ${sized('token')}, '\\0\\0\\0\\x04', reverse(reinterpretAsFixedString(block_time)),
+  ${sized('tx')})`;
 const COPY_HEAD = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
 
 /** Writes the same for PostgreSQL. */

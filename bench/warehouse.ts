@@ -165,6 +165,8 @@ async function sayEach<T>(
 
 type Starts = ReadonlyMap<'low' | 'middle', readonly string[]>;
 type Walker = { readonly name: string; readonly walk: (start: string) => Promise<WalkAnswer> };
+const ENGINES = ['ours', 'duckdb', 'postgres'];
+const answersOf = (name: string) => join(folder, `answers-${name}.json`);
 const answersBy = z.record(z.string(), walkAnswer);
 
 /** Times the walks of an engine, and compares what they come to with what another engine said. */
@@ -185,9 +187,9 @@ async function sayWalks({ name, walk }: Walker, starts: Starts): Promise<void> {
   say(
     `  ${name}: ${all.length} starts, ${found} with a way, ${contacts} with a hub beside the list`,
   );
-  writeFileSync(join(folder, `answers-${name}.json`), JSON.stringify(Object.fromEntries(answers)));
-  for (const other of ['ours', 'duckdb', 'postgres'].filter((one) => one !== name)) {
-    const path = join(folder, `answers-${other}.json`);
+  writeFileSync(answersOf(name), JSON.stringify(Object.fromEntries(answers)));
+  for (const other of ENGINES.filter((one) => one !== name)) {
+    const path = answersOf(other);
     if (!existsSync(path)) continue;
     const said: unknown = JSON.parse(readFileSync(path, 'utf8'));
     const theirs = new Map(Object.entries(answersBy.parse(said)));
@@ -255,6 +257,8 @@ async function main(): Promise<void> {
     await sayRing(warehouse);
   }
   if (Number(options.follow) > 0) {
+    // What was followed is new to the answers that were told before.
+    for (const name of ENGINES) rmSync(answersOf(name), { force: true });
     for (const text of await timeFollowing(warehouse, listed, made, Number(options.follow)))
       say(text);
   }

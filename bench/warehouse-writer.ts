@@ -1,0 +1,108 @@
+// The process that follows, as a deployment has it apart: it makes blocks and decides each step,
+// and has the measured process run its statements. A block each tenth of a second, as far as the
+// store keeps up; the tip is 64 blocks, made final 32 at a time.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
+import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
+import { blockOf } from './warehouse-blocks.ts';
+
+const BLOCK_MS = 100;
+const TIP_BLOCKS = 64;
+const FINAL_EACH = 32;
+
+const begin = z.object({
+  rows: z.number(),
+  now: z.number(),
+  from_block: z.number(),
+  seconds: z.number(),
+});
+const answer = z.object({
+  id: z.number(),
+  rows: z.array(z.unknown()),
+  fault: z.string().nullable(),
+});
+type Pending = (told: z.infer<typeof answer>) => void;
+
+const pending = new Map<number, Pending>();
+let last = 0;
+
+async function ask(question: object): Promise<readonly unknown[]> {
+  last += 1;
+  const id = last;
+  const told = await new Promise<z.infer<typeof answer>>((resolve) => {
+    pending.set(id, resolve);
+    process.send?.({ ...question, id });
+  });
+  if (told.fault !== null) throw new Error(told.fault);
+  return told.rows;
+}
+
+const without = async (): Promise<never> => {
+  throw new TypeError('the writer of a bench does not ask for this');
+};
+
+/** The warehouse of the process that is measured. */
+const warehouse: Warehouse = {
+  kind: 'embedded',
+  query: async (sql, { row, params, rowsMax, tuples, timeoutMs }) => {
+    const rows = await ask({ say: 'query', sql, params, rowsMax, tuples, timeoutMs });
+    return rows.map((one) => row.parse(one));
+  },
+  command: async (sql, { params, timeoutMs }) => {
+    await ask({ say: 'command', sql, params, timeoutMs });
+  },
+  insert: async (table, source, { timeoutMs }) => {
+    if (!('format' in source) || source.format !== 'JSONCompactEachRow') return without();
+    for await (const bytes of source.bytes) {
+      await ask({ say: 'insert', table, columns: source.columns, bytes, timeoutMs });
+    }
+  },
+  commandFile: without,
+  ping: without,
+  load: () => ({ inFlight: pending.size, waiting: 0, restarts: 0 }),
+  writes: () => null,
+  close: async () => undefined,
+};
+
+async function write(asked: z.infer<typeof begin>): Promise<void> {
+  const { from_block, seconds, now } = asked;
+  const store = transferStore(warehouse, () => now);
+  const chain = { chain: 'ethereum', from_block, kinds: ['native', 'internal', 'token'] } as const;
+  const tenure = { epoch: Date.now(), settle: async () => undefined };
+  const begun = await store.follow({ ...chain, source: 'bench', origin: 'observed' }, tenure);
+  if (!begun.checked) throw new Error(begun.why.reason);
+  const highest = begun.value.tip.at(-1);
+  const until = performance.now() + seconds * 1_000;
+  const writes: number[] = [];
+  const finals: number[] = [];
+  let number = highest === undefined ? from_block : highest.number + 1;
+  for (; performance.now() < until; number += 1) {
+    const block = blockOf(asked, number);
+    const before = performance.now();
+    const moved = await store.applyTip('ethereum', [block]);
+    if (!moved.checked) throw new Error(moved.why.reason);
+    if (!moved.value.moved) throw new Error(moved.value.refused);
+    writes.push(performance.now() - before);
+    if (number % FINAL_EACH === 0) {
+      const at = performance.now();
+      const made = await store.finalise('ethereum', number - TIP_BLOCKS);
+      if (!made.checked) throw new Error(made.why.reason);
+      finals.push(performance.now() - at);
+    }
+    await sleep(Math.max(0, BLOCK_MS - (performance.now() - before)));
+  }
+  process.send?.({ say: 'ended', writes, finals });
+}
+
+process.on('message', (message: unknown) => {
+  const told = answer.safeParse(message);
+  if (!told.success) {
+    void write(begin.parse(message));
+    return;
+  }
+  const resolve = pending.get(told.data.id);
+  pending.delete(told.data.id);
+  resolve?.(told.data);
+});

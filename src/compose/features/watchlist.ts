@@ -2,14 +2,18 @@
 
 import { randomUUID } from 'node:crypto';
 import { PLANS } from '../../access/plan.ts';
+import { map } from '../../evidence/reading.ts';
 import { ENTITY_CHAINS } from '../../features/entities/wallet-entity.contract.ts';
 import { rescreenRounds } from '../../features/watchlist/rescreen.job.ts';
+import { watchStream } from '../../features/watchlist/watch-stream.contract.ts';
+import { watchStreamHandler } from '../../features/watchlist/watch-stream.route.ts';
 import {
   unwatchAddress,
   watchAddress,
   watchlistChanges,
   watchlist as watchlistRoute,
 } from '../../features/watchlist/watchlist.contract.ts';
+import { watchlistMessage, watchlistShown } from '../../features/watchlist/watchlist.page.tsx';
 import {
   unwatchAddressHandler,
   type WatchDesk,
@@ -17,11 +21,33 @@ import {
   watchlistChangesHandler,
   watchlistHandler,
 } from '../../features/watchlist/watchlist.route.ts';
+import {
+  unwatchForm,
+  type WatchlistShown,
+  watchForm,
+  watchlistPage,
+} from '../../features/watchlist/watchlist-page.contract.ts';
+import {
+  unwatchFormHandler,
+  type WatchPageDesk,
+  watchFormHandler,
+  watchlistPageHandler,
+} from '../../features/watchlist/watchlist-page.route.ts';
+import type { PageFacts } from '../../pages/layout.tsx';
 import type { Watchlist } from '../../ports/watchlist/watchlist.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { watchlistTable, watchScreeningTable } from '../../stores/control/watchlist.ts';
 import { nowS, pause } from '../clock.ts';
-import { type Base, feature, type OpenedRests, served } from '../feature.ts';
+import {
+  type Base,
+  feature,
+  type Members,
+  type OpenedRests,
+  type Service,
+  served,
+  shownPage,
+  streamed,
+} from '../feature.ts';
 import { entities } from './entities.ts';
 import { history } from './history.ts';
 import { records } from './records.ts';
@@ -39,6 +65,7 @@ type Rested = OpenedRests<{
   entities: typeof entities;
 }>;
 type Given = { readonly watchlist: Watchlist };
+type PageGiven = Given & { readonly members: Members };
 
 export const watchlist = feature({
   name: 'watchlist',
@@ -82,13 +109,48 @@ export const watchlist = feature({
       freshness: { kind: 'per_answer', absence: () => null },
     },
   },
+  streams: [
+    streamed(watchStream, ({ watchlist, service }: Given & { readonly service: Service }) =>
+      watchStreamHandler({ watchlist, onAppended: service.onCall }),
+    ),
+  ],
   routes: [
     served(watchlistRoute, (given: Given) => watchlistHandler(deskOf(given))),
     served(watchAddress, (given: Given) => watchAddressHandler(deskOf(given))),
     served(unwatchAddress, (given: Given) => unwatchAddressHandler(deskOf(given))),
     served(watchlistChanges, (given: Given) => watchlistChangesHandler(deskOf(given))),
   ],
+  pages: [
+    shownPage(watchlistPage, 'Watchlist', (given: PageGiven, facts) =>
+      watchlistPageHandler(pageDesk(given), drawWatchlist(facts)),
+    ),
+    shownPage(watchForm, null, (given: PageGiven, facts) =>
+      watchFormHandler(pageDesk(given), drawWatchlist(facts)),
+    ),
+    shownPage(unwatchForm, null, (given: PageGiven, facts) =>
+      unwatchFormHandler(pageDesk(given), drawWatchlist(facts)),
+    ),
+  ],
 });
+
+function pageDesk({ watchlist, members }: PageGiven): WatchPageDesk {
+  return {
+    watchlist,
+    planOf: async (id) =>
+      map(await members.settings.memberships.find(id), (membership) => {
+        if (membership === null) throw new Error('a session of a membership that is not there');
+        return membership.plan;
+      }),
+    watchedMax: WATCHED_MAX,
+  };
+}
+
+function drawWatchlist(facts: PageFacts) {
+  return {
+    whole: (shown: WatchlistShown) => watchlistShown(facts, shown),
+    message: (title: string, why: string) => watchlistMessage(facts, title, why),
+  };
+}
 
 const WATCHED_MAX = {
   analyst: PLANS.analyst.watched_addresses,

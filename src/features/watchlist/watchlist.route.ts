@@ -1,24 +1,13 @@
 // Answers /api/v1/watchlist. Whose watchlist it is follows from the key alone.
 
-import { describeMisform } from '../../chain/address.ts';
-import { formatIsoTime } from '../../chain/time.ts';
 import type { Caller } from '../../contract/caller.ts';
-import { badInput, type Refusal } from '../../contract/refusals.ts';
+import { badInput } from '../../contract/refusals.ts';
 import type { PlainHandler } from '../../contract/route.ts';
-import { given, present } from '../../evidence/measure.ts';
+import { given } from '../../evidence/measure.ts';
 import { decided, seen, Unread } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
-import {
-  type Finding,
-  type PartStanding,
-  WATCH_PARTS,
-  type WatchBounds,
-  type WatchChange,
-  type Watched,
-  type Watchlist,
-  type WatchPart,
-} from '../../ports/watchlist/watchlist.ts';
-import { listSubject } from '../sanctions/direct-check.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import type { WatchBounds, Watchlist } from '../../ports/watchlist/watchlist.ts';
+import { addressOf, changeShown, FULL, UNKNOWN, watchedShown } from './shown.ts';
 import {
   CHANGES_DEFAULT,
   unwatchAddress,
@@ -73,24 +62,13 @@ export function watchAddressHandler(desk: WatchDesk): PlainHandler<typeof watchA
   return async ({ body: { address } }, _asked, caller) => {
     const { membership_id, plan } = memberOf(caller);
     const known = addressOf(address);
-    if (typeof known !== 'string') return known;
+    if (typeof known !== 'string') return badInput([known.reason]);
     const added = await desk.watchlist.add(membership_id, known, desk.watchedMax[plan]);
     if (added instanceof Unread) return watchAddress.reply(503, unavailable(added.why));
     if (added.value === 'full') return watchAddress.reply(409, { error: FULL });
     const shown = watchedShown(added.value.watched);
     return added.value.added ? watchAddress.reply(201, shown) : watchAddress.reply(200, shown);
   };
-}
-
-/** What is said where a plan watches as many as it may. */
-export const FULL = 'This membership watches as many addresses as its plan does.';
-
-/** The address that a text names, as it is watched: one of a known form. */
-export function addressOf(text: string): string | Refusal {
-  const subject = listSubject(text);
-  if (subject?.recognised === true) return subject.address;
-  const misform = describeMisform(text);
-  return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
 }
 
 export function unwatchAddressHandler(desk: WatchDesk): PlainHandler<typeof unwatchAddress> {
@@ -101,9 +79,6 @@ export function unwatchAddressHandler(desk: WatchDesk): PlainHandler<typeof unwa
     return unwatchAddress.reply(200, { removed: id });
   };
 }
-
-/** What is said of an id that is nobody's, and of one that is another's. */
-export const UNKNOWN = 'This membership watches nothing under this id.';
 
 export function watchlistChangesHandler(desk: WatchDesk): PlainHandler<typeof watchlistChanges> {
   return async ({ query: { since, limit } }, _asked, caller) => {
@@ -132,41 +107,4 @@ function gapOf(since: number, { newest, oldest }: WatchBounds) {
   const first = oldest === null ? newest + 1 : oldest;
   if (since > newest) return { from: newest + 1, to: since };
   return since < first - 1 ? { from: since + 1, to: first - 1 } : null;
-}
-
-/** A watched address as routes and pages show it. */
-export function watchedShown({ id, address, added_at, parts }: Watched) {
-  return {
-    id,
-    address,
-    added_at: formatIsoTime(added_at),
-    parts: present(WATCH_PARTS.map((part) => partShown(part, parts[part]))),
-  };
-}
-
-function partShown(part: WatchPart, standing: PartStanding | undefined) {
-  if (standing === undefined) return null;
-  const { findings, version, read_at, not_read } = standing;
-  return {
-    part,
-    found: findings === null ? null : findings.map(findingShown),
-    version,
-    read_at: read_at === null ? null : formatIsoTime(read_at),
-    not_read,
-  };
-}
-
-/** A change as routes, streams and pages show it, without its number. */
-export function changeShown({ seq: _, before, after, at, not_read, ...change }: WatchChange) {
-  return {
-    ...change,
-    before: before === null ? null : before.map(findingShown),
-    after: after.map(findingShown),
-    not_read: [...not_read],
-    at: formatIsoTime(at),
-  };
-}
-
-function findingShown({ source, address, entity, ref, detail }: Finding) {
-  return { source, address, entity, ref, detail };
 }

@@ -1,0 +1,128 @@
+// Does the page of a watchlist show what was found and what was not read, and do its forms and the
+// routes change the watchlist of whoever asks alone? The handlers over a real store.
+
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { mountedPage } from './compose/documents.ts';
+import { watchlist as watchlistFeature } from './compose/features/watchlist.ts';
+import { handlerOf } from './compose/list.ts';
+import { Reply } from './contract/answer.ts';
+import type { Caller } from './contract/caller.ts';
+import { Refusal } from './contract/refusals.ts';
+import { evm } from './testing/addresses.ts';
+import { STILL_NOW, stillClock } from './testing/clock.ts';
+import { accessIn, embeddedControl } from './testing/control-store.ts';
+import { TEST_SERVICE } from './testing/service.ts';
+import { listedEntry } from './testing/walked-world.ts';
+import { watchingIn } from './testing/watching.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const fresh = embeddedControl();
+const WATCHED = evm('watched');
+const FACTS = { simulated: false, version: '0.0.0', links: [] };
+const ASKED = { now: stillClock(), signal: new AbortController().signal };
+const NOTHING_SENT = { params: {}, query: {}, body: undefined };
+const listBody = z.object({ watched: z.array(z.object({ id: z.string(), address: z.string() })) });
+
+async function deployment() {
+  const database = fresh();
+  const { memberships } = accessIn(database, Date.now);
+  for (const membership_id of ['mem_mine', 'mem_theirs']) {
+    await memberships.record({ membership_id, plan: 'analyst', status: 'active', at: STILL_NOW });
+  }
+  const watching = watchingIn(database);
+  const { watchlist } = watching;
+  const given = { watchlist, members: { settings: { memberships } }, service: TEST_SERVICE };
+  const open = async (name: string, sent: object = {}, membership_id = 'mem_mine') => {
+    const page = watchlistFeature.pages.find(({ route }) => route.name === name);
+    if (page === undefined) throw new Error(`no page ${name}`);
+    const browser = { kind: 'session', session_id: 's', membership_id, form_token: 'tok' } as const;
+    const whole = Object.assign({}, NOTHING_SENT, sent);
+    const said = await mountedPage(page, given, FACTS).handle(whole, ASKED, browser);
+    if (!(said instanceof Reply)) throw new Error('no reply');
+    return { status: said.status, html: String(said.body), headers: said.headers };
+  };
+  const ask = async (name: string, sent: object = {}, membership_id = 'mem_mine') => {
+    const caller: Caller = { kind: 'member', membership_id, plan: 'analyst', key_id: 'key' };
+    const whole = Object.assign({}, NOTHING_SENT, sent);
+    const said = await handlerOf(name, given)(whole, ASKED, caller);
+    if (said instanceof Refusal) return { status: said.status, body: said.body };
+    if (!(said instanceof Reply)) throw new Error('no reply');
+    return { status: said.status, body: said.body };
+  };
+  return { database, ...watching, open, ask };
+}
+
+test('adds and removes by forms that carry the token of the session', async () => {
+  const { open, ask } = await deployment();
+  expect((await open('watchlist_page')).html).toContain('No address is watched yet.');
+  const added = await open('watch_form', { body: { address: ` ${WATCHED} ` } });
+  expect([added.status, added.headers['location']]).toEqual([303, '/watchlist?done=added']);
+  const { html } = await open('watchlist_page', { query: { done: 'added' } });
+  expect(html).toContain(WATCHED);
+  expect(html).toContain('Not looked at yet.');
+  expect(html.match(/name="form_token" value="tok"/g)).toHaveLength(2);
+  const [listed] = listBody.parse((await ask('watchlist')).body).watched;
+  const gone = await open('unwatch_form', { params: { id: listed?.id } });
+  expect([gone.status, gone.headers['location']]).toEqual([303, '/watchlist?done=removed']);
+  expect(listBody.parse((await ask('watchlist')).body).watched).toEqual([]);
+});
+
+test('shows what is on record with its version, and what was not read as not read', async () => {
+  const { open, watch, be, round } = await deployment();
+  await watch('mem_mine', WATCHED);
+  be({ version: '2', listed: [listedEntry(WATCHED)], labels: null });
+  await round();
+  const { html } = await open('watchlist_page');
+  expect(html).toContain('on record: Sanctions list; not read: Exchange table');
+  expect(html).toContain(`2026-09-20 sha256:${'2'.repeat(64)}`);
+  expect(html).toContain('stood there at the first look');
+  expect(html).not.toMatch(/\b(clean|cleared|safe|passed)\b/i);
+});
+
+test('refuses what is no address, and one more than the plan watches', async () => {
+  const { open, ask, watchlist } = await deployment();
+  expect((await open('watch_form', { body: { address: 'nobody' } })).status).toBe(400);
+  expect((await ask('watch_address', { body: { address: 'nobody' } })).status).toBe(400);
+  for (let n = 0; n < 100; n += 1) await watchlist.add('mem_mine', evm(`${n}`), 100);
+  expect((await open('watch_form', { body: { address: WATCHED } })).status).toBe(409);
+  expect((await ask('watch_address', { body: { address: WATCHED } })).status).toBe(409);
+});
+
+test('tells another membership of an address what it tells of a made-up id', async () => {
+  const { open, ask, watch, be, round } = await deployment();
+  const { id } = await watch('mem_mine', WATCHED);
+  be({ version: '2', listed: [listedEntry(WATCHED)] });
+  await round();
+  const theirs = await ask('unwatch_address', { params: { id } }, 'mem_theirs');
+  const madeUp = await ask('unwatch_address', { params: { id: 'wch_none' } }, 'mem_theirs');
+  expect(theirs).toEqual(madeUp);
+  expect((await open('unwatch_form', { params: { id } }, 'mem_theirs')).status).toBe(404);
+  expect((await open('watchlist_page', {}, 'mem_theirs')).html).not.toContain(WATCHED);
+  expect((await ask('watchlist_changes', {}, 'mem_theirs')).body).toMatchObject({ changes: [] });
+  expect((await ask('watchlist_changes')).body).toMatchObject({ changes: [{ seq: 1 }] });
+  expect(listBody.parse((await ask('watchlist')).body).watched).toMatchObject([{ id }]);
+});
+
+test('names what can no longer be had, and says where to go on', async () => {
+  const { ask, watch, be, round, database } = await deployment();
+  await watch('mem_mine', WATCHED);
+  for (const version of ['2', '3', '4', '5']) {
+    be({ version, listed: Number(version) % 2 === 0 ? [listedEntry(WATCHED)] : [] });
+    await round();
+  }
+  const first = await ask('watchlist_changes', { query: { limit: 2 } });
+  expect(first.body).toMatchObject({ changes: [{ seq: 1 }, { seq: 2 }], next_since: 2, gap: null });
+  await database.query('delete from watch_changes where seq <= 3');
+  expect((await ask('watchlist_changes', { query: { since: 2 } })).body).toMatchObject({
+    changes: [{ seq: 4 }],
+    oldest: 4,
+    gap: { from: 3, to: 3 },
+  });
+  expect((await ask('watchlist_changes', { query: { since: 9 } })).body).toMatchObject({
+    changes: [],
+    next_since: 4,
+    gap: { from: 5, to: 9 },
+  });
+});

@@ -119,6 +119,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     // The settings are looked at where somebody is signed in: src/members-walk.test.ts.
     ...LINKS.map(({ path }) => path).filter((path) => path !== '/settings'),
     '/receipts/two-steps-from-a-listed-address',
+    '/docs/api/wallet_score',
+    `/token/solana/${named('solana', 'mint')}`,
     `/deployer/ethereum/${MAKER}`,
     `/deployer/solana/${named('solana', 'nobody')}`,
   ];

@@ -2,7 +2,7 @@
 // the service as it starts, with the payment platform's stand-in, and without JavaScript; then each
 // page of it in light and dark, on a desk and on a phone.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, VIEWS } from './testing/browser.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { type Program, startSimulated } from './testing/program.ts';
+import { SANDBOX_SCORED } from './world/account-state.ts';
+import { SANDBOX_WALLETS } from './world/chain-data.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
@@ -17,6 +19,20 @@ const SECRET = 'ws_a1b2c3d4e5f6a7b8';
 const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
 const ID = 'mem_Qx7Lk2Vw9TzB4n';
 const LISTED = String(SANDBOX_PARTY.addresses[0]?.address);
+
+/** Much is known of one, nothing of another, one is a hub; EXHIBIT_TEST_EVERY_DOSSIER: all. */
+const ADDRESSES =
+  process.env['EXHIBIT_TEST_EVERY_DOSSIER'] === undefined
+    ? [SANDBOX_SCORED.scored, SANDBOX_WALLETS.unused, SANDBOX_WALLETS.hub]
+    : namedInGuide();
+
+/** The addresses that the guide of the simulated world names. */
+function namedInGuide(): readonly string[] {
+  const guide = readFileSync(new URL('../docs/guides/simulated-world.md', import.meta.url), 'utf8');
+  const [, rows] = guide.split('## Addresses for each answer');
+  const named = [...String(rows).matchAll(/`([0-9A-Za-z]{26,100})`/g)].map(([, text]) => text);
+  return [...new Set(named.map(String))];
+}
 
 describe.skipIf(NO_BROWSER !== null)(`a member ${NO_BROWSER ?? 'in Chromium'}`, () => {
   const home = mkdtempSync(join(tmpdir(), 'exhibit-members-'));
@@ -106,6 +122,13 @@ describe.skipIf(NO_BROWSER !== null)(`a member ${NO_BROWSER ?? 'in Chromium'}`, 
     await demo.getByRole('button', { name: 'Sign in' }).click();
     expect(await demo.getByRole('alert').textContent()).toContain('does not open');
     await other.close();
+  });
+
+  // Whoever is not signed in has everything read where the outside is made up.
+  const dossiers = ADDRESSES.flatMap((address) => VIEWS.map((view) => ({ address, ...view })));
+  test.each(dossiers)('the dossier of $address, $colorScheme, $width wide', async (one) => {
+    const { address, ...view } = one;
+    await lookAt(browser, { base, path: `/address/${address}`, ...view });
   });
 
   test('connects a chat, is told by a test that it arrives, and removes another one', async () => {

@@ -2,17 +2,19 @@
 // The public port shows the state of the inside to an operator's token only.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { AnyRoute } from '../contract/any-route.ts';
 import { HTML_TYPE, html, text } from '../contract/media.ts';
 import { openapiDocument } from '../contract/openapi.ts';
+import { Refusal } from '../contract/refusals.ts';
 import { plainRoute } from '../contract/route.ts';
 import { written } from '../evidence/measure.ts';
 import { guidePage } from '../pages/guide.tsx';
 import { homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
 import { renderMarkdown } from '../pages/markdown.ts';
-import { referencePage } from '../pages/reference.tsx';
+import { operationPage, referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
 import type { Meters } from '../transport/metrics.ts';
 import type { AnyHandler, Mounted } from '../transport/mounted.ts';
@@ -101,6 +103,15 @@ const home = plainRoute({
   responses: { 200: html() },
 });
 
+const operation = plainRoute({
+  ...DOCUMENT,
+  name: 'operation_page',
+  path: '/docs/api/{operation}',
+  summary: 'The reference of one route.',
+  params: z.strictObject({ operation: z.string().regex(/^[a-z0-9_]{1,80}$/) }),
+  responses: { 200: html() },
+});
+
 /** The pages and the machine-readable reference. */
 export function webDocuments({ routes, facts, given, sources, base }: WebFacts): Mounted[] {
   const openapi = () =>
@@ -116,6 +127,14 @@ export function webDocuments({ routes, facts, given, sources, base }: WebFacts):
     fixed('openapi_document', '/openapi.json', 'application/json; charset=utf-8', description),
     fixed('reference_page', '/docs', HTML_TYPE, reference),
     fixed('stylesheet', '/assets/exhibit.css', 'text/css; charset=utf-8', () => STYLE),
+    {
+      route: operation,
+      handle: async ({ params }) => {
+        const shown = operationPage(facts, openapi(), String(Object(params).operation));
+        if (shown !== null) return operation.reply(200, shown);
+        return new Refusal('not_found', { error: 'The reference has no such route.' });
+      },
+    },
     { route: home, handle: async () => home.reply(200, await homeOf(facts, sources)) },
     ...PAGES.map((page) => mountedPage(page, given, facts)),
     ...guideDocuments(facts),

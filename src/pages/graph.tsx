@@ -1,7 +1,7 @@
 // How are addresses and what passed between them drawn? In columns, as SVG that needs no script.
 // A picture says nothing that the table beside it does not.
 
-import { shortened } from './words.tsx';
+import { Scroll, shortened } from './words.tsx';
 
 /** An address in the picture. `row` counts from the top of its column and need not be whole. */
 export type GraphNode = {
@@ -43,38 +43,40 @@ export function Graph({ name, title, nodes, edges }: GraphProps) {
   const columns = Math.max(...nodes.map(({ column }) => column)) + 1;
   const places = placesOf(nodes, columns);
   return (
-    <svg
-      class="graph"
-      viewBox={`0 0 ${WIDTH} ${(rows - 1) * ROW + TALL + 2 * MARGIN}`}
-      role="img"
-      aria-labelledby={`${name}-title`}
-    >
-      <title id={`${name}-title`}>{title}</title>
-      <defs>
-        {(['plain', 'hit'] as const).map((tone) => (
-          <marker
-            key={tone}
-            id={`${name}-${tone}`}
-            class={`head ${tone}`}
-            viewBox="0 0 10 10"
-            refX="1"
-            refY="5"
-            markerWidth={HEAD}
-            markerHeight={HEAD}
-            markerUnits="userSpaceOnUse"
-            orient="auto"
-          >
-            <path d="M0 0 10 5 0 10z" />
-          </marker>
+    <Scroll of="A picture that may scroll">
+      <svg
+        class="graph"
+        viewBox={`0 0 ${WIDTH} ${(rows - 1) * ROW + TALL + 2 * MARGIN}`}
+        role="img"
+        aria-labelledby={`${name}-title`}
+      >
+        <title id={`${name}-title`}>{title}</title>
+        <defs>
+          {(['plain', 'hit'] as const).map((tone) => (
+            <marker
+              key={tone}
+              id={`${name}-${tone}`}
+              class={`head ${tone}`}
+              viewBox="0 0 10 10"
+              refX="1"
+              refY="5"
+              markerWidth={HEAD}
+              markerHeight={HEAD}
+              markerUnits="userSpaceOnUse"
+              orient="auto"
+            >
+              <path d="M0 0 10 5 0 10z" />
+            </marker>
+          ))}
+        </defs>
+        {edges.map((edge) => (
+          <Edge key={`${edge.from} ${edge.to}`} edge={edge} places={places} name={name} />
         ))}
-      </defs>
-      {edges.map((edge) => (
-        <Edge key={`${edge.from} ${edge.to}`} edge={edge} places={places} name={name} />
-      ))}
-      {nodes.map((node) => (
-        <Box key={node.id} node={node} at={placeOf(places, node.id)} />
-      ))}
-    </svg>
+        {nodes.map((node) => (
+          <Box key={node.id} node={node} at={placeOf(places, node.id)} />
+        ))}
+      </svg>
+    </Scroll>
   );
 }
 

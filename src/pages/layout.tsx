@@ -34,10 +34,10 @@ function Layout({ title, current, simulated, version, links, children }: LayoutP
           Skip to the content
         </a>
         {simulated && (
-          <p class="simulated" role="note">
+          <aside class="simulated" aria-label="Simulated">
             <strong>Simulated.</strong> Everything served here is made up. Nothing on this page says
             anything about a real address.
-          </p>
+          </aside>
         )}
         <header class="top">
           <a class="mark" href="/">

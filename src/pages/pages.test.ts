@@ -6,7 +6,7 @@ import { openapiDocument } from '../contract/openapi.ts';
 import { evidenceRoute, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
 import { homePage } from './home.tsx';
-import { referencePage } from './reference.tsx';
+import { operationPage, referencePage } from './reference.tsx';
 
 const route = evidenceRoute({
   name: 'probe',
@@ -35,13 +35,14 @@ const factsOf = (simulated: boolean) => ({ simulated, version: '0.0.0', links: L
 const pages = (simulated: boolean) => [
   homePage(factsOf(simulated), { all: 3, silent: 1 }, [EXAMPLE]),
   referencePage(factsOf(simulated), openapi),
+  String(operationPage(factsOf(simulated), openapi, 'probe')),
 ];
 
 describe('every page', () => {
   test('is a whole document in a language, with a title and one main heading', () => {
     for (const page of pages(false)) {
       expect(page).toMatch(/^<!doctype html><html lang="en">/);
-      expect(page.match(/<h1>/g)).toHaveLength(1);
+      expect(page.match(/<h1[ >]/g)).toHaveLength(1);
       expect(page).toMatch(/<title>[^<]+ · Exhibit<\/title>/);
     }
   });
@@ -82,7 +83,7 @@ test('the reference says lengths and ranges in words, and shows each route’s o
     responses: { 200: z.strictObject({ fine: z.boolean() }) },
   });
   const facts = { title: 'T', version: '0', description: 'D', serverUrl: 'http://h' };
-  const page = referencePage(factsOf(false), openapiDocument([sent], facts));
+  const page = operationPage(factsOf(false), openapiDocument([sent], facts), 'sent');
   for (const words of [
     'path, string of 1 to 100 characters',
     'query, integer from 1 to 50',
@@ -99,7 +100,9 @@ test('the reference says lengths and ranges in words, and shows each route’s o
 });
 
 test('the reference names each field, what a negative rests on, and escapes what it shows', () => {
-  const [, page] = pages(false);
+  const [, reference, page] = pages(false);
+  expect(reference).toContain('href="/docs/api/probe"');
+  expect(operationPage(factsOf(false), openapi, 'no_such_route')).toBeNull();
   expect(page).toContain('/api/v1/probe/{address}');
   expect(page).toContain('data.listed');
   expect(page).toContain('&lt;angle>');

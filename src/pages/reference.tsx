@@ -6,13 +6,22 @@ import type { JsonSchema } from '../contract/json-schema.ts';
 import type { Content, OpenapiDocument, Operation } from '../contract/openapi.ts';
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
+import { Scroll } from './words.tsx';
 
-/** The API reference page, from the OpenAPI document as it is served. */
-export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
-  const server = read.servers.map(({ url }) => url).join(', ');
-  const entries = Object.entries(read.paths).flatMap(([path, methods]) =>
+type Entry = { readonly path: string; readonly method: string; readonly one: Operation };
+
+function entriesOf(read: OpenapiDocument): readonly Entry[] {
+  return Object.entries(read.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ path, method, one })),
   );
+}
+
+function serverOf({ servers }: OpenapiDocument): string {
+  return servers.map(({ url }) => url).join(', ');
+}
+
+/** The API reference: every route, from the OpenAPI document as it is served. */
+export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
   return page({
     ...facts,
     title: 'API reference',
@@ -22,37 +31,51 @@ export function referencePage(facts: PageFacts, read: OpenapiDocument): string {
         <h1>API reference</h1>
         <p class="lead">{read.info.description}</p>
         <p>
-          Base address <code>{server}</code>. The same as a machine reads it:{' '}
+          Base address <code>{serverOf(read)}</code>. The same as a machine reads it:{' '}
           <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).
         </p>
-        <nav class="contents" aria-label="Routes">
-          <ul>
-            {entries.map(({ path, method, one }) => (
-              <li key={one.operationId}>
-                <a href={`#${one.operationId}`}>
-                  <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {entries.map(({ path, method, one }) => (
-          <RouteEntry key={one.operationId} path={path} method={method} one={one} server={server} />
-        ))}
+        <ul class="entries">
+          {entriesOf(read).map(({ path, method, one }) => (
+            <li key={one.operationId}>
+              <a href={`/docs/api/${one.operationId}`}>
+                <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
+              </a>
+              <p>{one.summary}</p>
+            </li>
+          ))}
+        </ul>
       </>
     ),
   });
 }
 
-type EntryProps = { path: string; method: string; one: Operation; server: string };
+/** The reference of one route; `null` where the document has no such operation. */
+export function operationPage(facts: PageFacts, read: OpenapiDocument, id: string): string | null {
+  const entry = entriesOf(read).find(({ one }) => one.operationId === id);
+  if (entry === undefined) return null;
+  return page({
+    ...facts,
+    title: `API reference: ${entry.path}`,
+    current: '/docs',
+    children: (
+      <>
+        <p class="eyebrow">
+          <a href="/docs">API reference</a>
+        </p>
+        <RouteEntry entry={entry} server={serverOf(read)} />
+      </>
+    ),
+  });
+}
 
-function RouteEntry({ path, method, one, server }: EntryProps) {
+function RouteEntry({ entry, server }: { entry: Entry; server: string }) {
+  const { path, method, one } = entry;
   const body = schemaOf(one.requestBody?.content);
   return (
-    <section class="route" id={one.operationId} aria-labelledby={`${one.operationId}-title`}>
-      <h2 id={`${one.operationId}-title`}>
+    <section class="route" aria-labelledby={one.operationId}>
+      <h1 id={one.operationId}>
         <span class="verb">{method.toUpperCase()}</span> <code>{path}</code>
-      </h2>
+      </h1>
       <p>{one.summary}</p>
       <p class="quiet">{accessSentence(one)}</p>
       <pre tabindex={0}>
@@ -115,7 +138,7 @@ type Row = { name: string; kind: string; needed: boolean; claim: string | null }
 function Fields({ caption, rows }: { caption: string; rows: readonly Row[] }) {
   const claims = rows.some((row) => row.claim !== null);
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption>{caption}</caption>
         <thead>
@@ -139,7 +162,7 @@ function Fields({ caption, rows }: { caption: string; rows: readonly Row[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -61,7 +61,9 @@ export const DOSSIER_STYLE = `
 .findings h3 { margin: 0 0 .25rem; }
 .findings p { margin: .15rem 0; overflow-wrap: anywhere; }
 .chains a { margin-right: .6rem; }
-section.scroll { margin: .5rem 0; }
+h1 { overflow-wrap: anywhere; }
+.route h1 { font-size: 1.35rem; margin-top: 0; }
+main p, main dd, main li { overflow-wrap: anywhere; }
 .scroll:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .scroll table.tight td, .scroll table.tight td:first-child { min-width: 5rem; }
 .scroll table.tight td time { white-space: nowrap; }
@@ -106,9 +108,10 @@ form.seek input { flex: 1 1 10rem; }
   color: var(--quiet); }
 @media (max-width: 40rem) { .top search { flex: 1 0 100%; margin: 0; }
   .part { padding: 1rem; margin: 1rem 0; }
-  .graph text { font-size: 20px; } .graph .who { font-size: 21px; }
+  .graph { min-width: 34rem; } .cells { grid-template-columns: 1fr 1fr; }
   table.stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
-  .stacks thead { position: absolute; clip-path: inset(50%); }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
+    clip-path: inset(50%); }
   .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
   .scroll table.stacks td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr);
     min-width: 0; padding: .1rem 0; border: 0; }
@@ -121,7 +124,7 @@ form.seek input { flex: 1 1 10rem; }
     --accent: #0b4a70; --bad: #8c1d1d; --warn: #fff; --warn-ink: #000; --code: #fff; }
   html { font-size: 10.5pt; }
   main, .top, footer, .simulated { max-width: none; padding-left: 0; padding-right: 0; }
-  .skip, .top nav, .search, .curl, .actions, button, .live, .part > footer details {
+  .skip, .top nav, search, .search, .curl, .actions, button, .live, .part > footer details {
     display: none; }
   .simulated { border: 1px solid #000; margin-bottom: .5rem; }
   .part, .route, .panel, .glance li { break-inside: auto; border-radius: 0; padding: .75rem 0;
@@ -134,7 +137,7 @@ form.seek input { flex: 1 1 10rem; }
   .scroll { overflow: visible; }
   .cut { max-width: none; white-space: normal; overflow-wrap: anywhere; }
   .badge { background: none; color: #000; border-color: #000; }
-  .badge.hit, .badge.seen { color: #000; }
+  .badge.hit, .badge.seen { background: none; color: #000; }
   a { color: inherit; text-decoration: none; }
   .dossier h1 { font-size: 15pt; }
   body { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

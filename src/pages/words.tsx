@@ -106,6 +106,20 @@ export function FactRows({ rows }: { rows: readonly FactRow[] }) {
   );
 }
 
+type ScrollProps = { of?: string; children: ComponentChildren };
+const TABLE = 'A table that may scroll';
+
+/** What scrolls by itself where it is wider than the page; by keyboard it is reached too. */
+export function Scroll({ of = TABLE, children }: ScrollProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <div class="scroll" role="group" aria-label={of} tabIndex={0}>
+      {children}
+    </div>
+  );
+}
+
 type TableProps = {
   caption: string;
   heads: readonly string[];
@@ -115,8 +129,7 @@ type TableProps = {
 /** A table that scrolls by itself where it is wider than the page. */
 export function Table({ caption, heads, rows }: TableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
-    <section class="scroll" aria-label={caption} tabIndex={0}>
+    <Scroll>
       <table class="tight stacks">
         <caption>{caption}</caption>
         <thead>
@@ -140,6 +153,6 @@ export function Table({ caption, heads, rows }: TableProps) {
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroll>
   );
 }

@@ -1,6 +1,7 @@
 // How is a page looked at in a real browser: its policy, its hosts, its width, its contrast?
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -14,9 +15,10 @@ export const BROWSER_ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
 ];
 
+const PHONE_WIDTH = 390;
 /** Light and dark, on a desk and on a phone. */
 export const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  [1200, 390].map((width) => ({ colorScheme, width })),
+  [1200, PHONE_WIDTH].map((width) => ({ colorScheme, width })),
 );
 
 type Looked = (typeof VIEWS)[number] & {
@@ -43,8 +45,16 @@ export async function lookAt(
   page.on('request', (asked) => {
     if (asked.url().startsWith('http')) hosts.add(new URL(asked.url()).origin);
   });
+  const weights: Promise<number>[] = [];
+  page.on('response', (response) => {
+    // A stream has no end to wait for.
+    if (!WEIGHED.has(response.request().resourceType())) return;
+    weights.push(response.body().then(({ length }) => length));
+  });
   await page.goto(base + path);
   expect(complaints).toEqual([]);
+  const bytes = (await Promise.all(weights)).reduce((sum, one) => sum + one);
+  expect(bytes, `${path} weighs`).toBeLessThan(PAGE_BYTES_MAX);
   expect([...hosts]).toEqual([base]);
   expect(await page.locator('h1').isVisible()).toBe(true);
   expect(await page.getByText('Everything served here is made up').isVisible()).toBe(true);
@@ -58,7 +68,27 @@ export async function lookAt(
   expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe(
     'Skip to the content',
   );
+  if (isChecked(colorScheme, width)) {
+    await page.evaluate(AXE);
+    expect(await page.evaluate(FOUND), `${path}: what axe finds serious`).toEqual([]);
+  }
   await context.close();
+}
+
+/** A page weighs less, with its sheet and its scripts: a phone loads it at once. */
+const PAGE_BYTES_MAX = 100 * 1024;
+const WEIGHED: ReadonlySet<string> = new Set(['document', 'stylesheet', 'script']);
+
+/** The checker's own text: the driver runs it, past a policy that admits our own scripts alone. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const FOUND = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`;
+
+// Colours follow the scheme and places the width: each of both is checked once.
+function isChecked(colorScheme: 'light' | 'dark', width: number): boolean {
+  return (colorScheme === 'light') === width > PHONE_WIDTH;
 }
 
 /** The contrast of two colours as WCAG 2.2 defines it. */

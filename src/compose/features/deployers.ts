@@ -8,11 +8,13 @@ import {
   type DeployerPorts,
   deployerRecordHandler,
 } from '../../features/deployers/deployer-record.route.ts';
+import { tokenHtml } from '../../features/deployers/token.page.tsx';
 import { tokenCreator } from '../../features/deployers/token-creator.contract.ts';
 import {
   type CreatorPorts,
   tokenCreatorHandler,
 } from '../../features/deployers/token-creator.route.ts';
+import { tokenPage } from '../../features/deployers/token-page.contract.ts';
 import { deployersWalk } from '../../features/deployers/walk.command.ts';
 import { notConfigured, walker, walkQueue } from '../../features/deployers/walks.job.ts';
 import type { Prices } from '../../ports/history/prices.ts';
@@ -32,6 +34,7 @@ import { nowS, pause } from '../clock.ts';
 import { type DeployerPageGiven, deployerShown } from '../deployer-page.ts';
 import { evmClients } from '../evm-clients.ts';
 import { type Base, feature, type OpenedRests, served, shownPage } from '../feature.ts';
+import { type TokenPageGiven, tokenShown } from '../token-page.ts';
 import { history } from './history.ts';
 
 const LAUNCHPADS = new URL('../../../registry/launchpads.csv', import.meta.url);
@@ -112,6 +115,14 @@ export const deployers = feature({
         if (said instanceof Refusal) return said;
         const html = deployerHtml(facts, params.chain, params.address, said.shown);
         return deployerPage.reply(said.status, html);
+      };
+    }),
+    shownPage(tokenPage, null, (given: TokenPageGiven, facts) => {
+      const ask = tokenShown(given);
+      return async ({ params }, asked, caller) => {
+        const said = await ask(params, asked, caller);
+        if (said instanceof Refusal) return said;
+        return tokenPage.reply(said.status, tokenHtml(facts, params, said.shown, asked.now()));
       };
     }),
   ],

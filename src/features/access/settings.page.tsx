@@ -2,6 +2,7 @@
 
 import { formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import { momentText } from './new-key.page.tsx';
 import type { SettingsChange as Change, Settings as Shown, ShownKey } from './settings.contract.ts';
 import { UsageChart } from './usage-chart.page.tsx';
@@ -240,7 +241,7 @@ function Ended({ keys }: { keys: readonly ShownKey[] }) {
   return (
     <details>
       <summary>Keys that ended</summary>
-      <div class="scroll">
+      <Scroll>
         <table class="tight">
           <thead>
             <tr>
@@ -267,7 +268,7 @@ function Ended({ keys }: { keys: readonly ShownKey[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </details>
   );
 }
@@ -307,7 +308,7 @@ function Changes({ changes: { read, whole } }: { changes: Shown['changes'] }) {
       {read === null ? (
         <p>{whole ? 'Nothing has been changed yet.' : 'The changes could not be read.'}</p>
       ) : (
-        <div class="scroll">
+        <Scroll>
           <table class="tight">
             <caption>{whole ? 'All changes' : `The newest ${read.length} changes`}</caption>
             <thead>
@@ -331,7 +332,7 @@ function Changes({ changes: { read, whole } }: { changes: Shown['changes'] }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </section>
   );

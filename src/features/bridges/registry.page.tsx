@@ -1,6 +1,7 @@
 // Answers one question: which bridge contracts are looked for, on which chain, by which source.
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import type { PublishedRegistry } from './registry-bridges.contract.ts';
 
 type Row = PublishedRegistry['rows'][number];
@@ -49,7 +50,7 @@ function Registry({ table }: { table: PublishedRegistry }) {
 
 function Coverage({ table }: { table: PublishedRegistry }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table class="tight">
         <caption>Contracts by chain and protocol</caption>
         <thead>
@@ -73,7 +74,7 @@ function Coverage({ table }: { table: PublishedRegistry }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -88,7 +89,7 @@ function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {
   return (
     <section class="route" id={chain} aria-labelledby={`${chain}-title`}>
       <h2 id={`${chain}-title`}>{chain}</h2>
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption>{rows.length} contracts</caption>
           <thead>
@@ -118,7 +119,7 @@ function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import type { ShownRecord } from './deployer-record.contract.ts';
 
 /** What a wallet of Solana launched, as its route answers. */
@@ -85,7 +86,8 @@ const STATES: { readonly [K in ShownRecord['state']]: string } = {
   unchecked: 'Whether a launch is listed could not be checked',
 };
 
-function Record({ record }: { record: ShownRecord }) {
+/** What became of the launches of a record. */
+export function Record({ record }: { record: ShownRecord }) {
   const { coverage, launches, died, listed_launches: listed, never_listed } = record;
   return (
     <>
@@ -130,7 +132,7 @@ function Facts({ rows }: { rows: readonly FactRow[] }) {
 
 function Launches({ launches }: Pick<ShownRecord, 'launches'>) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption>Launches, as they were observed</caption>
         <thead>
@@ -160,7 +162,7 @@ function Launches({ launches }: Pick<ShownRecord, 'launches'>) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -178,7 +180,7 @@ function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
   return (
     <details>
       <summary>{skipped.length} contracts are no launch of it, or nobody knows</summary>
-      <div class="scroll">
+      <Scroll>
         <table>
           <thead>
             <tr>
@@ -197,7 +199,7 @@ function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </details>
   );
 }
@@ -219,7 +221,7 @@ function Wallet({ wallet }: { wallet: ShownWallet }) {
           ['Window', `${window_hours} hours after the launch`],
         ]}
       />
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption>Settled launches, the newest first</caption>
           <thead>
@@ -247,7 +249,7 @@ function Wallet({ wallet }: { wallet: ShownWallet }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <p>{wallet.caveat}</p>
     </>
   );

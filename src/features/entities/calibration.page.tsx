@@ -1,6 +1,7 @@
 // Answers one question: how often are the links of entities right, as far as it was measured?
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import type { CalibrationRow, PublishedCalibration } from './calibration.contract.ts';
 
 const PATH = '/entities/calibration';
@@ -136,7 +137,7 @@ function rangeText(interval: { readonly low: number; readonly high: number } | n
 
 function Weights({ table, points }: { table: PublishedCalibration; points: readonly Point[] }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption>Weights by form</caption>
         <thead>
@@ -174,7 +175,7 @@ function Weights({ table, points }: { table: PublishedCalibration; points: reado
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -185,7 +186,7 @@ function SetLink({ name, table }: { name: string; table: PublishedCalibration })
 
 function Found({ table }: { table: PublishedCalibration }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption>How much each heuristic finds</caption>
         <thead>
@@ -213,7 +214,7 @@ function Found({ table }: { table: PublishedCalibration }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

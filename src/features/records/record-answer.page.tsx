@@ -1,6 +1,7 @@
 // Answers one question: how is the answer of a recorded screen told to whoever reads the file?
 // What was not found is told of the list that was searched, and of nothing else.
 
+import { Scroll } from '../../pages/words.tsx';
 import type { RecordShown } from './record-pages.contract.ts';
 
 type Answered = NonNullable<RecordShown['answered']>;
@@ -76,7 +77,7 @@ function Proximity({ walk }: { walk: Ofac['proximity'] }) {
 /** Many addresses against the tables. */
 export function BulkAnswer({ data: { results } }: { data: Bulk }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table class="tight">
         <caption>{results.length.toLocaleString('en')} addresses</caption>
         <thead>
@@ -100,7 +101,7 @@ export function BulkAnswer({ data: { results } }: { data: Bulk }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -2,6 +2,7 @@
 // looked at, what was not, and what was answered?
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import { BulkAnswer, OfacAnswer } from './record-answer.page.tsx';
 import type { RecordListed, RecordShown, RecordsListed } from './record-pages.contract.ts';
 
@@ -52,7 +53,7 @@ function List({ shown: { records, whole } }: { shown: RecordsListed }) {
             : 'The records could not be read.'}
         </p>
       ) : (
-        <div class="scroll">
+        <Scroll>
           <table class="tight">
             <caption>{whole ? 'All records' : `The newest ${records.length} records`}</caption>
             <thead>
@@ -65,7 +66,7 @@ function List({ shown: { records, whole } }: { shown: RecordsListed }) {
             </thead>
             <tbody>{records.map(Line)}</tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </>
   );
@@ -185,7 +186,7 @@ function Versions({ shown: { record } }: { shown: RecordShown }) {
   return (
     <section aria-labelledby="versions">
       <h2 id="versions">What was looked at</h2>
-      <div class="scroll">
+      <Scroll>
         <table class="tight">
           <thead>
             <tr>
@@ -217,7 +218,7 @@ function Versions({ shown: { record } }: { shown: RecordShown }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <p>Sources that the answer names, each with the time at which it was read:</p>
       <ul>
         {sources.map(({ name, url, as_of }) => (

@@ -1,6 +1,7 @@
 // How are listed and died launches drawn by month?
 // A picture and a table of the same figures; a month without a launch on record is no zero.
 
+import { Scroll } from '../../pages/words.tsx';
 import type {
   ChartMonth,
   CountedMonth,
@@ -149,7 +150,7 @@ const COUNT_WIDTH = 72;
 function Table({ chart }: { chart: LaunchChart }) {
   const { title, listed } = WORDS[chart.chain];
   return (
-    <div class="scroll">
+    <Scroll>
       <table class="tight">
         <caption>{title}: launches by month</caption>
         <thead>
@@ -183,7 +184,7 @@ function Table({ chart }: { chart: LaunchChart }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -2,6 +2,7 @@
 // A quiet window, a table that nobody ever wrote and one that was not read each look their own way.
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import type { ShownCharts } from './launch-chart.contract.ts';
 import { ChartSection } from './launch-chart.page.tsx';
 import type { ListedWallet } from './leaderboard.contract.ts';
@@ -182,7 +183,7 @@ function Scored({ shown: { scored, suppressed, window_hours } }: { shown: ShownW
   if (scored.length === 0) return null;
   return (
     <>
-      <div class="scroll">
+      <Scroll>
         <table class="tight">
           <caption>What was scored in the last {window_hours} hours</caption>
           <thead>
@@ -208,7 +209,7 @@ function Scored({ shown: { scored, suppressed, window_hours } }: { shown: ShownW
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <p class="quiet">
         Established tokens left out: {suppressed === null ? 'not known' : suppressed}.
       </p>

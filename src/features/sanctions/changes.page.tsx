@@ -1,6 +1,7 @@
 // Answers one question: what did the newest sanctions lists change, and which files were refused.
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
 import type { PublishedChanges } from './changes.contract.ts';
 
 type Changes = Pick<PublishedChanges, 'changes' | 'files' | 'files_whole' | 'caveat'>;
@@ -59,7 +60,7 @@ const OUTCOMES: { readonly [K in File['outcome']]: string } = {
 
 function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table class="tight">
         <caption>
           Lists and files, newest first{whole ? '' : ` (the newest ${files.length} of more)`}
@@ -87,7 +88,7 @@ function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -117,7 +118,7 @@ const WORDS: { readonly [K in Change['change']]: string } = {
 
 function Rows({ changes }: { changes: readonly Change[] }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption>The newest {changes.length} changes by address</caption>
         <thead>
@@ -145,7 +146,7 @@ function Rows({ changes }: { changes: readonly Change[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -1,0 +1,108 @@
+// The page of a token: who made it, nobody who is named, and nobody who looked are three pages; a
+// chain is asked for those alone who may have it asked, and nobody is walked.
+
+import { expect, test } from 'vitest';
+import type { PageReading } from '../access/page-reading.ts';
+import { NOBODY } from '../contract/caller.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { why } from '../evidence/reasons.ts';
+import { tokenHtml } from '../features/deployers/token.page.tsx';
+import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
+import { evm, named } from '../testing/addresses.ts';
+import { STILL_NOW, stillClock } from '../testing/clock.ts';
+import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
+import { memoryChainFacts } from '../testing/memory/chain-facts.ts';
+import { memoryDeployerRecords } from '../testing/memory/deployer-records.ts';
+import { memoryWalletLaunches } from '../testing/memory/wallet-launches.ts';
+import { tokenShown } from './token-page.ts';
+
+const FACTS = { simulated: false, version: '0', links: [] };
+const held = { simulated: false, as_of: STILL_NOW };
+const asked = { now: stillClock(), signal: new AbortController().signal };
+const MAKER = evm('maker');
+const TOKEN = evm('token');
+const WALLET = named('solana', 'launcher');
+const MINT = named('solana', 'mint');
+
+const memory = memoryDeployerRecords({
+  ...held,
+  records: [
+    {
+      ...walkOf(MAKER, { launches: [launchOf('dead', 'died')], direct_creations: 1 }),
+      failed: null,
+    },
+  ],
+});
+const deployerRecords: DeployerRecords = {
+  heldOf: memory.heldOf,
+  recordOf: () => Promise.reject(new Error('test: the page had an address walked')),
+};
+const walletLaunches = memoryWalletLaunches({
+  ...held,
+  launches: [
+    {
+      mint: MINT,
+      deployer: WALLET,
+      launched_at: STILL_NOW - 200_000,
+      listed_after_window: false,
+      last_checked_at: STILL_NOW - 100_000,
+      settled: true,
+    },
+  ],
+});
+const chainFacts = memoryChainFacts({
+  chains: ['ethereum'],
+  facts: [
+    {
+      chain: 'ethereum',
+      address: TOKEN,
+      code: { size: 120, delegates_to: null, minimal_proxy_of: null },
+      creation: { creator: MAKER, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
+    },
+  ],
+  ...held,
+});
+
+async function shown(chain: 'ethereum' | 'solana', address: string, may: boolean) {
+  const paid: string[] = [];
+  const pay = async () => {
+    paid.push(address);
+    return null;
+  };
+  const permit: PageReading = may ? { may, pay } : { may, why: why('page_of_nobody') };
+  const members = { reading: async () => permit };
+  const ask = tokenShown({ deployerRecords, walletLaunches, chainFacts, members });
+  const said = await ask({ chain, address }, asked, NOBODY);
+  if (said instanceof Refusal) throw new Error('test: refused');
+  const html = tokenHtml(FACTS, { chain, address }, said.shown, STILL_NOW);
+  return { status: said.status, html, paid };
+}
+
+test('a contract shows its maker with the record that is held, and is paid for', async () => {
+  const { status, html, paid } = await shown('ethereum', TOKEN, true);
+  expect(status).toBe(200);
+  expect(html).toContain(`/address/${MAKER}`);
+  expect(html).toContain('Every listed launch has died');
+  expect(paid).toEqual([TOKEN]);
+});
+
+test('a chain is not asked for somebody who may not have it asked, and is told so', async () => {
+  const { html, paid } = await shown('ethereum', TOKEN, false);
+  expect(html).toContain('Nobody has looked');
+  expect(html).toContain('href="/activate"');
+  expect(html).not.toContain(MAKER);
+  expect(paid).toEqual([]);
+});
+
+test('a mint shows its launcher to anybody: it is on record', async () => {
+  const { html, paid } = await shown('solana', MINT, false);
+  expect(html).toContain(`/address/${WALLET}`);
+  expect(html).toContain('Every settled launch has died.');
+  expect(paid).toEqual([]);
+});
+
+test('a mint that is not on record names nobody, which says nothing of who made it', async () => {
+  const { html } = await shown('solana', named('solana', 'unknown'), false);
+  expect(html).toContain('Nobody is named as its maker');
+  expect(html).toContain('That is no statement about who made it.');
+});

@@ -65,6 +65,8 @@ const STALE: DatedSource = {
   }),
 };
 
+const OF_MEMBERS = ['/settings', '/watchlist'];
+
 describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () => {
   const quiet = () => undefined;
   let base = '';
@@ -116,8 +118,8 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   });
 
   const paths = [
-    // The settings are looked at where somebody is signed in: src/members-walk.test.ts.
-    ...LINKS.map(({ path }) => path).filter((path) => path !== '/settings'),
+    // These are looked at where somebody is signed in: src/members-walk.test.ts.
+    ...LINKS.map(({ path }) => path).filter((path) => !OF_MEMBERS.includes(path)),
     '/receipts/two-steps-from-a-listed-address',
     '/docs/api/wallet_score',
     `/token/solana/${named('solana', 'mint')}`,

@@ -159,7 +159,8 @@ describe.skipIf(NO_BROWSER !== null)(`a member ${NO_BROWSER ?? 'in Chromium'}`, 
     expect(listed).toEqual([expect.stringContaining('on solana')]);
   });
 
-  const paths = ['/settings', '/settings/integrations', '/activate', '/pricing'];
+  const settings = ['/settings', '/settings/integrations'];
+  const paths = [...settings, '/watchlist', '/screens', '/activate', '/pricing'];
   const views = paths.flatMap((path) => VIEWS.map((view) => ({ path, ...view })));
   test.each(views)('$path, $colorScheme, $width wide', async ({ path, ...view }) => {
     await page.goto(`${base}/settings`);

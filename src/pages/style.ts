@@ -160,6 +160,8 @@ select { font: inherit; color: inherit; background: var(--card); padding: .45rem
 .panel > :last-child { margin-bottom: 0; }
 .keys p { margin: 0; }
 .keys code { color: var(--quiet); font-weight: 400; }
+fieldset { border: 1px solid var(--line); border-radius: .4rem; margin: 0 0 .8rem; }
+fieldset label { display: inline-block; margin-right: .8rem; }
 .actions { display: flex; flex-wrap: wrap; align-items: start; gap: 0 1.5rem; margin-top: .5rem; }
 .actions details { border: 0; padding: 0; }
 .actions details[open] { flex: 1 0 100%; }

@@ -86,7 +86,8 @@ function Whole({ shown }: { shown: Shown }) {
 function rulesText({ kinds, chains, addresses }: Integration['rules']): string {
   const of = kinds.map((kind) => String(KIND_WORDS[kind])).join(' and ');
   const on = chains === null ? 'on every chain' : `on ${chains.join(', ')}`;
-  const about = addresses === null ? '' : `, about ${addresses.length} addresses`;
+  const counted = addresses?.length === 1 ? '1 address' : `${addresses?.length} addresses`;
+  const about = addresses === null ? '' : `, about ${counted}`;
   return `Is told of ${of}, ${on}${about}.`;
 }
 

@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
@@ -19,7 +18,7 @@ import { type StartedChats, startChats } from './world/chat-api.ts';
 const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 3);
 const CHATS = ['int_1', 'int_2', 'int_3'];
 /** Enough for some to wait at each kill. */
-const EACH = 40 + KILLS * 12;
+const EACH = 15 + KILLS * 8;
 
 const DELIVERER = `
 const [dist, directory, roots] = process.argv.slice(1);
@@ -120,14 +119,14 @@ async function deliverUntilKilled(
   const args = ['--input-type=module', '-e', DELIVERER, DIST, directory, roots];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const gone = new Promise((resolve) => child.once('exit', resolve));
-  let isFirst = true;
+  // After some posts, another number each time.
+  const enough = kill === null ? Number.POSITIVE_INFINITY : chats.posted.length + 3 + (kill % 9);
+  const looking = setInterval(() => {
+    if (chats.posted.length >= enough) child.kill('SIGKILL');
+  }, 1);
   for await (const line of createInterface({ input: child.stdout })) {
     if (kill === null && line === '0') child.kill('SIGKILL');
-    if (kill !== null && isFirst) {
-      // Somewhere in what follows, another time each time; a queue is held for a second.
-      void wait(kill === 0 ? 60 : 900 + ((kill * 37) % 300)).then(() => child.kill('SIGKILL'));
-    }
-    isFirst = false;
   }
   await gone;
+  clearInterval(looking);
 }

@@ -62,6 +62,9 @@ export const DOSSIER_STYLE = `
 .findings p { margin: .15rem 0; overflow-wrap: anywhere; }
 .chains a { margin-right: .6rem; }
 h1 { overflow-wrap: anywhere; }
+.prose table { display: table; }
+.prose td, .prose th { min-width: 0; overflow-wrap: anywhere; }
+.prose td:first-child { min-width: 0; }
 .route h1 { font-size: 1.35rem; margin-top: 0; }
 main p, main dd, main li { overflow-wrap: anywhere; }
 .scroll:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }

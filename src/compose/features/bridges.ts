@@ -147,10 +147,11 @@ export const bridges = feature({
   },
   pages: [
     shownPage(bridgeContractsPage, 'Bridges', ({ bridgeRegistry }: RegistryGiven, facts) => {
-      return async () => {
+      return async ({ query: { chain } }) => {
         const table = await bridgeRegistry.table();
         if (table instanceof Read && table.value.rows.length > 0) {
-          return bridgeContractsPage.reply(200, registryBridgesPage(facts, published(table.value)));
+          const shown = registryBridgesPage(facts, published(table.value), chain);
+          return bridgeContractsPage.reply(200, shown);
         }
         const reason = table instanceof Read ? 'it holds no row.' : table.why.reason;
         return bridgeContractsPage.reply(503, registryBridgesPage(facts, { reason }));

@@ -65,5 +65,11 @@ export const bridgeContractsPage = plainRoute({
   path: '/registry/bridges',
   summary: 'The table of bridge contracts, for people.',
   access: 'open',
+  query: z.strictObject({
+    chain: z
+      .string()
+      .regex(/^[a-z0-9_-]{1,32}$/)
+      .optional(),
+  }),
   responses: { 200: html(), 503: html() },
 });

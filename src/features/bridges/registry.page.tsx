@@ -10,6 +10,7 @@ type Row = PublishedRegistry['rows'][number];
 export function registryBridgesPage(
   facts: PageFacts,
   table: PublishedRegistry | { readonly reason: string },
+  chain?: string,
 ): string {
   return page({
     ...facts,
@@ -22,12 +23,17 @@ export function registryBridgesPage(
           <p class="lead">No table could be read: {table.reason}</p>
         </>
       ) : (
-        <Registry table={table} />
+        <Registry table={table} chain={chain} />
       ),
   });
 }
 
-function Registry({ table }: { table: PublishedRegistry }) {
+type RegistryProps = { table: PublishedRegistry; chain: string | undefined };
+
+/** One chain at a time: the rows of all of them are too many for a phone. */
+function Registry({ table, chain }: RegistryProps) {
+  const asked = table.coverage.find((one) => one.chain === chain);
+  const shown = asked === undefined ? table.coverage.slice(0, 1) : [asked];
   return (
     <>
       <h1>Bridge contracts</h1>
@@ -41,8 +47,12 @@ function Registry({ table }: { table: PublishedRegistry }) {
         <a href="/api/v1/registry/bridges">/api/v1/registry/bridges</a>
       </p>
       <Coverage table={table} />
-      {table.coverage.map(({ chain }) => (
-        <ChainRows key={chain} chain={chain} rows={table.rows.filter((r) => r.chain === chain)} />
+      {shown.map((one) => (
+        <ChainRows
+          key={one.chain}
+          chain={one.chain}
+          rows={table.rows.filter((row) => row.chain === one.chain)}
+        />
       ))}
     </>
   );
@@ -58,7 +68,7 @@ function Coverage({ table }: { table: PublishedRegistry }) {
             <th scope="col">Protocol</th>
             {table.coverage.map(({ chain }) => (
               <th key={chain} scope="col">
-                <a href={`#${chain}`}>{chain}</a>
+                <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>
               </th>
             ))}
           </tr>

@@ -8,13 +8,13 @@ export const STYLE = `
   color-scheme: light dark;
   --ink: #17202a; --quiet: #566270; --paper: #fbfaf7; --card: #ffffff; --line: #d9dce1;
   --accent: #0b5c8a; --warn-ink: #6b3f00; --warn: #fff1d6; --code: #f1f3f5;
-  --good: #1c6b3c; --bad: #9c2f2f; --control: #7a8590;
+  --bad: #9c2f2f; --control: #7a8590;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e8eaed; --quiet: #a3adb8; --paper: #14181d; --card: #1b2027; --line: #343c46;
     --accent: #7cc4ee; --warn-ink: #ffd9a0; --warn: #40300f; --code: #232a33;
-    --good: #7fd6a0; --bad: #f0a0a0; --control: #8b96a2;
+    --bad: #f0a0a0; --control: #8b96a2;
   }
 }
 * { box-sizing: border-box; }
@@ -65,7 +65,6 @@ details { border-top: 1px solid var(--line); padding: .6rem 0; }
 summary { cursor: pointer; }
 .status { font-weight: 600; display: inline-block; min-width: 2.6rem; }
 .state { font-weight: 600; }
-.state.fresh { color: var(--good); }
 .state.stale, .state.never_loaded, .state.unreadable { color: var(--bad); }
 .search { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin: 1.25rem 0 .5rem; }
 .search label { flex: 1 0 100%; color: var(--quiet); font-size: .9rem; }
@@ -110,7 +109,6 @@ input:focus-visible, button:focus-visible { outline: 3px solid var(--accent);
   grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
 .lead.subject { max-width: none; overflow-wrap: anywhere; }
 .state.died { color: var(--bad); }
-.state.live, .state.survived { color: var(--good); }
 .section { font-size: 1.3rem; margin: 2.5rem 0 .5rem; }
 .notice { background: var(--warn); color: var(--warn-ink); padding: .6rem 1rem;
   border-radius: .4rem; }

@@ -84,7 +84,7 @@ function Sources({ ages, sources, now }: SourcesProps) {
         return [
           <strong key="title">{known === undefined ? tag : known.title}</strong>,
           <span key="state" class={`state ${state}`}>
-            {STATES[state]}
+            {state === 'fresh' && max_age_s === null ? 'held' : STATES[state]}
           </span>,
           as_of === null ? (
             '–'

@@ -25,8 +25,10 @@ const fresh = embeddedControl();
 const WORLD = WORLDS[0] as World;
 const { now, ports } = WORLD;
 
-/** Every route but the one that tells of the process alone: it has no port and no address. */
-const ROUTES = CONTRACTS.filter(({ name }) => name !== 'health');
+/** Every route about an address: what tells of the process, or of chats, takes none. */
+const ROUTES = CONTRACTS.filter(
+  ({ name, surface }) => name !== 'health' && surface !== 'integrations',
+);
 const unreadable = why('store_unreadable', { what: 'A store', fault: 'a planted silence' });
 const silent = throughPorts(ports, ({ port }) => unread<string>(port, unreadable));
 

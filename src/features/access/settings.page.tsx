@@ -2,6 +2,7 @@
 
 import { formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { messagePage } from '../../pages/message.tsx';
 import { Scroll } from '../../pages/words.tsx';
 import { momentText } from './new-key.page.tsx';
 import type { SettingsChange as Change, Settings as Shown, ShownKey } from './settings.contract.ts';
@@ -33,22 +34,8 @@ export function membershipUnread(facts: PageFacts, reason: string): string {
 
 /** The page of something that was not done, and why. */
 export function notDone(facts: PageFacts, title: string, why: string): string {
-  return page({
-    ...facts,
-    title,
-    current: PATH,
-    children: (
-      <>
-        <h1>{title}</h1>
-        <p class="lead">{why}</p>
-        <p>
-          <a class="button" href={PATH}>
-            Back to the settings
-          </a>
-        </p>
-      </>
-    ),
-  });
+  const back = { path: PATH, text: 'Back to the settings' };
+  return messagePage(facts, { title, why, current: PATH, back });
 }
 
 function Whole({ shown }: { shown: Shown }) {

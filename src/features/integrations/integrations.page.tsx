@@ -3,6 +3,7 @@
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { messagePage } from '../../pages/message.tsx';
 import type {
   ShownIntegration as Integration,
   ShownLetter as Letter,
@@ -24,22 +25,8 @@ export function integrationsShown(facts: PageFacts, shown: Shown): string {
 
 /** A page that says one thing: what could not be read, or was not done, and why. */
 export function chatsMessage(facts: PageFacts, title: string, why: string): string {
-  return page({
-    ...facts,
-    title,
-    current: '/settings',
-    children: (
-      <>
-        <h1>{title}</h1>
-        <p class="lead">{why}</p>
-        <p>
-          <a class="button" href={PATH}>
-            Back to the chats
-          </a>
-        </p>
-      </>
-    ),
-  });
+  const back = { path: PATH, text: 'Back to the chats' };
+  return messagePage(facts, { title, why, current: '/settings', back });
 }
 
 /** A time to the minute. */

@@ -2,6 +2,7 @@
 // looked at, what was not, and what was answered?
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { messagePage } from '../../pages/message.tsx';
 import { Scroll } from '../../pages/words.tsx';
 import { BulkAnswer, OfacAnswer } from './record-answer.page.tsx';
 import type { RecordListed, RecordShown, RecordsListed } from './record-pages.contract.ts';
@@ -22,20 +23,8 @@ export function recordsPage(facts: PageFacts, shown: RecordsListed): string {
 
 /** The page where a record, or the list, could not be shown. */
 export function recordNotShown(facts: PageFacts, why: string): string {
-  return page({
-    ...facts,
-    title: TITLE,
-    current: PATH,
-    children: (
-      <>
-        <h1>{TITLE}</h1>
-        <p class="lead">{why}</p>
-        <p>
-          <a href={PATH}>All records of this membership</a>
-        </p>
-      </>
-    ),
-  });
+  const back = { path: PATH, text: 'All records of this membership' };
+  return messagePage(facts, { title: TITLE, why, current: PATH, back });
 }
 
 function List({ shown: { records, whole } }: { shown: RecordsListed }) {

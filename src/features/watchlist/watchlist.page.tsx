@@ -2,6 +2,7 @@
 // A part of which nothing is told is never drawn as a good sign: it says when it was looked at.
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
+import { messagePage } from '../../pages/message.tsx';
 import type {
   WatchChangeListed as Change,
   WatchlistShown as Shown,
@@ -34,22 +35,8 @@ export function watchlistShown(facts: PageFacts, shown: Shown): string {
 
 /** A page that says one thing: what could not be read, or was not done, and why. */
 export function watchlistMessage(facts: PageFacts, title: string, why: string): string {
-  return page({
-    ...facts,
-    title,
-    current: PATH,
-    children: (
-      <>
-        <h1>{title}</h1>
-        <p class="lead">{why}</p>
-        <p>
-          <a class="button" href={PATH}>
-            Back to the watchlist
-          </a>
-        </p>
-      </>
-    ),
-  });
+  const back = { path: PATH, text: 'Back to the watchlist' };
+  return messagePage(facts, { title, why, current: PATH, back });
 }
 
 function Whole({ shown }: { shown: Shown }) {

@@ -7,13 +7,13 @@ import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/launches/deployer-walk.ts';
-import { ADDRESS, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
 import { type CallBudget, ProviderFault, withBudget } from '../http/provider-guard.ts';
 import { whyOf } from './account-facts.ts';
 import { signerOf, type WalkExplorer, walkSource } from './deployer-creations.ts';
 import { saysNoLogs } from './empties.ts';
 import { resultIn } from './envelope.ts';
 import { headReader } from './head.ts';
+import { LOG_NUMBER, LOG_ROW, PAGE_ROWS } from './logs.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
 
 const PORT = 'launch_pools';
@@ -48,27 +48,7 @@ const PAIR_CREATED = declaredEvent(
 );
 const MINT = declaredEvent('event Mint(address indexed sender, uint256 amount0, uint256 amount1)');
 
-/** What every plan gives in one answer. */
-const PAGE_ROWS = 1_000;
-/** Etherscan writes zero as `0x`. */
-const SMALL = z
-  .string()
-  .transform((text) => (text === '0x' ? '0x0' : text))
-  .pipe(COUNT);
-const ROWS = z
-  .array(
-    z.object({
-      address: ADDRESS,
-      // Blockscout fills up to four topics with null.
-      topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
-      data: BYTES,
-      transactionHash: WORD,
-      blockNumber: SMALL,
-      logIndex: SMALL,
-      timeStamp: SMALL,
-    }),
-  )
-  .max(PAGE_ROWS);
+const ROWS = z.array(LOG_ROW.extend({ timeStamp: LOG_NUMBER })).max(PAGE_ROWS);
 type Row = z.output<typeof ROWS>[number];
 
 /** First liquidity as an explorer's logs have it, up to the settled block. */

@@ -11,24 +11,22 @@ import { askExplorer, type ExplorerChain } from './provider.ts';
 
 /** What every plan gives in one answer. */
 export const PAGE_ROWS = 1_000;
-/** Etherscan writes zero as `0x`. */
-const SMALL = z
+/** A number of a row. Etherscan writes zero as `0x`. */
+export const LOG_NUMBER = z
   .string()
   .transform((text) => (text === '0x' ? '0x0' : text))
   .pipe(COUNT);
-const ROWS = z
-  .array(
-    z.object({
-      address: ADDRESS,
-      // Blockscout fills up to four topics with null.
-      topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
-      data: BYTES,
-      transactionHash: WORD,
-      blockNumber: SMALL,
-      logIndex: SMALL,
-    }),
-  )
-  .max(PAGE_ROWS);
+/** A row of the list. */
+export const LOG_ROW = z.object({
+  address: ADDRESS,
+  // Blockscout fills up to four topics with null.
+  topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
+  data: BYTES,
+  transactionHash: WORD,
+  blockNumber: LOG_NUMBER,
+  logIndex: LOG_NUMBER,
+});
+const ROWS = z.array(LOG_ROW).max(PAGE_ROWS);
 
 /** The contract that logs, or the first argument of what it logs. */
 type Asked =

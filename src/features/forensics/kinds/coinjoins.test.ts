@@ -42,10 +42,11 @@ describe('CoinJoins', () => {
       {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         kind: 'coinjoin',
-        title: 'CoinJoin participation',
+        title: 'CoinJoins',
         statement:
-          'By their form it took part in transactions that several people make together, or that ' +
-          'prepare one: 1 of JoinMarket’s form, 2 of Wasabi 2.0’s form (WabiSabi).',
+          'It is spent from or paid in transactions that by their form several people make ' +
+          'together, or that prepare one: 1 of JoinMarket’s form, 2 of Wasabi 2.0’s form ' +
+          '(WabiSabi). Whoever is only paid in one may be a stranger to those who made it.',
         evidence: [
           Object.assign(
             { tx: TXS[0], block: 800_000 },

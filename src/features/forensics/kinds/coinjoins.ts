@@ -1,5 +1,6 @@
-// In which transactions of Bitcoin that several people make together did the address take part?
-// The form of a transaction tells it: the finding says which form, and not why anybody mixed coins.
+// In which transactions of Bitcoin that several people make together is the address spent or paid?
+// The form of a transaction tells it: the finding says which form, not why anybody mixed coins, and
+// not that whoever is paid is one of them: a maker of such a transaction may pay a stranger by it.
 
 import { formatIsoTime } from '../../../chain/time.ts';
 import { map } from '../../../evidence/reading.ts';
@@ -10,7 +11,7 @@ import { EVIDENCE_SHOWN_MAX } from '../finding-evidence.ts';
 /** Joint transactions that spent coins of the address or paid it. */
 export const coinJoined: FindingKind = {
   kind: 'coinjoin',
-  title: 'CoinJoin participation',
+  title: 'CoinJoins',
   appliesTo: ['bitcoin'],
   ofHistory: false,
   find: ({ coinJoins }) =>
@@ -20,8 +21,9 @@ export const coinJoined: FindingKind = {
       const counts = forms.map(({ form, transactions }) => `${transactions} of ${FORMS[form]}`);
       const evidence_count = forms.reduce((sum, { transactions }) => sum + transactions, 0);
       const statement =
-        'By their form it took part in transactions that several people make together, or that ' +
-        `prepare one: ${counts.join(', ')}.`;
+        'It is spent from or paid in transactions that by their form several people make ' +
+        `together, or that prepare one: ${counts.join(', ')}. Whoever is only paid in one may be ` +
+        'a stranger to those who made it.';
       const initiated_by_subject = newest.some(({ spent }) => spent) ? true : null;
       return [
         { statement, evidence, evidence_count, initiated_by_subject, ...jointSource(coinJoins) },

@@ -51,7 +51,8 @@ export default defineConfig({
     globalSetup: ['./src/testing/suite-setup.ts'],
     env: { TZ: 'UTC' },
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the processors of the smallest machine: tests wait for their engines.
+    maxWorkers: 3,
     testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: TEST_TIMEOUT_MS,
     reporters: [new SummaryReporter()],

@@ -131,6 +131,18 @@ onEachEngine((name, fresh) => {
     expect(await changes('mem_mine')).toHaveLength(1);
   });
 
+  test(`${name}: what is not held of a kind of address is no miss`, async () => {
+    const { round, watch, watchlist } = await deployment(fresh);
+    await watch('mem_mine', 'TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7');
+    await round();
+    const listed = await watchlist.list('mem_mine', null);
+    if (!(listed instanceof Read)) throw new Error('not read');
+    expect(listed.value[0]?.parts).toMatchObject({
+      entity_clusters: { findings: null, read_at: null, not_read: expect.stringContaining('ties') },
+      hops: { findings: null, read_at: null, not_read: expect.stringContaining('history') },
+    });
+  });
+
   test(`${name}: a list past its age lets an address enter, and none leave`, async () => {
     const { be, round, watch, changes } = await deployment(fresh);
     await watch('mem_mine', WATCHED);

@@ -131,6 +131,7 @@ export async function screenClusters(
   { entityClusters }: Pick<WatchPorts, 'entityClusters'>,
   chains: readonly ChainName[],
 ): Promise<PartSeen> {
+  if (chains.length === 0) return { read: 'not', why: NO_TIES };
   const asked = await Promise.all(
     chains.map(async (chain) => {
       const cluster = await entityClusters.clusterOf(chain, address);
@@ -154,6 +155,7 @@ function clusterFound(
   return { source: `cluster on ${chain}`, address, entity, ref, detail };
 }
 
+const NO_TIES = 'No ties are held of this kind of address.';
 const NO_HISTORY = 'The history of this kind of address is not walked.';
 /** Of a walk that was read to its end. */
 const NOT_MET: readonly Finding[] = [];

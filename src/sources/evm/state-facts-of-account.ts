@@ -41,7 +41,6 @@ const SLOTS = {
 const SELECTORS = { owner: '0x8da5cb5b', totalSupply: '0x18160ddd', decimals: '0x313ce567' };
 const HEX_PREFIX_CHARS = 2;
 const HEX_CHARS_PER_BYTE = 2;
-const WORD_CHARS = 66;
 const ADDRESS_CHARS = 40;
 const DECIMALS_MAX = 255n;
 
@@ -114,12 +113,7 @@ export async function answeredWords(
   data: string,
   block: number,
 ): Promise<string[]> {
-  const called = await ask({ method: 'eth_call', address, data, block });
-  if (called.refused) return [];
-  const read = BYTES.safeParse(called.result);
-  if (!read.success) throw new StateFault('eth_call');
-  const digits = read.data.slice(HEX_PREFIX_CHARS).match(/.{64}/g);
-  return given(digits).map((one) => `0x${one}`);
+  return wordsIn(await ask({ method: 'eth_call', address, data, block }));
 }
 
 /** The first word that a call answers; `null` where the contract refuses it or answers none. */
@@ -128,11 +122,16 @@ export async function answeredWord(
   address: string,
   data: string,
 ): Promise<string | null> {
-  const called = await ask({ method: 'eth_call', address, data });
-  if (called.refused) return null;
+  const [first] = wordsIn(await ask({ method: 'eth_call', address, data }));
+  return first === undefined ? null : first;
+}
+
+function wordsIn(called: Called): string[] {
+  if (called.refused) return [];
   const read = BYTES.safeParse(called.result);
   if (!read.success) throw new StateFault('eth_call');
-  return read.data.length < WORD_CHARS ? null : read.data.slice(0, WORD_CHARS);
+  const digits = read.data.slice(HEX_PREFIX_CHARS).match(/.{64}/g);
+  return given(digits).map((one) => `0x${one}`);
 }
 
 /** The address in a word; `null` for none, and for what is larger than an address. */

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Answer } from './contract/answer.ts';
 import { Read } from './evidence/reading.ts';
-import { type Destination, destinationOf, sentences } from './features/bridges/destination.ts';
+import { destinationOf, sentences } from './features/bridges/destination.ts';
+import type { Destination } from './features/bridges/other-side.ts';
 import { decodeReceipt } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
 import { walletBridges } from './features/bridges/wallet-bridges.contract.ts';
@@ -27,6 +28,7 @@ import {
 import { asked, portsOf, token } from './testing/bridge-trace.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { logOf } from './testing/event-logs.ts';
+import { type MemoryArrivals, memoryBridgeArrivals } from './testing/memory/bridge-arrivals.ts';
 import { memoryTransfer } from './testing/memory/transfers.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -34,6 +36,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const NO_ANVIL = anvilPath() === null ? 'skipped: anvil is not installed' : null;
 
 const DAY_S = 86_400;
+const ID = `0x${'cd'.repeat(32)}`;
+const OTHER = `0x${'6'.repeat(40)}`;
 const NONE = '00'.repeat(32);
 const SIGNAL = new AbortController().signal;
 
@@ -92,8 +96,16 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
   const now = () => Math.floor(Date.now() / 1_000);
   const bounds = { simulated: false, now, timeMs: 20_000, rangesMax: 30 } as const;
   const noPages = statusPages({ pages: new Map(), now, timeMs: 0 });
-  const arrivals = () => {
-    return { ...nodeArrivals({ nodes: nodes(), ...bounds }), ...noPages };
+  /** What was paid on Base as a warehouse would hold it; the node tells the rest. */
+  let paid: NonNullable<MemoryArrivals['paid']> = new Map();
+  const arrivals = (over: Partial<Parameters<typeof nodeArrivals>[0]> = {}) => {
+    const held = { logs: new Map(), paid, as_of: now(), simulated: false };
+    const logs = nodeArrivals({ nodes: nodes(), ...bounds, ...over });
+    return { ...memoryBridgeArrivals(held), ...logs, ...noPages };
+  };
+  const receiptsOf = () => nodeReceipts({ nodes: nodes(), simulated: false, now });
+  const portsFor = (bridgeArrivals: ReturnType<typeof arrivals>) => {
+    return { bridgeArrivals, transactionReceipts: receiptsOf() };
   };
   const told = ({ state, reasons, ...rest }: Destination) => ({
     ...rest,
@@ -104,7 +116,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
   /** Sends what a pair sends, by these terms. */
   async function sentBy(pair: Pair, terms: Terms) {
     const tx = await logged('ethereum', pair.sent(terms));
-    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const receipts = receiptsOf();
     const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
     if (!(reading instanceof Read)) throw new Error('the receipt was not read');
     const { events } = decodeReceipt(reading.value, registryIndex(ofProtocol(pair.protocol)));
@@ -112,8 +124,8 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const time = await arrivals().timeOf('ethereum', reading.value.block, SIGNAL);
     if (event === undefined || !(time instanceof Read)) throw new Error('nothing was sent');
     const what = { event, chain: 'ethereum', tx, at: time.value } as const;
-    const where = async () =>
-      told(await destinationOf(arrivals(), ofProtocol(pair.protocol), what, SIGNAL));
+    const where = async (over: Parameters<typeof arrivals>[0] = {}) =>
+      told(await destinationOf(portsFor(arrivals(over)), ofProtocol(pair.protocol), what, SIGNAL));
     return { tx, where, block: reading.value.block };
   }
 
@@ -175,6 +187,32 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     },
   );
 
+  test.each(PAIRS)(
+    '$what: among payments that are held, by $matched_by, where its logs are too far to read',
+    async (pair) => {
+      const terms = termsOf();
+      const { tx, where } = await sentBy(pair, terms);
+      const other = await logged('base', pair.arrived({ ...terms, id: 7, origin: 56 }, ID, OTHER));
+      const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+      const of = { block: 1, at: now(), from: OTHER, token: TOKEN, amount: 70n };
+      const payments = [other, there].flatMap((one) =>
+        [ALICE, BOB].map((to) => ({ ...of, to, tx: one })),
+      );
+      paid = new Map([['base', payments]]);
+      expect(await where({ rangesMax: 0 })).toEqual({
+        chain: 'base',
+        tx: there,
+        state: 'matched',
+        matched_by: pair.matched_by,
+        reason: expect.stringMatching(/^arrivals_cut/),
+      });
+      paid = new Map([['base', payments.filter((one) => one.tx === other)]]);
+      expect(await where({ rangesMax: 0 })).toEqual(
+        expect.objectContaining({ tx: null, matched_by: null }),
+      );
+    },
+  );
+
   test('a trace tells a deposit as on its way, and as matched when it arrives', async () => {
     const [pair] = PAIRS;
     if (pair === undefined) throw new Error('no pair');
@@ -185,7 +223,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const own = ofProtocol('across').map((row) => ({ ...row, name: 'SpokePool' }));
     const ports = {
       ...portsOf({ transfers: [{ ...paid, at: now() }], rows: own }),
-      transactionReceipts: nodeReceipts({ nodes: nodes(), simulated: false, now }),
+      transactionReceipts: receiptsOf(),
       bridgeArrivals: arrivals(),
     };
     const deposits = async () => {
@@ -207,12 +245,12 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const [pair] = PAIRS;
     if (pair === undefined) throw new Error('no pair');
     const { tx } = await sentBy(pair, termsOf());
-    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const receipts = receiptsOf();
     const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
     if (!(reading instanceof Read)) throw new Error('the receipt was not read');
     const [event] = decodeReceipt(reading.value, registryIndex(ofProtocol('across'))).events;
     if (event === undefined) throw new Error('nothing was sent');
-    const alone = { ...nodeArrivals({ nodes: new Map(), ...bounds }), ...noPages };
+    const alone = portsFor(arrivals({ nodes: new Map() }));
     const what = { event, chain: 'ethereum', tx, at: now() } as const;
     const said = told(await destinationOf(alone, ofProtocol('across'), what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', tx: null, state: null }));
@@ -224,14 +262,14 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const path = `01${'00'.repeat(8)}${'0000759d'}${NONE}${'000075e8'}${NONE}${guid}`;
     const sent = 'event PacketSent(bytes encodedPayload, bytes options, address sendLibrary)';
     const tx = await logged('ethereum', [sent, [`0x${path}`, '0x', TOKEN]]);
-    const receipts = nodeReceipts({ nodes: nodes(), simulated: false, now });
+    const receipts = receiptsOf();
     const reading = (await receipts.lookUp('ethereum', [tx], SIGNAL)).get(tx);
     if (!(reading instanceof Read)) throw new Error('the receipt was not read');
     const own = ofProtocol('layerzero').map((row) => ({ ...row, role: 'messaging' as const }));
     const [event] = decodeReceipt(reading.value, registryIndex(own)).events;
     if (event === undefined) throw new Error('nothing was sent');
     const what = { event, chain: 'ethereum', tx, at: now() } as const;
-    const said = told(await destinationOf(arrivals(), own, what, SIGNAL));
+    const said = told(await destinationOf(portsFor(arrivals()), own, what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', state: 'messaging_only' }));
   });
 

@@ -33,6 +33,48 @@ export const BRIDGE_REASONS = {
     means: 'The newest block of the other chain’s node is over an hour old.',
     next: 'The operator looks after the node, or waits until it has caught up.',
   },
+  arrivals_not_held: {
+    sentence:
+      'arrivals_not_held: not all transfers of {chain} in the time of its arrival are held here.',
+    means: 'Who was paid what on the other chain is known only where its blocks were imported.',
+    next: 'The operator imports those blocks, or follows that chain (`exhibit warehouse follow`).',
+  },
+  payments_cut: {
+    sentence:
+      'payments_cut: its recipient was paid more than {limit} times on {chain} in that time.',
+    means: 'Of one recipient a fixed number of payments is read.',
+    next: 'The operator sets a node of that chain, whose logs tell which payment it was.',
+  },
+  payments_unread: {
+    sentence:
+      'payments_unread: {transactions} payments on {chain} may be it; their receipts are unread.',
+    means: 'A transfer says who paid how much to whom, and not for which deposit.',
+    next: 'The operator sets a node of that chain (EXHIBIT_RPC_<CHAIN>), or looks at them.',
+  },
+  payments_fit: {
+    sentence:
+      'payments_fit: {transactions} payments on {chain} have its terms and may be others: {tx}.',
+    means: 'They have the terms of the deposit, and anybody could have paid them.',
+    next: 'Look at the transaction, or set a node of that chain (EXHIBIT_RPC_<CHAIN>).',
+  },
+  paid_by_terms: {
+    sentence:
+      'paid_by_terms: a contract of {protocol} paid its terms; an equal deposit looks the same.',
+    means: 'The transfers of that chain are held whole, and exactly one has these terms.',
+    next: 'Read the receipt of the transaction, which names the deposit.',
+  },
+  payee_not_named: {
+    sentence:
+      'payee_not_named: {event} does not tell whom it pays on {chain}; its sender was looked at.',
+    means: 'Without the recipient a payment can be found and never ruled out.',
+    next: 'The operator sets a node of that chain, whose logs tell it by its id.',
+  },
+  payee_may_change: {
+    sentence:
+      'payee_may_change: {protocol} may pay it to another, where its sender signs for that.',
+    means: 'What the recipient was paid does not tell that nobody was.',
+    next: 'The operator sets a node of that chain, whose logs tell it by its id.',
+  },
   destinations_capped: {
     sentence: 'destinations_capped: where it arrived is looked for of the newest {limit} deposits.',
     means: 'The other side is looked for in one request of a fixed number of deposits.',

@@ -1,7 +1,7 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
-import type { ArrivalLog, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, Payment, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
 import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
@@ -15,14 +15,18 @@ export const BRIDGE = evm('bridge');
 const MESSENGER = evm('messenger');
 const PROVIDERS = evm('pool of providers');
 const FAR_BRIDGE = evm('bridge of the other chain');
+const POOL = evm('pool that is paid from');
+const FAR_POOL = evm('pool of the other chain');
 
 /**
- * The contracts of the registry: one that moves assets, another on the other chain, and two through
- * which nobody bridges.
+ * The contracts of the registry: of two protocols one that moves assets and another on the other
+ * chain, and two through which nobody bridges.
  */
 export const BRIDGE_ROWS: readonly RegistryRow[] = [
   bridgeRow(BRIDGE, 'SpokePool', 'liquidity'),
   bridgeRow(FAR_BRIDGE, 'SpokePool', 'liquidity', 'base'),
+  { ...bridgeRow(POOL, 'Pool', 'liquidity'), protocol: 'celer' },
+  { ...bridgeRow(FAR_POOL, 'Pool', 'liquidity', 'base'), protocol: 'celer' },
   bridgeRow(MESSENGER, 'Endpoint', 'messaging'),
   bridgeRow(PROVIDERS, 'HubPool', 'providers'),
 ];
@@ -66,6 +70,8 @@ type BridgeWorld = {
   readonly receipts?: readonly ReceiptFacts[];
   /** What was logged on the other chain. */
   readonly arrivals?: readonly ArrivalLog[];
+  /** What was paid on the other chain, of which no node is set then. */
+  readonly paid?: readonly (Payment & { readonly to: string })[];
   /** What a status page says, by the transaction that sent it. */
   readonly pages?: ReadonlyMap<string, StatusTold>;
   /** What the list item that contradicts a claim holds. */
@@ -89,18 +95,18 @@ function receiptOf(
 const AMOUNT = 70_000_000n;
 
 /** A deposit of a token, its receipt, and its fill on the other chain. */
-function depositOf({ subject, transferOf }: BridgeCast) {
-  const [across] = PAIRS;
-  if (across === undefined) throw new Error('no pair');
+function depositOf(
+  { subject, transferOf }: BridgeCast,
+  { what = 'Across', here = BRIDGE, there = FAR_BRIDGE } = {},
+) {
+  const pair = PAIRS.find((one) => one.what === what);
+  if (pair === undefined) throw new Error('no pair');
   const deadline = STILL_NOW + DAY_S;
   const terms = { recipient: BOB, amount: AMOUNT - 1n, origin: 1, id: 9, deadline };
   const token = { kind: 'token', token: TOKEN, symbol: 'USDC', decimals: 6 } as const;
-  const sent = transferOf(subject, BRIDGE, { ...token, raw_amount: AMOUNT, has_market: true });
-  const logs = inOrder(
-    movedLog(TOKEN, subject, BRIDGE, AMOUNT),
-    logOf(BRIDGE, ...across.sent(terms)),
-  );
-  const log = logOf(FAR_BRIDGE, ...across.arrived(terms, sent.tx, BRIDGE));
+  const sent = transferOf(subject, here, { ...token, raw_amount: AMOUNT, has_market: true });
+  const logs = inOrder(movedLog(TOKEN, subject, here, AMOUNT), logOf(here, ...pair.sent(terms)));
+  const log = logOf(there, ...pair.arrived(terms, sent.tx, here));
   return { sent, receipt: receiptOf(sent, logs), fill: { tx: FAR_TX, block: 5, log } };
 }
 
@@ -112,6 +118,40 @@ const PAGE_SAYS: StatusTold = {
   word: 'filled',
 };
 const FAR_TX = `0x${'f'.repeat(64)}`;
+
+/** Worlds in which a node is missing, and what the warehouse holds of the other chain tells. */
+function heldWorlds(cast: BridgeCast): readonly BridgeWorld[] {
+  const at = { what: 'cBridge', here: POOL, there: FAR_POOL };
+  const { sent, receipt, fill } = depositOf(cast, at);
+  const paid = { tx: FAR_TX, block: fill.block, at: sent.at, from: FAR_POOL, to: BOB };
+  const read = { ...receiptOf({ ...sent, ...paid }, [fill.log]), chain: 'base' as const };
+  const said = ['bridges', 'contacts', 'deposits[].destination.state'];
+  return [
+    {
+      name: 'sent something through a pool, and the payment of it is held',
+      said,
+      transfers: [sent],
+      receipts: [receipt, read],
+      paid: [{ ...paid, token: TOKEN, amount: AMOUNT - 2n }],
+      item: sent.tx,
+    },
+    {
+      name: 'sent something through a pool, and a payment is held without its receipt',
+      said,
+      transfers: [sent],
+      receipts: [receipt],
+      paid: [{ ...paid, token: TOKEN, amount: AMOUNT - 2n }],
+      item: sent.tx,
+    },
+    {
+      name: 'sent something through a pool, and nobody was paid',
+      said: ['bridges', 'contacts', 'contacts_count'],
+      transfers: [sent],
+      receipts: [receipt],
+      paid: [],
+    },
+  ];
+}
 
 /** Worlds in which the subject sent something to another chain. */
 function sentWorlds(cast: BridgeCast): readonly BridgeWorld[] {
@@ -164,6 +204,7 @@ export function bridgeWorlds(cast: BridgeCast): readonly BridgeWorld[] {
       receipts: [receiptOf(paid, [])],
     },
     ...sentWorlds(cast),
+    ...heldWorlds(cast),
     {
       name: 'paid a bridge in a token without a price',
       said: ['unpriced_transfers'],

@@ -114,7 +114,8 @@ function held(planted: Planted): MemoryWorld {
     receipts: { ...facts, receipts: planted.receipts ?? [] },
     arrivals: {
       ...facts,
-      logs: new Map([['base', given(planted.arrivals)]]),
+      logs: planted.paid === undefined ? new Map([['base', given(planted.arrivals)]]) : new Map(),
+      paid: planted.paid === undefined ? new Map() : new Map([['base', planted.paid]]),
       pages: planted.pages ?? NO_PAGES,
     },
     articles: { ...facts, files: [articleOf(evm('elsewhere')), ...given(planted.articles)] },

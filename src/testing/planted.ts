@@ -1,7 +1,7 @@
 // What is planted in a world, and what may therefore not be said there?
 
 import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
-import type { ArrivalLog, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, Payment, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { LaunchFlag } from '../ports/flags/rug-flags.ts';
@@ -62,6 +62,8 @@ export type Planted = ForensicPlanted & {
   readonly receipts?: readonly ReceiptFacts[];
   /** What contracts of bridges logged on Base. */
   readonly arrivals?: readonly ArrivalLog[];
+  /** What is held of payments on Base, of which no node is set then. */
+  readonly paid?: readonly (Payment & { readonly to: string })[];
   /** What a status page says, by the transaction that sent it. */
   readonly pages?: ReadonlyMap<string, StatusTold>;
   /** Articles about the subject. */

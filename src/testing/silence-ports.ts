@@ -55,7 +55,7 @@ const PAGES: { readonly [P in PagingPort]: Paging<SilencePorts[P]> } = {
   labelChanges: { newest: [] },
   otherListChanges: { newest: [], imports: [] },
   sanctionsChanges: { newest: [], files: [] },
-  bridgeArrivals: { lookUp: ['found'] },
+  bridgeArrivals: { lookUp: ['found'], paidTo: ['payments'] },
   contractCreations: { around: [] },
   entityTies: { tiedTo: ['ties'], coinJoinsOf: ['forms', 'newest'] },
   rugFlags: { inWindow: ['flags'] },

@@ -2,8 +2,10 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { MS_PER_S } from '../../chain/time.ts';
 import type { Config } from '../../config.ts';
-import { map, Read } from '../../evidence/reading.ts';
+import { map, Read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import { type BridgesServices, bridgesExplain } from '../../features/bridges/bridges.command.ts';
 import { arrivalOf } from '../../features/bridges/destination.ts';
 import { explainReceipt, withArrivals } from '../../features/bridges/explain.ts';
@@ -26,6 +28,7 @@ import {
   SHIPPED_LABEL_COLUMNS,
   validateShippedLabels,
 } from '../../features/tables/shipped-labels.ts';
+import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
@@ -42,6 +45,7 @@ import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider-guard.ts';
 import { fileBridgeRegistry } from '../../sources/registry/bridges-file.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
+import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
 import { nowS } from '../clock.ts';
 import { evmClients } from '../evm-clients.ts';
 import { type Base, feature, served, shownPage } from '../feature.ts';
@@ -68,16 +72,18 @@ const COMMAND_ARRIVALS = { timeMs: 120_000, rangesMax: 500 } as const;
 export const bridges = feature({
   name: 'bridges',
   heading: 'Bridges',
-  open: ({ config, outside }: Base) => {
+  open: ({ config, outside, warehouse }: Base) => {
     const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
     const { simulate: simulated, liveBudgetMs: timeMs } = config;
     const bounds = { timeMs, rangesMax: REQUEST_RANGES_MAX };
+    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
     return {
       ports: {
         bridgeRegistry: bridgeRegistryOf(),
         transactionReceipts: nodeReceipts({ nodes, simulated, now: nowS }),
         bridgeArrivals: {
           ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+          ...warehousePaidTo(warehouse, { ...tip, timeMs }),
           ...statusPagesOf(outside, timeMs),
         },
       },
@@ -177,6 +183,11 @@ const STATUS_GUARD: GuardLimits = {
   restMs: 30_000,
 };
 const NO_PAGES = statusPages({ pages: new Map(), now: nowS, timeMs: 0 });
+
+/** The command opens no store. */
+const NO_WAREHOUSE: Pick<BridgeArrivals, 'paidTo'> = {
+  paidTo: async ({ chain }) => unread('bridge_arrivals', why('arrivals_not_held', { chain })),
+};
 
 /** The table that comes with the product. */
 export function bridgeRegistryOf(): BridgeRegistry {
@@ -284,14 +295,12 @@ async function explained(
   const pages =
     config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
   const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
-  const arrivals = { ...logs, ...pages };
+  const ports = {
+    bridgeArrivals: { ...logs, ...pages, ...NO_WAREHOUSE },
+    transactionReceipts: nodeReceipts({ nodes: byChain, simulated, now: nowS }),
+  };
   const told = await withArrivals(said, facts, rows, (event) =>
-    arrivalOf(
-      arrivals,
-      rows,
-      { event, chain: said.chain, tx: facts.tx, block: facts.block },
-      signal,
-    ),
+    arrivalOf(ports, rows, { event, chain: said.chain, tx: facts.tx, block: facts.block }, signal),
   );
   nodes?.close();
   return { read: true, ...told } as const;

@@ -4,10 +4,11 @@
 
 import { inTime, OUT_OF_TIME } from '../../evidence/deadline.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import type { RegistryRow } from '../../ports/bridges/bridge-registry.ts';
 import type { Contact, Contacts } from './contacts.ts';
-import { type Destination, destinationOf, messageOnly, notTold } from './destination.ts';
+import { destinationOf } from './destination.ts';
+import { type Destination, messageOnly, notTold } from './other-side.ts';
+import type { ArrivalPorts } from './payments.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 
 /** Something that the address sent; `event` is `null` where none of its receipt tells of it. */
@@ -32,7 +33,7 @@ type Undecided = Omit<Deposit, 'destination'>;
 
 /** The deposits of a trace, the newest first, each with its other side. */
 export async function depositsOf(
-  arrivals: BridgeArrivals,
+  ports: ArrivalPorts,
   { bridging, messaging }: Contacts,
   { rows, most, signal }: DepositsAsked,
 ): Promise<Deposit[]> {
@@ -43,7 +44,7 @@ export async function depositsOf(
   const looked = sent.filter(isSought).slice(0, DESTINATIONS_MAX);
   const look = async (one: Undecided): Promise<Deposit> => {
     const { contact, event } = one;
-    return { contact, event, destination: await destinationIn(arrivals, rows, one, signal) };
+    return { contact, event, destination: await destinationIn(ports, rows, one, signal) };
   };
   const capped = why('destinations_capped', { limit: String(DESTINATIONS_MAX) });
   return Promise.all(
@@ -88,7 +89,7 @@ function sentBy(contacts: readonly Contact[]): Undecided[] {
 }
 
 async function destinationIn(
-  arrivals: BridgeArrivals,
+  ports: ArrivalPorts,
   rows: readonly RegistryRow[],
   { contact, event }: Undecided,
   signal: AbortSignal,
@@ -99,7 +100,7 @@ async function destinationIn(
   if (event === null) return notTold(null, why('deposit_not_told'));
   const { tx, at } = transfer;
   const sent = { event, chain: row.chain, tx, at };
-  const asked = () => destinationOf(arrivals, rows, sent, signal);
+  const asked = () => destinationOf(ports, rows, sent, signal);
   const told = await inTime(asked, signal);
   return told === OUT_OF_TIME ? notTold(event.destination, why('arrivals_out_of_time')) : told;
 }

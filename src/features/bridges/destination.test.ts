@@ -5,7 +5,8 @@ import { ALICE, BOB, type Declared, PAIRS, TOKEN } from '../../testing/bridge-pa
 import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
-import { memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
+import { type MemoryArrivals, memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
+import { memoryTransactionReceipts } from '../../testing/memory/transaction-receipts.ts';
 import { arrivalOf, destinationOf } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';
@@ -60,12 +61,17 @@ function depositOf({ protocol, from, sent, to }: Placed) {
   return { event, rows };
 }
 
+const portsOf = (held: MemoryArrivals) => ({
+  bridgeArrivals: memoryBridgeArrivals(held),
+  transactionReceipts: memoryTransactionReceipts({ receipts: [], as_of: 0, simulated: false }),
+});
+
 /** What is said of a deposit of which nothing arrived, on a chain that was read whole. */
 async function saidOf({ at = STILL_NOW - HOUR_S, ...placed }: Case) {
   const { event, rows } = depositOf(placed);
   const chain = { logs: new Map([['base' as const, []]]), as_of: STILL_NOW, simulated: false };
   const asked = { event, chain: 'ethereum', tx: NONE, at } as const;
-  const said = await destinationOf(memoryBridgeArrivals(chain), rows, asked, SIGNAL);
+  const said = await destinationOf(portsOf(chain), rows, asked, SIGNAL);
   return said.state instanceof Read ? said.state.value : said.reasons[0]?.code;
 }
 
@@ -126,7 +132,7 @@ test('a page is asked of a deposit though nobody tells when it was sent', async 
   const { event, rows } = depositOf({ protocol: 'across', from: 'SpokePool', sent, to: [] });
   const said = { page: 'across_status', state: 'paid', tx: PAID, word: 'filled' } as const;
   const pages = new Map([[NONE, said]]);
-  const held = memoryBridgeArrivals({ logs: new Map(), as_of: 0, simulated: false, pages });
+  const held = portsOf({ logs: new Map(), as_of: 0, simulated: false, pages });
   const asked = { event, tx: NONE, chain: 'ethereum', block: 5 };
   const arrival = await arrivalOf(held, rows, asked, SIGNAL);
   const { state, tx, matched_by } = arrival;

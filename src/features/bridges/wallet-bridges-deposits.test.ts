@@ -63,6 +63,10 @@ function worldOf(terms: Terms, ...logs: readonly ArrivalLog[]): World {
 const destinations = async (world: World) =>
   (await dataOf(world)).deposits?.map(({ destination }) => destination);
 
+const noNode = [
+  why('not_configured', { what: 'A node of base' }).reason,
+  why('arrivals_not_held', { chain: 'base' }).reason,
+].join(' ');
 const ON_BASE = { chain: 'base', tx: null, state: null, matched_by: null, reason: null };
 
 describe('says', () => {
@@ -163,7 +167,6 @@ describe('says a status page’s word as its own', () => {
   const over = termsOf(20, STILL_NOW - 100);
   const refunded = why('status_page_says', { page, word: 'refunded' }).reason;
   const unknown = why('status_page_says', { page, word: 'unknown' }).reason;
-  const noNode = why('not_configured', { what: 'A node of base' }).reason;
 
   test('where the chain was not read, or its logs show nothing of what it says was paid', async () => {
     const paid = { ...ON_BASE, tx: FAR_TX, state: 'matched', matched_by: page };
@@ -216,8 +219,7 @@ describe('says a status page’s word as its own', () => {
 describe('is silent', () => {
   test('where no node of the other chain is set, with the reason and no word of arrival', async () => {
     const { arrivals: _, ...world } = worldOf(termsOf(20));
-    const reason = why('not_configured', { what: 'A node of base' }).reason;
-    expect(await destinations(world)).toEqual([{ ...ON_BASE, reason }]);
+    expect(await destinations(world)).toEqual([{ ...ON_BASE, reason: noNode }]);
   });
 
   test('where its receipt was not read, or none of its events is known to name it', async () => {

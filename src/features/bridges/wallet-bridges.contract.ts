@@ -86,6 +86,7 @@ const contact = z.strictObject({
 const MATCHED_BY = [
   'message_id',
   'fill_rules',
+  'transfer_rules',
   'across_status',
   'layerzero_scan',
   'wormholescan',
@@ -95,8 +96,8 @@ const MATCHED_BY = [
 ] as const;
 
 // What the address sent, and its other side. `in_flight` and `unmatched` deny an arrival so far, or
-// for good: each rests on what the other chain's contracts logged. Where that was not read, `state`
-// is null and `reason` says why.
+// for good: each rests on what the other chain's contracts logged, or on all that its recipient was
+// paid there. Where that was not read, `state` is null and `reason` says why.
 const deposit = z.strictObject({
   protocol: words(),
   name: words(),

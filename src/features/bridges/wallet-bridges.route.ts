@@ -60,7 +60,7 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
     }
     const { contacts, registry } = known;
     const asked = { rows: registry, most: CONTACTS_SHOWN_MAX, signal };
-    const [newest, ...older] = await depositsOf(ports.bridgeArrivals, contacts, asked);
+    const [newest, ...older] = await depositsOf(ports, contacts, asked);
     const data: Data = {
       address,
       chain,

@@ -1,6 +1,6 @@
-// Answers one question: what became of something that was sent, as another chain's logs show it or
-// as its protocol's status page says. A stretch that was not read to its end is a part: what lies
-// beyond it is not known.
+// Answers one question: what became of something that was sent, as another chain's logs show it,
+// as transfers that are held of that chain do, or as its protocol's status page says. A stretch
+// that was not read to its end is a part: what lies beyond it is not known.
 
 import type { EvmChainName } from '../../chain/chain.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
@@ -37,6 +37,35 @@ export type ArrivalFound = {
   readonly head_time: number;
 };
 
+/** What is asked of transfers that are held: what an address was paid between two moments. */
+export type PaidAsked = {
+  readonly chain: EvmChainName;
+  readonly recipient: string;
+  /** Unix seconds. */
+  readonly since: number;
+  readonly until: number;
+};
+
+/** One payment, as a transfer tells it: it names no event and no deposit. */
+export type Payment = {
+  readonly tx: string;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly from: string;
+  /** The token's contract; `null` for the chain's own coin. */
+  readonly token: string | null;
+  /** In smallest units. */
+  readonly amount: bigint;
+};
+
+/** What an address was paid, the oldest first, and how far the chain is held. */
+export type PaidTo = {
+  readonly payments: readonly Payment[];
+  /** Unix seconds of the newest block that is held. */
+  readonly head_time: number;
+};
+
 /** The status pages of protocols: a page's word is its own, never a chain's. */
 export const STATUS_PAGES = [
   'across_status',
@@ -70,13 +99,18 @@ export type StatusTold = {
   readonly word: string;
 };
 
-/** What contracts logged, whichever node tells it, and what status pages say. */
+/** What contracts logged, what recipients were paid, and what status pages say. */
 export type BridgeArrivals = {
   /** Read where the log was found, or where the whole stretch was read without it. */
   readonly lookUp: (
     asked: ArrivalsAsked,
     signal: AbortSignal,
   ) => Promise<Partly<ArrivalFound, BridgeArrivalsPort>>;
+  /** Read where every transfer of the chain between these moments, of every kind, is held. */
+  readonly paidTo: (
+    asked: PaidAsked,
+    signal: AbortSignal,
+  ) => Promise<Partly<PaidTo, BridgeArrivalsPort>>;
   /** Unix seconds of a block. */
   readonly timeOf: (
     chain: EvmChainName,

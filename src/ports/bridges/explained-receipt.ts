@@ -10,7 +10,7 @@ export type Arrival = {
   readonly tx: string | null;
   readonly state: 'matched' | 'in_flight' | 'unmatched' | 'messaging_only' | null;
   /** The rule by which both sides were joined, or the page whose word the state is. */
-  readonly matched_by: 'message_id' | 'fill_rules' | StatusPage | null;
+  readonly matched_by: 'message_id' | 'fill_rules' | 'transfer_rules' | StatusPage | null;
   /** Why nothing can be said, or what else is said of it. */
   readonly reason: string | null;
 };

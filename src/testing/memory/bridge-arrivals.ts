@@ -1,11 +1,12 @@
-// What do these logs and words, held in memory, say as those of chains and of status pages?
+// What do logs, payments and words that are held in memory say as those of chains and of pages?
 
-import { read, unread } from '../../evidence/reading.ts';
+import { read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
   ArrivalLog,
   BridgeArrivals,
+  Payment,
   StatusTold,
 } from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeChain } from '../../ports/bridges/bridge-registry.ts';
@@ -15,6 +16,10 @@ const PORT = 'bridge_arrivals';
 /** What the memory holds. A chain that is not among these has no node. */
 export type MemoryArrivals = {
   readonly logs: ReadonlyMap<BridgeChain, readonly ArrivalLog[]>;
+  /** What was paid to whom, oldest first. A chain that is not among these is not held. */
+  readonly paid?: ReadonlyMap<BridgeChain, readonly (Payment & { readonly to: string })[]>;
+  /** Whether transfers are held only in part. */
+  readonly gap?: boolean;
   /** What pages say, by the transaction that sent it; left out, no page is set. */
   readonly pages?: ReadonlyMap<string, StatusTold>;
   /** Unix seconds of the newest block of each of them. */
@@ -41,6 +46,17 @@ export function memoryBridgeArrivals(held: MemoryArrivals): BridgeArrivals {
       );
       return read({ found: found.slice(0, 1), head_time: as_of }, { port: PORT, source });
     },
+    paidTo: async ({ chain, recipient, since, until }) => {
+      const all = [...(held.paid ?? NOBODY_PAID)].find(([one]) => one === chain)?.[1];
+      const gap = why('arrivals_not_held', { chain });
+      if (all === undefined) return unread(PORT, gap);
+      const payments = all
+        .filter(({ to, at }) => to === recipient && at >= since && at <= until)
+        .map(({ to: _, ...payment }) => payment);
+      const whole = read({ payments, head_time: as_of }, { port: PORT, source });
+      if (simulated) return weaken(whole, why('simulated'));
+      return held.gap === true ? weaken(whole, gap) : whole;
+    },
     timeOf: async (chain) => missing(chain),
     pageOf: () => {
       const first = held.pages?.values().next().value;
@@ -52,3 +68,5 @@ export function memoryBridgeArrivals(held: MemoryArrivals): BridgeArrivals {
     },
   };
 }
+
+const NOBODY_PAID: NonNullable<MemoryArrivals['paid']> = new Map();

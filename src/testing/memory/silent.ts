@@ -53,6 +53,7 @@ export function silentPorts(why: Why): MemoryPorts {
     bridgeRegistry: { table: async () => unread('bridge_registry', why) },
     bridgeArrivals: {
       lookUp: async () => unread('bridge_arrivals', why),
+      paidTo: async () => unread('bridge_arrivals', why),
       timeOf: async () => unread('bridge_arrivals', why),
       pageOf: () => null,
       statusOf: async () => unread('bridge_arrivals', why),

@@ -3,6 +3,7 @@
 // migrations/warehouse says how), perhaps more than once; here each is taken once, newest first.
 
 import { z } from 'zod';
+import type { ChainName } from '../../../chain/chain.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { addressHex, addressOf } from '../transfers/bytes.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
@@ -219,6 +220,54 @@ export async function readNewest(
   const packed = await warehouse.query(newestSql(held, since), query);
   return cutRows(await heldOf([address], packed, tokens), address);
 }
+
+/** What is asked of what an address was paid, and the most rows that are read of it. */
+export type PaidBetween = {
+  readonly chain: ChainName;
+  readonly address: string;
+  /** Unix seconds, both of them within. */
+  readonly since: number;
+  readonly until: number;
+  readonly rowsMax: number;
+};
+
+// The second byte of `id` is 0 for what came in; the time stands in bytes 12 to 15 of `detail`.
+const PAID = `chain = {chain:String} AND addr != peer AND substring(id, 2, 1) = char(0)
+  AND substring(best, 2, 1) != char(1)
+  AND substring(best, 12, 4) BETWEEN unhex({since:String}) AND unhex({until:String})`;
+const TIME_HEX_DIGITS = 8;
+
+/** The oldest of what an address was paid between two moments, and whether there is more. */
+export async function readPaid(
+  warehouse: Warehouse,
+  held: Held,
+  { chain, address, since, until, rowsMax }: PaidBetween,
+  call: Call,
+): Promise<HeldRows> {
+  const params = {
+    chain,
+    addresses: [addressHex(address)],
+    since: timeHex(since),
+    until: timeHex(until),
+  };
+  const sql = `SELECT ${packedColumns('best')}
+    FROM (SELECT ${SIDE}, max(detail) AS best FROM (${bothOf(held, `${SIDE}, detail`)})
+      GROUP BY ${SIDE})
+    WHERE ${PAID} ORDER BY ${MOMENT.replaceAll('detail', 'best')}, peer, id LIMIT ${rowsMax + 1}`;
+  const packed = await warehouse.query(sql, { ...call, params, row: packedRow, tuples: true });
+  const rows = packed.slice(0, rowsMax).map((row) => unpacked(row, NAMELESS));
+  return { rows, more: packed.length > rowsMax };
+}
+
+function timeHex(time: number): string {
+  return time.toString(16).padStart(TIME_HEX_DIGITS, '0');
+}
+
+/** Payments are held against their contracts, never against what a token is called. */
+const NAMELESS: TokenNames = {
+  learn: async () => undefined,
+  of: () => ({ symbol: null, decimals: null, has_market: null }),
+};
 
 /** How many rows are held of an address, each perhaps more than once, and of made-up ones. */
 export type SidesCounted = { readonly sides: number; readonly simulated: number };

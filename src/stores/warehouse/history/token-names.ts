@@ -74,6 +74,7 @@ export function tokenNames(warehouse: Warehouse, now: () => number) {
       learn: held.hasTokens ? (rows) => learn(rows, call) : async () => undefined,
       of,
     }),
+    of,
   };
 }
 

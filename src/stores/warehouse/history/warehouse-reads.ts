@@ -13,13 +13,15 @@ import { originOf } from '../transfers/fact-rows.ts';
 import {
   type Held,
   type HeldBlocks,
-  readHeld,
-  readRollbacks,
+  type Recorded,
+  readRecorded,
   rollbacksIn,
+  withFollowed,
 } from '../transfers/held.ts';
+import { isSame, type Mark, readMark, tellsParts } from '../transfers/written.ts';
+import { keptCounts } from './kept-counts.ts';
 import { tokenNames } from './token-names.ts';
 import {
-  countSides,
   type HeldRows,
   readNewest,
   readRows,
@@ -45,6 +47,9 @@ const READS_MAX = 5;
 /** Ranges of single addresses in one answer. */
 const RANGES_MAX = 100_000;
 
+/** The tables of what is recorded. */
+const RECORDED_IN = ['coverage', 'address_coverage', 'tokens'] as const;
+
 const rangeRow = z.tuple([
   z.string(),
   z.enum(CHAIN_NAMES),
@@ -65,8 +70,12 @@ FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block
 /** What is held in full, as it was read lately or is now. */
 function heldReads(warehouse: Warehouse) {
   const ask = { timeoutMs: READ_TIMEOUT_MS };
-  const fresh = untilWritten(warehouse, () => readHeld(warehouse, ask));
-  const rollbacks = untilWritten(warehouse, () => readRollbacks(warehouse, ask));
+  const marked = untilWritten(warehouse, () => readMark(warehouse, ask));
+  const recorded = keptRecorded(warehouse, marked);
+  const fresh = untilWritten(warehouse, async () => {
+    return withFollowed(warehouse, await recorded(ask), ask);
+  });
+  const rollbacks = async () => (await marked()).rollbacks;
   let kept: { readonly held: Held; readonly atMs: number } | null = null;
 
   async function lately(): Promise<Held> {
@@ -93,13 +102,32 @@ function heldReads(warehouse: Warehouse) {
   const forget = () => {
     kept = null;
   };
-  return { lately, fresh, rollbacks, under, forget };
+  return { lately, fresh, marked, rollbacks, under, forget };
+}
+
+/** What is recorded: read again only where the parts of its tables tell that it may be another. */
+function keptRecorded(warehouse: Warehouse, marked: () => Promise<Mark>) {
+  let tells: boolean | null = null;
+  let kept: { readonly parts: Mark['parts']; readonly recorded: Recorded } | null = null;
+  return async (call: Call): Promise<Recorded> => {
+    if (tells === null) tells = await tellsParts(warehouse, call);
+    if (!tells) return readRecorded(warehouse, call);
+    const { parts } = await marked();
+    const before = kept;
+    if (before !== null && RECORDED_IN.every((one) => isSame(before.parts[one], parts[one]))) {
+      return before.recorded;
+    }
+    const recorded = await readRecorded(warehouse, call);
+    kept = { parts, recorded };
+    return recorded;
+  };
 }
 
 /** Reads of a warehouse, each of many addresses. */
 export function warehouseReads(warehouse: Warehouse, now: () => number) {
   const tokens = tokenNames(warehouse, now);
-  const { lately, fresh, rollbacks, under, forget } = heldReads(warehouse);
+  const { lately, fresh, marked, rollbacks, under, forget } = heldReads(warehouse);
+  const counted = keptCounts(warehouse, marked);
 
   async function addresses(
     asked: readonly string[],
@@ -134,11 +162,7 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     const call = { timeoutMs: READ_TIMEOUT_MS, signal };
     return under(async (held) => {
       const ranges = await rangesOf(warehouse, held, asked, call);
-      const counted = await countSides(warehouse, held, asked, call);
-      const told = [...counted].map(([address, of]): [string, HeldCount] => {
-        return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
-      });
-      return new Map(told);
+      return vouchedFor(await counted(held, asked, call), held, ranges);
     });
   }
 
@@ -162,19 +186,22 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     held: lately,
     /** What is held now, however lately it was read. */
     fresh,
+    marked,
     rollbacks,
     names: tokens.within,
+    /** What was last read of a token, where it was. */
+    tokenIs: tokens.of,
     forget,
   };
 }
 
-function vouchedFor(
-  rows: Iterable<readonly [string, HeldRows]>,
+function vouchedFor<T extends object>(
+  rows: Iterable<readonly [string, T]>,
   held: Held,
   ranges: ReadonlyMap<string, readonly HeldBlocks[]>,
-): ReadonlyMap<string, HeldAddress> {
-  const found = [...rows].map(([address, of]): [string, HeldAddress] => {
-    return [address, { ...of, held, ranges: heldUnder(ranges, address) }];
+): ReadonlyMap<string, T & Pick<HeldAddress, 'held' | 'ranges'>> {
+  const found = [...rows].map(([address, of]) => {
+    return [address, { ...of, held, ranges: heldUnder(ranges, address) }] as const;
   });
   return new Map(found);
 }

@@ -276,16 +276,18 @@ const NO_SIDES: SidesCounted = { sides: 0, simulated: 0 };
 const whole = z.coerce.number();
 const sidesRow = z.tuple([z.string(), whole, whole]);
 
-/** Counts the rows of addresses without reading what they are. */
+/** Counts the rows of addresses, final ones or those of the tip that count. */
 export async function countSides(
   warehouse: Warehouse,
-  held: Held,
+  of: 'final' | Held,
   addresses: readonly string[],
   call: Call,
-): Promise<Map<string, SidesCounted>> {
+): Promise<ReadonlyMap<string, SidesCounted>> {
+  const from = of === 'final' ? FINAL : tipOf(of);
+  if (from === null) return new Map(addresses.map((address) => [address, NO_SIDES]));
   const params = { addresses: addresses.map((address) => addressHex(address)) };
   const sql = `SELECT lower(hex(addr)), count(), countIf(substring(detail, 1, 1) = char(0))
-    FROM (${bothOf(held, 'addr, detail')}) GROUP BY addr ${IN_ONE_STEP}`;
+    FROM ${from} GROUP BY addr ${IN_ONE_STEP}`;
   const rows = await warehouse.query(sql, { ...call, params, row: sidesRow, tuples: true });
   const counted = new Map(
     rows.map(([addr, sides, simulated]) => [addressOf(addr), { sides, simulated }]),

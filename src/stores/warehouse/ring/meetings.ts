@@ -2,14 +2,17 @@
 // The same few hubs deal with the list in every walk, so what is final between two addresses is
 // kept until the engine's parts change. The tip is read each time, by one statement for all.
 
+import type { ChainName } from '../../../chain/chain.ts';
 import { heldUnder } from '../../../evidence/measure.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { coalesced } from '../history/coalesce.ts';
 import type { HeldTransfer } from '../history/packed-side.ts';
 import { READ_TIMEOUT_MS, type WarehouseReads } from '../history/warehouse-reads.ts';
 import { readBetween } from '../history/warehouse-rows.ts';
+import { addressHex } from '../transfers/bytes.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
-import { interrupted, type Mark } from './ring-rows.ts';
+import { keptByParts, type Parts } from '../transfers/written.ts';
+import { interrupted } from './ring-rows.ts';
 
 /** The transfers between two, each once, newest first; `more` where some were left out. */
 export type BetweenTwo = { readonly rows: readonly HeldTransfer[]; readonly more: boolean };
@@ -31,54 +34,58 @@ type Loaded = ReadonlyMap<string, BetweenTwo>;
 type Settled = { readonly held: Held; readonly between: ReadonlyMap<string, BetweenListed> };
 
 /**
- * Reads between two addresses. `marked` tells what is written now; `listed` lists have to be the
- * same arrays for as long as they hold the same.
+ * Reads between two addresses, of which final rows lay in the parts `written` a moment ago.
+ * `listed` lists have to be the same arrays for as long as they hold the same.
  */
-export function betweenTwo(
-  warehouse: Warehouse,
-  reads: WarehouseReads,
-  marked: () => Promise<Mark>,
-) {
-  const kept = keptPeers();
+export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
+  const kept = keptByParts<KeptPeer>(KEPT_MAX);
   const load = (where: 'final' | 'tip') =>
     coalesced((keys, signal) => loaded(warehouse, reads, where, keys, signal), LIMITS);
   const [loadFinal, loadTip] = [load('final'), load('tip')];
 
-  async function final(may: MayHave, signal: AbortSignal): Promise<Map<string, BetweenListed>> {
+  async function final(
+    may: MayHave,
+    epoch: number,
+    signal: AbortSignal,
+  ): Promise<Map<string, BetweenListed>> {
     const between = new Map<string, BetweenListed>();
     const missing: [string, readonly string[]][] = [];
     for (const [peer, listed] of may) {
-      const known = kept.of(peer, listed);
-      if (known === null) missing.push([peer, listed]);
-      else between.set(peer, known);
+      const known = kept.of(peer);
+      if (known === undefined || !isStanding(known, listed, reads)) missing.push([peer, listed]);
+      else between.set(peer, known.own);
     }
     if (missing.length === 0) return between;
-    const [epoch, atMs] = [kept.epoch(), performance.now()];
+    const atMs = performance.now();
     const fresh = await loadFinal(missing.flatMap(keysOf), signal);
     for (const [peer, listed] of missing) {
       const own = ofPeer(fresh, peer, listed);
       between.set(peer, own);
-      kept.add({ peer, listed, own, atMs }, epoch);
+      const one = keptPeer(listed, own, atMs);
+      if (one !== null) kept.add(peer, one, one.size, epoch);
     }
     return between;
   }
 
-  return async (may: MayHave, signal: AbortSignal): Promise<Settled> => {
+  return async (may: MayHave, written: Parts, signal: AbortSignal): Promise<Settled> => {
+    kept.renew(written);
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const held = await reads.fresh();
-      const { parts } = await marked();
-      kept.renew(parts.sides);
-      const between = await final(may, signal);
-      if (tipRows(held.followed) === null) return { held, between };
-      const tip = await loadTip([...may].flatMap(keysOf), signal);
-      // What became final meanwhile may have left the tip after the final rows were read.
-      if (!isSameSet((await marked()).parts.sides, parts.sides)) continue;
+      const epoch = kept.epoch();
+      const between = await final(may, epoch, signal);
+      const hasTip = tipRows(held.followed) !== null;
+      const tip = hasTip ? await loadTip([...may].flatMap(keysOf), signal) : NOTHING;
+      // What is kept may be older than this, and what became final may have left the tip.
+      kept.renew((await reads.marked()).parts.sides);
+      if (kept.epoch() !== epoch) continue;
       for (const [peer, own] of between) between.set(peer, joined(own, tip, peer));
       return { held, between };
     }
     throw interrupted();
   };
 }
+
+const NOTHING: Loaded = new Map();
 
 function keysOf([peer, listed]: readonly [string, readonly string[]]): string[] {
   return listed.map((one) => `${one} ${peer}`);
@@ -145,55 +152,39 @@ function nameOf({ transfer, id }: HeldTransfer): string {
   return `${transfer.chain} ${id}`;
 }
 
-function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a === b || (a.size === b.size && [...a].every((one) => b.has(one)));
-}
-
+/** What is final between one and the listed addresses that it may have dealt with. */
 type KeptPeer = {
-  readonly peer: string;
   readonly listed: readonly string[];
   readonly own: BetweenListed;
   readonly atMs: number;
+  readonly size: number;
+  /** The tokens among it that are told to be worthless. */
+  readonly worthless: readonly TokenOf[];
 };
+type TokenOf = { readonly chain: ChainName; readonly tokenHex: string };
 
-/** What is final between two, for as long as the parts are the same. */
-function keptPeers() {
-  let parts: ReadonlySet<string> = new Set();
-  let epoch = 0;
+/** `null` where it may not be kept: of a pair that was cut off there is more. */
+function keptPeer(listed: readonly string[], own: BetweenListed, atMs: number): KeptPeer | null {
   let size = 0;
-  const peers = new Map<string, KeptPeer>();
-
-  const clear = () => {
-    peers.clear();
-    size = 0;
-  };
-  return {
-    epoch: () => epoch,
-    renew: (now: ReadonlySet<string>): void => {
-      if (isSameSet(now, parts)) return;
-      parts = now;
-      epoch += 1;
-      clear();
-    },
-    of: (peer: string, listed: readonly string[]): BetweenListed | null => {
-      const known = peers.get(peer);
-      if (known === undefined || known.listed !== listed) return null;
-      return performance.now() - known.atMs < KEEP_MS ? known.own : null;
-    },
-    /** Keeps what was read under an epoch, if it is still that one. */
-    add: (one: KeptPeer, under: number): void => {
-      if (under !== epoch) return;
-      for (const { rows, more } of one.own.values()) {
-        if (more || !rows.every(isLasting)) return;
-        size += 1 + rows.length;
-      }
-      if (size > KEPT_MAX) clear();
-      peers.set(one.peer, one);
-    },
-  };
+  const worthless = new Map<string, TokenOf>();
+  for (const { rows, more } of own.values()) {
+    if (more) return null;
+    size += 1 + rows.length;
+    for (const { transfer } of rows) {
+      if (transfer.has_market !== false || transfer.token === null) continue;
+      const one = { chain: transfer.chain, tokenHex: addressHex(transfer.token) };
+      worthless.set(`${one.chain} ${one.tokenHex}`, one);
+    }
+  }
+  return { listed, own, atMs, size, worthless: [...worthless.values()] };
 }
 
 /** That a token is worthless is told only while the reading that says so is young. */
-function isLasting({ transfer }: HeldTransfer): boolean {
-  return transfer.has_market !== false;
+function isStanding(
+  { listed, atMs, worthless }: KeptPeer,
+  asked: readonly string[],
+  { tokenIs }: WarehouseReads,
+): boolean {
+  if (listed !== asked || performance.now() - atMs >= KEEP_MS) return false;
+  return worthless.every(({ chain, tokenHex }) => tokenIs(chain, tokenHex).has_market === false);
 }

@@ -5,14 +5,13 @@
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { addressHex } from '../transfers/bytes.ts';
+import { type Mark, readMark } from '../transfers/written.ts';
 import { type Fingerprints, fingerprintOf, fingerprints, pairsIn } from './fingerprints.ts';
 import {
   interrupted,
-  type Mark,
   RING_TABLES,
   type RingQuestion,
   type RingRow,
-  readMark,
   ringRows,
 } from './ring-rows.ts';
 
@@ -42,7 +41,10 @@ export class RingState {
   readonly #filed = new Set<string>();
   /** Whom those met before may have dealt with, until rows are added. */
   readonly #met = new Map<string, readonly string[]>();
-  #parts: Mark['parts'] = { sides: new Set(), tip_sides: new Set() };
+  #parts: Pick<Mark['parts'], (typeof RING_TABLES)[number]> = {
+    sides: new Map(),
+    tip_sides: new Map(),
+  };
 
   /** `marked` reads what is written, anew where something can have been written since. */
   constructor(warehouse: Warehouse, marked: () => Promise<Mark>) {
@@ -106,16 +108,16 @@ export class RingState {
     await this.#list(missing, call, told);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const fresh = RING_TABLES.map((table) => {
-        const parts = [...mark.parts[table]].filter((part) => !this.#parts[table].has(part));
-        return { table, parts };
-      }).filter(({ parts }) => parts.length > 0);
+        const parts = [...mark.parts[table]].filter(([part]) => !this.#parts[table].has(part));
+        return { table, parts: new Map(parts) };
+      }).filter(({ parts }) => parts.size > 0);
       if (fresh.length === 0 && missing.length === 0) return mark;
       for (const one of before.length === 0 ? [] : fresh) {
         await this.#takeAll({ ...one, listed: before }, call);
       }
       const after = await readMark(this.#warehouse, call);
       const isThere = fresh.every(({ table, parts }) => {
-        return parts.every((part) => after.parts[table].has(part));
+        return [...parts.keys()].every((part) => after.parts[table].has(part));
       });
       this.#parts = mark.parts;
       // Who was filed just now was read whole, whatever its parts were called.

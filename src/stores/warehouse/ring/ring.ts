@@ -21,14 +21,14 @@ import type {
   HistoryTransfer,
 } from '../../../ports/history/transfer-history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { untilWritten } from '../engine/until-written.ts';
 import { asOf } from '../history/warehouse.ts';
 import { READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse-reads.ts';
 import { type Held, rollbacksIn } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
+import { type Mark, tellsParts } from '../transfers/written.ts';
 import { LISTED_MAX } from './fingerprints.ts';
 import { type BetweenListed, betweenTwo } from './meetings.ts';
-import { interrupted, type Mark, readMark, tellsParts } from './ring-rows.ts';
+import { interrupted } from './ring-rows.ts';
 import { PAIRS_MAX, RingFull, type RingProgress, RingState } from './ring-state.ts';
 
 const PORT = 'raw_ring';
@@ -76,9 +76,8 @@ export function warehouseRing(
   reads: WarehouseReads,
   { now, simulated }: { readonly now: () => number; readonly simulated: boolean },
 ): WarehouseRing {
-  const marked = untilWritten(warehouse, () => readMark(warehouse, BUILD));
-  const kept = keptRing(warehouse, marked);
-  const settle = betweenTwo(warehouse, reads, marked);
+  const kept = keptRing(warehouse, reads.marked);
+  const settle = betweenTwo(warehouse, reads);
   const meetingsOf = meetingsBy();
   const coverageOf = keptCoverage(warehouse);
 
@@ -96,7 +95,7 @@ export function warehouseRing(
           return { ring: { meetings: NONE, coverage }, held };
       } else {
         // What was followed since is settled too, so that nobody met is lost again.
-        const since = await settle(may, asked.signal);
+        const since = await settle(may, mark.parts.sides, asked.signal);
         const rollbacks = [rollbacksIn(since.held), await reads.rollbacks()];
         if (rollbacks.every((count) => count === rollbacksIn(held))) {
           return { ring: { meetings: meetingsOf(since.between, asked), coverage }, held };

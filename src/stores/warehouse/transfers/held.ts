@@ -80,12 +80,14 @@ FROM (
   FROM (
     SELECT chain, kind, observed, from_block AS first, to_block AS last, max(to_time) AS time
     FROM coverage GROUP BY chain, kind, observed, from_block, to_block))`;
-const SQL = `
+const RECORDED = `
 SELECT 'range' AS what, toString(chain) AS of, [toString(kind)] AS kinds, min(first),
   max(last), toUInt64(argMax(time, (last, bitNot(first)))) AS to_time, toUInt64(observed),
   toUInt64(0) AS rollbacks, ${NONE}
 FROM (${RUNS}) GROUP BY chain, kind, observed, run
-UNION ALL
+UNION ALL SELECT 'addresses', '', [], 0, 0, 0, 0, count(), ${NONE} FROM address_coverage
+UNION ALL SELECT 'tokens', '', [], 0, 0, 0, 0, count(), ${NONE} FROM tokens`;
+const FOLLOWED = `
 SELECT 'following', toString(f.chain), arrayMap(k -> toString(k), any(f.kinds)), any(f.from_block),
   any(ifNull(f.final_block + 1, 0)), any(toUInt64(ifNull(f.final_time + 1, 0))),
   any(toUInt64(f.observed)), any(f.rollbacks), any(f.epoch), any(f.stamp_blocks), any(f.stamps),
@@ -94,22 +96,39 @@ FROM (SELECT * FROM following FINAL) AS f
 LEFT JOIN (
   SELECT chain, epoch, number, stamp, time FROM tip_blocks
 ) AS t ON t.chain = f.chain AND t.epoch = f.epoch
-GROUP BY f.chain
-UNION ALL SELECT 'addresses', '', [], 0, 0, 0, 0, count(), ${NONE} FROM address_coverage
-UNION ALL SELECT 'tokens', '', [], 0, 0, 0, 0, count(), ${NONE} FROM tokens`;
+GROUP BY f.chain`;
 
-/** Reads what is held. Rejects with the executor's errors. */
-export async function readHeld(warehouse: Warehouse, call: Call): Promise<Held> {
-  const rows = await warehouse.query(SQL, { ...call, row, tuples: true, rowsMax: RANGES_MAX });
-  const following = rows.filter(([what]) => what === 'following');
-  const recorded = rows.filter(([what]) => what === 'range').flatMap((one) => rangesOf(one, one));
-  const known = following.flatMap((one) => rangesOf(one, reachOf(one)));
+/** What imports and explorers have recorded, which changes seldom. */
+export type Recorded = Omit<Held, 'followed'>;
+
+/** Reads what is recorded. Rejects with the executor's errors. */
+export async function readRecorded(warehouse: Warehouse, call: Call): Promise<Recorded> {
+  const rows = await warehouse.query(RECORDED, { ...call, row, tuples: true, rowsMax: RANGES_MAX });
   return {
-    ranges: joined([...recorded, ...known]),
-    followed: following.map(followedOf),
+    ranges: rows.filter(([what]) => what === 'range').flatMap((one) => rangesOf(one, one)),
     hasAddressRanges: rows.some(([what, ...rest]) => what === 'addresses' && rest[6] > 0),
     hasTokens: rows.some(([what, ...rest]) => what === 'tokens' && rest[6] > 0),
   };
+}
+
+/** What is recorded, and what following has come to since: it is read second. */
+export async function withFollowed(
+  warehouse: Warehouse,
+  recorded: Recorded,
+  call: Call,
+): Promise<Held> {
+  const rows = await warehouse.query(FOLLOWED, { ...call, row, tuples: true });
+  const known = rows.flatMap((one) => rangesOf(one, reachOf(one)));
+  return {
+    ...recorded,
+    ranges: joined([...recorded.ranges, ...known]),
+    followed: rows.map(followedOf),
+  };
+}
+
+/** Reads what is held. Rejects with the executor's errors. */
+export async function readHeld(warehouse: Warehouse, call: Call): Promise<Held> {
+  return withFollowed(warehouse, await readRecorded(warehouse, call), call);
 }
 
 type Reach = { readonly 4: number; readonly 5: number };

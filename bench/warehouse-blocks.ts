@@ -1,6 +1,7 @@
 // Answers one question: which blocks are followed in a bench, with the same parties as its data?
 
 import { createHash } from 'node:crypto';
+import type { EvmChainName } from '../src/chain/chain.ts';
 import type { TipBlock, TransferFact } from '../src/ports/indexing/transfer-store.ts';
 import type { Made } from './warehouse-data.ts';
 
@@ -20,25 +21,29 @@ function party({ rows }: Made): string {
 }
 
 /** A block of so many transfers, signed by their senders. */
-export function blockOf(made: Made, number: number): TipBlock {
+export function blockOf(made: Made, chain: EvmChainName, number: number): TipBlock {
   const transfers = Array.from({ length: BLOCK_TRANSFERS }, (_, at): TransferFact => {
     const from = party(made);
     return {
-      chain: 'ethereum',
+      chain,
       kind: 'native',
       token: null,
       success: true,
       block: number,
       block_time: made.now,
-      block_hash: hash(`f${number}`),
+      block_hash: hash(`${chain} ${number}`),
       position: at,
-      tx_hash: hash(`f${number} ${at}`),
+      tx_hash: hash(`${chain} ${number} ${at}`),
       from,
       to: party(made),
       initiator: from,
       raw_amount: BigInt(Math.floor(Math.random() * 1e15)),
     };
   });
-  const header = { number, hash: hash(`f${number}`), parent_hash: hash(`f${number - 1}`) };
+  const header = {
+    number,
+    hash: hash(`${chain} ${number}`),
+    parent_hash: hash(`${chain} ${number - 1}`),
+  };
   return { ...header, time: made.now, transfers, creations: [] };
 }

@@ -1,4 +1,4 @@
-// Answers one question: how long do reads and walks take while a chain is followed?
+// Answers one question: how long do reads and walks take while three chains are followed?
 // Blocks are made and written by another process, as in a deployment; beside it a reader and a
 // walker, one after the other. How late the event loop of the serving process is, is told too.
 
@@ -64,7 +64,7 @@ async function runFor(warehouse: Warehouse, asked: Asked): Promise<readonly unkn
 function followed(
   warehouse: Warehouse,
   made: Made,
-  seconds: number,
+  { seconds, pace }: Following,
 ): Promise<Extract<Report, { say: 'ended' }>> {
   const child = fork(new URL('./warehouse-writer.js', import.meta.url), {
     serialization: 'advanced',
@@ -83,21 +83,24 @@ function followed(
         (fault: unknown) => child.send({ id: told.id, rows: [], fault: String(fault) }),
       );
     });
-    child.send({ ...made, from_block: lastBlock(made) + 1, seconds });
+    child.send({ ...made, from_block: lastBlock(made) + 1, seconds, pace });
   });
 }
+
+/** For how long it is followed, and how many blocks of 500 come a second. */
+export type Following = { readonly seconds: number; readonly pace: number };
 
 /** Follows for some seconds; answers the lines to print. */
 export async function timeFollowing(
   warehouse: Warehouse,
   listed: readonly string[],
   made: Made,
-  seconds: number,
+  following: Following,
 ): Promise<readonly string[]> {
   const low = await startsOf(warehouse, 'low', STARTS);
   const ports = walker(warehouse, listed, () => made.now);
   const started = performance.now();
-  const until = started + seconds * 1_000;
+  const until = started + following.seconds * 1_000;
   const repeat = async (starts: readonly string[], one: (start: string) => Promise<unknown>) => {
     const taken: number[] = [];
     for (let at = 0; performance.now() < until; at += 1) {
@@ -112,7 +115,7 @@ export async function timeFollowing(
   const loop = monitorEventLoopDelay({ resolution: LOOK_MS });
   loop.enable();
   const [{ writes, finals }, reads, walks] = await Promise.all([
-    followed(warehouse, made, seconds),
+    followed(warehouse, made, following),
     repeat(low, (start) => singleRead(ports, start)),
     repeat(low.toReversed(), (start) => fullWalk(ports, start)),
   ]);

@@ -1,14 +1,16 @@
 // The process that follows, as a deployment has it apart: it makes blocks and decides each step,
-// and has the measured process run its statements. A block each tenth of a second, as far as the
-// store keeps up; the tip is 64 blocks, made final 32 at a time.
+// and has the measured process run its statements. Three chains have a block in turn, so many a
+// second in all as far as the store keeps up; a tip is 64 blocks, made final 32 at a time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { TransferStore } from '../src/ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { blockOf } from './warehouse-blocks.ts';
 
-const BLOCK_MS = 100;
+const CHAINS = ['ethereum', 'base', 'bsc'] as const;
+const SECOND_MS = 1_000;
 const TIP_BLOCKS = 64;
 const FINAL_EACH = 32;
 
@@ -17,6 +19,7 @@ const begin = z.object({
   now: z.number(),
   from_block: z.number(),
   seconds: z.number(),
+  pace: z.number(),
 });
 const answer = z.object({
   id: z.number(),
@@ -66,32 +69,51 @@ const warehouse: Warehouse = {
   close: async () => undefined,
 };
 
-async function write(asked: z.infer<typeof begin>): Promise<void> {
-  const { from_block, seconds, now } = asked;
-  const store = transferStore(warehouse, () => now);
-  const chain = { chain: 'ethereum', from_block, kinds: ['native', 'internal', 'token'] } as const;
+type Begin = z.infer<typeof begin>;
+type Following = { readonly chain: (typeof CHAINS)[number]; next: number };
+
+/** Follows a chain from where it was left, else from its beginning: after what was loaded. */
+async function following(
+  store: TransferStore,
+  chain: Following['chain'],
+  from_block: number,
+): Promise<Following> {
+  const kinds = ['native', 'internal', 'token'] as const;
   const tenure = { epoch: Date.now(), settle: async () => undefined };
-  const begun = await store.follow({ ...chain, source: 'bench', origin: 'observed' }, tenure);
+  const from = { chain, from_block, kinds, source: 'bench', origin: 'observed' } as const;
+  const begun = await store.follow(from, tenure);
   if (!begun.checked) throw new Error(begun.why.reason);
   const highest = begun.value.tip.at(-1);
-  const until = performance.now() + seconds * 1_000;
+  return { chain, next: highest === undefined ? from_block : highest.number + 1 };
+}
+
+async function write(asked: Begin): Promise<void> {
+  const { from_block, seconds, pace, now } = asked;
+  const store = transferStore(warehouse, () => now);
+  const chains: Following[] = [];
+  for (const chain of CHAINS) {
+    chains.push(await following(store, chain, chain === 'ethereum' ? from_block : 0));
+  }
+  const until = performance.now() + seconds * SECOND_MS;
   const writes: number[] = [];
   const finals: number[] = [];
-  let number = highest === undefined ? from_block : highest.number + 1;
-  for (; performance.now() < until; number += 1) {
-    const block = blockOf(asked, number);
+  for (let turn = 0; performance.now() < until; turn += 1) {
+    const own = chains[turn % chains.length];
+    if (own === undefined) throw new RangeError('no chain has this turn');
+    const block = blockOf(asked, own.chain, own.next);
     const before = performance.now();
-    const moved = await store.applyTip('ethereum', [block]);
+    const moved = await store.applyTip(own.chain, [block]);
     if (!moved.checked) throw new Error(moved.why.reason);
     if (!moved.value.moved) throw new Error(moved.value.refused);
     writes.push(performance.now() - before);
-    if (number % FINAL_EACH === 0) {
+    if (own.next % FINAL_EACH === 0 && own.next >= TIP_BLOCKS) {
       const at = performance.now();
-      const made = await store.finalise('ethereum', number - TIP_BLOCKS);
+      const made = await store.finalise(own.chain, own.next - TIP_BLOCKS);
       if (!made.checked) throw new Error(made.why.reason);
       finals.push(performance.now() - at);
     }
-    await sleep(Math.max(0, BLOCK_MS - (performance.now() - before)));
+    own.next += 1;
+    await sleep(Math.max(0, SECOND_MS / pace - (performance.now() - before)));
   }
   process.send?.({ say: 'ended', writes, finals });
 }

@@ -1,7 +1,8 @@
 // Answers one question: how fast does the warehouse load, and answer reads and walks, beside what
 // else could hold the same transfers. Milliseconds; ratios are what counts, within one run.
-// Arguments: --rows N, --follow SECONDS, --engines ours,duckdb,postgres, --dir PATH, --keep. With a
-// kept --dir nothing is loaded twice, and answers are compared with those of earlier runs.
+// Arguments: --rows N, --follow SECONDS, --pace BLOCKS_A_SECOND, --dir PATH, --keep, --engines
+// ours,duckdb,postgres. With a kept --dir nothing is loaded twice, and answers are compared with
+// those of earlier runs.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,6 +61,7 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '10000000' },
     follow: { type: 'string', default: '0' },
+    pace: { type: 'string', default: '3' },
     engines: { type: 'string', default: 'ours,duckdb,postgres' },
     dir: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -259,8 +261,8 @@ async function main(): Promise<void> {
   if (Number(options.follow) > 0) {
     // What was followed is new to the answers that were told before.
     for (const name of ENGINES) rmSync(answersOf(name), { force: true });
-    for (const text of await timeFollowing(warehouse, listed, made, Number(options.follow)))
-      say(text);
+    const following = { seconds: Number(options.follow), pace: Number(options.pace) };
+    for (const text of await timeFollowing(warehouse, listed, made, following)) say(text);
   }
   say(`  memory, all processes, high-water marks summed: ${peakMib(warehouse).toFixed(0)} MiB`);
   const worthless = await worthlessTokens(warehouse);

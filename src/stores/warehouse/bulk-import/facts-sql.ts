@@ -203,6 +203,7 @@ export function writingStatements(window: Window): readonly string[] {
       ? ''
       : `ORDER BY block, tx, file, line
     LIMIT 1 BY ${place}, position, if(position = '', ${AT}, (0, 0))`;
+  // These rows differ in their key already: to look for equal ones took a third of the writing.
   return [
     ...(datasets.has('blocks')
       ? [
@@ -224,7 +225,8 @@ GROUP BY block, tx, initiator, outcome`,
 SELECT '${chain}', ${place},
   row_number() OVER (PARTITION BY ${place} ORDER BY position, file, line) - 1,
   block_time, block_hash, position, initiator, success, ${standing}
-FROM (SELECT * ${from} AND kind != '' AND of_fork = 0 ${placed})`,
+FROM (SELECT * ${from} AND kind != '' AND of_fork = 0 ${placed})
+SETTINGS optimize_on_insert = 0`,
     `INSERT INTO creations (chain, block, created, creator, tx_hash, initiator, block_hash,
   block_time, observed, finality)
 SELECT '${chain}', block, to_address, from_address, tx, initiator, block_hash, block_time,

@@ -1,6 +1,6 @@
 // In which order are the files of an import read and their blocks written?
-// A block is written once every file that may hold rows of it was read. Of files whose blocks do
-// not overlap only one lies in the warehouse's table of rows at a time.
+// A block is written once every file that may hold rows of it was read; meanwhile the next file is
+// read. Of files whose blocks do not overlap two at most lie in the warehouse's table of rows.
 
 import type { BulkImportOrder } from '../../../ports/indexing/bulk-import.ts';
 import { WarehouseUnavailable } from '../engine/executor.ts';
@@ -39,17 +39,25 @@ export async function importFiles(
   }
   const told = files.filter(({ layout }) => layout.dataset !== 'left_aside');
   const ready = await inOrder(work, told);
-  const progress = progressOf(work, told);
+  const progress = progressOf(work, told, from);
   const datasets = new Set(told.map(({ layout }) => layout.dataset));
   let state = from;
   let notedAt = performance.now();
   for (const [at, one] of ready.entries()) {
-    state = await read(work, one, state, progress);
-    const later = ready.slice(at + 1);
-    const bound = later.length === 0 ? null : Math.max(0, ...later.slice(0, 1).map(firstOf));
+    state = withRead(state, await read(work, one, state, progress));
+    progress({ state, underWay: NOTHING });
+    const next = ready[at + 1];
+    const bound = next === undefined ? null : Math.max(0, next.first);
     const waiting = rowsRead(state) - state.rows_written;
     if (bound === null || waiting >= work.blockRows) {
-      state = await writeBefore(work, bound, datasets, state, progress);
+      const behind = state;
+      const [written, rows] = await beside(
+        work,
+        (both) => writeBefore(both, bound, datasets, behind, progress),
+        async (both) => (next === undefined ? {} : read(both, next, behind, progress)),
+      );
+      state = withRead(written, rows);
+      progress({ state, underWay: NOTHING });
       for (const done of ready.slice(0, at + 1)) {
         if (done.last >= state.next_block || state.dropped.includes(done.known.file.number))
           continue;
@@ -63,8 +71,23 @@ export async function importFiles(
   return state;
 }
 
-function firstOf({ first }: Ready): number {
-  return first;
+/** Does two things of an import at once; when one fails the other ends too, then that is told. */
+async function beside<A, B>(
+  work: Work,
+  one: (work: Work) => Promise<A>,
+  other: (work: Work) => Promise<B>,
+): Promise<[A, B]> {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([work.watch.signal, ending.signal]);
+  const both = { ...work, watch: { ...work.watch, signal } };
+  const tasks = [one(both), other(both)] as const;
+  try {
+    return await Promise.all(tasks);
+  } catch (fault) {
+    ending.abort();
+    await Promise.allSettled(tasks);
+    throw fault;
+  }
 }
 
 /** The files in the order of their first blocks; one alone is not looked through for it. */
@@ -86,12 +109,17 @@ async function inOrder(work: Work, files: readonly KnownFile[]): Promise<readonl
   return ready.sort((a, b) => a.first - b.first || a.known.file.number - b.known.file.number);
 }
 
-type Told = (state: Checkpoint, underWay: { rows: number; bytes: number }) => void;
+type UnderWay = { readonly rows: number; readonly bytes: number };
+type Told = (now: { readonly state?: Checkpoint; readonly underWay?: UnderWay }) => void;
+const NOTHING: UnderWay = { rows: 0, bytes: 0 };
 
 /** Half of the way is read, half written. */
-function progressOf({ watch, plan }: Work, files: readonly KnownFile[]): Told {
+function progressOf({ watch, plan }: Work, files: readonly KnownFile[], from: Checkpoint): Told {
   const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
-  return (state, underWay) => {
+  let latest = { state: from, underWay: NOTHING };
+  return (now) => {
+    latest = { ...latest, ...now };
+    const { state, underWay } = latest;
     const read = plan.files.filter(({ number }) => String(number) in state.read);
     const bytes = read.reduce((sum, file) => sum + file.bytes, underWay.bytes);
     const done = all === 0 ? 1 : bytes / all;
@@ -106,23 +134,27 @@ function rowsRead({ read }: Checkpoint): number {
   return Object.values(read).reduce((sum, rows) => sum + rows, 0);
 }
 
+function withRead(state: Checkpoint, rows: Checkpoint['read']): Checkpoint {
+  return { ...state, read: { ...state.read, ...rows } };
+}
+
+/** Reads a file unless it was read, and answers its rows by its number. */
 async function read(
   work: Work,
   { known }: Ready,
   state: Checkpoint,
   progress: Told,
-): Promise<Checkpoint> {
-  const { number } = known.file;
-  if (String(number) in state.read) return state;
+): Promise<Checkpoint['read']> {
+  const { number, bytes } = known.file;
+  if (String(number) in state.read) return {};
   stopIfAsked(work);
   // What an earlier try has left of it would be there twice.
   await work.tables.drop('import_rows', number);
-  await readFile(known, work, (rows, bytes) => progress(state, { rows, bytes }));
+  await readFile(known, work, (rows, now) => progress({ underWay: { rows, bytes: now } }));
   const rows = await work.tables.rowsOf(number);
   await work.tables.keepRefused(number);
-  const next = { ...state, read: { ...state.read, [number]: rows } };
-  progress(next, { rows: 0, bytes: 0 });
-  return next;
+  progress({ underWay: { rows, bytes } });
+  return { [number]: rows };
 }
 
 async function writeBefore(
@@ -142,7 +174,7 @@ async function writeBefore(
     const window = windowOf(work, blocks, datasets);
     state = await writeBlocks(warehouse, tables, window, blocks.rows, state);
     await writeCheckpoint(folder, state);
-    progress(state, { rows: 0, bytes: 0 });
+    progress({ state });
   }
 }
 

@@ -1,13 +1,9 @@
 // An import that ends anywhere and is begun again comes to the same, and holds what it may.
-import { spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { embeddedWarehouse } from '../engine/embedded.ts';
-import type { Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
-import { migrateWarehouse } from '../engine/migrate.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { transferStore } from '../transfers/store.ts';
 import {
@@ -21,85 +17,27 @@ import {
   recordOf,
 } from './bulk-import.suite.ts';
 import { bulkImporter } from './bulk-import.ts';
+import {
+  BLOCKS,
+  exported,
+  exportedInHalves,
+  heldIn,
+  mustHoldWhatCounts,
+  word,
+} from './interrupted.suite.ts';
 
 const CALL = { timeoutMs: 60_000 };
 /** More writes than the import takes, and how many are passed over between two that are lost. */
 const WRITES_MAX = 400;
-const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '12');
-/** At which writes a process is killed: a few in each run, all of them up to a number on demand. */
-const KILLS = Number(process.env['EXHIBIT_IMPORT_KILLS'] ?? '0');
-const KILLED_AT = KILLS > 0 ? Array.from({ length: KILLS }, (_, at) => at + 1) : [9, 24, 40];
-
-const word = (n: number, chars: number) => `0x${n.toString(16).padStart(chars, '0')}`;
-const BLOCKS = 12;
-const FIRST = 100;
-
-/** An export of blocks of three transactions, each with a call within, in three files. */
-async function exported(folder: string, without: readonly string[] = []): Promise<string> {
-  const files = join(folder, 'export');
-  await mkdir(join(files, 'deeper'), { recursive: true });
-  const blocks = ['number,hash,parent_hash,timestamp,transaction_count'];
-  const traces = [
-    'block_number,transaction_hash,from_address,to_address,value,trace_type,call_type,' +
-      'subtraces,trace_address,error,status',
-  ];
-  const tokens = [
-    'token_address,from_address,to_address,value,transaction_hash,log_index,block_number',
-  ];
-  for (let block = FIRST; block < FIRST + BLOCKS; block += 1) {
-    // On a day after rewards and before withdrawals.
-    blocks.push(`${block},${word(block, 64)},${word(block - 1, 64)},${1_670_000_000 + block},3`);
-    for (let at = 0; at < 3; at += 1) {
-      const tx = word(block * 10 + at, 64);
-      const ends = `${word(at + 1, 40)},${word(at + 2, 40)}`;
-      traces.push(`${block},${tx},${ends},7,call,call,1,,,1`);
-      traces.push(`${block},${tx},${ends},8,call,call,0,0,,1`);
-      tokens.push(
-        `${word(9, 40)},${ends},5,${tx},0,${block}`,
-        `${word(9, 40)},${ends},5,${tx},1,${block}`,
-      );
-    }
-  }
-  const kept = traces.filter((line) => !without.includes(line));
-  await writeFile(join(files, 'blocks.csv'), `${blocks.join('\n')}\n`);
-  await writeFile(join(files, 'traces.csv'), `${kept.join('\n')}\n`);
-  await writeFile(join(files, 'deeper', 'tokens.csv'), `${tokens.join('\n')}\n`);
-  return files;
-}
-
+const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '16');
 const kinds = (store: KeptFacts) =>
   store.ranges.map(({ kind, from_block, to_block }) => `${kind} ${from_block}-${to_block}`);
-
-/** What an import leaves in the tables that are read, each row once. */
-async function heldIn(warehouse: Warehouse): Promise<readonly string[]> {
-  const queries = [
-    'SELECT hex(addr), hex(peer), hex(id), hex(detail) FROM sides FINAL ORDER BY ALL',
-    'SELECT block, hex(tx_hash), kind, n, position, success FROM transfers FINAL ORDER BY ALL',
-    'SELECT kind, from_block, to_block, to_time FROM coverage FINAL ORDER BY ALL',
-    'SELECT number, hex(hash), time FROM blocks FINAL ORDER BY ALL',
-  ];
-  const rows: string[] = [];
-  for (const sql of queries) {
-    const found = await warehouse.query(sql, { ...CALL, row: z.array(z.unknown()), tuples: true });
-    rows.push(...found.map((row) => JSON.stringify(row)));
-  }
-  return rows;
-}
-
-/** Whether what counts as held in full is all there: each block has its twelve transfers. */
-async function mustHoldWhatCounts(warehouse: Warehouse): Promise<void> {
-  const sql = `SELECT count() FROM coverage AS c
-    WHERE kind = 'native' AND 3 * (to_block - from_block + 1) > (
-      SELECT count() FROM transfers FINAL WHERE kind = 'native')`;
-  const row = z.tuple([z.coerce.number()]);
-  expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([[0]]);
-}
 
 describe('an import that is begun again', () => {
   test('comes to the same after the warehouse was lost at any of its writes', async () => {
     const warehouse = await freshWarehouse();
     const folder = await freshFolder();
-    const files = await exported(folder);
+    const files = await exportedInHalves(folder);
     const record = recordOf(await importedInto(warehouse, [files], { folder, blockRows: 40 }));
     const whole = await heldIn(warehouse);
     expect(whole.length).toBeGreaterThan(BLOCKS * 3 * 4);
@@ -215,74 +153,6 @@ describe('an import that is begun again', () => {
     recordOf(await importedInto(looking, [files], { folder, chain: 'base' }));
     expect(seen).toEqual([['base'], ['base'], ['base']]);
   });
-});
-
-/** A process that imports, and kills itself at one of its writes. */
-const IMPORTER = `
-const [dist, directory, files, at] = process.argv.slice(1);
-const load = (path) => import(dist + path);
-const { embeddedWarehouse } = await load('stores/warehouse/engine/embedded.js');
-const { transferStore } = await load('stores/warehouse/transfers/store.js');
-const { bulkImporter } = await load('stores/warehouse/bulk-import/bulk-import.js');
-const opened = await embeddedWarehouse(directory + '/store');
-let writes = 0;
-const counted = (work) => async (...asked) => {
-  writes += 1;
-  // In the midst of every other one, else before it.
-  if (writes === Number(at)) {
-    if (writes % 2 === 0) void work(...asked);
-    process.kill(process.pid, 'SIGKILL');
-    await new Promise(() => undefined);
-  }
-  return work(...asked);
-};
-const { command, insert, commandFile } = opened;
-const warehouse = { ...opened, command: counted(command), insert: counted(insert),
-  commandFile: counted(commandFile) };
-const now = () => ${NOW};
-const into = { warehouse, store: transferStore(warehouse, now), now };
-const run = bulkImporter(into, directory + '/imports', 40);
-const order = { paths: [files], chain: 'ethereum', origin: 'observed', declared: null };
-const signal = new AbortController().signal;
-const watch = { onNote: () => {}, onProgress: () => {}, signal };
-const outcome = await run({ ...order, failed_excluded: false }, watch);
-await opened.close();
-process.stdout.write(outcome.outcome);
-process.exit(0);
-`;
-const DIST = new URL('../../../../dist/', import.meta.url).href;
-
-/** Runs an import until it kills itself, or ends; answers what it said of its end. */
-async function killedAt(directory: string, files: string, write: number): Promise<string> {
-  const args = ['--input-type=module', '-e', IMPORTER, DIST, directory, files, String(write)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  for await (const piece of child.stdout) said += String(piece);
-  return said;
-}
-
-describe('a process that imports is killed', () => {
-  test('at its writes: nothing counts that is not there, and the next one comes to the same', async () => {
-    const files = await exported(await freshFolder());
-    const straight = await freshWarehouse();
-    recordOf(await importedInto(straight, [files], { folder: await freshFolder(), blockRows: 40 }));
-    const whole = await heldIn(straight);
-    await straight.close();
-    for (const write of KILLED_AT) {
-      const folder = await freshFolder();
-      const opened = await embeddedWarehouse(join(folder, 'store'));
-      await migrateWarehouse(opened, resolve('migrations/warehouse'), { simulated: false });
-      await opened.close();
-      const said = await killedAt(folder, files, write);
-      const left = await embeddedWarehouse(join(folder, 'store'));
-      await mustHoldWhatCounts(left);
-      if (said !== 'completed') {
-        recordOf(await importedInto(left, [files], { folder, blockRows: 40 }));
-      }
-      expect(await heldIn(left)).toEqual(whole);
-      await left.close();
-    }
-  }, 900_000);
 });
 
 describe('what is recorded as held in full', () => {

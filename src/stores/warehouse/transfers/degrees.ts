@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { collect } from '../../../evidence/measure.ts';
-import type { Warehouse } from '../engine/executor.ts';
+import type { Call, Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
 import { IS_KEPT } from './kept-sides.ts';
 
@@ -13,6 +13,9 @@ const COUNTED_FROM = 4_000;
 /** Counting goes through all sides, so it waits until there are so many more, or a quarter more. */
 const FIRST_SIDES = 2_000_000;
 const GROWTH = 1.25;
+
+/** One statement goes through all sides: of a billion that is minutes. */
+const THROUGH_ALL: Call = { timeoutMs: 3_600_000 };
 
 /** Addresses that are counted by one statement. */
 const ADDRESSES_AT_ONCE = 500;
@@ -50,7 +53,7 @@ export function degreeCount(warehouse: Warehouse) {
 
   async function count(): Promise<void> {
     countedAt = await sidesIn(warehouse);
-    const query = { ...WRITE, row: manyRow, tuples: true, rowsMax: MANY_MAX };
+    const query = { ...THROUGH_ALL, row: manyRow, tuples: true, rowsMax: MANY_MAX };
     const byChain = new Map<string, string[]>();
     for (const [chain, addr] of await warehouse.query(MANY, query)) collect(byChain, chain, addr);
     for (const [chain, all] of byChain) {

@@ -20,10 +20,12 @@ import {
   BOB,
   type Declared,
   ECHO,
+  INTEGRATION,
   PAIRS,
   type Pair,
   type Terms,
   TOKEN,
+  TRANSMITTER,
 } from './testing/bridge-pairs.ts';
 import { asked, portsOf, token } from './testing/bridge-trace.ts';
 import { compileContracts } from './testing/contracts.ts';
@@ -59,11 +61,15 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
       const rpc = jsonRpc({ url: anvil.url, headers: {}, limits, sleep: async () => {} });
       chains[chain] = { anvil, rpc, echo: await anvil.created(made) };
     }
+    const { anvil, echo } = chains.base;
+    const code = await anvil.ask('eth_getCode', echo, 'latest');
+    await anvil.ask('anvil_setCode', TRANSMITTER, code);
     rows = (['ethereum', 'base'] as const).flatMap((chain) => [
       ...[...new Set(PAIRS.map(({ protocol }) => protocol))].map((protocol) =>
         rowOf(chain, chains[chain].echo, protocol),
       ),
       rowOf(chain, TOKEN, 'wormhole'),
+      { ...rowOf(chain, INTEGRATION, 'wormhole'), name: 'Circle Integration' },
     ]);
   });
   afterAll(async () => {
@@ -79,15 +85,19 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     return { ...facts, ...found, valid_from_block: null };
   }
 
-  async function logged(chain: 'ethereum' | 'base', [declaration, values]: Declared) {
-    const { anvil, echo } = chains[chain];
-    const { topics, data } = logOf(echo, declaration, values);
+  async function logged(
+    chain: 'ethereum' | 'base',
+    [declaration, values]: Declared,
+    at = chains[chain].echo,
+  ) {
+    const { anvil } = chains[chain];
+    const { topics, data } = logOf(at, declaration, values);
     const hexed = [
       topics.length.toString(16).padStart(2, '0'),
       ...topics.map((one) => one.slice(2)),
     ];
     const [from = ''] = anvil.accounts;
-    const call = { from, to: echo, data: `0x${hexed.join('')}${data.slice(2)}` };
+    const call = { from, to: at, data: `0x${hexed.join('')}${data.slice(2)}` };
     return String((await anvil.mine(call))[0]);
   }
 
@@ -150,7 +160,11 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
         matched_by: null,
         reason: null,
       });
-      const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+      const there = await logged(
+        'base',
+        pair.arrived(terms, tx, chains.ethereum.echo),
+        pair.logged_by,
+      );
       expect(await where()).toEqual({
         chain: 'base',
         tx: there,
@@ -170,7 +184,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const terms = termsOf();
     const { tx, where } = await sentBy(pair, terms);
     const other = { ...terms, [term]: DIFFERENT[term] };
-    await logged('base', pair.arrived(other, tx, chains.ethereum.echo));
+    await logged('base', pair.arrived(other, tx, chains.ethereum.echo), pair.logged_by);
     expect(await where()).toEqual(expect.objectContaining({ tx: null, state: 'in_flight' }));
   });
 
@@ -181,7 +195,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
       const { tx, where } = await sentBy(pair, terms);
       const another = await sentBy(pair, { ...terms, id: terms.id + 1_000 });
       const foreign = { ...terms, id: terms.id + 1_000 };
-      await logged('base', pair.arrived(foreign, another.tx, chains.ethereum.echo));
+      await logged('base', pair.arrived(foreign, another.tx, chains.ethereum.echo), pair.logged_by);
       await logged('ethereum', pair.arrived(terms, tx, chains.ethereum.echo));
       expect(await where()).toEqual(expect.objectContaining({ tx: null, state: 'in_flight' }));
     },
@@ -192,8 +206,16 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     async (pair) => {
       const terms = termsOf();
       const { tx, where } = await sentBy(pair, terms);
-      const other = await logged('base', pair.arrived({ ...terms, id: 7, origin: 56 }, ID, OTHER));
-      const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+      const other = await logged(
+        'base',
+        pair.arrived({ ...terms, id: 7, origin: 56 }, ID, OTHER),
+        pair.logged_by,
+      );
+      const there = await logged(
+        'base',
+        pair.arrived(terms, tx, chains.ethereum.echo),
+        pair.logged_by,
+      );
       const of = { block: 1, at: now(), from: OTHER, token: TOKEN, amount: 70n };
       const payments = [other, there].flatMap((one) =>
         [ALICE, BOB].map((to) => ({ ...of, to, tx: one })),
@@ -234,7 +256,11 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const sent = { tx, message_id: `1/${terms.id}` };
     const open = { chain: 'base', tx: null, state: 'in_flight', matched_by: null, reason: null };
     expect(await deposits()).toEqual([expect.objectContaining({ ...sent, destination: open })]);
-    const there = await logged('base', pair.arrived(terms, tx, chains.ethereum.echo));
+    const there = await logged(
+      'base',
+      pair.arrived(terms, tx, chains.ethereum.echo),
+      pair.logged_by,
+    );
     const there_too = { ...open, tx: there, state: 'matched', matched_by: 'message_id' };
     expect(await deposits()).toEqual([
       expect.objectContaining({ ...sent, destination: there_too }),

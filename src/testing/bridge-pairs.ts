@@ -32,6 +32,8 @@ export const ALICE = '0x1111111111111111111111111111111111111111';
 export const BOB = '0x2222222222222222222222222222222222222222';
 /** The token, and the contract of Wormhole's token bridge. */
 export const TOKEN = '0x3333333333333333333333333333333333333333';
+/** The contract of Wormhole that has Circle burn and mint. */
+export const INTEGRATION = '0x7777777777777777777777777777777777777777';
 const ID = `0x${'ab'.repeat(32)}`;
 const NONE = `0x${'00'.repeat(32)}`;
 const wide = (address: string) => `0x${address.slice(2).padStart(64, '0')}`;
@@ -54,13 +56,40 @@ export type Pair = {
   readonly sent: (terms: Terms) => Declared;
   /** `tx`: the transaction that sent it, and the contract that logged it. */
   readonly arrived: (terms: Terms, tx: string, contract: string) => Declared;
+  /** The contract of Base that logs what arrived, where that is not the protocol's own. */
+  readonly logged_by?: string;
   /** What else both sides name, so that an arrival which differs in it is another's. */
   readonly terms: readonly ('recipient' | 'amount' | 'deadline' | 'origin')[];
 };
 
+/** What Wormhole's integration of Circle's transfers publishes beside a burn from Ethereum. */
+function circleDeposit(recipient: string, amount: bigint, id: number): string {
+  const words = [wide(TOKEN), wide(`0x${amount.toString(16)}`)].map((one) => one.slice(2));
+  const domains = `0000000000000006${id.toString(16).padStart(16, '0')}`;
+  return `0x01${words.join('')}${domains}${wide(ALICE).slice(2)}${wide(recipient).slice(2)}0000`;
+}
+
 const idOf = (id: number) => `0x${id.toString(16).padStart(64, '0')}`;
 const wormholeOf = (chain: number) => (chain === 1 ? 2 : 4);
 const layerZeroOf = (chain: number) => (chain === 1 ? 30_101 : 30_102);
+
+/** Circle's contracts of messages on Base, and of burns by the chain that a message came from. */
+export const TRANSMITTER = '0xad09780d193884d503182ad4588450c416d6f9d4';
+const MESSENGERS = {
+  ethereum: '0xbd3fa81b58ba92a82136038b25adec7066af3155',
+  arbitrum: '0x19330d10d9cc8751218eaf51e8885d058642e08a',
+} as const;
+const RECEIVED =
+  'event MessageReceived(address indexed caller, uint32 sourceDomain, uint64 indexed nonce, ' +
+  'bytes32 sender, bytes messageBody)';
+
+/** What Circle logs of a burn that a contract had it carry. */
+export function circleArrival({ recipient, amount, origin, id }: Terms, sender: string): Declared {
+  const words = [wide(TOKEN), wide(recipient), wide(`0x${amount.toString(16)}`), wide(sender)];
+  const body = `0x00000000${words.map((one) => one.slice(2)).join('')}`;
+  const [domain, messenger] = origin === 1 ? [0, MESSENGERS.ethereum] : [3, MESSENGERS.arbitrum];
+  return [RECEIVED, [ALICE, domain, BigInt(id), wide(messenger), body]];
+}
 
 /** A pair for each protocol and way of joining. */
 export const PAIRS: readonly Pair[] = [
@@ -268,5 +297,50 @@ export const PAIRS: readonly Pair[] = [
       ].join(' '),
       [wormholeOf(origin), wide(TOKEN), BigInt(id)],
     ],
+  },
+  {
+    what: 'Hop by Circle',
+    protocol: 'hop',
+    matched_by: 'message_id',
+    logged_by: TRANSMITTER,
+    terms: ['recipient', 'amount', 'origin'],
+    sent: ({ recipient, amount, id }) => [
+      [
+        'event CCTPTransferSent(uint64 indexed cctpNonce, uint256 indexed chainId, address',
+        'indexed recipient, uint256 amount, uint256 bonderFee)',
+      ].join(' '),
+      [BigInt(id), 8453n, recipient, amount + 1n, 1n],
+    ],
+    arrived: (terms, _, contract) => circleArrival(terms, contract),
+  },
+  {
+    what: 'cBridge by Circle',
+    protocol: 'celer',
+    matched_by: 'message_id',
+    logged_by: TRANSMITTER,
+    terms: ['recipient', 'amount', 'origin'],
+    sent: ({ recipient, amount, id }) => [
+      [
+        'event Deposited(address sender, bytes32 recipient, uint64 dstChid, uint256 amount,',
+        'uint256 txFee, uint256 percFee, uint64 nonce)',
+      ].join(' '),
+      [ALICE, wide(recipient), 8453n, amount + 3n, 1n, 2n, BigInt(id)],
+    ],
+    arrived: (terms, _, contract) => circleArrival(terms, contract),
+  },
+  {
+    what: 'Wormhole by Circle',
+    protocol: 'wormhole',
+    matched_by: 'message_id',
+    logged_by: TRANSMITTER,
+    terms: ['recipient', 'amount', 'origin'],
+    sent: ({ recipient, amount, id }) => [
+      [
+        'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce,',
+        'bytes payload, uint8 consistencyLevel)',
+      ].join(' '),
+      [INTEGRATION, 99n, 0, circleDeposit(recipient, amount, id), 1],
+    ],
+    arrived: (terms) => circleArrival(terms, INTEGRATION),
   },
 ];

@@ -43,7 +43,7 @@ describe('registry check', () => {
     const { status, lines } = await check('');
     expect(status).toBe(0);
     expect(lines).toEqual([
-      'registry/bridge-contracts.csv: 261 rows, 261 accepted, 0 refused.',
+      'registry/bridge-contracts.csv: 265 rows, 265 accepted, 0 refused.',
       'No node is set for ethereum, arbitrum, base, bsc, polygon: code and events not verified.',
       'registry/exchange-wallets.csv: 422 rows, 422 accepted, 0 refused.',
     ]);

@@ -127,8 +127,8 @@ function shownBy(
   );
   const [event] = events;
   if (event === undefined) return null;
-  const row = registry.at(transfer.chain, event.contract, transfer.block).find(movesAssets);
-  return row === undefined ? null : { transfer, row, direction, basis: 'event', events };
+  const own = registry.at(transfer.chain, event.contract, transfer.block).find(movesAssets);
+  return { transfer, row: own ?? event.row, direction, basis: 'event', events };
 }
 
 /** Whether an event is about a transfer: of its direction, its user, its asset and its amount. */

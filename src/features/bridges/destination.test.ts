@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
 import type { BridgeProtocol, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
-import { ALICE, BOB, type Declared, PAIRS, TOKEN } from '../../testing/bridge-pairs.ts';
+import {
+  ALICE,
+  BOB,
+  type Declared,
+  INTEGRATION,
+  PAIRS,
+  TOKEN,
+} from '../../testing/bridge-pairs.ts';
 import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
@@ -42,7 +49,9 @@ type Placed = Omit<Case, 'at'>;
 function depositOf({ protocol, from, sent, to }: Placed) {
   const rows: readonly RegistryRow[] = [
     row(HERE, from, { protocol, role: 'lock' }),
-    ...(protocol === 'wormhole' ? [row(TOKEN, from, { protocol, role: 'lock' })] : []),
+    ...(protocol === 'wormhole'
+      ? [TOKEN, INTEGRATION].map((one) => row(one, from, { protocol, role: 'lock' }))
+      : []),
     ...to.map((name) => row(THERE, name, { protocol, role: 'lock', chain: 'base' })),
   ];
   const facts = {
@@ -75,13 +84,6 @@ async function saidOf({ at = STILL_NOW - HOUR_S, ...placed }: Case) {
   return said.state instanceof Read ? said.state.value : said.reasons[0]?.code;
 }
 
-const CCTP: Declared = [
-  [
-    'event CCTPTransferSent(uint64 indexed cctpNonce, uint256 indexed chainId, address indexed',
-    'recipient, uint256 amount, uint256 bonderFee)',
-  ].join(' '),
-  [7n, 8453n, BOB, 70n, 1n],
-];
 const NTT: Declared = [
   [
     'event TransferSent(bytes32 indexed recipient, bytes32 indexed refundAddress, uint256',
@@ -120,6 +122,15 @@ describe('that nothing arrived is said', () => {
       sent: pairOf('Wormhole’s token bridge'),
       to: ['Token Bridge'],
     },
+    // Circle's own contract tells what it carried, whichever of the protocol's are listed there.
+    { protocol: 'hop', from: 'L1 CCTP Bridge (USDC)', sent: pairOf('Hop by Circle'), to: [] },
+    { protocol: 'celer', from: 'CircleBridgeProxy', sent: pairOf('cBridge by Circle'), to: [] },
+    {
+      protocol: 'wormhole',
+      from: 'Circle Integration',
+      sent: pairOf('Wormhole by Circle'),
+      to: [],
+    },
   ])('of $protocol, $from, where $to were read', async (one) => {
     expect(await saidOf(one)).toBe('in_flight');
     const long = { ...one, at: STILL_NOW - 8 * DAY_S };
@@ -142,8 +153,6 @@ test('a page is asked of a deposit though nobody tells when it was sent', async 
 
 describe('nothing is denied', () => {
   test.each<Case>([
-    // Circle carries it, and no contract of Hop logs what was paid.
-    { protocol: 'hop', from: 'L1 CCTP Bridge (USDC)', sent: CCTP, to: ['L2 CCTP Bridge (USDC)'] },
     // Both sides of NTT write ids of their own.
     { protocol: 'wormhole', from: 'NTT manager', sent: NTT, to: ['NTT manager'] },
     // It sends as the token bridge does, and logs no redemption.

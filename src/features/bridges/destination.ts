@@ -32,6 +32,7 @@ import {
 } from './other-side.ts';
 import { whyUndeniable } from './payers.ts';
 import { type ArrivalPorts, byPayments } from './payments.ts';
+import { carrierOf } from './protocols/circle.ts';
 import { type DecodedEvent, decodeReceipt, EVENT_LAYOUTS } from './protocols/decode.ts';
 import { NOBODY } from './protocols/layout.ts';
 import { movesAssets, registryIndex } from './registry.ts';
@@ -150,12 +151,17 @@ async function byLogs(
     return notTold(destination, why('destination_not_covered', { chain: named }));
   }
   const rule = ruleOf(event);
-  if (rule === null) {
+  const carrier = carrierOf(event.message_id, chain);
+  if (rule === null || carrier === 'none there') {
     return notTold(chain, why('destination_not_joined', { event: event.event }));
   }
-  const contracts = rows.filter(
+  const listed = rows.filter(
     (row) => row.chain === chain && row.protocol === protocol && movesAssets(row),
   );
+  const { contracts, topics } = carrier ?? {
+    contracts: [...new Set(listed.map(({ address }) => address))],
+    topics: topicsOf(protocol),
+  };
   if (contracts.length === 0) {
     return notTold(chain, why('registry_row_missing', { chain: `${protocol} on ${chain}` }));
   }
@@ -166,8 +172,8 @@ async function byLogs(
   const reading = await arrivals.lookUp(
     {
       chain,
-      contracts: [...new Set(contracts.map(({ address }) => address))],
-      topics: topicsOf(protocol),
+      contracts,
+      topics,
       since,
       until,
       wanted: isPaid,
@@ -181,7 +187,7 @@ async function byLogs(
     const state = map(met, (): Outcome => 'matched');
     return { chain, tx: paid.tx, state, matched_by: rule, reasons: [] };
   }
-  const undeniable = whyUndeniable(event, at, contracts);
+  const undeniable = whyUndeniable(event, at, listed);
   if (undeniable !== null) return notTold(chain, undeniable);
   const state = map(met, ({ head_time }) => openOrOver(head_time, until));
   return { chain, tx: null, state, matched_by: null, reasons: [] };

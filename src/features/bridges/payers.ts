@@ -3,10 +3,11 @@
 
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { RegistryRow } from '../../ports/bridges/bridge-registry.ts';
+import { isCarried } from './protocols/circle.ts';
 import type { DecodedEvent } from './protocols/decode.ts';
 
-/** Ids that one side alone writes: what Circle carries for Hop, and what NTT logs of a deposit. */
-const OF_ONE_SIDE = /^(cctp|ntt):/;
+/** Ids that one side alone writes: what NTT logs of a deposit. */
+const OF_ONE_SIDE = /^ntt:/;
 /** It sends as the token bridge does, and logs nothing of what it pays. */
 const NFT_BRIDGE = 'NFT Bridge';
 
@@ -40,7 +41,9 @@ export function whyUndeniable(
   at: number,
   there: readonly RegistryRow[],
 ): Why | null {
-  const { protocol, destination } = event;
+  const { protocol, destination, message_id } = event;
+  // Circle's one contract of a chain brings all that it carries there, and logs each.
+  if (message_id !== null && isCarried(message_id)) return null;
   if (protocol === 'wormhole' && at < REDEMPTIONS_LOGGED_SINCE) {
     return why('destination_not_joined', { event: event.event });
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';
+import { circleArrival, TOKEN, TRANSMITTER } from '../../testing/bridge-pairs.ts';
 import {
   dataOf,
   NOBODY,
@@ -8,14 +9,17 @@ import {
   POOL,
   RELAYER,
   receipt,
+  row,
   SUBJECT,
   token,
   traced,
   USDC,
   VAULT,
 } from '../../testing/bridge-trace.ts';
+import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
-import { memoryTransfer } from '../../testing/memory/transfers.ts';
+import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
+import { walletBridges } from './wallet-bridges.contract.ts';
 
 const DEPOSITED = [
   'event FundsDeposited(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount,',
@@ -110,6 +114,32 @@ describe('an event makes a contact', () => {
   };
   const own = (from: string, to: string, over: Partial<HistoryTransfer> = {}) =>
     memoryTransfer(20, from, to, token({ initiator: SUBJECT, ...over }));
+
+  test('of what Circle mints for a contract of a protocol on the chain that it came from', async () => {
+    const sender = evm('bridge that sends by Circle');
+    const minted = memoryTransfer(20, NOBODY, SUBJECT, token({ chain: 'base', token: TOKEN }));
+    const terms = { recipient: SUBJECT, amount: AMOUNT, deadline: 0, origin: 1, id: 9 };
+    const arrival = logOf(TRANSMITTER, ...circleArrival(terms, sender));
+    const read = receipt(minted, ...inOrder(movedLog(TOKEN, NOBODY, SUBJECT, AMOUNT), arrival));
+    const rows = [row(sender, 'L1 CCTP Bridge (USDC)', { protocol: 'hop', role: 'lock' })];
+    const world = {
+      transfers: [minted],
+      receipts: [{ ...read, chain: 'base' as const }],
+      coverage: heldInFull('base', STILL_NOW - 120),
+      rows: [...rows, row(evm('pool of base'), 'Pool', { protocol: 'hop', chain: 'base' })],
+    };
+    const { data } = await traced(world, SUBJECT, 'base');
+    expect(walletBridges.data.parse(data).contacts).toEqual([
+      expect.objectContaining({
+        basis: 'event',
+        direction: 'in',
+        protocol: 'hop',
+        name: 'L1 CCTP Bridge (USDC)',
+        contract: TRANSMITTER,
+        raw_amount: String(AMOUNT),
+      }),
+    ]);
+  });
 
   test('of a mint and of a burn that it names', async () => {
     const minted = own(NOBODY, SUBJECT, { token: OFT });

@@ -2,6 +2,7 @@
 // of Circle's transfers? What providers add, and what a pool gives back, is no bridging.
 
 import { evmChain } from './chains.ts';
+import { circleId } from './circle.ts';
 import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
 
 const protocol = 'celer';
@@ -76,12 +77,16 @@ type Proxied = {
   readonly recipient: string;
   readonly dstChid: bigint;
   readonly amount: bigint;
+  readonly txFee: bigint;
+  readonly percFee: bigint;
 };
 
-/** A proxy of Circle's transfers names neither its token nor an id of its own. */
-function proxied({ sender: user, recipient, dstChid: to, amount }: Proxied, context: LogContext) {
-  const said = { user, amount, to, recipient: account(recipient) };
-  return sent(context, { ...said, asset: null, id: null });
+/** A proxy of Circle's transfers does not name its token. Its fees stay with it. */
+function proxied(said: Proxied, context: LogContext, id: string | null) {
+  const { sender: user, dstChid: to, amount, txFee, percFee } = said;
+  const recipient = account(said.recipient);
+  const promised = { recipient, asset: null, amount: amount - txFee - percFee, deadline: null };
+  return { ...sent(context, { user, amount, to, recipient, asset: null, id }), promised };
 }
 
 /** The layouts of Celer's cBridge. */
@@ -162,7 +167,7 @@ export const CELER: readonly EventLayout[] = [
       'txFee, uint256 percFee, uint64 nonce)',
     ],
     { protocol, version: 'Circle proxy v1' },
-    proxied,
+    (said, context) => proxied(said, context, circleId(context.chainId, said.nonce)),
   ),
   layout(
     [
@@ -170,7 +175,7 @@ export const CELER: readonly EventLayout[] = [
       'txFee, uint256 percFee, uint32 minFinalityThreshold)',
     ],
     { protocol, version: 'Circle proxy v2' },
-    proxied,
+    (said, context) => proxied(said, context, null),
   ),
   layout(
     'event LiquidityAdded(uint64 seqnum, address provider, address token, uint256 amount)',

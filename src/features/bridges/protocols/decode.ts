@@ -10,6 +10,7 @@ import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transactio
 import { movesAssets, type RegistryIndex } from '../registry.ts';
 import { ACROSS } from './across.ts';
 import { CELER } from './celer.ts';
+import { carriedIn } from './circle.ts';
 import { HOP } from './hop.ts';
 import { LAYERZERO } from './layerzero.ts';
 import type { EventLayout, Said } from './layout.ts';
@@ -59,6 +60,8 @@ export type DecodedEvent = Omit<Said, 'user' | 'asset' | 'amount' | 'net' | 'thr
     readonly protocol: BridgeProtocol;
     /** What the registry calls the contract. */
     readonly name: string;
+    /** Its row; of what Circle brought the sender's, placed where it arrived. */
+    readonly row: RegistryRow;
     readonly event: string;
     readonly version: string;
     readonly kind: 'bridge' | 'message' | 'liquidity';
@@ -97,8 +100,10 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
     const rows = rowsAt(log.address);
     const layouts = layoutsOf(log);
     if (rows.length === 0) {
+      const carried = carriedIn(log, receipt, registry);
       const known = layouts.find(({ unique }) => unique);
-      if (known !== undefined) off_registry.push(named(log, known));
+      if (carried !== null) events.push(finished(carried, flow, log, rowsAt));
+      else if (known !== undefined) off_registry.push(named(log, known));
       continue;
     }
     const read = firstRead(receipt, log, rows, layouts, rowsAt);
@@ -133,7 +138,11 @@ function layoutsOf({ topics }: ReceiptLog): readonly EventLayout[] {
 const NO_TOPIC = 'none';
 
 type RowsAt = (address: string) => readonly RegistryRow[];
-type ReadEvent = { readonly said: Said; readonly row: RegistryRow; readonly layout: EventLayout };
+type ReadEvent = {
+  readonly said: Said;
+  readonly row: RegistryRow;
+  readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
+};
 
 function firstRead(
   receipt: ReceiptFacts,
@@ -144,10 +153,14 @@ function firstRead(
 ): ReadEvent | null {
   const chainId = CHAINS[receipt.chain].chain_id;
   if (chainId === null) throw new TypeError('an EVM chain without an id');
-  const moves = (address: string): boolean => rowsAt(address).some(movesAssets);
+  const nameOf = (address: string): string | null => {
+    const own = rowsAt(address).find(movesAssets);
+    return own === undefined ? null : own.name;
+  };
+  const moves = (address: string): boolean => nameOf(address) !== null;
   for (const row of rows) {
     for (const layout of layouts.filter(({ protocol }) => protocol === row.protocol)) {
-      const said = layout.read({ log, receipt, chainId, row, moves });
+      const said = layout.read({ log, receipt, chainId, row, moves, nameOf });
       if (said !== null) return { said, row, layout };
     }
   }
@@ -163,7 +176,8 @@ function finished(
 ): DecodedEvent {
   const passed = layout.kind === 'message' && said.contract !== log.address;
   const own = passed ? rowsAt(said.contract).find(movesAssets) : row;
-  const { protocol, name } = own === undefined ? row : own;
+  const whose = own === undefined ? row : own;
+  const { protocol, name } = whose;
   const kind = passed || layout.kind === 'other' ? 'bridge' : layout.kind;
   const { user, asset, amount, net, through, ...rest } = said;
   const index = log.index;
@@ -175,6 +189,7 @@ function finished(
     logged: { user, asset, amount },
     protocol,
     name,
+    row: whose,
     kind,
     event: layout.event,
     version: layout.version,

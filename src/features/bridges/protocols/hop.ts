@@ -5,6 +5,7 @@
 import { declaredCall, encodedHash } from '../../../chain/abi.ts';
 import { CHAINS } from '../../../chain/chain.ts';
 import { evmChain } from './chains.ts';
+import { circleId } from './circle.ts';
 import { asides, type EventLayout, type LogContext, layout, NATIVE } from './layout.ts';
 
 const protocol = 'hop';
@@ -141,7 +142,7 @@ export const HOP: readonly EventLayout[] = [
     ({ cctpNonce, chainId: to, recipient, amount, bonderFee }, { chainId }) => ({
       direction: 'out',
       amount,
-      message_id: `cctp:${chainId}/${cctpNonce}`,
+      message_id: circleId(chainId, cctpNonce),
       origin: evmChain(chainId),
       destination: evmChain(to),
       promised: { recipient, asset: null, amount: amount - bonderFee, deadline: null },

@@ -47,6 +47,8 @@ export type LogContext = {
   readonly row: RegistryRow;
   /** Whether a contract is on the registry in a role that moves assets. */
   readonly moves: (address: string) => boolean;
+  /** What the registry calls such a contract. */
+  readonly nameOf: (address: string) => string | null;
 };
 
 /**

@@ -4,8 +4,9 @@
 
 import { declaredCall, packedFields } from '../../../chain/abi.ts';
 import type { ReceiptFacts } from '../../../ports/bridges/transaction-receipts.ts';
-import { evmChain, wormholeChain, wormholeNumber } from './chains.ts';
-import { account, type EventLayout, type LogContext, layout } from './layout.ts';
+import { circleChain, evmChain, wormholeChain, wormholeNumber } from './chains.ts';
+import { circleId } from './circle.ts';
+import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';
 
 const protocol = 'wormhole';
 
@@ -13,9 +14,22 @@ const protocol = 'wormhole';
 const TRANSFERS: readonly string[] = ['0x01', '0x03'];
 const TRANSFER = { kind: 1, amount: 32, token: 32, token_chain: 2, to: 32, to_chain: 2 } as const;
 
+/** What the integration of Circle's transfers writes: a burn, and what is to be done with it. */
+const CIRCLE_INTEGRATION = 'Circle Integration';
+const DEPOSIT = {
+  kind: 1,
+  token: 32,
+  amount: 32,
+  from_domain: 4,
+  to_domain: 4,
+  nonce: 8,
+  from: 32,
+  to: 32,
+} as const;
+
 function published(
   said: { readonly sender: string; readonly sequence: bigint; readonly payload: string },
-  { chainId, receipt, moves }: LogContext,
+  { chainId, receipt, moves, nameOf }: LogContext,
 ) {
   const { sender, sequence, payload } = said;
   const number = wormholeNumber(chainId);
@@ -27,6 +41,21 @@ function published(
     message_id: number === null ? null : `${number}/0x${emitter}/${sequence}`,
     origin: evmChain(chainId),
   };
+  if (nameOf(sender) === CIRCLE_INTEGRATION) {
+    const deposit = packedFields(payload, DEPOSIT);
+    if (deposit === null) return null;
+    const { to, to_domain, nonce } = deposit;
+    const amount = BigInt(deposit.amount);
+    return {
+      ...message,
+      contract: sender,
+      user: null,
+      amount,
+      message_id: circleId(chainId, BigInt(nonce)),
+      destination: circleChain(BigInt(to_domain)),
+      promised: { recipient: account(to), asset: null, amount, deadline: null },
+    };
+  }
   const transfer = packedFields(payload, TRANSFER);
   if (transfer === null || !TRANSFERS.includes(transfer.kind) || !moves(sender)) return message;
   const { to, to_chain } = transfer;
@@ -131,4 +160,11 @@ export const WORMHOLE: readonly EventLayout[] = [
       destination: evmChain(chainId),
     }),
   ),
+  // Circle's own event tells whom it paid how much.
+  ...asides({ protocol, version: 'Circle integration' }, [
+    [
+      'event Redeemed(uint16 indexed emitterChainId, bytes32 indexed emitterAddress, uint64',
+      'indexed sequence)',
+    ],
+  ]),
 ];

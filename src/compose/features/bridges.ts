@@ -123,13 +123,8 @@ export const bridges = feature({
       title: 'Bridge arrivals',
       says: 'What became of a deposit on the other chain',
       pages: true,
-      freshness: {
-        kind: 'per_answer',
-        absence: ({ rpc, statusPages: pages }) =>
-          pages.size > 0 || Object.values(rpc).some((url) => url !== null)
-            ? null
-            : 'No node and no status page is set.',
-      },
+      // The warehouse is always asked.
+      freshness: { kind: 'per_answer', absence: () => null },
     },
   },
   optional: (
@@ -145,7 +140,7 @@ export const bridges = feature({
     name: `${name} status`,
     setting,
     isSet: ({ statusUrls }: Config) => statusUrls[name] !== null,
-    without: `${page} is not asked what became of a deposit: the other chain’s node alone tells it`,
+    without: `${page} is not asked what became of a deposit: a node and the warehouse tell it`,
   })),
   local: {
     commands: [registryCheck, bridgesExplain],

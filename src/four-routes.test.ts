@@ -13,7 +13,7 @@ import { type Anvil, anvilPath, type SentTransaction, startAnvil } from './testi
 import { compileContracts, encoded } from './testing/contracts.ts';
 import { MAIN, onlySettings } from './testing/program.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 });
 
 const absent = anvilPath() === null;
 const title = absent ? 'the service (skipped: anvil is not installed)' : 'the service';
@@ -38,14 +38,17 @@ describe.skipIf(absent)(title, () => {
   const sent = new Map<string, string>();
   const children: ChildProcess[] = [];
   let anvil: Anvil;
+  /** The chain that the user sent to: it is followed, and the service has no node of it. */
+  let far: Anvil;
   let base: string;
   let key: string;
   let token: string;
   const account = (i: number) => String(anvil.accounts[i]);
 
-  function exhibit(words: readonly string[]): ChildProcess {
+  const OF_ETHEREUM = () => ({ EXHIBIT_RPC_ETHEREUM: anvil.url.href });
+  function exhibit(words: readonly string[], nodes: object = OF_ETHEREUM()): ChildProcess {
     const none = { EXHIBIT_SDN_URL: 'file:/no/such/list.xml', EXHIBIT_PORT: '0' };
-    const env = { ...none, EXHIBIT_RPC_ETHEREUM: anvil.url.href };
+    const env = { ...none, ...nodes };
     const child = spawn(process.execPath, [MAIN, ...words], {
       cwd,
       env: onlySettings(env),
@@ -75,15 +78,17 @@ describe.skipIf(absent)(title, () => {
   }
 
   beforeAll(async () => {
-    anvil = await startAnvil(1);
+    [anvil, far] = await Promise.all([startAnvil(1), startAnvil(8_453)]);
     await happen();
+    await far.mine({ from: String(far.accounts[8]), to: String(far.accounts[9]), value: 1n });
     writeFileSync(
       join(cwd, 'labels.csv'),
       `address,entity,role,chain\n${account(2)},Exemplar,hot,ethereum\n`,
     );
     const imported = exhibit(['labels', 'import', 'labels.csv', '--source', 'tests']);
     await new Promise((resolve) => imported.once('exit', resolve));
-    await followedToHead();
+    await followedToHead('ethereum', anvil, OF_ETHEREUM());
+    await followedToHead('base', far, { EXHIBIT_RPC_BASE: far.url.href });
     const member = z.object({ membership_id: z.string() });
     const { membership_id } = await said(member, ['members', 'add', '--plan', 'desk']);
     const created = ['keys', 'create', '--membership', membership_id];
@@ -95,6 +100,7 @@ describe.skipIf(absent)(title, () => {
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await anvil?.stop();
+    await far?.stop();
     rmSync(cwd, { recursive: true, force: true });
   });
 
@@ -117,16 +123,17 @@ describe.skipIf(absent)(title, () => {
     await mined('deposited too', { from: account(4), to: deposit, value: 50n });
     await mined('forwarded too', { from: deposit, to: hot, value: 50n });
     await mined('withdrew', { from: hot, to: user, value: 40n });
-    const over = encoded(pool('Pool').selector('sendNative'), user, 42_161n);
+    const over = encoded(pool('Pool').selector('sendNative'), user, 8_453n);
     await mined('bridged', { from: user, to: BRIDGE, value: 30n, data: over });
     const poison = encoded(contracts('Token').selector('poison'), user, BRIDGE);
     await mined('poisoned', { from: poisoner, to: ledger, data: poison });
   }
 
-  /** Follows the chain from its first block to its head, and stops. */
-  async function followedToHead(): Promise<void> {
-    const head = Number(await anvil.ask('eth_blockNumber'));
-    const child = exhibit(['warehouse', 'follow', 'ethereum', '--from-block', '0', '--json']);
+  /** Follows a chain from its first block to its head, and stops. */
+  async function followedToHead(chain: string, node: Anvil, nodes: object): Promise<void> {
+    const head = Number(await node.ask('eth_blockNumber'));
+    const words = ['warehouse', 'follow', chain, '--from-block', '0', '--json'];
+    const child = exhibit(words, nodes);
     const gone = new Promise((resolve) => child.once('exit', resolve));
     const state = z.object({ last_block: z.number().nullable() });
     await until(child, (line) => (state.parse(JSON.parse(line)).last_block === head ? true : null));
@@ -163,6 +170,7 @@ describe.skipIf(absent)(title, () => {
         contacts: z.array(contact),
         protocols_seen: z.array(z.string()),
         coverage: z.looseObject({ checked: z.boolean() }),
+        deposits: z.array(z.looseObject({ destination: z.looseObject({}) })),
         transfers_left_out: z.looseObject({ zero_value: z.number().nullable() }),
       }),
     });
@@ -174,8 +182,11 @@ describe.skipIf(absent)(title, () => {
     expect(data.contacts).toHaveLength(1);
     expect(data.contacts[0]).toMatchObject({ tx: sent.get('bridged'), direction: 'out' });
     expect(data.contacts[0]?.events).toMatchObject([
-      { event: 'Send', user: account(0), amount: '30', destination: 'arbitrum' },
+      { event: 'Send', user: account(0), amount: '30', destination: 'base' },
     ]);
+    // No node of Base is set: what is held of it shows that its recipient was paid nothing.
+    const destination = { chain: 'base', state: 'in_flight', tx: null, matched_by: null };
+    expect(data.deposits).toMatchObject([{ destination }]);
   });
 
   test('cex: the deposit address with its pair of transactions, and the withdrawal', async () => {

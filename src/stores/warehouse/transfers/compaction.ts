@@ -13,8 +13,8 @@ const BYTES_MAX = 128 * GIB;
 const SMALL_BYTES = 4 * GIB;
 /** A large one only when so great a share of it is new: each byte is written few times over. */
 const NEW_SHARE = 1 / 8;
-/** Bytes that stay free for everybody else while parts stand beside what they are joined to. */
-const FREE_LEFT = 2 * GIB;
+/** The engine joins parts only where so many times their bytes are free. */
+const FREE_TIMES = 2;
 const CALL: Call = { timeoutMs: 3_600_000 };
 
 const whole = z.coerce.number();
@@ -29,7 +29,7 @@ export type ChainParts = {
 
 /** Whether the parts of a chain are to be joined, where so many bytes of the disk are free. */
 export function isWorthJoining({ count, bytes, largest }: ChainParts, free: number): boolean {
-  if (count < 2 || bytes > BYTES_MAX || bytes + FREE_LEFT > free) return false;
+  if (count < 2 || bytes > BYTES_MAX || FREE_TIMES * bytes > free) return false;
   return bytes <= SMALL_BYTES || bytes - largest >= NEW_SHARE * bytes;
 }
 

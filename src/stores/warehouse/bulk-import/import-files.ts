@@ -47,16 +47,9 @@ export async function importFiles(
     state = withRead(state, await read(work, one, state, progress));
     progress({ state, underWay: NOTHING });
     const next = ready[at + 1];
-    const bound = next === undefined ? null : Math.max(0, next.first);
     const waiting = rowsRead(state) - state.rows_written;
-    if (bound === null || waiting >= work.blockRows) {
-      const behind = state;
-      const [written, rows] = await beside(
-        work,
-        (both) => writeBefore(both, bound, datasets, behind, progress),
-        async (both) => (next === undefined ? {} : read(both, next, behind, progress)),
-      );
-      state = withRead(written, rows);
+    if (next === undefined || waiting >= work.blockRows) {
+      state = await writeAndReadOn(work, next, datasets, state, progress);
       progress({ state, underWay: NOTHING });
       for (const done of ready.slice(0, at + 1)) {
         if (done.last >= state.next_block || state.dropped.includes(done.known.file.number))
@@ -71,23 +64,41 @@ export async function importFiles(
   return state;
 }
 
-/** Does two things of an import at once; when one fails the other ends too, then that is told. */
-async function beside<A, B>(
+/**
+ * Writes the blocks before those of the next file while that one is read. Where one of the two finds
+ * no room in the engine beside the other, it is done again without it; any other fault ends both.
+ */
+async function writeAndReadOn(
   work: Work,
-  one: (work: Work) => Promise<A>,
-  other: (work: Work) => Promise<B>,
-): Promise<[A, B]> {
+  next: Ready | undefined,
+  datasets: ReadonlySet<string>,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint> {
   const ending = new AbortController();
   const signal = AbortSignal.any([work.watch.signal, ending.signal]);
   const both = { ...work, watch: { ...work.watch, signal } };
-  const tasks = [one(both), other(both)] as const;
+  const reading =
+    next === undefined
+      ? Promise.resolve(NOT_READ)
+      : read(both, next, state, progress).catch((fault: unknown) => {
+          if (isWithoutRoom(fault)) return NOT_READ;
+          throw fault;
+        });
+  const bound = next === undefined ? null : Math.max(0, next.first);
+  const writing = writeBefore(both, { bound, datasets, reading }, state, progress);
   try {
-    return await Promise.all(tasks);
+    const [written, rows] = await Promise.all([writing, reading]);
+    return withRead(written, rows);
   } catch (fault) {
     ending.abort();
-    await Promise.allSettled(tasks);
+    await Promise.allSettled([writing, reading]);
     throw fault;
   }
+}
+
+function isWithoutRoom(fault: unknown): boolean {
+  return fault instanceof WarehouseUnavailable && fault.code === 'overloaded';
 }
 
 /** The files in the order of their first blocks; one alone is not looked through for it. */
@@ -134,6 +145,9 @@ function rowsRead({ read }: Checkpoint): number {
   return Object.values(read).reduce((sum, rows) => sum + rows, 0);
 }
 
+/** A file that was read before, or could not be read beside the writing, adds no rows. */
+const NOT_READ: Checkpoint['read'] = {};
+
 function withRead(state: Checkpoint, rows: Checkpoint['read']): Checkpoint {
   return { ...state, read: { ...state.read, ...rows } };
 }
@@ -146,7 +160,7 @@ async function read(
   progress: Told,
 ): Promise<Checkpoint['read']> {
   const { number, bytes } = known.file;
-  if (String(number) in state.read) return {};
+  if (String(number) in state.read) return NOT_READ;
   stopIfAsked(work);
   // What an earlier try has left of it would be there twice.
   await work.tables.drop('import_rows', number);
@@ -157,10 +171,16 @@ async function read(
   return { [number]: rows };
 }
 
+type Ahead = {
+  /** The first block that is not written; all are where it is `null`. */
+  readonly bound: number | null;
+  readonly datasets: ReadonlySet<string>;
+  readonly reading: Promise<unknown>;
+};
+
 async function writeBefore(
   work: Work,
-  bound: number | null,
-  datasets: ReadonlySet<string>,
+  { bound, datasets, reading }: Ahead,
   from: Checkpoint,
   progress: Told,
 ): Promise<Checkpoint> {
@@ -172,7 +192,13 @@ async function writeBefore(
     const blocks = await tables.next(state.next_block, bound, blockRows);
     if (blocks === null) return state;
     const window = windowOf(work, blocks, datasets);
-    state = await writeBlocks(warehouse, tables, window, blocks.rows, state);
+    const before = state;
+    const write = () => writeBlocks(warehouse, tables, window, blocks.rows, before);
+    state = await write().catch(async (fault: unknown) => {
+      if (!isWithoutRoom(fault)) throw fault;
+      await reading;
+      return write();
+    });
     await writeCheckpoint(folder, state);
     progress({ state });
   }

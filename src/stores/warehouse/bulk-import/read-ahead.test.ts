@@ -107,6 +107,29 @@ test('a write that fails while the next file is read ends the import, which goes
   expect(await heldIn(warehouse)).toEqual(whole);
 });
 
+test('a write or a read that finds no room beside the other is done again without it', async () => {
+  const folder = await freshFolder();
+  const paths = await inOrder(folder);
+  recordOf(await importedInto(warehouse, paths, { folder: await freshFolder() }));
+  const whole = await heldIn(warehouse);
+  await emptied(warehouse);
+  let [read, writes] = [0, 0];
+  const onRead = async () => {
+    read += 1;
+    if (read === 3) throw new WarehouseUnavailable('overloaded');
+  };
+  const onWrite = async () => {
+    writes += 1;
+    if (writes > 1) return;
+    await vi.waitUntil(() => read === 2, { timeout: WAIT_MS });
+    throw new WarehouseUnavailable('overloaded');
+  };
+  const into = watched({ onRead, onWrite });
+  const record = recordOf(await importedInto(into, paths, { folder, blockRows: ROWS }));
+  expect([record.transfers, read, writes]).toEqual([FILES * ROWS, FILES + 1, FILES + 1]);
+  expect(await heldIn(warehouse)).toEqual(whole);
+});
+
 test('a file that cannot be read is named, and the blocks being written meanwhile are whole', async () => {
   const folder = await freshFolder();
   const [first = '', second = ''] = await inOrder(folder);

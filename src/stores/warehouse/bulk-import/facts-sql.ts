@@ -62,13 +62,12 @@ FROM (
 ) AS held USING (block)`;
 
 // Rows of two files that stand at one place are one row; without a place, equal rows of one file
-// may both have happened. A block has one header.
+// may both have happened. A block has one header: of its row all these columns are empty.
 const distinctRows = (window: Window) => `
 SELECT * FROM import_rows WHERE ${goodRows(window)}
 ORDER BY block, tx, file, line
-LIMIT 1 BY block, dataset, if(dataset = 'blocks', '', sipHash128(tx, path, trace, from_address,
-  to_address, token, amount,
-  if(path != '' OR dataset IN ('traces', 'transactions', 'contracts'), (0, 0), ${AT})))`;
+LIMIT 1 BY block, dataset, tx, path, trace, from_address, to_address, token, amount,
+  if(path != '' OR dataset IN ('blocks', 'traces', 'transactions', 'contracts'), (0, 0), ${AT})`;
 
 /** What is known of a transaction from its own row and from its outermost trace. */
 const KNOWN = `

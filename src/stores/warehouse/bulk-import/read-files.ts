@@ -98,7 +98,9 @@ async function columnsOf(local: LocalFiles, source: FileSource): Promise<readonl
 export async function reachOf({ file, rows, source }: KnownFile, work: Reading): Promise<Reach> {
   const row = z.object({ n: z.coerce.number(), first: z.coerce.number(), last: z.coerce.number() });
   const sql = (table: string) => reachStatement(rows, table);
-  const query = { ...READ, signal: work.watch.signal, row, settings: READ_SETTINGS };
+  // The order of rows does not matter here, so that text may be parsed by all threads.
+  const settings = { ...READ_SETTINGS, max_threads: 2, input_format_parallel_parsing: 1 };
+  const query = { ...READ, signal: work.watch.signal, row, settings };
   const [reach] = await named(file.name, work.local.queryFile(source, sql, query));
   if (reach === undefined) throw new RangeError('an aggregate has one row');
   return reach.n === 0 ? null : reach;

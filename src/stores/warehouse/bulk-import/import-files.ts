@@ -65,8 +65,9 @@ export async function importFiles(
 }
 
 /**
- * Writes the blocks before those of the next file while that one is read. Where one of the two finds
- * no room in the engine beside the other, it is done again without it; any other fault ends both.
+ * Writes the blocks before those of the next file while that one is read. Where one of the two
+ * finds no room in the engine beside the other, it is done again without it; any other fault ends
+ * both.
  */
 async function writeAndReadOn(
   work: Work,

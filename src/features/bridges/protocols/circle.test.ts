@@ -51,9 +51,15 @@ test('what Circle brings for a contract of a protocol is that protocol’s arriv
   ]);
 });
 
+test('so is what it brings to a contract of the registry, which is no wallet', () => {
+  const recipient = row(BOB, 'SpokePool', { chain: 'base' });
+  const { events } = decoded([minted, arrival()], [HOP, recipient]);
+  expect(events.map(({ protocol, user }) => [protocol, user])).toEqual([['hop', null]]);
+});
+
 describe('it is nobody’s', () => {
   const elsewhere = { ...HOP, chain: 'arbitrum' } as const;
-  const recipient = row(BOB, 'SynapseCCTP', { protocol: 'synapse', role: 'lock', chain: 'base' });
+  const synapse = row(SENDER, 'SynapseCCTP', { protocol: 'synapse', role: 'lock' });
   const messenger = { ...HOP, role: 'messaging' } as const;
 
   test.each<readonly [string, ReceiptLog, RegistryRow[]]>([
@@ -63,7 +69,7 @@ describe('it is nobody’s', () => {
     ['where its sender is the protocol’s on another chain alone', arrival(), [elsewhere]],
     ['where it came from another chain', arrival({ origin: 56 }), [HOP]],
     ['where its sender only passes messages', arrival(), [messenger]],
-    ['where a contract of the registry tells it of itself', arrival(), [HOP, recipient]],
+    ['where the protocol’s own contract tells it', arrival(), [synapse]],
   ])('%s', (_, log, rows) => {
     expect(decoded([minted, log], rows)).toEqual({ events: [], unknown: [], off_registry: [] });
   });

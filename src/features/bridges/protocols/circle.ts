@@ -7,6 +7,7 @@ import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
+  type BridgeProtocol,
   type RegistryRow,
 } from '../../../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
@@ -86,12 +87,15 @@ type Carried = {
   readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
 };
 
+/** Has Circle mint to its own contract, which logs the arrival under an id of its own. */
+const TELLS_ITSELF: readonly BridgeProtocol[] = ['synapse'];
+
 const LAYOUT = { event: 'MessageReceived', version: 'Circle v1', kind: 'bridge' } as const;
 
 /** What Circle brought for a contract of the registry; `null` for anything else. */
 export function carriedIn(
   log: ReceiptLog,
-  { chain, block }: ReceiptFacts,
+  { chain }: ReceiptFacts,
   registry: RegistryIndex,
 ): Carried | null {
   const message = log.address === CONTRACTS.get(chain)?.transmitter ? RECEIVED.fieldsOf(log) : null;
@@ -105,9 +109,8 @@ export function carriedIn(
   const chainId = CHAINS[from].chain_id;
   if (burn === null || chainId === null) return null;
   const row = registry.at(from, account(burn.sender), Number.MAX_SAFE_INTEGER).find(movesAssets);
+  if (row === undefined || TELLS_ITSELF.includes(row.protocol)) return null;
   const user = account(burn.recipient);
-  // What is brought to a contract of the registry, that contract tells of itself.
-  if (row === undefined || registry.at(chain, user, block).some(movesAssets)) return null;
   const amount = BigInt(burn.amount);
   const said = {
     direction: 'in',

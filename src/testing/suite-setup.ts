@@ -1,17 +1,26 @@
-// Answers one question: can the suite run as it was asked to.
+// Answers one question: can the suite run as it was asked to, and where does it keep its files.
 // It fails at once where named data is absent, so that a run cannot pass by leaving tests out.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { memoryFolder } from './memory-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD_TIMEOUT_MS = 300_000;
 
-/** Runs once before the suite: checks the named test data and builds what child processes run. */
-export function setup(): void {
+/**
+ * Runs once before the suite: checks the named test data, builds what child processes run, and
+ * gives every worker a place for temporary files. What it gives back runs once after the suite.
+ */
+export function setup(): () => void {
   requireNamedData(process.env['EXHIBIT_TEST_DATA']);
-  if (process.env['EXHIBIT_TEST_ONLY'] !== 'unit') build();
+  if (process.env['EXHIBIT_TEST_ONLY'] === 'unit') return () => undefined;
+  build();
+  const folder = process.env['TMPDIR'] === undefined ? memoryFolder() : null;
+  if (folder === null) return () => undefined;
+  process.env['TMPDIR'] = folder.path;
+  return () => folder.remove();
 }
 
 /** Throws where test data was named and is no folder. */

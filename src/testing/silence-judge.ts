@@ -51,6 +51,8 @@ export type Run = {
   readonly leaks: Leak[];
   cells: number;
   readonly sets: { readonly [P in Patterns]: Set<string> };
+  /** What the question under way was answered so far, by the text of the answer. */
+  readonly heard: Map<string, Said>;
 };
 
 /** How much of an answer a leak shows. */

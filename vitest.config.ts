@@ -1,6 +1,7 @@
 // Answers one question: which tests run, where and in what time.
 
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { LongestFirst } from './src/testing/longest-first.ts';
 import { SummaryReporter } from './src/testing/summary-reporter.ts';
 
 /** Folders whose tests start no server, no store and no process, and read no bulk data. */
@@ -19,7 +20,14 @@ const NOT_UNIT = [
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
   'src/transport/{answering,guard,http,socket,stream,stream-bounds,stream-refusals}.test.ts',
 ];
+/** Folders whose tests may start servers, and whose helpers open nothing for a file on import. */
+const SHARED = [
+  'src/{client,compose,mcp,sources,world}/**/*.test.{ts,tsx}',
+  'src/stores/{history,snapshots}/**/*.test.ts',
+];
 const TEST_TIMEOUT_MS = 120_000;
+/** The young objects of a test process; with the usual 16 an eighth of its time is collecting. */
+const YOUNG_MIB = 64;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 
 const unit: TestProjectConfiguration = {
@@ -32,12 +40,16 @@ const unit: TestProjectConfiguration = {
     isolate: false,
   },
 };
+const shared: TestProjectConfiguration = {
+  extends: true,
+  test: { name: 'shared', include: SHARED, isolate: false },
+};
 const whole: TestProjectConfiguration = {
   extends: true,
   test: {
     name: 'whole',
     include: ['src/**/*.test.{ts,tsx}'],
-    exclude: [...configDefaults.exclude, ...UNIT],
+    exclude: [...configDefaults.exclude, ...UNIT, ...SHARED],
   },
 };
 const apart: TestProjectConfiguration = {
@@ -47,10 +59,12 @@ const apart: TestProjectConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: unitOnly ? [unit] : [unit, whole, apart],
+    projects: unitOnly ? [unit] : [unit, shared, whole, apart],
     globalSetup: ['./src/testing/suite-setup.ts'],
+    sequence: { sequencer: LongestFirst },
     env: { TZ: 'UTC' },
     pool: 'forks',
+    execArgv: [`--max-semi-space-size=${YOUNG_MIB}`],
     // One more than the processors of the smallest machine: tests wait for their engines.
     maxWorkers: 3,
     testTimeout: TEST_TIMEOUT_MS,

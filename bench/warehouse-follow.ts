@@ -35,10 +35,11 @@ const report = z.discriminatedUnion('say', [
     bytes: z.instanceof(Uint8Array),
     ...call,
   }),
+  z.object({ say: z.literal('begun') }),
   z.object({ say: z.literal('ended'), writes: z.array(z.number()), finals: z.array(z.number()) }),
 ]);
 type Report = z.infer<typeof report>;
-type Asked = Exclude<Report, { say: 'ended' }>;
+type Asked = Exclude<Report, { say: 'begun' | 'ended' }>;
 const AS_IT_IS = { parse: (row: unknown) => row };
 
 async function runFor(warehouse: Warehouse, asked: Asked): Promise<readonly unknown[]> {
@@ -65,6 +66,7 @@ function followed(
   warehouse: Warehouse,
   made: Made,
   { seconds, pace }: Following,
+  onBegun: () => void,
 ): Promise<Extract<Report, { say: 'ended' }>> {
   const child = fork(new URL('./warehouse-writer.js', import.meta.url), {
     serialization: 'advanced',
@@ -73,6 +75,10 @@ function followed(
     child.once('exit', (code) => reject(new Error(`the writer ended with ${String(code)}`)));
     child.on('message', (message: unknown) => {
       const told = report.parse(message);
+      if (told.say === 'begun') {
+        onBegun();
+        return;
+      }
       if (told.say === 'ended') {
         resolve(told);
         child.kill();
@@ -101,8 +107,13 @@ export async function timeFollowing(
   const ports = walker(warehouse, listed, () => made.now);
   const started = performance.now();
   const until = started + following.seconds * 1_000;
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   const repeat = async (starts: readonly string[], one: (start: string) => Promise<unknown>) => {
     const taken: number[] = [];
+    await begun;
     for (let at = 0; performance.now() < until; at += 1) {
       const start = starts[at % starts.length];
       if (start === undefined) break;
@@ -115,7 +126,7 @@ export async function timeFollowing(
   const loop = monitorEventLoopDelay({ resolution: LOOK_MS });
   loop.enable();
   const [{ writes, finals }, reads, walks] = await Promise.all([
-    followed(warehouse, made, following),
+    followed(warehouse, made, following, begin),
     repeat(low, (start) => singleRead(ports, start)),
     repeat(low.toReversed(), (start) => fullWalk(ports, start)),
   ]);

@@ -113,6 +113,8 @@ async function write(asked: Begin): Promise<void> {
       finals.push(performance.now() - at);
     }
     own.next += 1;
+    // Of a chain without a block nothing is held, and no walk comes to its end.
+    if (turn === chains.length - 1) process.send?.({ say: 'begun' });
     await sleep(Math.max(0, SECOND_MS / pace - (performance.now() - before)));
   }
   process.send?.({ say: 'ended', writes, finals });

@@ -4,7 +4,7 @@
 
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
-import { keptByParts, type Mark, tellsParts } from '../transfers/written.ts';
+import { keptByParts, type Mark } from '../transfers/written.ts';
 import { countSides, type SidesCounted } from './warehouse-rows.ts';
 
 /** Addresses whose counts are kept. */
@@ -15,30 +15,34 @@ const READS_MAX = 5;
 type Counts = ReadonlyMap<string, SidesCounted>;
 
 /** Counts the rows of addresses without reading what they are. */
-export function keptCounts(warehouse: Warehouse, marked: () => Promise<Mark>) {
+export function keptCounts(
+  warehouse: Warehouse,
+  marked: () => Promise<Mark>,
+  tells: (call: Call) => Promise<boolean>,
+) {
   const kept = keptByParts<SidesCounted>(KEPT_MAX);
-  let tells: boolean | null = null;
 
   async function final(asked: readonly string[], epoch: number, call: Call): Promise<Counts> {
-    const missing = asked.filter((address) => kept.of(address) === undefined);
-    const known = asked.flatMap((address) => {
+    const known = new Map<string, SidesCounted>();
+    for (const address of asked) {
       const count = kept.of(address);
-      return count === undefined ? [] : [[address, count] as const];
-    });
-    if (missing.length === 0) return new Map(known);
+      if (count !== undefined) known.set(address, count);
+    }
+    const missing = asked.filter((address) => !known.has(address));
+    if (missing.length === 0) return known;
     const fresh = await countSides(warehouse, 'final', missing, call);
     for (const [address, count] of fresh) kept.add(address, count, 1, epoch);
     return new Map([...known, ...fresh]);
   }
 
   return async (held: Held, asked: readonly string[], call: Call): Promise<Counts> => {
-    if (tells === null) tells = await tellsParts(warehouse, call);
+    const isTold = await tells(call);
     const tip = tipRows(held.followed);
     for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
       const epoch = kept.epoch();
       // The tip first: what becomes final meanwhile is counted twice then, and not left out.
       const more = tip === null ? null : await countSides(warehouse, held, asked, call);
-      if (!tells) return sumOf(await countSides(warehouse, 'final', asked, call), more);
+      if (!isTold) return sumOf(await countSides(warehouse, 'final', asked, call), more);
       const counts = await final(asked, epoch, call);
       // What is kept may be older than the tip that was counted.
       kept.renew((await marked()).parts.sides);

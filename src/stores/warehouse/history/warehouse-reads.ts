@@ -18,7 +18,7 @@ import {
   rollbacksIn,
   withFollowed,
 } from '../transfers/held.ts';
-import { isSame, type Mark, readMark, tellsParts } from '../transfers/written.ts';
+import { isSame, type Mark, partsTold, readMark } from '../transfers/written.ts';
 import { keptCounts } from './kept-counts.ts';
 import { tokenNames } from './token-names.ts';
 import {
@@ -71,7 +71,8 @@ FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block
 function heldReads(warehouse: Warehouse) {
   const ask = { timeoutMs: READ_TIMEOUT_MS };
   const marked = untilWritten(warehouse, () => readMark(warehouse, ask));
-  const recorded = keptRecorded(warehouse, marked);
+  const tells = partsTold(warehouse);
+  const recorded = keptRecorded(warehouse, marked, tells);
   const fresh = untilWritten(warehouse, async () => {
     return withFollowed(warehouse, await recorded(ask), ask);
   });
@@ -102,16 +103,18 @@ function heldReads(warehouse: Warehouse) {
   const forget = () => {
     kept = null;
   };
-  return { lately, fresh, marked, rollbacks, under, forget };
+  return { lately, fresh, marked, tells, rollbacks, under, forget };
 }
 
 /** What is recorded: read again only where the parts of its tables tell that it may be another. */
-function keptRecorded(warehouse: Warehouse, marked: () => Promise<Mark>) {
-  let tells: boolean | null = null;
+function keptRecorded(
+  warehouse: Warehouse,
+  marked: () => Promise<Mark>,
+  tells: (call: Call) => Promise<boolean>,
+) {
   let kept: { readonly parts: Mark['parts']; readonly recorded: Recorded } | null = null;
   return async (call: Call): Promise<Recorded> => {
-    if (tells === null) tells = await tellsParts(warehouse, call);
-    if (!tells) return readRecorded(warehouse, call);
+    if (!(await tells(call))) return readRecorded(warehouse, call);
     const { parts } = await marked();
     const before = kept;
     if (before !== null && RECORDED_IN.every((one) => isSame(before.parts[one], parts[one]))) {
@@ -126,8 +129,8 @@ function keptRecorded(warehouse: Warehouse, marked: () => Promise<Mark>) {
 /** Reads of a warehouse, each of many addresses. */
 export function warehouseReads(warehouse: Warehouse, now: () => number) {
   const tokens = tokenNames(warehouse, now);
-  const { lately, fresh, marked, rollbacks, under, forget } = heldReads(warehouse);
-  const counted = keptCounts(warehouse, marked);
+  const { lately, fresh, marked, tells, rollbacks, under, forget } = heldReads(warehouse);
+  const counted = keptCounts(warehouse, marked, tells);
 
   async function addresses(
     asked: readonly string[],
@@ -184,9 +187,9 @@ export function warehouseReads(warehouse: Warehouse, now: () => number) {
     counts,
     some,
     held: lately,
-    /** What is held now, however lately it was read. */
     fresh,
     marked,
+    tells,
     rollbacks,
     names: tokens.within,
     /** What was last read of a token, where it was. */

@@ -121,7 +121,7 @@ test('what is imported, followed or made final between two is told at once', asy
 test('rows are counted as they are, in the tip and after they became final', async () => {
   await imported(world.store, [paid(101), paid(102)]);
   const reads = warehouseReads(watched(warehouse), () => nowS);
-  const counted = keptCounts(watched(warehouse), reads.marked);
+  const counted = keptCounts(watched(warehouse), reads.marked, reads.tells);
   const count = async () => (await counted(await reads.fresh(), [PEER], CALL)).get(PEER)?.sides;
   expect(await count()).toBe(2);
   asked = [];

@@ -25,7 +25,7 @@ import { asOf } from '../history/warehouse.ts';
 import { READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse-reads.ts';
 import { type Held, rollbacksIn } from '../transfers/held.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
-import { type Mark, tellsParts } from '../transfers/written.ts';
+import type { Mark } from '../transfers/written.ts';
 import { LISTED_MAX } from './fingerprints.ts';
 import { type BetweenListed, betweenTwo } from './meetings.ts';
 import { interrupted } from './ring-rows.ts';
@@ -76,7 +76,7 @@ export function warehouseRing(
   reads: WarehouseReads,
   { now, simulated }: { readonly now: () => number; readonly simulated: boolean },
 ): WarehouseRing {
-  const kept = keptRing(warehouse, reads.marked);
+  const kept = keptRing(warehouse, reads);
   const settle = betweenTwo(warehouse, reads);
   const meetingsOf = meetingsBy();
   const coverageOf = keptCoverage(warehouse);
@@ -137,9 +137,8 @@ export function unreadRing(error: unknown): Unread<RawRingPort> {
 }
 
 /** The ring in memory, brought up by one after another. */
-function keptRing(warehouse: Warehouse, marked: () => Promise<Mark>) {
+function keptRing(warehouse: Warehouse, { marked, tells }: WarehouseReads) {
   let state = new RingState(warehouse, marked);
-  let tells: boolean | null = null;
   let buildMs: number | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: { readonly listed: readonly string[]; readonly turn: Promise<UpToDate> } | null =
@@ -154,8 +153,8 @@ function keptRing(warehouse: Warehouse, marked: () => Promise<Mark>) {
 
   /** A ring that begins anew stands in for the old one only once it is whole. */
   async function catchUp(listed: readonly string[], how?: BringUp): Promise<UpToDate> {
-    if (tells === null) tells = await tellsParts(warehouse, BUILD);
-    if (!tells) throw new RingUntold('the tables of a cluster do not tell what was written');
+    if (!(await tells(BUILD)))
+      throw new RingUntold('the tables of a cluster do not tell what was written');
     if (listed.length > LISTED_MAX) throw new RingUntold(`over ${LISTED_MAX} are listed`);
     const missing = listed.filter((one) => !state.has(one));
     const isFull = missing.length > LISTED_MAX - state.numbers;

@@ -54,18 +54,29 @@ export async function readMark(warehouse: Warehouse, call: Call): Promise<Mark> 
   return { parts, rollbacks };
 }
 
-/** Whether the parts of the tables are told here: those of a cluster lie on its nodes. */
-export async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
+/**
+ * Tells whether the parts of the tables are told here: those of a cluster lie on its nodes. It is
+ * asked once, since a table stays what it is.
+ */
+export function partsTold(warehouse: Warehouse): (call: Call) => Promise<boolean> {
+  let told: boolean | null = null;
+  return async (call) => {
+    if (told === null) told = await tellsParts(warehouse, call);
+    return told;
+  };
+}
+
+async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
   const sql = `SELECT engine FROM system.tables
     WHERE database = currentDatabase() AND name IN (${NAMES})`;
   const engines = await warehouse.query(sql, { ...call, row: engineRow, tuples: true });
   return engines.length === MARKED.length && engines.every(([engine]) => MERGE_TREE.test(engine));
 }
 
-/** What is kept of what was read, for as long as the parts that it was read of are the same. */
-export type KeptByParts<V> = ReturnType<typeof keptByParts<V>>;
-
-/** Nothing kept yet. Past a size of `sizeMax` in all, everything is forgotten. */
+/**
+ * What is kept of what was read, for as long as the parts that it was read of are the same: nothing
+ * yet. Past a size of `sizeMax` in all, everything is forgotten.
+ */
 export function keptByParts<V>(sizeMax: number) {
   const kept = new Map<string, V>();
   let parts: Parts = new Map();

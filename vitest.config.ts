@@ -1,6 +1,6 @@
 // Answers one question: which tests run, where and in what time.
 
-import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './src/testing/longest-first.ts';
 import { SummaryReporter } from './src/testing/summary-reporter.ts';
 
@@ -20,46 +20,17 @@ const NOT_UNIT = [
   'src/features/tables/{stored-*,import-rows,label-changes}.test.ts',
   'src/transport/{answering,guard,http,socket,stream,stream-bounds,stream-refusals}.test.ts',
 ];
-/** Folders whose tests may start servers, and whose helpers open nothing for a file on import. */
-const SHARED = [
-  'src/{client,compose,mcp,sources,world}/**/*.test.{ts,tsx}',
-  'src/stores/{history,snapshots}/**/*.test.ts',
-];
 const TEST_TIMEOUT_MS = 120_000;
 /** The young objects of a test process; with the usual 16 an eighth of its time is collecting. */
 const YOUNG_MIB = 64;
 const unitOnly = process.env['EXHIBIT_TEST_ONLY'] === 'unit';
 
-const unit: TestProjectConfiguration = {
-  extends: true,
-  test: {
-    name: 'unit',
-    include: UNIT,
-    exclude: [...configDefaults.exclude, ...NOT_UNIT],
-    // Unit tests mock nothing and leave nothing behind: a process reads each module once for all.
-    isolate: false,
-  },
-};
-const shared: TestProjectConfiguration = {
-  extends: true,
-  test: { name: 'shared', include: SHARED, isolate: false },
-};
-const whole: TestProjectConfiguration = {
-  extends: true,
-  test: {
-    name: 'whole',
-    include: ['src/**/*.test.{ts,tsx}'],
-    exclude: [...configDefaults.exclude, ...UNIT, ...SHARED],
-  },
-};
-const apart: TestProjectConfiguration = {
-  extends: true,
-  test: { name: 'apart', include: NOT_UNIT },
-};
-
 export default defineConfig({
   test: {
-    projects: unitOnly ? [unit] : [unit, shared, whole, apart],
+    include: unitOnly ? UNIT : ['src/**/*.test.{ts,tsx}'],
+    exclude: [...configDefaults.exclude, ...(unitOnly ? NOT_UNIT : [])],
+    // Tests mock no module and leave nothing behind: a process reads each module once for all.
+    isolate: false,
     globalSetup: ['./src/testing/suite-setup.ts'],
     sequence: { sequencer: LongestFirst },
     env: { TZ: 'UTC' },

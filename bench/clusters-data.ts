@@ -67,7 +67,7 @@ export async function networkAt(
 }
 
 async function rowsOf(path: string): Promise<Fields[]> {
-  const opened = await localTableFiles(() => 0).open(path);
+  const opened = await localTableFiles().open(path);
   if (!(opened instanceof Read)) throw new Error(opened.why.reason);
   const rows: Fields[] = [];
   for await (const batch of opened.value.rows()) {

@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { cardLines } from '../src/command/model-card-text.ts';
 import { tally } from '../src/evidence/measure.ts';
 import { artefactOf } from '../src/features/rug-model/artefact.ts';
+import { trainingFile } from '../src/features/rug-model/examples.ts';
 import { DEFAULTS, FATES, trained } from '../src/features/rug-model/train.ts';
-import { trainingFile } from '../src/features/rug-model/training-file.ts';
 import { localTableFiles } from '../src/sources/files/files.ts';
 import { evmLaunchLayout } from '../src/testing/evm-launch-layout.ts';
 import { EVM_LAUNCHES, recordedLaunches, STATED } from '../src/testing/evm-launches.ts';
@@ -40,10 +40,7 @@ async function sayOutcomes(): Promise<void> {
 
 async function measure(file: string): Promise<void> {
   await sayOutcomes();
-  const read = await trainingFile(
-    localTableFiles(() => 0),
-    file,
-  );
+  const read = await trainingFile(localTableFiles(), file);
   if (read.end !== 'read') throw new Error(`the layout is not read: ${JSON.stringify(read)}`);
   const { rows, sha256 } = read;
   for (const fates of FATES) {

@@ -88,10 +88,8 @@ function installNeeded() {
   return false;
 }
 
-// Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which a
-// registry may not serve. This takes the same versions and leaves the lock file as it is.
 async function install() {
-  const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
   const result = await timed('installing the dependencies', () =>
     program('npm', [...args, '--loglevel=error'], { output: 'kept' }),
   );

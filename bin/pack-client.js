@@ -19,10 +19,27 @@ function run(file, args, cwd) {
   throw new Error(`${path.basename(file)} failed`);
 }
 
+/** Removes the declarations that those of the client do not name, by way of others or by itself. */
+function keepReached(dist) {
+  const all = fs.readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  const reached = new Set(all.filter((file) => file.startsWith(`client${path.sep}`)));
+  for (const file of reached) {
+    if (!file.endsWith('.d.ts')) continue;
+    const text = fs.readFileSync(path.join(dist, file), 'utf8');
+    for (const [, from] of text.matchAll(/["'](\.{1,2}\/[^"']+)["']/g)) {
+      reached.add(path.join(path.dirname(file), from.replace(/\.(js|tsx?)$/, '.d.ts')));
+    }
+  }
+  for (const file of all) {
+    if (/\.(js|d\.ts)$/.test(file) && !reached.has(file)) fs.rmSync(path.join(dist, file));
+  }
+}
+
 try {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   const project = path.join(ROOT, 'tsconfig.client.json');
   run(process.execPath, [tsc, '-p', project, '--outDir', path.join(made, 'dist')], ROOT);
+  keepReached(path.join(made, 'dist'));
   const whole = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   const { name, version, license, type, engines, exports } = whole;
   const own = {

@@ -4,11 +4,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Answer } from './contract/answer.ts';
 import { Read } from './evidence/reading.ts';
-import { destinationOf, sentences } from './features/bridges/destination.ts';
-import type { Destination } from './features/bridges/other-side.ts';
+import { type Destination, findDestination, joinReasons } from './features/bridges/destination.ts';
+
 import { decodeReceipt } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
-import { walletBridges } from './features/bridges/wallet-bridges.contract.ts';
+import { walletBridges } from './features/bridges/wallet-bridges.route.ts';
 import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges/bridge-registry.ts';
 import { statusPages } from './sources/bridge-status/status-page.ts';
 import { nodeArrivals } from './sources/evm/arrivals-node.ts';
@@ -120,7 +120,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
   const told = ({ state, reasons, ...rest }: Destination) => ({
     ...rest,
     state: state instanceof Read ? state.value : state,
-    reason: sentences(reasons),
+    reason: joinReasons(reasons),
   });
 
   /** Sends what a pair sends, by these terms. */
@@ -135,7 +135,9 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     if (event === undefined || !(time instanceof Read)) throw new Error('nothing was sent');
     const what = { event, chain: 'ethereum', tx, at: time.value } as const;
     const where = async (over: Parameters<typeof arrivals>[0] = {}) =>
-      told(await destinationOf(portsFor(arrivals(over)), ofProtocol(pair.protocol), what, SIGNAL));
+      told(
+        await findDestination(portsFor(arrivals(over)), ofProtocol(pair.protocol), what, SIGNAL),
+      );
     return { tx, where, block: reading.value.block };
   }
 
@@ -278,7 +280,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     if (event === undefined) throw new Error('nothing was sent');
     const alone = portsFor(arrivals({ nodes: new Map() }));
     const what = { event, chain: 'ethereum', tx, at: now() } as const;
-    const said = told(await destinationOf(alone, ofProtocol('across'), what, SIGNAL));
+    const said = told(await findDestination(alone, ofProtocol('across'), what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', tx: null, state: null }));
     expect(said.reason).toContain('A node of base');
   });
@@ -295,7 +297,7 @@ describe.skipIf(NO_ANVIL !== null)(`two real chains ${NO_ANVIL ?? ''}`, () => {
     const [event] = decodeReceipt(reading.value, registryIndex(own)).events;
     if (event === undefined) throw new Error('nothing was sent');
     const what = { event, chain: 'ethereum', tx, at: now() } as const;
-    const said = told(await destinationOf(portsFor(arrivals()), own, what, SIGNAL));
+    const said = told(await findDestination(portsFor(arrivals()), own, what, SIGNAL));
     expect(said).toEqual(expect.objectContaining({ chain: 'base', state: 'messaging_only' }));
   });
 

@@ -4,15 +4,15 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, test, vi } from 'vitest';
 import { LINKS, webDocuments } from './compose/documents.ts';
-import { bridgeRegistryOf } from './compose/features/bridges.ts';
 import type { DatedSource } from './compose/freshness.ts';
 import { CONTRACTS } from './compose/list.ts';
+import { bridgeRegistryOf } from './features/bridges/feature.ts';
 import type { CommittedRecord } from './ports/launches/deployer-records.ts';
 import type { LaunchMonth } from './ports/launches/launch-months.ts';
 import type { Launch } from './ports/launches/launches.ts';
 import { receiptsFolder } from './sources/files/receipts-folder.ts';
 import { evm, named } from './testing/addresses.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, VIEWS } from './testing/browser.ts';
+import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { memoryDeployerRecords } from './testing/memory/deployer-records.ts';
 import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   });
 
   const paths = [
-    // These are looked at where somebody is signed in: src/members-walk.test.ts.
+    // These are looked at where somebody is signed in: src/members-walk.suite.ts.
     ...LINKS.map(({ path }) => path).filter((path) => !OF_MEMBERS.includes(path)),
     '/receipts/two-steps-from-a-listed-address',
     '/docs/api/wallet_score',
@@ -126,9 +126,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
     `/deployer/ethereum/${MAKER}`,
     `/deployer/solana/${named('solana', 'nobody')}`,
   ];
-  const views = paths.flatMap((path) => VIEWS.map((view) => ({ path, ...view })));
-
-  test.each(views)('$path, $colorScheme, $width wide', async (view) => {
-    await lookAt(browser, { base, ...view });
+  test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {
+    await lookAt(browser, { base, path });
   });
 });

@@ -14,7 +14,7 @@ type Exported = { readonly route: Contract; readonly file: string; readonly name
 
 async function exportedRoutes(): Promise<Exported[]> {
   const files = readdirSync(join(SRC, 'features'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.contract.ts'))
+    .filter((file) => /\.(contract|route)\.tsx?$/.test(file))
     .sort();
   const found: Exported[] = [];
   for (const file of files) {

@@ -4,11 +4,15 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { configurationPage, exampleFile } from './config/reference.ts';
-import { PrivateUrl, Secret } from './config/secret.ts';
-import { secretOf } from './config/secret-file.ts';
-import { SETTINGS } from './config/settings.ts';
-import { type Config, type Environment, parseConfig, withStartDefaults } from './config.ts';
+import { PrivateUrl, Secret } from './config/readers.ts';
+import { configurationPage, exampleFile, SETTINGS } from './config/settings.ts';
+import {
+  type Config,
+  type Environment,
+  parseConfig,
+  secretOf,
+  withStartDefaults,
+} from './config.ts';
 
 const CWD = '/srv/exhibit';
 const ROOT = new URL('../', import.meta.url);

@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from './access/gate.ts';
-import { mintKey, mintSecret } from './access/key.ts';
-import { deriveSecrets } from './access/secret.ts';
+import { deriveSecrets, mintKey, mintSecret } from './access/secret.ts';
+
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
@@ -16,9 +16,9 @@ import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { type SilencePorts, throughPorts } from './testing/silence-ports.ts';
 import { WORLDS } from './testing/worlds.ts';
+import type { Mounted } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
-import type { Mounted } from './transport/mounted.ts';
 
 const SECRETS = deriveSecrets('a root secret of the tests', null);
 const fresh = embeddedControl();

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { SETTINGS } from './config/settings.ts';
 import { parseConfig } from './config.ts';
-import { SERVICE_COMMANDS } from './operator/service-commands.ts';
+import { SERVICE_COMMANDS } from './operator/operate.ts';
 import { codeUnder } from './testing/tidy-source.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -12,10 +12,11 @@ import { migrate } from './stores/control/engine/migrate.ts';
 import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
-const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 3);
+const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 3, 25);
 const DEPLOYERS = 3 * KILLS;
 const LAUNCHES = 40;
 const CONTEXT = { simulated: false, nowMs: () => Date.now() };

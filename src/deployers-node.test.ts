@@ -17,8 +17,8 @@ import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools
 import { etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
-import { launchpadRegistry } from './sources/registry/launchpads-file.ts';
+import { providerGuard } from './sources/http/provider.ts';
+import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
@@ -135,7 +135,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       kinds: contractKinds({ at: chain, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at: chain, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),
-      launchpads: launchpadRegistry(await registryOf(launchpads), nowS),
+      launchpads: launchpadRegistry(await registryOf(launchpads)),
       launchPools: explorerLaunchPools({ at: chain, ...asked }, UNISWAP_V2),
       prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },
     };
@@ -233,8 +233,11 @@ const folder = mkdtempSync(join(tmpdir(), 'exhibit-launchpads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A file of the registry's layout. */
+/** A registry without any row says nothing of a chain: it is read as not loaded. */
+const NOBODYS_LAUNCHPAD = '0x00000000000000000000000000000000000000b1';
+
 async function registryOf(contracts: readonly string[]): Promise<string> {
-  const rows = contracts.map((one) => {
+  const rows = [NOBODYS_LAUNCHPAD, ...contracts].map((one) => {
     const address = parseEvmAddress(one);
     if (address === null) throw new Error(`${one} is no address`);
     return `Pad,ethereum,${checksumAddress(address)},Tests,https://example.org/,2026-11-22`;

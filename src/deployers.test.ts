@@ -12,8 +12,8 @@ import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools
 import { blockscoutChain, etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
-import { launchpadRegistry } from './sources/registry/launchpads-file.ts';
+import { providerGuard } from './sources/http/provider.ts';
+import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { worldChains } from './world/chain-data.ts';
 import { SANDBOX_DEPLOYERS, worldPoolsOf } from './world/deployers.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -60,7 +60,7 @@ function sources({ dialect, node }: Over = {}): WalkSources {
     kinds: contractKinds({ at, ...asked }, node === null ? null : rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...listing }),
-    launchpads: launchpadRegistry(LAUNCHPADS, now),
+    launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: { historical: () => Promise.reject(new Error('test: nobody asks for a price')) },
   };

@@ -11,10 +11,10 @@ import { Refusal } from './contract/refusals.ts';
 import { Read, Unread } from './evidence/reading.ts';
 import type { EntityPorts } from './features/entities/closure.ts';
 import { heldClusters } from './features/entities/held-clusters.ts';
-import { walletEntityData } from './features/entities/wallet-entity.contract.ts';
-import { entityAnswers } from './features/entities/wallet-entity.route.ts';
+import { entityAnswers, walletEntityData } from './features/entities/wallet-entity.route.ts';
+
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
-import { tenure } from './ports/indexing/transfer-store-tip.suite.ts';
+import { tenure } from './ports/indexing/transfer-store.suite.ts';
 import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';

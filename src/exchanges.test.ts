@@ -14,7 +14,7 @@ import { inferDeposits, type Movement, publishedRule } from './features/deposits
 import { walletCex } from './features/exchanges/wallet-cex.contract.ts';
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
-import { tenure } from './ports/indexing/transfer-store-tip.suite.ts';
+import { tenure } from './ports/indexing/transfer-store.suite.ts';
 import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';

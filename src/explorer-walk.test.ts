@@ -6,7 +6,7 @@ import { Read } from './evidence/reading.ts';
 import { proximity, WALK_LIMITS, type Walk } from './features/sanctions/walk.ts';
 import { explorerHistory } from './sources/explorer/history.ts';
 import { etherscanChain } from './sources/explorer/provider.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';

@@ -12,9 +12,10 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { APPENDER, DIST, eventsAfter } from './testing/flag-events.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { trialsOf } from './testing/trials.ts';
 
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
-const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 4);
+const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 4, 25);
 
 test(
   'a log whose appender is killed has every number once, and all that was said to be stored',

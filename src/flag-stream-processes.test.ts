@@ -12,7 +12,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { deriveSecrets } from './access/secret.ts';
 import { followStream } from './client/stream.ts';
-import { flagStream } from './features/flag-stream/flag-stream.contract.ts';
+import { flagStream } from './features/flag-stream/flag-stream.route.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
 import { APPENDER, DIST, flagEventsIn } from './testing/flag-events.ts';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';

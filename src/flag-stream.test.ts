@@ -2,12 +2,12 @@
 // and say so where it cannot?
 
 import { describe, expect, test } from 'vitest';
-import { flagStream } from './features/flag-stream/flag-stream.contract.ts';
-import { flagStreamHandler } from './features/flag-stream/flag-stream.route.ts';
+import { flagStream, flagStreamHandler } from './features/flag-stream/flag-stream.route.ts';
+
 import { inProcessBus } from './stores/bus/in-process.ts';
 import { embeddedControl, type TestStore } from './testing/control-store.ts';
 import { append, flagEventsIn, flagOf, retractionOf } from './testing/flag-events.ts';
-import type { MountedStream } from './transport/stream-opening.ts';
+import type { MountedStream } from './transport/stream.ts';
 import {
   type Body,
   numbers,

@@ -16,6 +16,7 @@ import { readItself } from './testing/anvil-reading.ts';
 import { deployed } from './testing/anvil-traffic.ts';
 import { compileContracts } from './testing/contracts.ts';
 import { heldTransfers } from './testing/held-transfers.ts';
+import { trialsOf } from './testing/trials.ts';
 
 const absent = anvilPath() === null;
 const title = absent ? 'a killed process (skipped: anvil is not installed)' : 'a killed process';
@@ -23,7 +24,7 @@ const DIST = new URL('../dist/', import.meta.url).href;
 const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 const ROUNDS = 8;
 /** Kills of one run; EXHIBIT_TEST_TRIALS=all tries over a hundred. */
-const KILLS = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 110 : 4;
+const KILLS = trialsOf('EXHIBIT_TEST_TRIALS', 4, 110);
 /** After how many steps of its own, and how many milliseconds into the next, each is killed. */
 const KILLED_AFTER = Array.from({ length: KILLS }, (_, i) => {
   return { steps: 1 + (i % 4), laterMs: (3 + i * 11) % 40 };

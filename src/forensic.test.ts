@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { Read } from './evidence/reading.ts';
 import { flaggedAddresses as flaggedTable } from './features/tables/flagged-rows.ts';
 import type { FlaggedAddresses } from './ports/flags/flagged-addresses.ts';
-import { mixerRegistryFile, mixerRows } from './sources/registry/mixers-file.ts';
+import { mixerRegistryFile, mixerRows } from './sources/registry/registry-files.ts';
 import { evm } from './testing/addresses.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';
 import { forensicPorts } from './testing/forensic-ports.ts';

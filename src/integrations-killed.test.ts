@@ -12,10 +12,11 @@ import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { DIST } from './testing/flag-events.ts';
 import { addIntegration, appendTo, dispatchOf, targetNamed } from './testing/integrations.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { trialsOf } from './testing/trials.ts';
 import { type StartedChats, startChats } from './world/chat-api.ts';
 
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
-const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 3);
+const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 3, 25);
 const CHATS = ['int_1', 'int_2', 'int_3'];
 /** Enough for some to wait at each kill. */
 const EACH = 15 + KILLS * 8;

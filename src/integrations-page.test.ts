@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
-import { integrations } from './compose/features/integrations.ts';
+import { integrations } from './features/integrations/feature.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import { appendTo, dispatchOf } from './testing/integrations.ts';
 import { MINE, START, serveMembers, THEIRS } from './testing/member-service.ts';

@@ -1,8 +1,8 @@
 // Does what an earlier secret sealed come under the one in force, and stay where it cannot?
 
 import { expect, test, vi } from 'vitest';
-import { seal, unseal } from './access/sealed.ts';
-import { deriveSecrets } from './access/secret.ts';
+import { deriveSecrets, seal, unseal } from './access/secret.ts';
+
 import { sealAnew } from './features/integrations/seal-anew.ts';
 import type { Sealed } from './ports/chat/integrations.ts';
 import { embeddedControl } from './testing/control-store.ts';

@@ -12,9 +12,9 @@ import { explorerLaunchPools } from './sources/explorer/launch-pools.ts';
 import { etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
-import { launchpadRegistry } from './sources/registry/launchpads-file.ts';
+import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import { type AnvilExplorer, startAnvilExplorer } from './testing/anvil-explorer.ts';
 import { type Contracts, compileContracts, encoded } from './testing/contracts.ts';
@@ -170,7 +170,7 @@ describe.skipIf(absent)(title, { timeout: 120_000 }, () => {
       kinds: contractKinds({ at, ...asked }, rpc),
       transfers: explorerTokenTransfers({ at, ...asked }),
       venue: dexscreenerVenue({ url: venue.url, guard, chain: 'ethereum', ...asked }),
-      launchpads: launchpadRegistry(LAUNCHPADS, nowS),
+      launchpads: launchpadRegistry(LAUNCHPADS),
       launchPools: explorerLaunchPools({ at, ...asked }, { factory: exchange, coins }),
       prices: defillamaPrices({ url: prices.url, guard, ...asked }),
     };

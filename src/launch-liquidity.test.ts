@@ -13,9 +13,9 @@ import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools
 import { blockscoutChain, etherscanChain } from './sources/explorer/provider.ts';
 import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
-import { launchpadRegistry } from './sources/registry/launchpads-file.ts';
+import { launchpadRegistry } from './sources/registry/registry-files.ts';
 import { tablePrices } from './stores/history/table-prices.ts';
 import { worldChains } from './world/chain-data.ts';
 import { worldPoolsOf } from './world/deployers.ts';
@@ -96,7 +96,7 @@ async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
     kinds: contractKinds({ at, ...asked }, rpc),
     transfers: explorerTokenTransfers({ at, ...asked }),
     venue: dexscreenerVenue({ url: venue.url, guard: guard(), chain: 'ethereum', ...asked }),
-    launchpads: launchpadRegistry(LAUNCHPADS, now),
+    launchpads: launchpadRegistry(LAUNCHPADS),
     launchPools: explorerLaunchPools({ at, ...asked }, UNISWAP_V2),
     prices: over.prices ?? told(),
   };
@@ -106,7 +106,7 @@ async function walked(over: Over = {}): Promise<readonly ObservedLaunch[]> {
   return outcome.walk.launches;
 }
 
-async function launchedWith(over: Over = {}): Promise<ObservedLaunch['launched_with']> {
+async function launchedWith(over: Over = {}): Promise<ObservedLaunch['launched_with'] | undefined> {
   return (await walked(over)).find(({ address }) => address === TOKEN)?.launched_with;
 }
 
@@ -114,7 +114,7 @@ describe('what a launch was launched with', () => {
   test.each([undefined, 'blockscout'] as const)('is kept with its source: %s', async (dialect) => {
     const over = dialect === undefined ? {} : { dialect };
     expect(await launchedWith(over)).toMatchObject(KNOWN);
-    const states = (await walked(over)).map((one) => one.launched_with?.state);
+    const states = (await walked(over)).map((one) => one.launched_with.state);
     expect(states).toEqual(['known', 'known', 'known', 'known', 'known', 'known']);
   });
 

@@ -13,10 +13,11 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { launchCollectionTable } from './stores/control/launch-collection.ts';
 import { LIVE, MIGRATIONS } from './testing/control-store.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
+import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
-const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 3);
+const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 3, 25);
 const LAUNCHES = 40 * KILLS;
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const DAY_S = 86_400;

@@ -8,7 +8,7 @@ import { LAUNCH_WINDOW_S, launchCorpus } from './features/tables/launches.ts';
 import { launchOf } from './ports/launches/launches.suite.ts';
 import { imported, valueIn } from './ports/tables/imported-table.suite.ts';
 import { dexscreenerListings } from './sources/dexscreener/listings.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { solanaLaunchFeed } from './sources/solana/launch-feed.ts';
 import { WATCHED_ACCOUNTS } from './sources/solana/launch-layouts.ts';
 import { launchCollectionTable } from './stores/control/launch-collection.ts';

@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
-import { rugs } from './compose/features/rugs.ts';
-import type { Message } from './contract/message.ts';
-import type { StreamHandler } from './contract/stream.ts';
-import { flagStream } from './features/flag-stream/flag-stream.contract.ts';
+import type { Message, StreamHandler } from './contract/stream.ts';
+
+import { flagStream } from './features/flag-stream/flag-stream.route.ts';
+import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { memoryLaunchMonths } from './testing/memory/launch-months.ts';
@@ -16,9 +16,8 @@ import { memoryRugFlags } from './testing/memory/rug-flags.ts';
 import { rugFlagOf, SCORED } from './testing/rug-worlds.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
-import { STREAM_LIMITS } from './transport/stream-limits.ts';
-import type { MountedStream } from './transport/stream-opening.ts';
-import { createSlots } from './transport/stream-slots.ts';
+import { createSlots, type MountedStream } from './transport/stream.ts';
+import { STREAM_LIMITS } from './transport/stream-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>

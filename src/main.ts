@@ -3,12 +3,17 @@
 
 import { EXIT, type ExitStatus, type Io, readArgs, UsageError } from './command/command.ts';
 import { wantsColour } from './command/output.ts';
-import { nearest } from './config/problems.ts';
+import { nearest } from './config/settings.ts';
 import { type Config, type Configured, readConfig, readTerminal } from './config.ts';
-import { findCommand, runCommand } from './operator/dispatch.ts';
-import { commandHelp, overallHelp } from './operator/help.ts';
-import { operate } from './operator/operate.ts';
-import { SERVICE_COMMANDS, type ServiceCommand } from './operator/service-commands.ts';
+import {
+  commandHelp,
+  findCommand,
+  operate,
+  overallHelp,
+  runCommand,
+  SERVICE_COMMANDS,
+  type ServiceCommand,
+} from './operator/operate.ts';
 
 /** From the first signal to the end, whatever still runs. */
 const STOP_MAX_MS = 9_500;

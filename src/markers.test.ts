@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SETTINGS } from './config/settings.ts';
+import { createControlIn } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { startPublisher } from './world/publisher.ts';
 
@@ -62,6 +63,7 @@ test('markers in every URL and secret are in no answer, page, metric, log line o
   const publisher = await startPublisher({ now: () => Math.floor(Date.now() / 1000) });
   const port = Number(new URL(publisher.origin).port);
   const env = marked(port);
+  await createControlIn(directory);
   const service = exhibit(['up'], env);
   await untilSaid(service, 'Pages to open');
   await untilSaid(service, 'sanctions list:');

@@ -1,8 +1,14 @@
 // What may a browser do with a membership? Over a socket, on a real store.
 
 import { describe, expect, test } from 'vitest';
-import { SESSION_GRACE_S, SESSION_RENEWED_EACH_S } from './access/session.ts';
-import { LINK_LIFETIME_S, TRIES_MAX, TRIES_WINDOW_S } from './access/sign-in.ts';
+import {
+  LINK_LIFETIME_S,
+  SESSION_GRACE_S,
+  SESSION_RENEWED_EACH_S,
+  TRIES_MAX,
+  TRIES_WINDOW_S,
+} from './access/session.ts';
+
 import { embeddedControl } from './testing/control-store.ts';
 import {
   bought,

@@ -17,7 +17,7 @@ import {
   PROVENANCE,
   TOKEN,
   transferFact,
-} from './ports/indexing/transfer-store-facts.suite.ts';
+} from './ports/indexing/transfer-store.suite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';

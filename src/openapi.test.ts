@@ -4,21 +4,21 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { createGate } from './access/gate.ts';
-import { mintKey } from './access/key.ts';
-import { deriveSecrets } from './access/secret.ts';
+import { deriveSecrets, mintKey } from './access/secret.ts';
+
 import { CONTRACTS, EVIDENCE_ROUTES, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
-import { answerPointer } from './contract/json-schema.ts';
-import { type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+import { answerPointer, type OpenapiDocument, openapiDocument } from './contract/openapi.ts';
+
 import type { AccessRule, Method } from './contract/route.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import type { World } from './testing/planted-worlds.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { asksOf } from './testing/silence-asks.ts';
 import { WORLDS } from './testing/worlds.ts';
+import type { Mounted } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
-import type { Mounted } from './transport/mounted.ts';
 
 const DOCUMENT: OpenapiDocument = openapiDocument(CONTRACTS, {
   title: 'Exhibit',

@@ -2,9 +2,9 @@
 // Asked over a socket, with the platform's stand-in and a store that is not made up.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { webhookKey } from './access/webhook.ts';
-import { paymentWebhook } from './features/access/payment-webhook.contract.ts';
-import { paymentWebhookHandler } from './features/access/payment-webhook.route.ts';
+import { webhookKey } from './access/payment.ts';
+import { paymentWebhook, paymentWebhookHandler } from './features/access/payment-webhook.route.ts';
+
 import type { PlanOf } from './ports/access/payment-store.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import {
@@ -12,9 +12,9 @@ import {
   membershipEvent,
   type ToldMembership,
 } from './testing/payment-platform.ts';
+import type { AnyHandler } from './transport/answer.ts';
 import { createHttp } from './transport/http.ts';
 import { createMeters } from './transport/metrics.ts';
-import type { AnyHandler } from './transport/mounted.ts';
 
 const NOW = 1_790_000_000;
 const SECRET = 'ws_a1b2c3d4e5f6a7b8';

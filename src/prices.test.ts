@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Answer } from './contract/answer.ts';
-import { type Caller, NOBODY } from './contract/caller.ts';
-import type { Asked } from './contract/route.ts';
+import { type Asked, type Caller, NOBODY } from './contract/route.ts';
+
 import { unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { walletBridgesHandler } from './features/bridges/wallet-bridges.route.ts';
@@ -22,8 +22,8 @@ import {
   NONE,
   PROVENANCE,
   transferFact,
-} from './ports/indexing/transfer-store-facts.suite.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+} from './ports/indexing/transfer-store.suite.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
 import { valuedHistory, worthsBy } from './sources/prices/priced-history.ts';
 import { coveredHistory } from './stores/history/covered.ts';

@@ -10,13 +10,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { map, Read, read, seen } from './evidence/reading.ts';
-import { ringFilling } from './features/indexing/ring-fill.job.ts';
+import { ringFilling } from './features/indexing/ring.job.ts';
 import { stopsOf } from './features/sanctions/walk-path.ts';
+import type { RingLack } from './ports/history/counterparty-ring.ts';
 import type { Leases } from './ports/indexing/leases.ts';
-import type { RingLack } from './ports/indexing/ring-filling.ts';
 import { explorerLists } from './sources/explorer/list-slices.ts';
 import { etherscanChain } from './sources/explorer/provider.ts';
-import { providerGuard } from './sources/http/provider-guard.ts';
+import { providerGuard } from './sources/http/provider.ts';
 import { ringGaps } from './stores/history/covered-ring.ts';
 import { keptLists } from './stores/history/kept-lists.ts';
 import { ringLack } from './stores/history/ring-lack.ts';
@@ -30,6 +30,7 @@ import { evm } from './testing/addresses.ts';
 import { STILL_NOW, TIP_MAX_AGE_S } from './testing/clock.ts';
 import { memoryTransfer } from './testing/memory/transfers.ts';
 import { held, imported, type RingWorld, ringWarehouse, ringWorld } from './testing/ring-world.ts';
+import { trialsOf } from './testing/trials.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type ExplorerFault, type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
@@ -278,8 +279,8 @@ const { keptLists } = await load('stores/history/kept-lists.js');
 const { ringLack } = await load('stores/history/ring-lack.js');
 const { explorerLists } = await load('sources/explorer/list-slices.js');
 const { etherscanChain } = await load('sources/explorer/provider.js');
-const { providerGuard } = await load('sources/http/provider-guard.js');
-const { ringFilling } = await load('features/indexing/ring-fill.job.js');
+const { providerGuard } = await load('sources/http/provider.js');
+const { ringFilling } = await load('features/indexing/ring.job.js');
 const clock = () => Number(now);
 const warehouse = await embeddedWarehouse(directory);
 await migrateWarehouse(warehouse, migrations, { simulated: false, layout: 'single' });
@@ -315,7 +316,7 @@ await warehouse.close();
 const DIST = new URL('../dist/', import.meta.url).href;
 const MIGRATIONS = fileURLToPath(new URL('../migrations/warehouse', import.meta.url));
 /** Kills of one run; EXHIBIT_TEST_TRIALS=all tries many more. */
-const KILLS = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 40 : 3;
+const KILLS = trialsOf('EXHIBIT_TEST_TRIALS', 3, 40);
 const ACTIONS: { readonly [kind: string]: string } = {
   native: 'txlist',
   token: 'tokentx',

@@ -27,9 +27,10 @@ import {
   ringWorld,
   tipBlock,
 } from './testing/ring-world.ts';
+import { trialsOf } from './testing/trials.ts';
 
 /** Random worlds; more where a longer trial is wanted. */
-const GRAPHS = Number(process.env['EXHIBIT_TEST_GRAPHS'] ?? 200);
+const GRAPHS = trialsOf('EXHIBIT_TEST_GRAPHS', 200, 2_000);
 const TIMEOUT_MS = GRAPHS * 6_000;
 const SEED = 20_261_130;
 const TRANSACTIONS = 16;

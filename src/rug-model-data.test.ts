@@ -6,10 +6,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { modelTrain } from './features/rug-model/train.command.ts';
+import { modelTrain } from './features/rug-model/model.command.ts';
 import type { ModelCard } from './ports/flags/rug-model.ts';
 import { localTableFiles } from './sources/files/files.ts';
-import { localModelFiles } from './sources/files/model-artefact.ts';
+import { readModelFile } from './sources/files/model-artefact.ts';
 import { evmLaunchLayout } from './testing/evm-launch-layout.ts';
 import { EVM_LAUNCHES } from './testing/evm-launches.ts';
 import { ran } from './testing/recording-io.ts';
@@ -24,7 +24,7 @@ describe.skipIf(absent)(title, () => {
     cwd = await mkdtemp(join(tmpdir(), 'exhibit-test-model-'));
     await writeFile(join(cwd, 'launches.csv'), await evmLaunchLayout());
     const services = {
-      training: { files: localTableFiles(() => 1), codeVersion: '0.0.0' },
+      training: { files: localTableFiles(), codeVersion: '0.0.0' },
     };
     const { status, errors } = await ran(
       'model train --data launches.csv --json',
@@ -33,7 +33,7 @@ describe.skipIf(absent)(title, () => {
       { cwd },
     );
     expect({ status, errors }).toEqual({ status: 0, errors: [] });
-    const read = await localModelFiles(() => 1)(join(cwd, 'rug-model.json'));
+    const read = await readModelFile(join(cwd, 'rug-model.json'));
     if (!read.checked) throw new Error(read.why.reason);
     card = read.value.model.card;
   }, 120_000);

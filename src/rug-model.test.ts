@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { rugModel } from './compose/features/rug-model.ts';
 import { Refusal } from './contract/refusals.ts';
-import { healthHandler } from './features/health/health.route.ts';
+import { healthHandler } from './features/health/health.route.tsx';
+import { rugModel } from './features/rug-model/feature.ts';
 import type { TrainingRow } from './features/rug-model/layout.ts';
-import { modelTrain } from './features/rug-model/train.command.ts';
-import { flagLevel } from './features/rugs/flag-level.ts';
+import { modelTrain } from './features/rug-model/model.command.ts';
+import { flagLevel } from './features/rugs/scoring.ts';
 import { RUG_FEATURES } from './ports/flags/rug-features.ts';
 import { localTableFiles } from './sources/files/files.ts';
-import { artefactIn, localModelFiles } from './sources/files/model-artefact.ts';
+import { artefactIn, readModelFile } from './sources/files/model-artefact.ts';
 import { rugModelTable } from './stores/control/rug-models.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { embeddedControl } from './testing/control-store.ts';
@@ -38,7 +38,7 @@ function csvOf(rows: readonly TrainingRow[]): string {
 
 const fresh = embeddedControl();
 const ROWS = madeUpLaunches(600, 3);
-const training = { files: localTableFiles(() => STILL_NOW), codeVersion: '0.0.0' };
+const training = { files: localTableFiles(), codeVersion: '0.0.0' };
 let cwd = '';
 let model: Parameters<(typeof rugModel)['commands'][2]['run']>[2]['model'];
 
@@ -58,7 +58,7 @@ beforeEach(() => {
   const context = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
   model = {
     published: rugModelTable(fresh(), context),
-    readFile: localModelFiles(() => STILL_NOW),
+    readFile: readModelFile,
     trainingFiles: training.files,
     simulated: false,
   };

@@ -16,10 +16,11 @@ import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { eventsAfter } from './testing/flag-events.ts';
 import { freshPgliteDirectory } from './testing/postgres.ts';
 import { SMALL_MODEL } from './testing/rug-models.ts';
+import { trialsOf } from './testing/trials.ts';
 
 const DIST = new URL('../dist/', import.meta.url).href;
 /** How often it is killed: the suite has a little time for it, a trial of its own has more. */
-const KILLS = Number(process.env['EXHIBIT_TEST_KILLS'] ?? 2);
+const KILLS = trialsOf('EXHIBIT_TEST_KILLS', 2, 25);
 const WALLETS = 20 * KILLS;
 const NEW_EACH = 3;
 const DAY_S = 86_400;

@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_S, HOUR_S } from './chain/time.ts';
 import { Part, Unread } from './evidence/reading.ts';
 import { isListRefusal, type PublicationReader } from './ports/sanctions/publisher.ts';
-import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import { issueOf, type ListReader, listDeployment } from './testing/list-deployment.ts';
+import { readList } from './testing/list-reader.ts';
 import { SANDBOX_PARTY } from './world/listed-parties.ts';
 import { type StartedPublisher, startPublisher } from './world/publisher.ts';
 
@@ -154,7 +154,7 @@ describe('a newer list that was refused', () => {
     let reads = 0;
     const read: PublicationReader = (...call) => {
       reads += 1;
-      return sdnReader()(...call);
+      return readList(...call);
     };
     await refresh({ read, version: 1 });
     publisher.publish(issueOf('2026-11-21'));
@@ -317,12 +317,12 @@ describe('the store’s clock', () => {
 
 describe('a reader that was upgraded in place', () => {
   const older: PublicationReader = async (...call) => {
-    const list = await sdnReader()(...call);
+    const list = await readList(...call);
     if (isListRefusal(list)) return list;
     const addresses = list.addresses.filter(({ address }) => address !== FIRST);
     return { ...list, addresses, distinct_addresses: list.distinct_addresses - 1 };
   };
-  const newer: ListReader = { read: sdnReader(), version: 2 };
+  const newer: ListReader = { read: readList, version: 2 };
 
   test('reads the list in force again from its kept file, though the file is the same', async () => {
     publisher.publish(issueOf('2026-11-20', FIRST));
@@ -351,7 +351,7 @@ describe('a reader that was upgraded in place', () => {
   test('and refuses it: nothing is lost, it is told, and a miss is none after a day', async () => {
     publisher.publish(issueOf('2026-11-20', FIRST));
     const { refresh, listed, look } = await deployment([publisher]);
-    await refresh({ read: sdnReader(), version: 1 });
+    await refresh({ read: readList, version: 1 });
     const read: PublicationReader = async () => ({
       refused: true,
       code: 'dangling_reference',
@@ -366,7 +366,7 @@ describe('a reader that was upgraded in place', () => {
     expect(await listed(FIRST)).toBe(true);
     const miss = await look(ABSENT);
     expect(miss instanceof Part && miss.why.code).toBe('list_superseded');
-    await refresh({ read: sdnReader(), version: 3 });
+    await refresh({ read: readList, version: 3 });
     expect(await listed(ABSENT)).toBe(false);
   });
 });

@@ -1,37 +1,31 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checksumAddress, matchKey, parseAddress } from './chain/address.ts';
 import { collect } from './evidence/measure.ts';
 import { decided, Part, Read } from './evidence/reading.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
 import { said } from './ports/sanctions/publication-store.suite.ts';
-import { isListRefusal } from './ports/sanctions/publisher.ts';
+import { isListRefusal, type PublishedList } from './ports/sanctions/publisher.ts';
 import type { ListEntry, SanctionsList } from './ports/sanctions/sanctions-list.ts';
 import { READER_VERSION } from './sources/ofac/publication.ts';
 import { sdnReader } from './sources/ofac/sdn-files.ts';
-import type { Database } from './stores/control/engine/database.ts';
-import { migrate } from './stores/control/engine/migrate.ts';
-import { openPglite } from './stores/control/engine/pglite.ts';
 import { publicationStore } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
-import { clockAt } from './testing/control-store.ts';
-import { freshPgliteDirectory } from './testing/postgres.ts';
-import { SHARED_DATA } from './testing/shared-data.ts';
+import { embeddedControl } from './testing/control-store.ts';
+import { HAS_ISSUES, OFAC, readIssue } from './testing/real-lists.ts';
 import { WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { sdnAdvancedXml } from './world/sdn-publication.ts';
 
 // The real issue of 2025-03-04 and its addresses as others extracted them.
-const ISSUE = join(SHARED_DATA, 'ofac/2025-03-04/SDN_ADVANCED.ZIP');
-const REFERENCE = join(SHARED_DATA, 'ofac/2025-03-04/reference_addresses.csv');
+const REFERENCE = join(OFAC, '2025-03-04/reference_addresses.csv');
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const CHECKED_AT = Date.UTC(2025, 2, 4) / 1_000;
 const WEEK_S = 7 * 86_400;
-const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
-const MIGRATIONS = join(import.meta.dirname, '../migrations/control');
+const fresh = embeddedControl();
 
 const reference = z.array(
   z.object({
@@ -47,8 +41,9 @@ type Row = z.infer<typeof reference>[number];
 type Issue = {
   readonly what: string;
   readonly absent: boolean;
-  /** The issue as a file (one of our own is written to the folder), and what stands on it. */
-  readonly issueIn: (folder: string) => { readonly file: string; readonly rows: readonly Row[] };
+  /** The issue as it is read from its file, and what stands on it. */
+  readonly read: () => Promise<PublishedList>;
+  readonly rows: () => readonly Row[];
   readonly published: string;
   readonly held: number;
   readonly distinct: number;
@@ -69,11 +64,14 @@ const madeUpRows = publication.parties.flatMap(({ uid, name, programs, addresses
 const MADE_UP: Issue = {
   what: 'a list of our own making',
   absent: false,
-  issueIn: (folder) => {
-    const file = join(folder, 'sdn-advanced.xml');
+  read: async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'exhibit-list-')), 'sdn-advanced.xml');
     writeFileSync(file, sdnAdvancedXml(publication));
-    return { file, rows: madeUpRows };
+    const list = await sdnReader()(file, new AbortController().signal);
+    if (isListRefusal(list)) throw new Error(list.reason);
+    return list;
   },
+  rows: () => madeUpRows,
   published: publication.published,
   held: madeUpRows.length,
   distinct: new Set(madeUpRows.map(({ address }) => matchKey(address))).size,
@@ -82,11 +80,9 @@ const MADE_UP: Issue = {
 
 const REAL: Issue = {
   what: 'the real list of 2025-03-04 (or skipped: no shared data)',
-  absent: !existsSync(ISSUE),
-  issueIn: () => ({
-    file: ISSUE,
-    rows: reference.parse(parse(readFileSync(REFERENCE), { columns: true })),
-  }),
+  absent: !HAS_ISSUES,
+  read: () => readIssue('2025-03-04'),
+  rows: () => reference.parse(parse(readFileSync(REFERENCE), { columns: true })),
   published: '2025-03-04',
   held: 717,
   distinct: 701,
@@ -95,21 +91,15 @@ const REAL: Issue = {
 
 describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, issue) => {
   const { absent, published, held, distinct, base58Min } = issue;
-  let directory: string;
-  let database: Database;
+  const database = fresh();
   let list: SanctionsList;
   let rows: readonly Row[];
 
   beforeAll(async () => {
     if (absent) return;
-    directory = await freshPgliteDirectory();
-    database = await openPglite(directory);
-    await migrate(database, MIGRATIONS, LIVE);
-    await database.transaction((session) => session.script(clockAt(NOW)));
-    const { file, rows: listed } = issue.issueIn(dirname(directory));
-    rows = listed;
-    const read = await sdnReader()(file, new AbortController().signal);
-    if (isListRefusal(read)) throw new Error(read.reason);
+    await database.setClock(NOW);
+    const read = await issue.read();
+    rows = issue.rows();
     const gate = publicationGate(500);
     expect([gate.absolute(read), gate.relative(read, null, NOW)]).toEqual([null, null]);
     const store = publicationStore(database, () => NOW);
@@ -126,11 +116,6 @@ describe.each([MADE_UP, REAL].map((one) => [one.what, one] as const))('%s', (_, 
     );
     list = await loaded(null);
   }, 120_000);
-  afterAll(async () => {
-    if (absent) return;
-    await database.close();
-    await rm(dirname(directory), { recursive: true });
-  });
 
   async function loaded(maxAgeS: number | null): Promise<SanctionsList> {
     const snapshot = sanctionsSnapshot({

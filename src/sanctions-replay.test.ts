@@ -1,38 +1,25 @@
 // Nine months of the real list, issue by issue: the change log says what the command says of the
 // same two publications, and each past day is answered from the list that was the newest then.
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DAY_S, formatIsoDate, startOfDay } from './chain/time.ts';
 import type { Io } from './command/command.ts';
 import { Read } from './evidence/reading.ts';
-import { sanctionsDiff } from './features/sanctions/publications.command.ts';
-import type { SanctionsServices } from './features/sanctions/sanctions.command.ts';
+import { type SanctionsServices, sanctionsDiff } from './features/sanctions/sanctions.command.ts';
+
 import type { PublicationStore } from './ports/sanctions/publication-store.ts';
-import { isListRefusal, type PublishedList } from './ports/sanctions/publisher.ts';
+import type { PublishedList } from './ports/sanctions/publisher.ts';
 import type { SanctionsList } from './ports/sanctions/sanctions-list.ts';
-import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { diffPublications } from './stores/control/publication-diff.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { acceptedIn, checkedIn } from './testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from './testing/control-store.ts';
-import { SHARED_DATA } from './testing/shared-data.ts';
+import { HAS_ISSUES, readIssue } from './testing/real-lists.ts';
 
-const ISSUES = ['2024-05-29', '2025-03-04'].map((day) =>
-  join(SHARED_DATA, 'ofac', day, 'SDN_ADVANCED.ZIP'),
-);
-const ABSENT = !ISSUES.every((path) => existsSync(path));
 /** Noon in Washington, on whichever side of the change of clocks. */
 const NOON_S = 17 * 3_600;
 const NEVER = new AbortController().signal;
-
-async function issueOf(path: string): Promise<PublishedList> {
-  const list = await sdnReader()(path, NEVER);
-  if (isListRefusal(list)) throw new Error(list.reason);
-  return list;
-}
 
 /** The issues between two: one for each day on which the later one says that a party was listed. */
 function between(earlier: PublishedList, later: PublishedList): PublishedList[] {
@@ -101,117 +88,124 @@ async function listOn(store: PublicationStore): Promise<SanctionsList> {
   return snapshot.list;
 }
 
-describe.skipIf(ABSENT)('the real list (or skipped: no shared data)', { timeout: 120_000 }, () => {
-  const fresh = embeddedControl();
-  const database = fresh();
-  const store = publicationsIn(database);
-  let issues: readonly PublishedList[] = [];
-  let list: SanctionsList;
+describe.skipIf(!HAS_ISSUES)(
+  'the real list (or skipped: no shared data)',
+  { timeout: 120_000 },
+  () => {
+    const fresh = embeddedControl();
+    const database = fresh();
+    const store = publicationsIn(database);
+    let issues: readonly PublishedList[] = [];
+    let list: SanctionsList;
 
-  beforeAll(async () => {
-    const [earlier, later] = await Promise.all(ISSUES.map(issueOf));
-    if (earlier === undefined || later === undefined) throw new Error('an issue is missing');
-    issues = [earlier, ...between(earlier, later), later];
-    for (const [n, issue] of issues.entries()) {
-      const from = startOfDay(issue.published) + NOON_S;
-      const next = issues[n + 1];
-      expect(await acceptedIn(store, issue, from)).toBe('written');
-      // It is asked for again until noon of the day on which the next one comes out.
-      const until = next === undefined ? from + 9 * DAY_S : startOfDay(next.published) + NOON_S;
-      await checkedIn(store, until);
-    }
-    list = await listOn(store);
-  }, 120_000);
+    beforeAll(async () => {
+      const earlier = await readIssue('2024-05-29');
+      const later = await readIssue('2025-03-04');
+      issues = [earlier, ...between(earlier, later), later];
+      for (const [n, issue] of issues.entries()) {
+        const from = startOfDay(issue.published) + NOON_S;
+        const next = issues[n + 1];
+        expect(await acceptedIn(store, issue, from)).toBe('written');
+        // It is asked for again until noon of the day on which the next one comes out.
+        const until = next === undefined ? from + 9 * DAY_S : startOfDay(next.published) + NOON_S;
+        await checkedIn(store, until);
+      }
+      list = await listOn(store);
+    }, 120_000);
 
-  test('the change log of each issue is what the command says of the two', async () => {
-    expect(issues.length).toBeGreaterThan(5);
-    const log = await listChangesIn(database).newest({
-      from: null,
-      until: null,
-      beforeId: null,
-      matchKey: null,
-      limit: 500,
+    test('the change log of each issue is what the command says of the two', async () => {
+      expect(issues.length).toBeGreaterThan(5);
+      const log = await listChangesIn(database).newest({
+        from: null,
+        until: null,
+        beforeId: null,
+        matchKey: null,
+        limit: 500,
+      });
+      if (!(log instanceof Read)) throw new Error(log.why.reason);
+      expect(log.value.filter(({ change }) => change === 'added')).toHaveLength(65);
+      for (const [n, issue] of issues.entries()) {
+        const before = issues[n - 1];
+        const logged = log.value.filter(({ to }) => to.sha256 === issue.sha256);
+        const changes = logged.map((one) => row(one.change, one.listing, one.before));
+        if (before === undefined) {
+          expect(changes).toEqual([]);
+          continue;
+        }
+        const shown = await diffShown(before.published, issue.published);
+        expect(changes.sort()).toEqual(rowsOf(shown));
+        expect(new Set(logged.map(({ from }) => from.sha256))).toEqual(new Set([before.sha256]));
+      }
     });
-    if (!(log instanceof Read)) throw new Error(log.why.reason);
-    expect(log.value.filter(({ change }) => change === 'added')).toHaveLength(65);
-    for (const [n, issue] of issues.entries()) {
-      const before = issues[n - 1];
-      const logged = log.value.filter(({ to }) => to.sha256 === issue.sha256);
-      const changes = logged.map((one) => row(one.change, one.listing, one.before));
-      if (before === undefined) {
-        expect(changes).toEqual([]);
-        continue;
-      }
-      const shown = await diffShown(before.published, issue.published);
-      expect(changes.sort()).toEqual(rowsOf(shown));
-      expect(new Set(logged.map(({ from }) => from.sha256))).toEqual(new Set([before.sha256]));
-    }
-  });
 
-  /** What `exhibit sanctions diff A B --json` prints of two publications held. */
-  async function diffShown(a: string, b: string): Promise<DiffPrinted> {
-    const out: string[] = [];
-    const io: Io = {
-      out: (line) => void out.push(line),
-      err: (line) => {
-        throw new Error(line);
+    /** What `exhibit sanctions diff A B --json` prints of two publications held. */
+    async function diffShown(a: string, b: string): Promise<DiffPrinted> {
+      const out: string[] = [];
+      const io: Io = {
+        out: (line) => void out.push(line),
+        err: (line) => {
+          throw new Error(line);
+        },
+        json: true,
+        colour: false,
+        cwd: '/',
+        signal: NEVER,
+      };
+      const services = { sanctions: { store, diff: diffPublications } } as SanctionsServices;
+      expect(await sanctionsDiff.run([a, b], io, services)).toBe(0);
+      return diffPrinted.parse(JSON.parse(out.join('\n')));
+    }
+
+    async function listedOn(on: string, address: string): Promise<boolean> {
+      const reading = await list.lookUpOn(on, [address]);
+      if (!(reading instanceof Read)) throw new Error(`${on}: ${reading.why.reason}`);
+      return reading.value.found.size > 0;
+    }
+
+    test('an address is listed from the day of its issue on, and not the day before', async () => {
+      for (const [n, issue] of issues.entries()) {
+        const before = issues[n - 1];
+        if (before === undefined) continue;
+        const [added] = diffPublications(before, issue).added;
+        if (added === undefined) continue;
+        const eve = formatIsoDate(startOfDay(issue.published) - DAY_S);
+        const dayAfter = formatIsoDate(startOfDay(issue.published) + DAY_S);
+        expect([eve, await listedOn(eve, added.address)]).toEqual([eve, false]);
+        for (const on of [issue.published, dayAfter]) {
+          if (issues.some(({ published }) => published === dayAfter) && on === dayAfter) continue;
+          expect([on, await listedOn(on, added.address)]).toEqual([on, true]);
+        }
+      }
+    });
+
+    test('no day is answered from before the first issue, or from after the last check', async () => {
+      for (const on of ['2024-05-01', '2025-06-01']) {
+        expect(await list.lookUpOn(on, ['x'])).not.toBeInstanceOf(Read);
+      }
+    });
+
+    // The clocks there are four hours behind in May and five in March.
+    test.each([
+      [0, 4],
+      [-1, 5],
+    ])(
+      'a day is over when it is over in Washington: issue %i, %i hours behind',
+      async (n, hours) => {
+        const issue = issues.at(n);
+        if (issue === undefined) throw new Error('the issue is missing');
+        const midnight = startOfDay(issue.published) + DAY_S + hours * 3_600;
+        const [address] = issue.addresses.map((row) => row.address);
+        const alone = publicationsIn(fresh());
+        await acceptedIn(alone, issue, startOfDay(issue.published) + NOON_S);
+        for (const [at, answered] of [
+          [midnight - 60, false],
+          [midnight + 60, true],
+        ] as const) {
+          await checkedIn(alone, at);
+          const reading = await (await listOn(alone)).lookUpOn(issue.published, [String(address)]);
+          expect([at, reading instanceof Read]).toEqual([at, answered]);
+        }
       },
-      json: true,
-      colour: false,
-      cwd: '/',
-      signal: NEVER,
-    };
-    const services = { sanctions: { store, diff: diffPublications } } as SanctionsServices;
-    expect(await sanctionsDiff.run([a, b], io, services)).toBe(0);
-    return diffPrinted.parse(JSON.parse(out.join('\n')));
-  }
-
-  async function listedOn(on: string, address: string): Promise<boolean> {
-    const reading = await list.lookUpOn(on, [address]);
-    if (!(reading instanceof Read)) throw new Error(`${on}: ${reading.why.reason}`);
-    return reading.value.found.size > 0;
-  }
-
-  test('an address is listed from the day of its issue on, and not the day before', async () => {
-    for (const [n, issue] of issues.entries()) {
-      const before = issues[n - 1];
-      if (before === undefined) continue;
-      const [added] = diffPublications(before, issue).added;
-      if (added === undefined) continue;
-      const eve = formatIsoDate(startOfDay(issue.published) - DAY_S);
-      const dayAfter = formatIsoDate(startOfDay(issue.published) + DAY_S);
-      expect([eve, await listedOn(eve, added.address)]).toEqual([eve, false]);
-      for (const on of [issue.published, dayAfter]) {
-        if (issues.some(({ published }) => published === dayAfter) && on === dayAfter) continue;
-        expect([on, await listedOn(on, added.address)]).toEqual([on, true]);
-      }
-    }
-  });
-
-  test('no day is answered from before the first issue, or from after the last check', async () => {
-    for (const on of ['2024-05-01', '2025-06-01']) {
-      expect(await list.lookUpOn(on, ['x'])).not.toBeInstanceOf(Read);
-    }
-  });
-
-  // The clocks there are four hours behind in May and five in March.
-  test.each([
-    [0, 4],
-    [-1, 5],
-  ])('a day is over when it is over in Washington: issue %i, %i hours behind', async (n, hours) => {
-    const issue = issues.at(n);
-    if (issue === undefined) throw new Error('the issue is missing');
-    const midnight = startOfDay(issue.published) + DAY_S + hours * 3_600;
-    const [address] = issue.addresses.map((row) => row.address);
-    const alone = publicationsIn(fresh());
-    await acceptedIn(alone, issue, startOfDay(issue.published) + NOON_S);
-    for (const [at, answered] of [
-      [midnight - 60, false],
-      [midnight + 60, true],
-    ] as const) {
-      await checkedIn(alone, at);
-      const reading = await (await listOn(alone)).lookUpOn(issue.published, [String(address)]);
-      expect([at, reading instanceof Read]).toEqual([at, answered]);
-    }
-  });
-});
+    );
+  },
+);

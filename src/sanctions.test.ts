@@ -15,11 +15,11 @@ import type { Acceptance, Mirror } from './ports/sanctions/publisher.ts';
 import { fileMirror } from './sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from './sources/ofac/http.ts';
 import { READER_VERSION } from './sources/ofac/publication.ts';
-import { sdnReader } from './sources/ofac/sdn-files.ts';
 import { spoolIn } from './sources/ofac/spool.ts';
 import { diffPublications } from './stores/control/publication-diff.ts';
 import { type Snapshot, sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { embeddedControl, publicationsIn, type TestStore } from './testing/control-store.ts';
+import { readList } from './testing/list-reader.ts';
 import { SANDBOX_PARTY, WORLD_SEED, worldPublicationAt } from './world/listed-parties.ts';
 import { type PublisherFault, type StartedPublisher, startPublisher } from './world/publisher.ts';
 import { sdnXml, type WorldPublication } from './world/sdn-publication.ts';
@@ -65,7 +65,7 @@ function serviceOn(database: TestStore, urls: readonly URL[], maxAgeS: number | 
   const store = publicationsIn(database);
   const world = {
     publisher: { mirrors: urls.map(mirrorAt), kept: spoolIn(join(home, 'spool')).kept },
-    reader: sdnReader(),
+    reader: readList,
     readerVersion: READER_VERSION,
     gate: publicationGate(FLOOR),
     store,

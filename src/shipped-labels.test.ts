@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { shippedLabels } from './compose/features/tables.ts';
-import { NOBODY } from './contract/caller.ts';
 import { Refusal } from './contract/refusals.ts';
+import { NOBODY } from './contract/route.ts';
 import { Read, Unread } from './evidence/reading.ts';
 import { why } from './evidence/reasons.ts';
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen.route.ts';
+import { shippedLabels } from './features/tables/feature.ts';
 import { exchangeLabels } from './features/tables/labels.ts';
 import { validateShippedLabels } from './features/tables/shipped-labels.ts';
 import type { ExchangeLabels } from './ports/labels/exchange-labels.ts';
-import { labelsFile } from './sources/registry/labels-file.ts';
+import { labelsFile } from './sources/registry/registry-files.ts';
 import {
   IMPORTED_AT,
   importInto,

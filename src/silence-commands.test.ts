@@ -11,7 +11,7 @@ import { EXIT } from './command/command.ts';
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { parseConfig } from './config.ts';
 import { Answer } from './contract/answer.ts';
-import { NOBODY } from './contract/caller.ts';
+import { NOBODY } from './contract/route.ts';
 import { sanctionsCheck } from './features/sanctions/check.command.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { screenCommand } from './features/screening/screen.command.ts';

@@ -1,19 +1,22 @@
 // Is the house as its plan says: who may import whom, and what nobody may write?
-// The tables stand here; the rules are in src/testing/tidy-*.ts, each with a fixture that it
-// catches.
+// The tables stand in src/testing/house.ts; the rules are in src/testing/tidy-*.ts, each with a
+// fixture that it catches.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
-  type Arrows,
-  arrowViolations,
-  circles,
-  deadFiles,
-  featureOf,
-  type House,
-  isOf,
-} from './testing/tidy-arrows.ts';
+  ARROWS,
+  BEGINNINGS,
+  CHILD_ENTRIES,
+  DRIVERS,
+  EXCEPTIONS,
+  FEATURES_REST_ON,
+  FOR_TESTS,
+  HOUSE,
+  TESTS,
+} from './testing/house.ts';
+import { arrowViolations, circles, deadFiles, featureOf, isOf } from './testing/tidy-arrows.ts';
 import {
   ARROWS_ALLOWED,
   ARROWS_REFUSED,
@@ -21,230 +24,16 @@ import {
   RULE_FIXTURES,
   SHAPE_FIXTURES,
 } from './testing/tidy-fixtures.ts';
-import { type Exceptions, mintViolations, ruleViolations } from './testing/tidy-rules.ts';
+import { mintViolations, ruleViolations } from './testing/tidy-rules.ts';
 import { shapeViolations } from './testing/tidy-shape.ts';
 import { codeUnder, isTest, parsed, sourceAt, type Violation } from './testing/tidy-source.ts';
-
-const EVIDENCE = 'src/evidence/';
-const CHAIN = 'src/chain/';
-const CONTRACT = 'src/contract/';
-const PORTS = 'src/ports/';
-const ACCESS = 'src/access/';
-const SOURCES = 'src/sources/';
-const STORES = 'src/stores/';
-const FEATURES = 'src/features/';
-const COMMAND = 'src/command/';
-const DOSSIER = 'src/features/dossier/';
-const MCP = 'src/mcp/';
-const CLIENT = 'src/client/';
-const CONFIG = ['src/config.ts', 'src/config/'];
-const BELOW = [EVIDENCE, CHAIN];
-const CHAIN_ON = ['hash-wasm', '@noble/hashes', '@scure/base', 'ox'];
-
-/** Which features' engines a feature's files may import beside their own. No circle. */
-const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
-  access: [],
-  health: [],
-  tables: [],
-  history: [],
-  indexing: [],
-  integrations: [],
-  launches: ['tables'],
-  sanctions: ['history', 'tables'],
-  bridges: ['history', 'tables'],
-  deployers: ['tables'],
-  deposits: ['history', 'tables'],
-  screening: ['tables'],
-  entities: ['deposits', 'history', 'tables'],
-  exchanges: ['deposits', 'history', 'tables'],
-  dossier: [],
-  'flag-stream': [],
-  forensics: ['deployers', 'history', 'sanctions', 'tables'],
-  partner: [],
-  receipts: [],
-  records: [],
-  'rug-model': [],
-  rugs: ['rug-model'],
-  watchlist: ['history', 'sanctions', 'tables'],
-};
-
-const OF_OTHERS = { may: [CONTRACT, ...BELOW, 'src/features/*.contract.ts'], outside: ['zod'] };
-/** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
-const ARROWS: readonly Arrows[] = [
-  { of: EVIDENCE, may: [], outside: [], sealed: true },
-  { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
-  { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
-  { of: PORTS, may: BELOW, outside: [] },
-  // A scan, a record and a dossier hold the answers of other routes.
-  { of: 'src/features/partner/*.contract.ts', ...OF_OTHERS },
-  { of: 'src/features/records/*.contract.ts', ...OF_OTHERS },
-  { of: DOSSIER, may: [...OF_OTHERS.may, 'src/pages/'], outside: ['preact', 'zod'] },
-  { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
-  // Browsers and the payment platform are told from forgeries before they are answered.
-  { of: 'src/features/access/*.route.ts', may: [CONTRACT, PORTS, ACCESS, ...BELOW], outside: [] },
-  { of: 'src/features/*.route.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['types:zod'] },
-  { of: 'src/features/*.job.ts', may: [PORTS, ACCESS, ...BELOW], outside: [] },
-  {
-    // A command works on services, which it declares in the types of ports.
-    of: 'src/features/*.command.ts',
-    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG, 'src/client/stream.ts'],
-    outside: ['undici', 'zod'],
-  },
-  { of: 'src/features/*.page.tsx', may: ['src/pages/', CHAIN], outside: ['preact'] },
-  { of: FEATURES, may: [PORTS, ...BELOW], outside: [] },
-  {
-    // An explorer passes on the calls of a node.
-    of: 'src/sources/explorer/',
-    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/evm/'],
-    outside: ['zod'],
-  },
-  {
-    of: SOURCES,
-    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
-    outside: ['zod'],
-    apart: true,
-  },
-  {
-    of: STORES,
-    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
-    outside: ['zod'],
-    apart: true,
-  },
-  { of: ACCESS, may: [PORTS, CONTRACT, ...BELOW], outside: [] },
-  {
-    of: 'src/transport/',
-    may: [CONTRACT, ACCESS, EVIDENCE, `types:${PORTS}work/`],
-    outside: ['fastify', 'prom-client', 'ws', 'types:zod'],
-  },
-  {
-    // Tools over HTTP stand beside the routes; over stdio they are a command that asks a service.
-    of: MCP,
-    may: [CONTRACT, EVIDENCE, ACCESS, 'src/transport/', COMMAND, ...CONFIG],
-    outside: ['@modelcontextprotocol/node', '@modelcontextprotocol/server', 'zod'],
-  },
-  {
-    of: 'src/pages/',
-    may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', `types:${ACCESS}`],
-    outside: ['markdown-it', 'preact', 'preact-render-to-string'],
-  },
-  {
-    of: COMMAND,
-    may: [PORTS, ...BELOW, ...CONFIG],
-    outside: ['undici', 'zod'],
-  },
-  {
-    of: 'src/operator/',
-    may: [COMMAND, PORTS, EVIDENCE, ...CONFIG, 'src/sources/http/json-text.ts'],
-    outside: ['zod'],
-  },
-  { of: 'src/world/', may: [CHAIN], outside: [] },
-  { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
-  { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
-  { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
-  {
-    // What ships to a browser: of the declarations it takes the types.
-    of: CLIENT,
-    may: [`types:${CONTRACT}`, 'types:src/features/*.contract.ts'],
-    outside: ['types:zod'],
-    sealed: true,
-  },
-  { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
-  {
-    of: 'src/testing/',
-    may: [
-      ...[PORTS, ACCESS, CONTRACT, ...BELOW, SOURCES, STORES],
-      'src/world/',
-      FEATURES,
-      COMMAND,
-      'src/operator/',
-      'src/compose/',
-      'src/transport/',
-    ],
-    outside: [
-      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'types:playwright-core'],
-      ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
-    ],
-  },
-  // The tests of the house, which look at all of it.
-  { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
-  // A program to copy stands alone, beside what it would install.
-  { of: 'examples/', may: [], outside: ['exhibit'] },
-  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', 'ws', '@duckdb/node-api'] },
-];
-
-/** What any test may import beside what its own file may. */
-const TESTS: House['tests'] = {
-  may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
-  outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
-};
-
-/** One driver for each technology, and the only places that hold it. */
-const DRIVERS: House['drivers'] = {
-  '@electric-sql/pglite': ['src/stores/control/engine/'],
-  pg: ['src/stores/control/engine/', 'src/testing/postgres.ts'],
-  chdb: ['src/stores/warehouse/engine/', 'src/testing/warehouse-front.ts'],
-  '@clickhouse/client': ['src/stores/warehouse/engine/'],
-  saxes: ['src/sources/ofac/'],
-  yauzl: ['src/sources/ofac/'],
-  '@redis/client': ['src/stores/bus/'],
-  ws: ['src/transport/', 'src/testing/', 'bench/'],
-  undici: ['src/command/'],
-  'markdown-it': ['src/pages/markdown.ts'],
-  yaml: ['src/sources/files/', 'src/deploy.test.ts'],
-  'csv-parse': ['src/sources/files/'],
-  '@modelcontextprotocol/node': [MCP],
-  '@modelcontextprotocol/server': [MCP],
-};
-
-/** Where built-ins that do IO may be imported, beside tests. */
-const IO = [
-  ...[SOURCES, STORES, COMMAND, 'src/features/*.command.ts', 'src/transport/', 'src/operator/'],
-  MCP,
-  ...['src/compose/', 'src/world/', 'src/testing/', 'src/main.ts', 'bench/', 'examples/'],
-  ...CONFIG,
-];
-
-const HOUSE: House = {
-  arrows: ARROWS,
-  features: FEATURES_REST_ON,
-  tests: TESTS,
-  io: IO,
-  drivers: DRIVERS,
-};
-
-const EXCEPTIONS: Exceptions = {
-  doubleCasts: [CONTRACT],
-  evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
-  mints: [EVIDENCE, SOURCES, STORES, 'src/ports/accounts/readings.ts', 'src/testing/'],
-  liars: ['src/testing/'],
-  answerMakers: ['src/contract/route.ts', 'src/contract/reply.ts'],
-  environment: ['src/config.ts', 'src/testing/', 'examples/'],
-  browser: ['examples/', CLIENT],
-  noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],
-  // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
-  // `unreadable` a refused document of a fault;
-  // `reject` tells the caller who waits, `onBug` whoever keeps the process.
-  saysFailure: ['unread', 'faulty', 'unreadable', 'unreadFor', 'silent', 'reject', 'onBug'],
-  failureMessages: ['src/operator/owner-protocol.ts', 'src/stores/control/engine/pglite-worker.ts'],
-};
-
-/** Files that start a process of their own: nothing imports them, another file names them. */
-const CHILD_ENTRIES = [
-  'src/stores/control/engine/pglite-create.ts',
-  'src/stores/control/engine/pglite-worker.ts',
-  'src/stores/warehouse/engine/embedded-child.ts',
-  'src/sources/ofac/reading-child.ts',
-  'src/compose/follow-child.ts',
-];
-/** Where the product begins, and the tests of the house. */
-const BEGINNINGS = [
-  ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
-  ...['bench/', 'examples/', 'vitest.config.ts'],
-  ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
-  'src/testing/suite-setup.ts',
-];
-/** What only tests use: any test keeps it alive. */
-const FOR_TESTS = /^src\/testing\/|\.suite\.ts$/;
+import {
+  overTheirNumber,
+  refuseFunctionName,
+  refuseTypeName,
+  sharedNames,
+  wordViolations,
+} from './testing/tidy-words.ts';
 
 const FILES_EXAMINED_MIN = 150;
 
@@ -299,10 +88,11 @@ describe('the house', () => {
   });
 
   test('names each file that starts a process in the file that starts it', () => {
+    const starters = sources.filter(({ path }) => path !== 'src/testing/house.ts');
     for (const entry of CHILD_ENTRIES) {
       expect(existsSync(`${ROOT}/${entry}`), entry).toBe(true);
       const stem = entry.replace(/^.*\//, '').replace(/\.ts$/, '');
-      const named = sources.some((one) => one.path !== entry && one.text.includes(stem));
+      const named = starters.some((one) => one.path !== entry && one.text.includes(stem));
       expect(named, `${entry} is named somewhere`).toBe(true);
     }
   });
@@ -343,6 +133,69 @@ describe('a forbidden form is caught, its right twin is not', () => {
     const sameText = fixture.right === fixture.wrong;
     const twin = sameText ? { ...fixture, path: 'src/chain/amount.ts' } : fixture;
     expect(check(twin, fixture.right)).not.toContain(fixture.rule);
+  });
+});
+
+describe('names', () => {
+  test('say what a function does or gives, and each stands in one file', () => {
+    const violations = [...sources.flatMap(wordViolations), ...sharedNames(sources)];
+    const left = readFileSync(`${ROOT}/src/testing/words-left.txt`, 'utf8');
+    expect(overTheirNumber(violations, left)).toEqual([]);
+  });
+
+  test.each([
+    ...['trained', 'heldIn', 'walkedOnce', 'toldOf', 'shownPage', 'Asked', 'ofKind', 'sent'],
+  ])('a function is not called %s', (name) => {
+    expect(refuseFunctionName(name, false)).not.toBeNull();
+  });
+
+  test('one that acts does not begin with a participle, one that gives a value may', () => {
+    expect(refuseFunctionName('importedFiles', true)).not.toBeNull();
+    expect(refuseFunctionName('importedFiles', false)).toBeNull();
+    const file = (text: string) => wordViolations(parsed('src/a.ts', text)).length;
+    expect(file('async function importedFiles() {}')).toBe(1);
+    expect(file('const importedFiles = (): Promise<void> => read();')).toBe(1);
+    expect(file('function importedFiles(): string[] { return []; }')).toBe(0);
+  });
+
+  test.each([
+    ...['importFiles', 'feedRow', 'needOf', 'readings', 'isListed', 'embeddedWarehouse', 'token'],
+  ])('a function may be called %s', (name) => {
+    expect(refuseFunctionName(name, false)).toBeNull();
+  });
+
+  test('a type bears no word of a private dialect', () => {
+    const wrong = [
+      'Asked',
+      'StreamAsked',
+      'GivenHeaders',
+      'PaymentDesk',
+      'DrawSettings',
+      'TableDrawn',
+    ];
+    expect(wrong.filter((name) => refuseTypeName(name) === null)).toEqual([]);
+    expect(['Request', 'Drawing', 'Desktop', 'Result'].map(refuseTypeName)).toEqual(
+      Array(4).fill(null),
+    );
+  });
+
+  test('a name that two files of the product export is found, in each of them', () => {
+    const files = [
+      parsed('src/a.ts', 'export const admit = 1;'),
+      parsed('src/b.ts', 'export function admit() {}'),
+      parsed('src/b.test.ts', 'export const admit = 1;'),
+      parsed('src/testing/c.ts', 'export type Admit = 1;'),
+    ];
+    expect(sharedNames(files).map((one) => one.path)).toEqual(['src/a.ts', 'src/b.ts']);
+  });
+
+  test('a folder may have fewer wrong words than its number, not more', () => {
+    const files = [parsed('src/pages/a.ts', 'function told() {} function asked() {}')];
+    const violations = files.flatMap(wordViolations);
+    expect(overTheirNumber(violations, 'src/pages 3')).toEqual([]);
+    expect(overTheirNumber(violations, 'src/pages 2')).toEqual([]);
+    expect(overTheirNumber(violations, 'src/pages 1')).toHaveLength(3);
+    expect(overTheirNumber(violations, '')).toHaveLength(3);
   });
 });
 

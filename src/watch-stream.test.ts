@@ -4,8 +4,8 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { Reply } from './contract/answer.ts';
-import type { Caller } from './contract/caller.ts';
 import { Refusal } from './contract/refusals.ts';
+import type { Caller } from './contract/route.ts';
 import { watchStreamHandler } from './features/watchlist/watch-stream.route.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';

@@ -4,11 +4,11 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { mountedPage } from './compose/documents.ts';
-import { watchlist as watchlistFeature } from './compose/features/watchlist.ts';
 import { handlerOf } from './compose/list.ts';
 import { Reply } from './contract/answer.ts';
-import type { Caller } from './contract/caller.ts';
 import { Refusal } from './contract/refusals.ts';
+import type { Caller } from './contract/route.ts';
+import { watchlist as watchlistFeature } from './features/watchlist/feature.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';

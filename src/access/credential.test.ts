@@ -11,9 +11,8 @@ import {
   credentialRefusal,
   type HostedRule,
   type Presented,
-} from './credential.ts';
-import { mintKey } from './key.ts';
-import { deriveSecrets } from './secret.ts';
+} from './gate.ts';
+import { deriveSecrets, mintKey } from './secret.ts';
 
 const NOW = 1_795_219_200;
 const secrets = deriveSecrets('root', null);

@@ -1,23 +1,23 @@
-// Answers one question: may this caller ask, and is the asking paid for.
-// It decides on credentials and allowance only; it never sees what is asked about.
+// The gate of the hosted routes decides on credential and allowance only. It never sees what a
+// request asks about.
 
-import type { UnixSeconds } from '../chain/time.ts';
-import type { Caller } from '../contract/caller.ts';
-import type { Refusal } from '../contract/refusals.ts';
-import { type Reading, Unread } from '../evidence/reading.ts';
-import { type Soon, whenThere } from '../evidence/soon.ts';
-import type { QuotaPort, QuotaStore, Remaining } from '../ports/access/quota-store.ts';
 import {
-  type Authenticated,
-  authenticate,
-  type CredentialStores,
-  credentialRefusal,
-  type Denied,
-  type HostedRule,
-  type Presented,
-  storeUnavailable,
-} from './credential.ts';
-import { noAllowance, type QuotaFigures, quotaSpent } from './quota.ts';
+  DAY_S,
+  formatIsoDate,
+  nextUtcMidnight,
+  nextUtcMonth,
+  type UnixSeconds,
+} from '../chain/time.ts';
+import { type CredentialReason, Refusal } from '../contract/refusals.ts';
+import type { AccessRule, Caller } from '../contract/route.ts';
+import { type Reading, Unread } from '../evidence/reading.ts';
+import { type Soon, whenThere } from '../evidence/waiting.ts';
+import type { ApiKey, FoundKey, KeyHolder, KeyStore } from '../ports/access/key-store.ts';
+import type { Membership } from '../ports/access/membership-store.ts';
+import type { Allowance, QuotaPort, QuotaStore, Remaining } from '../ports/access/quota-store.ts';
+import { isActive, PLANS, type Plan, planReaches } from './plan.ts';
+
+import { recognise, type Secrets } from './secret.ts';
 
 /** An admitted caller, to be charged when its answer is ready. */
 export type Admitted = {
@@ -123,4 +123,264 @@ function callerOf({ key: { id: key_id, holder }, membership }: Authenticated): C
   if (membership === null) throw new Error('a key of a membership was admitted without it');
   const { membership_id, plan } = membership;
   return { kind: 'member', membership_id, plan, key_id };
+}
+
+// A key is admitted, or refused for one of the reasons of a 402 in the order of the document. A
+// credential in a URL is refused, because logs and histories would keep it.
+
+/** The demand of a hosted route: a plan or better, or a partner's key. */
+export type HostedRule = Extract<AccessRule, 'analyst' | 'desk' | 'enterprise' | 'partner'>;
+
+/** The parts of a request in which a credential can stand. `search` is the query as sent. */
+export type Presented = {
+  readonly authorization: string | undefined;
+  readonly serviceMembership: string | undefined;
+  readonly search: string;
+};
+
+/** The stores of authentication. `keys.find` is asked on each request: give it a memory. */
+export type CredentialStores = {
+  readonly keys: Pick<KeyStore, 'find' | 'noteUse'>;
+  readonly secrets: Secrets;
+  /** Whether memberships survive a restart, as their store reports it. */
+  readonly durable: boolean;
+};
+
+/** A caller that may ask. */
+export type Authenticated = {
+  readonly admitted: true;
+  readonly key: ApiKey;
+  /** The membership and its plan; `null` for a partner's key. */
+  readonly membership: Membership | null;
+  readonly plan: Plan | null;
+  readonly allowance: DatedAllowance;
+};
+
+/** A caller that may not. `allowance` is its own where a valid key was sent. */
+export type Denied = {
+  readonly admitted: false;
+  readonly reason: CredentialReason;
+  readonly error: string;
+  readonly allowance: DatedAllowance | null;
+};
+
+/** The words of the refusals. They say what to do and repeat nothing of what was sent. */
+export const CREDENTIAL_TEXTS = {
+  none: 'No key was sent. Send it as "Authorization: Bearer <key>" or in x-service-membership.',
+  inQuery:
+    'A key in the URL is not accepted: URLs are kept in logs and histories. Revoke that key, ' +
+    'and send a new one as "Authorization: Bearer <key>".',
+  malformed: 'The credential is no key of this service: a character is missing or changed.',
+  partnerOnly: 'This route is opened by a partner key only.',
+  partnerElsewhere: 'A partner key opens the partner scan, and nothing else.',
+  unknown: 'This key is not known here.',
+  revoked: 'This key was revoked.',
+  expired: 'This key has expired. Create a new one.',
+  inactive: 'The membership of this key is not active.',
+  tier: 'This route needs the plan {plan} or a higher one.',
+  store: 'Keys cannot be checked just now. This is a fault of the service; try again later.',
+} as const;
+
+/** Query names under which credentials are sent to other services. */
+const CREDENTIAL_NAMES: ReadonlySet<string> = new Set([
+  'access_token',
+  'api-key',
+  'api_key',
+  'apikey',
+  'authorization',
+  'bearer',
+  'key',
+  'membership',
+  'token',
+  'x-service-membership',
+]);
+/** How a key begins, as a value or, where the = was forgotten, as a name. */
+const KEY_START = /^scp?_/;
+const BEARER = /^Bearer +([^ ]+)$/i;
+
+/** Validates the credential of a request: header, key, membership, plan. */
+export function authenticate(
+  presented: Presented,
+  rule: HostedRule,
+  stores: CredentialStores,
+  now: UnixSeconds,
+): Soon<Authenticated | Denied> {
+  const authorization = sent(presented.authorization);
+  const alternative = sent(presented.serviceMembership);
+  if (authorization === null && alternative === null) {
+    return denied('no_credential', inQuery(presented.search) ? 'inQuery' : 'none');
+  }
+  // Where both are sent, Authorization counts, whatever it holds.
+  const text = authorization === null ? alternative : bearerOf(authorization);
+  const recognised = text === null ? null : recognise(text, stores.secrets);
+  if (recognised === null) return denied('unknown_membership', 'malformed');
+  const { kind, hashes } = recognised;
+  if (kind === 'scp' && rule !== 'partner') return denied('unknown_membership', 'partnerElsewhere');
+  if (kind === 'sc' && rule === 'partner') return denied('unknown_membership', 'partnerOnly');
+
+  return whenThere(stores.keys.find(hashes), (found) => {
+    if (found instanceof Unread) return storeUnavailable(null);
+    const outcome = outcomeFor(found.value, rule, now);
+    if (outcome.admitted) stores.keys.noteUse({ id: outcome.key.id, secret: hashes[0], at: now });
+    return outcome;
+  });
+}
+
+/** A header without its outer spaces; an empty one was not sent. */
+function sent(header: string | undefined): string | null {
+  const text = header === undefined ? '' : header.trim();
+  return text === '' ? null : text;
+}
+
+function bearerOf(authorization: string): string | null {
+  const token = BEARER.exec(authorization)?.[1];
+  return token === undefined ? null : token;
+}
+
+function outcomeFor(
+  found: FoundKey | null,
+  rule: HostedRule,
+  now: UnixSeconds,
+): Authenticated | Denied {
+  if (found === null) return denied('unknown_membership', 'unknown');
+  const { key, membership } = found;
+  if (key.revoked_at !== null) return denied('unknown_membership', 'revoked');
+  if (key.expires_at <= now) return denied('unknown_membership', 'expired');
+  if (key.holder.kind === 'scp') {
+    const allowance = monthlyAllowance(key.id, key.holder, now);
+    return { admitted: true, key, membership: null, plan: null, allowance };
+  }
+  if (membership === null || !isActive(membership)) return denied('unknown_membership', 'inactive');
+  const plan = PLANS[membership.plan];
+  const allowance = dailyAllowance(membership.membership_id, plan, now);
+  if (rule !== 'partner' && !planReaches(plan.name, rule)) {
+    const error = CREDENTIAL_TEXTS.tier.replace('{plan}', PLANS[rule].title);
+    return { admitted: false, reason: 'tier_too_low', error, allowance };
+  }
+  return { admitted: true, key, membership, plan, allowance };
+}
+
+function denied(reason: CredentialReason, text: keyof typeof CREDENTIAL_TEXTS): Denied {
+  return { admitted: false, reason, error: CREDENTIAL_TEXTS[text], allowance: null };
+}
+
+/** The refusal where the keys or the counters cannot be read or written. */
+export function storeUnavailable(allowance: DatedAllowance | null): Denied {
+  return { ...denied('store_unavailable', 'store'), allowance };
+}
+
+function inQuery(search: string): boolean {
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (CREDENTIAL_NAMES.has(name.toLowerCase())) return true;
+    if (KEY_START.test(name) || KEY_START.test(value)) return true;
+  }
+  return false;
+}
+
+/**
+ * The 402 of a denied caller with its quota headers: `remaining` is what is left of its own
+ * allowance, or `null` where none is known or it could not be read, and the headers are zeros.
+ */
+export function credentialRefusal(
+  { reason, error, allowance }: Denied,
+  durable: boolean,
+  remaining: number | null,
+  now: UnixSeconds,
+): Refusal {
+  const body = { error, reason, entitlements_durable: durable };
+  if (reason === 'store_unavailable') {
+    const figures = { limit: 0, remaining: 0, reset_s: STORE_RETRY_AFTER_S };
+    const headers = { ...quotaHeaders(figures), 'Retry-After': String(STORE_RETRY_AFTER_S) };
+    return new Refusal('credential', body, headers);
+  }
+  const own = allowance !== null && remaining !== null;
+  const figures = own
+    ? { limit: allowance.allowance.limit, remaining, reset_s: allowance.reset_s }
+    : noAllowance(now);
+  return new Refusal('credential', body, quotaHeaders(figures));
+}
+
+// Allowances. Nothing is counted here: the counters are the quota store's.
+
+/** An allowance with the whole seconds until it begins anew. */
+export type DatedAllowance = { readonly allowance: Allowance; readonly reset_s: number };
+
+/** The figures of the three quota headers. */
+export type QuotaFigures = {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset_s: number;
+};
+
+/** A store that did not answer is worth asking again after so long. */
+export const STORE_RETRY_AFTER_S = 5;
+const MONTH_CHARS = 'YYYY-MM'.length;
+
+// The day is asked for with each request and written once a day.
+let today = { number: Number.NaN, text: '' };
+
+function dayOf(now: UnixSeconds): string {
+  const number = Math.floor(now / DAY_S);
+  if (today.number !== number) today = { number, text: formatIsoDate(now) };
+  return today.text;
+}
+
+/** A membership's allowance of the UTC day. All its keys share it. */
+export function dailyAllowance(membershipId: string, plan: Plan, now: UnixSeconds): DatedAllowance {
+  return {
+    allowance: {
+      subject: `membership:${membershipId}`,
+      period: dayOf(now),
+      limit: plan.daily_requests,
+    },
+    reset_s: secondsUntil(nextUtcMidnight(now), now),
+  };
+}
+
+/** A partner key's budget of the UTC month. Each key has its own. */
+export function monthlyAllowance(
+  keyId: string,
+  holder: Extract<KeyHolder, { kind: 'scp' }>,
+  now: UnixSeconds,
+): DatedAllowance {
+  return {
+    allowance: {
+      subject: `key:${keyId}`,
+      period: dayOf(now).slice(0, MONTH_CHARS),
+      limit: holder.monthly_budget,
+    },
+    reset_s: secondsUntil(nextUtcMonth(now), now),
+  };
+}
+
+function secondsUntil(moment: UnixSeconds, now: UnixSeconds): number {
+  return Math.ceil(moment - now);
+}
+
+/** The figures where no membership is known: nothing is allowed until midnight UTC. */
+export function noAllowance(now: UnixSeconds): QuotaFigures {
+  return { limit: 0, remaining: 0, reset_s: secondsUntil(nextUtcMidnight(now), now) };
+}
+
+/** The three headers that every hosted response carries. */
+export function quotaHeaders({ limit, remaining, reset_s }: QuotaFigures) {
+  return {
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(reset_s),
+  };
+}
+
+/** The refusal of a request whose allowance is spent. */
+export function quotaSpent({ allowance, reset_s }: DatedAllowance): Refusal {
+  const { limit, period } = allowance;
+  const span = period.length === MONTH_CHARS ? 'month' : 'day';
+  const error =
+    `All ${limit} requests of this UTC ${span} are used. ` +
+    `The allowance begins anew in ${reset_s} seconds.`;
+  return new Refusal(
+    'quota',
+    { error, reason: 'quota_exhausted', reset: reset_s },
+    { ...quotaHeaders({ limit, remaining: 0, reset_s }), 'Retry-After': String(reset_s) },
+  );
 }

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  deriveSecrets,
   displayPrefix,
+  hashesOf,
   KEY_LIFETIME_S,
   mintKey,
   mintSecret,
   parseKey,
   parseSecret,
-} from './key.ts';
-import { deriveSecrets, hashesOf } from './secret.ts';
+} from './secret.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const kinds = fc.constantFrom('sc', 'scp', 'sct');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isActive, isMembershipId, mintMembershipId } from './membership.ts';
+import { isActive, isMembershipId, mintMembershipId } from './plan.ts';
 
 describe('memberships', () => {
   test('a minted id is one, and a text that could break a page or a log is not', () => {

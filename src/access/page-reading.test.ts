@@ -1,15 +1,15 @@
 // Nothing is read outside for somebody who does not pay for it, and nobody pays twice for a page.
 
 import { expect, test } from 'vitest';
-import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { NOBODY } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { dailyAllowance } from './gate.ts';
 import { pageReading } from './page-reading.ts';
 import { PLANS } from './plan.ts';
-import { dailyAllowance } from './quota.ts';
 
 const fresh = embeddedControl();
 const now = stillClock();

@@ -3,15 +3,14 @@
 // charged as its keys are; where the outside is made up, it costs nobody anything.
 
 import type { UnixSeconds } from '../chain/time.ts';
-import type { Caller } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
+import type { Caller } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
 import type { MembershipStore } from '../ports/access/membership-store.ts';
 import type { QuotaStore } from '../ports/access/quota-store.ts';
-import { isActive } from './membership.ts';
-import { PLANS } from './plan.ts';
-import { dailyAllowance, quotaSpent, STORE_RETRY_AFTER_S } from './quota.ts';
+import { dailyAllowance, quotaSpent, STORE_RETRY_AFTER_S } from './gate.ts';
+import { isActive, PLANS } from './plan.ts';
 
 /** `pay` is for when the page is ready; it refuses where nothing of the allowance is left then. */
 export type PageReading =

@@ -1,7 +1,7 @@
-// Answers one question: what does each plan hold.
-// The only table of plans: quota, key limits, route access and the pricing page read it.
+// The only table of plans: quota, key limits, access to routes and the pricing page read it.
 
-import { PLAN_NAMES, type PlanName } from '../ports/access/membership-store.ts';
+import { type Membership, PLAN_NAMES, type PlanName } from '../ports/access/membership-store.ts';
+import { mintId } from './secret.ts';
 
 /** A plan. All but `per_minute_ceiling` is enforced. */
 export type Plan = {
@@ -56,4 +56,23 @@ export const PLANS: { readonly [name in PlanName]: Plan } = {
 /** Whether a plan opens what a route asks for at least. */
 export function planReaches(plan: PlanName, needed: PlanName): boolean {
   return PLAN_NAMES.indexOf(plan) >= PLAN_NAMES.indexOf(needed);
+}
+
+// Payment decides whether a membership is active; here it is only read.
+
+const MEMBERSHIP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{2,99}$/;
+
+/** Whether a text can be a membership's id, whoever made it: 3 to 100 letters, digits, `_`, `-`. */
+export function isMembershipId(text: string): boolean {
+  return MEMBERSHIP_ID.test(text);
+}
+
+/** An id for a membership that the operator adds by hand. */
+export function mintMembershipId(): string {
+  return mintId('mem');
+}
+
+/** Whether the membership opens anything. */
+export function isActive(membership: Membership): boolean {
+  return membership.status === 'active';
 }

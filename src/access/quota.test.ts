@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../contract/refusals.ts';
+import { dailyAllowance, monthlyAllowance, noAllowance, quotaHeaders, quotaSpent } from './gate.ts';
 import { PLANS } from './plan.ts';
-import {
-  dailyAllowance,
-  monthlyAllowance,
-  noAllowance,
-  quotaHeaders,
-  quotaSpent,
-} from './quota.ts';
 
 const at = (iso: string) => Date.parse(iso) / 1_000;
 const partner = { kind: 'scp', partner: 'acme', monthly_budget: 500 } as const;

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { mintSecret } from './key.ts';
-import { recognise } from './recognised.ts';
-import { deriveSecrets, hashesOf } from './secret.ts';
+import { deriveSecrets, hashesOf, mintSecret, recognise } from './secret.ts';
 
 const SECRETS = deriveSecrets('a root secret of the tests', 'the root secret before it');
 

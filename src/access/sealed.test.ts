@@ -1,8 +1,7 @@
 // Does what is sealed open for this service and its owner's row alone?
 
 import { expect, test } from 'vitest';
-import { seal, unseal } from './sealed.ts';
-import { deriveSecrets } from './secret.ts';
+import { deriveSecrets, seal, unseal } from './secret.ts';
 
 const OLD = 'the root secret before';
 const NEW = 'the root secret of now';

@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { IntelligenceToken, TokenStore } from '../ports/access/key-store.ts';
-import { mintSecret } from './key.ts';
-import { deriveSecrets } from './secret.ts';
-import { mintToken, tokenAuthentication } from './tokens.ts';
+import { deriveSecrets, mintSecret, mintToken, tokenAuthentication } from './secret.ts';
 
 const secrets = deriveSecrets('root', null);
 const source = { name: 's', url: 's:', as_of: 0, kind: 'table', simulated: false } as const;

@@ -1,7 +1,7 @@
 // Which deliveries are the payment platform's? By the vectors of the Standard Webhooks project.
 
 import { describe, expect, test } from 'vitest';
-import { type SignedHeaders, TOLERANCE_S, verifyDelivery, webhookKey } from './webhook.ts';
+import { type SignedHeaders, TOLERANCE_S, verifyDelivery, webhookKey } from './payment.ts';
 
 // The vectors of libraries/javascript and libraries/rust of standard-webhooks/standard-webhooks,
 // and two of our own making for a secret whose characters are the key.

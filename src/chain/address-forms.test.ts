@@ -6,9 +6,14 @@ import { createHash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeMisform, matchKey, parseAddress, parseKnownAddress } from './address.ts';
+import {
+  describeMisform,
+  matchKey,
+  otherForms,
+  parseAddress,
+  parseKnownAddress,
+} from './address.ts';
 import { type CoinForm, parseCoinAddress } from './coin-address.ts';
-import { otherForms } from './equivalent-form.ts';
 
 const RUNS = 2_000;
 const SEED = 20_261_122;

@@ -1,6 +1,14 @@
-import type { BitcoinAddress, EvmAddress, SolanaAddress, TronAddress } from './address.ts';
-import { checksumAddress, parseAddress, parseEvmAddress } from './address.ts';
-import { equivalentForms } from './equivalent-form.ts';
+import {
+  type BitcoinAddress,
+  checksumAddress,
+  type EvmAddress,
+  equivalentForms,
+  parseAddress,
+  parseEvmAddress,
+  type SolanaAddress,
+  type TronAddress,
+} from './address.ts';
+
 import type { Transfer } from './transfer.ts';
 
 // Each line under an expected error is a lie that must not compile.

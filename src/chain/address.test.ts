@@ -12,8 +12,9 @@ import {
   matchKey,
   parseAddress,
   parseEvmAddress,
+  SYSTEM_ADDRESSES,
+  SYSTEM_PREFIXES,
 } from './address.ts';
-import { SYSTEM_ADDRESSES, SYSTEM_PREFIXES } from './system-address.ts';
 
 /** The lines of a table under vectors/; a line in quotes is a JSON string. */
 function linesOf(name: string): string[] {

@@ -1,14 +1,32 @@
-// Is this text an address, of which kind, and under which key are two of them compared?
 // The only file that makes an address out of a string: the branded types cannot be had elsewhere.
 // It trims nothing and repairs nothing. A text that it cannot name is null, never a guess.
 
-import { base58 } from '@scure/base';
-import { checkedPayload } from './base58check.ts';
-import { CASHADDR_PREFIX, parseCashaddr } from './cashaddr.ts';
-import { hashAddress, parseCoinAddress } from './coin-address.ts';
+import { base58, base58xrp, hex } from '@scure/base';
+import {
+  CASHADDR_PREFIX,
+  CASHADDR_VERSION,
+  type CoinForm,
+  checkedBase58,
+  checkedPayload,
+  encodeBase58check,
+  encodeCashaddr,
+  encodeWitness,
+  HASH_FORMS,
+  type Holder,
+  hashAddress,
+  isBech32,
+  MONERO_VERSION,
+  moneroAddress,
+  moneroPayload,
+  parseCashaddr,
+  parseCoinAddress,
+  parseWitness,
+  RIPPLE_VERSION,
+  WITNESS_CHAINS,
+  type Witness,
+  withChecksum,
+} from './coin-address.ts';
 import { keccak256 } from './digest.ts';
-import { isBech32, parseWitness } from './segwit.ts';
-import { SYSTEM_ADDRESSES, SYSTEM_PREFIXES } from './system-address.ts';
 
 declare const kindOf: unique symbol;
 type Branded<Kind extends string> = string & { readonly [kindOf]: Kind };
@@ -195,4 +213,194 @@ export function isSystemAddress(address: string): boolean {
   const evm = parseEvmAddress(address);
   if (evm === null) return SYSTEM_ADDRESSES.has(address);
   return SYSTEM_PREFIXES.some((prefix) => evm.startsWith(prefix)) || SYSTEM_ADDRESSES.has(evm);
+}
+
+// Addresses that belong to a chain itself, or to nobody: only what a chain puts there by its own
+// rules, and burn addresses that nobody holds a key to. Contracts that people use as counterparties
+// are left out, however large they are (Ethereum's staking deposit contract is an ordinary hub).
+
+/** Single addresses: EVM ones in lower case, the others in the case of their chain. */
+export const SYSTEM_ADDRESSES: ReadonlySet<string> = new Set([
+  // Burn addresses: nobody can have made a key for such digits. 0x…dead lies in the low range.
+  '0xdead000000000000000042069420694206942069', // the SHIB burn of May 2021
+  '0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead', // a hex word, repeated
+  '1111111111111111111114oLvT2', // the P2PKH form of 20 zero bytes
+  '1BitcoinEaterAddressDontSendf59kuE', // en.bitcoin.it/wiki/Proof_of_burn
+  // No account, but written where one is expected: the placeholder of a chain's own coin.
+  '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', // ERC-7528
+
+  // Ethereum, and every chain that follows its rules.
+  '0xfffffffffffffffffffffffffffffffffffffffe', // EIP-4788, EIP-2935 SYSTEM_ADDRESS; also Bor's
+  '0x000f3df6d732807ef1319fb7b8bb8522d0beac02', // EIP-4788 BEACON_ROOTS_ADDRESS
+  '0x0000f90827f1c53a10cb7a02335b175320002935', // EIP-2935 HISTORY_STORAGE_ADDRESS
+  '0x00000961ef480eb55e80d19ad83579a64c007002', // EIP-7002 WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS
+  '0x0000bbddc7ce488642fb579f8b00f3a590007251', // EIP-7251 CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS
+
+  // Arbitrum. Precompiles 0x64 to 0x73, 0xc8, 0xc9 and 0xff lie in the low range.
+  '0x00000000000000000000000000000000000a4b05', // OffchainLabs/go-ethereum ArbosAddress
+  '0xa4b05fffffffffffffffffffffffffffffffffff', // OffchainLabs/go-ethereum ArbosStateAddress
+  '0xa4b000000000000000000073657175656e636572', // OffchainLabs/nitro BatchPosterAddress
+
+  // OP stack (Base). Its predeploys are a range below.
+  '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001', // specs.optimism.io deposits: L1 attributes
+  '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000', // specs.optimism.io predeploys: LegacyERC20ETH
+
+  // HyperEVM. Read precompiles from 0x800 lie in the low range.
+  '0x2222222222222222222222222222222222222222', // hyperliquid docs, "HyperCore <> HyperEVM"
+  '0x3333333333333333333333333333333333333333', // hyperliquid docs, CoreWriter
+
+  // Tron.
+  'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', // tronprotocol/java-tron: 0x41 and 20 zero bytes
+  'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', // tronprotocol/java-tron config.conf: Blackhole
+
+  // Solana: programs and accounts of the runtime, anza-xyz/solana-sdk sdk-ids/src/lib.rs.
+  '11111111111111111111111111111111', // system program
+  '1nc1nerator11111111111111111111111111111111',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'ComputeBudget111111111111111111111111111111',
+  'Config1111111111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'Feature111111111111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'NativeLoader1111111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+  'Stake11111111111111111111111111111111111111',
+  'StakeConfig11111111111111111111111111111111',
+  'Sysvar1111111111111111111111111111111111111', // owner of the sysvars
+  'Sysvar1nstructions1111111111111111111111111',
+  'SysvarC1ock11111111111111111111111111111111',
+  'SysvarEpochRewards1111111111111111111111111',
+  'SysvarEpochSchedu1e111111111111111111111111',
+  'SysvarFees111111111111111111111111111111111',
+  'SysvarLastRestartS1ot1111111111111111111111',
+  'SysvarRecentB1ockHashes11111111111111111111',
+  'SysvarRent111111111111111111111111111111111',
+  'SysvarRewards111111111111111111111111111111',
+  'SysvarS1otHashes111111111111111111111111111',
+  'SysvarS1otHistory11111111111111111111111111',
+  'SysvarStakeHistory1111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'ZkE1Gama1Proof11111111111111111111111111111',
+  'ZkTokenProof1111111111111111111111111111111',
+  // Solana: the shared token programs, solana-program/token, token-2022,
+  // associated-token-account and memo.
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+]);
+
+/** EVM ranges: a prefix in lower case, and what follows it up to 40 hex characters is any. */
+export const SYSTEM_PREFIXES: readonly string[] = [
+  // 0x0…0000 to 0x0…ffff: the null address, precompiles of every chain (EIP-1352), 0x…dead,
+  // BSC's system contracts 0x1000 to 0x3000 (bnb-chain/bsc systemcontracts), Polygon's validator
+  // and state contracts 0x1000, 0x1001 and coin 0x1010 (maticnetwork/genesis-contracts).
+  `0x${'0'.repeat(36)}`,
+  // specs.optimism.io predeploys: 0x4200…0000 to 0x4200…ffff.
+  `0x42${'0'.repeat(34)}`,
+  // ethereum-optimism/optimism predeploys.go: the code behind them, 0xc0d3…0000 to 0xc0d3…ffff.
+  `0x${'c0d3'.repeat(9)}`,
+  // hyperliquid docs, "HyperCore <> HyperEVM": 0x20, zeros and a token index of 64 bits.
+  `0x20${'0'.repeat(22)}`,
+];
+
+// Other spellings of the same key or account. Only what follows from the address alone is told: no
+// form is guessed from history.
+
+/**
+ * Another spelling of an address. `same_account`: the same account of the same chain.
+ * `same_key`: the account that the same key, or the same script, controls elsewhere.
+ */
+export type EquivalentForm = {
+  form: 'eip55' | 'tron_base58' | 'evm_hex' | 'tron_hex' | CoinForm;
+  address: string;
+  relation: 'same_key' | 'same_account';
+};
+
+/** The other spellings under which a list may hold the same key or account. */
+export function equivalentForms(known: KnownAddress): EquivalentForm[] {
+  const others = otherForms(known);
+  if (known.kind !== 'evm') return others;
+  const address = checksumAddress(known.address);
+  return [{ form: 'eip55', address, relation: 'same_account' }, ...others];
+}
+
+/** The same, but for those that compare as the address itself does. */
+export function otherForms({ kind, address }: KnownAddress): EquivalentForm[] {
+  switch (kind) {
+    case 'evm':
+      return [tronForm(address)];
+    case 'tron':
+      return formsOfTron(address);
+    case 'solana':
+      return [];
+    default:
+      return formsOfCoin(address);
+  }
+}
+
+const PREFIX_CHARS = '0x'.length;
+
+function tronForm(address: EvmAddress): EquivalentForm {
+  const tron = encodeBase58check([TRON_VERSION], hex.decode(address.slice(PREFIX_CHARS)));
+  return { form: 'tron_base58', address: tron, relation: 'same_key' };
+}
+
+function formsOfTron(address: TronAddress): EquivalentForm[] {
+  const whole = checkedBase58(address);
+  if (whole === null) throw new Error('equivalent form: a Tron address without its checksum');
+  return [
+    { form: 'evm_hex', address: `0x${hex.encode(whole.subarray(1))}`, relation: 'same_key' },
+    { form: 'tron_hex', address: hex.encode(whole), relation: 'same_account' },
+  ];
+}
+
+/** The forms of Bitcoin and its kin; none for a text that is of no known form. */
+function formsOfCoin(text: string): EquivalentForm[] {
+  const coin = parseCoinAddress(text);
+  if (coin === null) return [];
+  if (coin.form === 'monero_integrated') return [withoutPaymentId(coin.address)];
+  if (coin.holder === null) return [];
+  return formsOfHolder(coin.holder).filter(({ address }) => address !== coin.address);
+}
+
+/** Every address that pays one holder. */
+function formsOfHolder(holder: Holder): EquivalentForm[] {
+  if (holder.of === 'witness') return witnessForms(holder.witness);
+  const { of, hash } = holder;
+  // The long hash of a script is Bitcoin Cash's alone.
+  if (hash.length !== HASH_BYTES) return [];
+  const forms: EquivalentForm[] = HASH_FORMS.filter((one) => one.of === of).map(
+    ({ form, version }) => sameKey(form, encodeBase58check(version, hash)),
+  );
+  const cash = CASHADDR_VERSION[of === 'key_hash' ? 'p2pkh' : 'p2sh'];
+  forms.push(sameKey('cashaddr', encodeCashaddr(cash, hash)));
+  if (of === 'script_hash') return forms;
+  const ripple = base58xrp.encode(withChecksum(RIPPLE_VERSION, hash));
+  return [...forms, sameKey('ripple', ripple), ...witnessForms({ version: 0, program: hash })];
+}
+
+const HASH_BYTES = 20;
+
+function witnessForms(witness: Witness): EquivalentForm[] {
+  return WITNESS_CHAINS.map((chain) => sameKey(`${chain}_segwit`, encodeWitness(chain, witness)));
+}
+
+function sameKey(form: CoinForm, address: string): EquivalentForm {
+  return { form, address, relation: 'same_key' };
+}
+
+const MONERO_KEYS_BYTES = 64;
+
+/** An integrated address is an account's address with a payment's number behind its keys. */
+function withoutPaymentId(text: string): EquivalentForm {
+  const payload = moneroPayload(text);
+  if (payload === null) throw new Error('equivalent form: a Monero address without its checksum');
+  const account = Uint8Array.of(MONERO_VERSION, ...payload.subarray(1, 1 + MONERO_KEYS_BYTES));
+  return { form: 'monero', address: moneroAddress(account), relation: 'same_account' };
 }

@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeBase58 } from './base58.ts';
+import { encodeBase58 } from './coin-address.ts';
 
 test('any bytes are written as the library writes them, leading zeros included', () => {
   fc.assert(

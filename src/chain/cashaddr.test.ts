@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CASHADDR_VERSION, encodeCashaddr } from './cashaddr.ts';
+import { CASHADDR_VERSION, encodeCashaddr } from './coin-address.ts';
 
 const { p2pkh, p2sh } = CASHADDR_VERSION;
 

@@ -1,12 +1,312 @@
-// Is this text an address of a chain that the list knows and that is not walked, by which form?
-// Bitcoin's own forms are here too, because its kin took them over with other version bytes. Each
-// form is known by its own checksum; nothing is trimmed or repaired.
+// Addresses of chains that the list knows and that no walk follows, and of Bitcoin, whose forms its
+// kin took over with other version bytes. Each form is known by its own checksum; nothing is
+// trimmed or repaired.
 
-import { base58xmr, base58xrp } from '@scure/base';
-import { checkedBase58, checkedPayload } from './base58check.ts';
-import { parseCashaddr } from './cashaddr.ts';
-import { keccak256 } from './digest.ts';
-import { isSapling, parseWitness, type Witness, type WitnessChain } from './segwit.ts';
+import { base58, base58xmr, base58xrp, bech32, bech32m } from '@scure/base';
+import { keccak256, sha256 } from './digest.ts';
+
+// Base58 is written here, because a screen writes one for each address; reading is rarer and left
+// to the library.
+
+const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const ZERO = BASE58_ALPHABET.charAt(0);
+const BASE = 58;
+/** Longer than anything that is an address, so that the work is bounded. */
+const BYTES_MAX = 128;
+
+// The number is held in limbs of three bytes and divided by four digits at once, which are written
+// as two pairs: every product stays below 2^53, and there are a twelfth of the divisions that byte
+// by byte and digit by digit would take. Nothing here waits, so one set of limbs serves all.
+const LIMB_BYTES = 3;
+const LIMB = 2 ** 24;
+const PAIR = BASE ** 2;
+const DIVISOR = PAIR ** 2;
+const PAIRS = Array.from(BASE58_ALPHABET).flatMap((high) =>
+  Array.from(BASE58_ALPHABET, (low) => high + low),
+);
+const limbs = new Float64Array(Math.ceil(BYTES_MAX / LIMB_BYTES));
+
+/** Bytes in base58, a leading `1` for each leading zero byte (the Bitcoin alphabet). */
+export function encodeBase58(bytes: Uint8Array): string {
+  if (bytes.length > BYTES_MAX) throw new RangeError('base58: more bytes than an address has');
+  const count = fillLimbs(bytes);
+  let digits = '';
+  for (let first = leadingZeros(limbs, 0, count); first < count; ) {
+    let rest = 0;
+    for (let i = first; i < count; i++) {
+      const value = rest * LIMB + Number(limbs[i]);
+      const quotient = Math.floor(value / DIVISOR);
+      limbs[i] = quotient;
+      rest = value - quotient * DIVISOR;
+    }
+    first = leadingZeros(limbs, first, count);
+    const high = Math.floor(rest / PAIR);
+    digits = `${PAIRS[high]}${PAIRS[rest - high * PAIR]}${digits}`;
+  }
+  let padding = 0;
+  while (digits.charAt(padding) === ZERO) padding += 1;
+  return ZERO.repeat(leadingZeros(bytes, 0, bytes.length)) + digits.slice(padding);
+}
+
+const DIGITS_ONLY = /^[1-9A-HJ-NP-Za-km-z]*$/;
+
+/** The bytes that a text of base58 digits writes; `null` for any other text. */
+export function decodeBase58(text: string): Uint8Array | null {
+  return DIGITS_ONLY.test(text) ? base58.decode(text) : null;
+}
+
+/** Fills the limbs with a number, its highest limb first, and tells how many it takes. */
+function fillLimbs(bytes: Uint8Array): number {
+  const count = Math.ceil(bytes.length / LIMB_BYTES);
+  let from = bytes.length - count * LIMB_BYTES;
+  for (let limb = 0; limb < count; limb++) {
+    let value = 0;
+    for (const end = from + LIMB_BYTES; from < end; from++) {
+      value = value * 256 + (from < 0 ? 0 : Number(bytes[from]));
+    }
+    limbs[limb] = value;
+  }
+  return count;
+}
+
+/** Where the first that is not zero stands, or the end. */
+function leadingZeros(values: Uint8Array | Float64Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && values[at] === 0) at += 1;
+  return at;
+}
+
+// The checksum of base58check is the first four bytes of a double SHA-256, as Bitcoin and its kin
+// have it.
+
+const CHECKSUM_BYTES = 4;
+
+/** The bytes before a checksum that fits them, or null where it does not. */
+export function checkedPayload(bytes: Uint8Array): Uint8Array | null {
+  const end = bytes.length - CHECKSUM_BYTES;
+  if (end <= 0) return null;
+  const sum = sha256(sha256(bytes.subarray(0, end)));
+  for (let i = 0; i < CHECKSUM_BYTES; i++) {
+    if (sum[i] !== bytes[end + i]) return null;
+  }
+  return bytes.subarray(0, end);
+}
+
+/** The bytes of a text in base58 whose checksum fits; null where it does not. */
+export function checkedBase58(text: string): Uint8Array | null {
+  return checkedPayload(base58.decode(text));
+}
+
+/** A version and a body with their checksum behind them. */
+export function withChecksum(version: readonly number[], body: Uint8Array): Uint8Array {
+  const end = version.length + body.length;
+  const whole = new Uint8Array(end + CHECKSUM_BYTES);
+  whole.set(version);
+  whole.set(body, version.length);
+  whole.set(sha256(sha256(whole.subarray(0, end))).subarray(0, CHECKSUM_BYTES), end);
+  return whole;
+}
+
+/** A version and a body in base58, with their checksum. */
+export function encodeBase58check(version: readonly number[], body: Uint8Array): string {
+  return encodeBase58(withChecksum(version, body));
+}
+
+// Bech32 and bech32m by BIP-141, BIP-173 and BIP-350. A text in upper case is the same address, as
+// QR codes have it; one in mixed case is malformed.
+
+/** The prefixes of the chains whose addresses name a witness program. */
+const WITNESS_PREFIXES = { bitcoin: 'bc', litecoin: 'ltc', bitcoin_gold: 'btg' } as const;
+/** A chain whose addresses name a witness program. */
+export type WitnessChain = keyof typeof WITNESS_PREFIXES;
+/** All of them. */
+export const WITNESS_CHAINS = [
+  'bitcoin',
+  'litecoin',
+  'bitcoin_gold',
+] as const satisfies readonly WitnessChain[];
+
+/** A witness program: its version, and 2 to 40 bytes. */
+export type Witness = { readonly version: number; readonly program: Uint8Array };
+
+const SEGWIT_CHARS_MAX = 90;
+const WITNESS_VERSION_MAX = 16;
+const PROGRAM_BYTES_MIN = 2;
+const PROGRAM_BYTES_MAX = 40;
+const V0_PROGRAM_BYTES = [20, 32];
+
+const WITNESS_BEGINNING = /^(?:(?:bc|ltc|btg)1|(?:BC|LTC|BTG)1)/;
+/**
+ * A main-network witness address: version 0 in bech32 with 20 or 32 bytes, versions 1 to 16 in
+ * bech32m with 2 to 40. Null for any other text.
+ */
+export function parseWitness(text: string): { chain: WitnessChain; witness: Witness } | null {
+  if (!WITNESS_BEGINNING.test(text)) return null;
+  const plain = bech32.decodeUnsafe(text, SEGWIT_CHARS_MAX);
+  const decoded = plain === undefined ? bech32m.decodeUnsafe(text, SEGWIT_CHARS_MAX) : plain;
+  if (decoded === undefined) return null;
+  const chain = WITNESS_CHAINS.find((one) => WITNESS_PREFIXES[one] === decoded.prefix);
+  const [version, ...words] = decoded.words;
+  if (chain === undefined || version === undefined || version > WITNESS_VERSION_MAX) return null;
+  if ((version === 0) !== (plain !== undefined)) return null;
+  const program = bech32.fromWordsUnsafe(words);
+  if (!(program instanceof Uint8Array)) return null;
+  const { length } = program;
+  if (length < PROGRAM_BYTES_MIN || length > PROGRAM_BYTES_MAX) return null;
+  if (version === 0 && !V0_PROGRAM_BYTES.includes(length)) return null;
+  return { chain, witness: { version, program } };
+}
+
+/** The address of a witness program on a chain, in lower case. */
+export function encodeWitness(chain: WitnessChain, { version, program }: Witness): string {
+  const code = version === 0 ? bech32 : bech32m;
+  return code.encode(WITNESS_PREFIXES[chain], [version, ...code.toWords(program)]);
+}
+
+const SAPLING_PREFIX = 'zs';
+const SAPLING_BYTES = 43;
+
+/** Whether a text is a shielded address of Zcash's Sapling (bech32, 43 bytes; ZIP-32). */
+export function isSapling(text: string): boolean {
+  const decoded = bech32.decodeUnsafe(text, SEGWIT_CHARS_MAX);
+  if (decoded === undefined || decoded.prefix !== SAPLING_PREFIX) return false;
+  const bytes = bech32.fromWordsUnsafe(decoded.words);
+  return bytes instanceof Uint8Array && bytes.length === SAPLING_BYTES;
+}
+
+// The bech32 code is defined up to this length. Addresses of other chains (Cardano, Zcash) are
+// longer than the 90 characters that BIP-173 allows Bitcoin's.
+const BECH32_CHARS_MAX = 1023;
+const BOTH_CASES = /[a-z].*[A-Z]|[A-Z].*[a-z]/;
+
+/** Whether the checksum of bech32 or bech32m fits a text, under whatever prefix. */
+export function isBech32(text: string): boolean {
+  if (text.length > BECH32_CHARS_MAX || !text.includes('1') || BOTH_CASES.test(text)) return false;
+  return (
+    bech32.decodeUnsafe(text, BECH32_CHARS_MAX) !== undefined ||
+    bech32m.decodeUnsafe(text, BECH32_CHARS_MAX) !== undefined
+  );
+}
+
+// CashAddr by github.com/bitcoincashorg/bitcoincash.org spec/cashaddr.md; the versions that take
+// tokens: CHIP-2022-02-CashTokens.
+
+/** The prefix of the main network; it is part of the checksum and may be left out in writing. */
+export const CASHADDR_PREFIX = 'bitcoincash';
+
+/** Version bytes of 20-byte hashes: of a public key and of a script. */
+export const CASHADDR_VERSION = { p2pkh: 0, p2sh: 8 } as const;
+
+const CASHADDR_ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const GENERATORS = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
+const CHECKSUM_WORDS = 8;
+const CASHADDR_HASH_BYTES = 20;
+const WORD_BITS = 5;
+const PREFIX_WORDS = Array.from(CASHADDR_PREFIX, (letter) => letter.charCodeAt(0) & 31);
+
+/** The 40-bit checksum over five-bit words, as the specification's PolyMod. */
+function polymod(words: readonly number[]): bigint {
+  let c = 1n;
+  for (const word of words) {
+    const top = Number(c >> 35n);
+    c = ((c & 0x07ffffffffn) << 5n) ^ BigInt(word);
+    GENERATORS.forEach((generator, bit) => {
+      if ((top >> bit) & 1) c ^= generator;
+    });
+  }
+  return c ^ 1n;
+}
+
+/** Bytes as five-bit words, the last one padded with zero bits. */
+function wordsOf(bytes: Uint8Array): number[] {
+  const words: number[] = [];
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= WORD_BITS; ) {
+      bits -= WORD_BITS;
+      words.push((held >> bits) & 31);
+    }
+  }
+  if (bits > 0) words.push((held << (WORD_BITS - bits)) & 31);
+  return words;
+}
+
+/** Five-bit words as bytes, or null where what is left over is no padding. */
+function bytesOf(words: readonly number[]): Uint8Array | null {
+  const bytes: number[] = [];
+  let held = 0;
+  let bits = 0;
+  for (const word of words) {
+    held = ((held << WORD_BITS) | word) & 0xfff;
+    bits += WORD_BITS;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((held >> bits) & 0xff);
+  }
+  const rest = held & ((1 << bits) - 1);
+  return bits < WORD_BITS && rest === 0 ? Uint8Array.from(bytes) : null;
+}
+
+/**
+ * The payload of a cash address of a 20-byte hash, without its prefix, as sanctions lists print
+ * it. Throws a RangeError for a hash of another length.
+ */
+export function encodeCashaddr(version: number, hash: Uint8Array): string {
+  if (hash.length !== CASHADDR_HASH_BYTES)
+    throw new RangeError('a cash address is made of 20 bytes');
+  const words = wordsOf(Uint8Array.of(version, ...hash));
+  const template = new Array<number>(CHECKSUM_WORDS).fill(0);
+  const sum = polymod([...PREFIX_WORDS, 0, ...words, ...template]);
+  for (let i = CHECKSUM_WORDS - 1; i >= 0; i--) {
+    words.push(Number((sum >> BigInt(WORD_BITS * i)) & 31n));
+  }
+  return words.map((word) => CASHADDR_ALPHABET.charAt(word)).join('');
+}
+
+/** The version bits that say for which output a hash stands; the length bits are apart. */
+const OUTPUT_BITS = 0x78;
+const LENGTH_BITS = 0x07;
+const OUTPUT_OF_BITS: ReadonlyMap<number, 'key_hash' | 'script_hash'> = new Map([
+  [0 << 3, 'key_hash'],
+  [1 << 3, 'script_hash'],
+  // The same outputs, for wallets that take tokens.
+  [2 << 3, 'key_hash'],
+  [3 << 3, 'script_hash'],
+]);
+/** Bytes of the hash by the length bits, of the lengths that are in use. */
+const HASH_BYTES_OF_BITS: ReadonlyMap<number, number> = new Map([
+  [0, 20],
+  [3, 32],
+]);
+// 20 bytes make 42 characters, 32 make 61.
+const SPELLING = /^(?:bitcoincash:)?([02-9ac-hj-np-z]{42}|[02-9ac-hj-np-z]{61})$/;
+
+/** A hash that a cash address names. */
+export type CashHash = { readonly of: 'key_hash' | 'script_hash'; readonly hash: Uint8Array };
+
+/**
+ * The hash of a cash address with or without its prefix, in lower case or all in upper case, and
+ * the address without its prefix in lower case. Null for any other text.
+ */
+export function parseCashaddr(text: string): { address: string; holder: CashHash } | null {
+  const lower = text.toLowerCase();
+  if (text !== lower && text !== text.toUpperCase()) return null;
+  const address = SPELLING.exec(lower)?.[1];
+  if (address === undefined) return null;
+  const words = Array.from(address, (letter) => CASHADDR_ALPHABET.indexOf(letter));
+  if (polymod([...PREFIX_WORDS, 0, ...words]) !== 0n) return null;
+  const bytes = bytesOf(words.slice(0, -CHECKSUM_WORDS));
+  const version = bytes?.[0];
+  if (bytes === null || version === undefined) return null;
+  const of = OUTPUT_OF_BITS.get(version & OUTPUT_BITS);
+  const hash = bytes.subarray(1);
+  const fits = hash.length === HASH_BYTES_OF_BITS.get(version & LENGTH_BITS);
+  // The highest bit is reserved: with it set no mask finds the version.
+  if (of === undefined || version > (OUTPUT_BITS | LENGTH_BITS) || !fits) return null;
+  return { address, holder: { of, hash } };
+}
 
 /** Whom an address pays: the same hash or program is the same holder on every chain that has it. */
 export type Holder =

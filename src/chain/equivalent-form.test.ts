@@ -2,8 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type KnownAddress, matchKey, parseKnownAddress } from './address.ts';
-import { equivalentForms } from './equivalent-form.ts';
+import { equivalentForms, type KnownAddress, matchKey, parseKnownAddress } from './address.ts';
 
 function known(text: string): KnownAddress {
   const address = parseKnownAddress(text);

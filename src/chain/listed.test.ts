@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { SHARED_DATA } from '../testing/shared-data.ts';
-import { matchKey, parseAddress, parseKnownAddress } from './address.ts';
-import { equivalentForms } from './equivalent-form.ts';
+import { equivalentForms, matchKey, parseAddress, parseKnownAddress } from './address.ts';
 
 // Real rows: the addresses of one issue of the sanctions list, extracted independently.
 const FILE = `${SHARED_DATA}/ofac/2025-03-04/reference_addresses.csv`;

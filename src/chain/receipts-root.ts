@@ -15,7 +15,7 @@ export type CommittedLog = {
 /** A receipt, as far as its block's header commits to it. */
 export type CommittedReceipt = {
   /** The kind of its transaction (EIP-2718), 0 for those before there were kinds. */
-  readonly type: number;
+  readonly type: number | null;
   /** 1 or 0; before Byzantium the state's root after the transaction. */
   readonly outcome: number | string;
   readonly cumulativeGasUsed: bigint;
@@ -59,7 +59,7 @@ function encoded(receipt: CommittedReceipt): Uint8Array {
   const { type, outcome, cumulativeGasUsed, logs, more } = receipt;
   const fields = logs.map(({ address, topics, data }) => [address, topics, data]);
   const body = rlp([outcome, cumulativeGasUsed, text(bloomOf(logs)), fields, ...more]);
-  return type === 0 ? body : joined([Uint8Array.of(type), body]);
+  return type === null || type === 0 ? body : joined([Uint8Array.of(type), body]);
 }
 
 type Entry = { readonly key: readonly number[]; readonly value: Uint8Array };

@@ -2,8 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { EVM_CHAINS } from './chain.ts';
-import type { TransferKind } from './transfer.ts';
-import { type TransferSource, wholeKinds } from './whole-kinds.ts';
+import { type TransferKind, type TransferSource, wholeKinds } from './transfer.ts';
 
 const ALL = ['native', 'internal', 'token'];
 const WITHOUT_CALLS = ['native', 'token'];

@@ -4,8 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ClientOptions, createClient, ExhibitFailure, ExhibitRefusal } from './client.ts';
-import { send } from './send.ts';
+import {
+  type ClientOptions,
+  createClient,
+  ExhibitFailure,
+  ExhibitRefusal,
+  send,
+} from './client.ts';
 
 const KEY = 'sc_a-key-that-no-text-may-hold';
 const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';

@@ -1,15 +1,11 @@
-// Answers one question: how does a program ask the service, with types that follow its routes?
-// It runs in a browser and in Node.js, keeps its key to itself, and writes no log.
+// The typed client: a method for each declared route. It runs in a browser and in Node.js, keeps
+// its key to itself, and writes no log.
 
 import type { z } from 'zod';
-import type { Absence } from '../contract/answer.ts';
+import type { Absence, ShownBy } from '../contract/answer.ts';
 import type { REFUSALS, RefusalCode } from '../contract/refusals.ts';
 import type { AccessRule } from '../contract/route.ts';
-import type { CallOptions, Client } from './answers.ts';
-import { ROUTES, type RouteRow } from './routes.ts';
-import { send, wholeOf } from './send.ts';
-
-export type { AnswerOf, CallOptions, Client, QuestionOf } from './answers.ts';
+import { type Contracts, ROUTES, type RouteRow } from './routes.ts';
 
 /** What a client is made from. */
 export type ClientOptions = {
@@ -271,4 +267,187 @@ function rateLimitOf(headers: Headers): RateLimit | null {
   const reset_s = wholeOf(headers, 'x-ratelimit-reset');
   if (limit === null || remaining === null || reset_s === null) return null;
   return { limit, remaining, reset_s };
+}
+
+// What each method takes and gives follows from the declaration of its route.
+
+type Declared = {
+  readonly params: z.ZodType;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType | null;
+};
+
+/** The body that a route takes: none, one that may be left out, or one that has to be sent. */
+type Body<B> = [B] extends [never]
+  ? unknown
+  : undefined extends B
+    ? { readonly body?: Exclude<B, undefined> }
+    : { readonly body: B };
+
+/** The fields of an object; of one without any, nothing is asked. */
+type Fields<F> = string extends keyof F ? unknown : Readonly<F>;
+
+/** What a route is asked: the fields of its path and query by name, and its body under `body`. */
+type RouteQuestion<R extends Declared> = Fields<z.input<R['params']>> &
+  Fields<z.input<R['query']>> &
+  Body<z.input<NonNullable<R['body']>>>;
+
+/** A reply of a route without the envelope: look at `status` before `body`. */
+type Replied<S> = {
+  [K in keyof S & number]: {
+    readonly status: K;
+    readonly body: S[K] extends z.ZodType ? z.output<S[K]> : never;
+  };
+}[keyof S & number];
+
+/** What a route gives: the envelope, or one of its declared replies. */
+type Given<R> = R extends { readonly kind: 'evidence' }
+  ? ShownBy<R>
+  : R extends { readonly responses: infer S }
+    ? Replied<S>
+    : never;
+
+/** What one call may say beside its question. */
+export type CallOptions = {
+  /** Ends the call; it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** The time for all of it, attempts and waiting included, instead of the client's own. */
+  readonly timeoutMs?: number;
+};
+
+type Method<R extends Declared> =
+  Record<never, never> extends RouteQuestion<R>
+    ? (question?: RouteQuestion<R>, options?: CallOptions) => Promise<Given<R>>
+    : (question: RouteQuestion<R>, options?: CallOptions) => Promise<Given<R>>;
+
+/** A method for each declared route, under the route's own name. */
+export type Client = { readonly [N in keyof Contracts]: Method<Contracts[N]> };
+
+/** What a method of the client takes, by its name. */
+export type QuestionOf<N extends keyof Contracts> = RouteQuestion<Contracts[N]>;
+
+/** What a method of the client gives, by its name. */
+export type AnswerOf<N extends keyof Contracts> = Given<Contracts[N]>;
+
+// A request is repeated where a passing fault kept it from being answered, and for nothing else: a
+// 402 or a 429 stays as long as its cause, and asking again in a loop would only be one more
+// request.
+
+/** A request, and the bounds of sending it. */
+export type Sending = {
+  readonly url: URL;
+  readonly init: {
+    readonly method: string;
+    readonly headers: { readonly [name: string]: string };
+    readonly body: string | null;
+  };
+  /** Whether it may reach the service twice, where nobody can tell that it arrived once. */
+  readonly repeatable: boolean;
+  /** The statuses that the route itself answers with: none of them is a fault. */
+  readonly statuses: readonly number[];
+  readonly retriesMax: number;
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** What came back: a response read to its end, or why there is none. */
+export type Received =
+  | {
+      readonly kind: 'response';
+      readonly status: number;
+      readonly headers: Headers;
+      readonly text: string;
+    }
+  | { readonly kind: 'none'; readonly code: 'network' | 'timeout' | 'too_large'; cause?: unknown };
+
+/** A fault of the service that passes soon. */
+const UNAVAILABLE = 503;
+const BACKOFF_MS = 250;
+const BACKOFF_MAX_MS = 5_000;
+const MS_PER_S = 1_000;
+
+/** Sends a request until it is answered, its attempts are used or its time is up. */
+export async function send(sending: Sending): Promise<Received> {
+  const { timeoutMs, signal: callers, retriesMax } = sending;
+  const endMs = performance.now() + timeoutMs;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = callers === undefined ? timeout : AbortSignal.any([callers, timeout]);
+  for (let attempt = 0; ; attempt += 1) {
+    const received = await sendOnce(sending, signal, timeout);
+    const waitMs = attempt < retriesMax ? waitAfter(received, sending, attempt) : null;
+    if (waitMs === null || performance.now() + waitMs >= endMs) return received;
+    await pause(waitMs, callers);
+  }
+}
+
+async function sendOnce(
+  { url, init, bytesMax, signal: callers }: Sending,
+  signal: AbortSignal,
+  timeout: AbortSignal,
+): Promise<Received> {
+  try {
+    // A redirect is not followed: the key goes where it was meant to.
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const text = await textOf(response, bytesMax);
+    if (text === null) return { kind: 'none', code: 'too_large' };
+    return { kind: 'response', status: response.status, headers: response.headers, text };
+  } catch (cause) {
+    callers?.throwIfAborted();
+    if (timeout.aborted) return { kind: 'none', code: 'timeout' };
+    return { kind: 'none', code: 'network', cause };
+  }
+}
+
+/** The body as text; `null` where it is longer than allowed, and the rest of it is not read. */
+async function textOf(response: Response, bytesMax: number): Promise<string | null> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > bytesMax) {
+      await reader.cancel();
+      return null;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** How long to wait before the next attempt; `null`: there is none. */
+function waitAfter(received: Received, sending: Sending, attempt: number): number | null {
+  const backoffMs = Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS);
+  const jitterMs = (backoffMs / 2) * (1 + Math.random());
+  if (received.kind === 'none') {
+    return received.code === 'network' && sending.repeatable ? jitterMs : null;
+  }
+  const { status, headers } = received;
+  if (status !== UNAVAILABLE || sending.statuses.includes(status)) return null;
+  const askedS = wholeOf(headers, 'retry-after');
+  return askedS === null ? jitterMs : askedS * MS_PER_S + jitterMs;
+}
+
+/** A header that holds a whole number; `null` for any other. */
+export function wholeOf(headers: Headers, name: string): number | null {
+  const text = headers.get(name);
+  return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : null;
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener('abort', end, { once: true });
+  });
 }

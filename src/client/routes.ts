@@ -3,34 +3,33 @@
 
 import type { Absence } from '../contract/answer.ts';
 import type { AccessRule, Method } from '../contract/route.ts';
-import type { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
-import type { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
-import type { deployerRecord } from '../features/deployers/deployer-record.contract.ts';
-import type { tokenCreator } from '../features/deployers/token-creator.contract.ts';
-import type { walletEntity } from '../features/entities/wallet-entity.contract.ts';
+import type { registryBridges } from '../features/bridges/registry.route.tsx';
+import type { walletBridges } from '../features/bridges/wallet-bridges.route.ts';
+import type { deployerRecord } from '../features/deployers/deployer-record.route.tsx';
+import type { tokenCreator } from '../features/deployers/token.route.tsx';
+import type { walletEntity } from '../features/entities/wallet-entity.route.ts';
 import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
-import type { walletScore } from '../features/forensics/wallet-score.contract.ts';
-import type { health } from '../features/health/health.contract.ts';
+import type { walletScore } from '../features/forensics/wallet-score.route.ts';
+import type { health } from '../features/health/health.route.tsx';
 import type {
   connectIntegration,
   listIntegrations,
   removeIntegration,
   testIntegration,
-} from '../features/integrations/integrations.contract.ts';
-import type { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
-import type { partnerScan } from '../features/partner/partner-scan.contract.ts';
-import type { receiptsIndex } from '../features/receipts/receipts-index.contract.ts';
+} from '../features/integrations/integrations.route.ts';
+import type { solanaDeployer } from '../features/launches/solana-deployer.route.ts';
+import type { partnerScan } from '../features/partner/partner-scan.route.ts';
+import type { receiptsIndex } from '../features/receipts/receipts-index.route.tsx';
 import type {
   recordBulkScreen,
   recordScreen,
   screenRecord,
   screenReplay,
-} from '../features/records/records.contract.ts';
-import type { leaderboard } from '../features/rugs/leaderboard.contract.ts';
-import type { rugsLeaderboard } from '../features/rugs/rugs-leaderboard.contract.ts';
-import type { sanctionsChanges } from '../features/sanctions/changes.contract.ts';
-import type { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
-import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.contract.ts';
+} from '../features/records/records.route.ts';
+import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.route.tsx';
+import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
+import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
+import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.route.ts';
 import type { labelChanges } from '../features/tables/label-changes.contract.ts';
 import type { otherListChanges } from '../features/tables/list-changes.contract.ts';
 import type {
@@ -38,7 +37,7 @@ import type {
   watchAddress,
   watchlist,
   watchlistChanges,
-} from '../features/watchlist/watchlist.contract.ts';
+} from '../features/watchlist/watchlist.route.tsx';
 
 /** The declarations, from which the types of the methods follow. */
 export type Contracts = {

@@ -1,11 +1,8 @@
-// Answers one question: how does a program follow a stream through every break of the line?
-// It resumes from the last number that it was told, gives each event once and in order, and gives
-// what can no longer be had as a gap. It runs in a browser and in Node.js.
+// Follows a stream through every break of the line. It resumes from the last number that it read,
+// gives each event once and in order, and gives what can no longer be had as a gap. It runs in a
+// browser and in Node.js.
 
 import type { z } from 'zod';
-import { eventsOf, type Refused, refusalIn } from './stream-events.ts';
-import type { Said } from './stream-said.ts';
-import { messagesOf, type SocketClass } from './stream-socket.ts';
 
 type Kinds = { readonly [type: string]: z.ZodType };
 type Shown<K extends Kinds> = {
@@ -238,4 +235,197 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.addEventListener('abort', end);
     if (signal?.aborted === true) end();
   });
+}
+
+// Server-sent events are read by `fetch`, because it can send a header.
+
+/** What the service answered instead of a stream. */
+export type Refused = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfterS: number | null;
+};
+
+class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly refused: Refused;
+  constructor(refused: Refused) {
+    super(`refused with ${refused.status}`);
+    this.refused = refused;
+  }
+}
+
+/** The refusal that a fault stands for; `null` for any other. */
+export function refusalIn(fault: unknown): Refused | null {
+  return fault instanceof RefusedError ? fault.refused : null;
+}
+
+/** The longest event that is taken, and the longest body of a refusal. */
+const EVENT_CHARS_MAX = 1024 * 1024;
+const REFUSAL_CHARS_MAX = 64 * 1024;
+
+/** The messages of a stream of events, until it ends; it rejects where it breaks or is refused. */
+export async function* eventsOf(
+  url: URL,
+  token: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Said, void> {
+  const headers = {
+    accept: 'text/event-stream',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  // A redirect is not followed: the token goes where it was meant to.
+  const response = await fetch(url, { headers, redirect: 'manual', signal });
+  const { body, status } = response;
+  const type = response.headers.get('content-type');
+  if (status !== 200 || body === null || type?.startsWith('text/event-stream') !== true) {
+    throw new RefusedError(await refusalOf(response));
+  }
+  let text = '';
+  for await (const chunk of textOf(body)) {
+    text += chunk.replaceAll('\r', '');
+    let end = text.indexOf('\n\n');
+    while (end !== -1) {
+      const data = dataOf(text.slice(0, end));
+      text = text.slice(end + 2);
+      if (data !== '') yield saidIn(data);
+      end = text.indexOf('\n\n');
+    }
+    if (text.length > EVENT_CHARS_MAX) throw new Error('an event is longer than is taken');
+  }
+}
+
+// Not every browser lets a body be walked by itself.
+async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function dataOf(event: string): string {
+  const lines = event.split('\n').filter((line) => line.startsWith('data:'));
+  return lines.map((line) => line.slice('data:'.length).trimStart()).join('\n');
+}
+
+async function refusalOf(response: Response): Promise<Refused> {
+  let text = '';
+  if (response.body !== null) {
+    for await (const chunk of textOf(response.body)) {
+      text += chunk;
+      if (text.length > REFUSAL_CHARS_MAX) break;
+    }
+  }
+  const asked = response.headers.get('retry-after');
+  const retryAfterS = asked !== null && /^\d{1,10}$/.test(asked) ? Number(asked) : null;
+  return { status: response.status, body: bodyIn(text), retryAfterS };
+}
+
+// A proxy may refuse in words of its own.
+function bodyIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return text;
+    throw fault;
+  }
+}
+
+/** A message as it came; in the stream's own messages these fields have these types. */
+export type Said = {
+  readonly type: string;
+  readonly seq?: number;
+  readonly heartbeat_s?: number;
+  readonly gap?: Range | null;
+  readonly from?: number;
+  readonly to?: number;
+};
+
+type Range = { readonly from: number; readonly to: number };
+
+/** Takes a text for a message. Throws where it is none: whoever sent it is no stream. */
+export function saidIn(text: string): Said {
+  const said: unknown = JSON.parse(text);
+  if (!isSaid(said)) throw new Error('what came is no message of a stream');
+  return said;
+}
+
+function isSaid(said: unknown): said is Said {
+  if (typeof said !== 'object' || said === null) return false;
+  const { type, seq, heartbeat_s, gap, from, to } = said as { readonly [name: string]: unknown };
+  const isRange = gap === undefined || gap === null || isSaidRange(gap);
+  return (
+    typeof type === 'string' && isRange && [seq, heartbeat_s, from, to].every(isNumberOrLeftOut)
+  );
+}
+
+function isSaidRange(gap: unknown): boolean {
+  if (typeof gap !== 'object' || gap === null || !('from' in gap) || !('to' in gap)) return false;
+  return Number.isSafeInteger(gap.from) && Number.isSafeInteger(gap.to);
+}
+
+function isNumberOrLeftOut(value: unknown): boolean {
+  return value === undefined || Number.isSafeInteger(value);
+}
+
+/** What is used of a WebSocket: a browser's, or one of a library with the same interface. */
+type SocketLike = {
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  close(): void;
+};
+
+/** The class of WebSockets. */
+export type SocketClass = new (url: string) => SocketLike;
+
+/** Messages that may wait for who follows; it is behind then, and resumes from where it is. */
+const WAITING_MAX = 10_000;
+
+/** The messages of a WebSocket, until it closes or the signal ends it. */
+export async function* messagesOf(
+  url: URL,
+  WebSocket: SocketClass,
+  signal: AbortSignal,
+): AsyncGenerator<Said, void> {
+  const waiting: unknown[] = [];
+  let closed = false;
+  let wake: () => void = () => undefined;
+  const socket = new WebSocket(url.href);
+  const end = () => {
+    closed = true;
+    wake();
+  };
+  socket.onmessage = ({ data }: { readonly data: unknown }) => {
+    if (closed) return;
+    waiting.push(data);
+    wake();
+    if (waiting.length < WAITING_MAX) return;
+    end();
+    socket.close();
+  };
+  socket.onclose = end;
+  // A close follows each error.
+  socket.onerror = () => undefined;
+  signal.addEventListener('abort', () => {
+    end();
+    socket.close();
+  });
+  while (!signal.aborted) {
+    if (waiting.length > 0) {
+      for (const data of waiting.splice(0)) yield saidIn(String(data));
+    } else if (closed) return;
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
 }

@@ -1,8 +1,8 @@
-// Answers one question: how do a command's findings look, to people and to pipes.
-// It formats what it is given; it decides nothing and hides nothing.
+// Prints what a command found, for people and for pipes. It decides nothing and hides nothing.
 
 import { written } from '../evidence/measure.ts';
-import type { Io } from './command.ts';
+import { type Partly, seen } from '../evidence/reading.ts';
+import { EXIT, type ExitStatus, fail, type Io } from './command.ts';
 
 /** A column of a table: its heading, and whether its cells are numbers (set to the right). */
 type Column = { readonly title: string; readonly right?: boolean };
@@ -25,7 +25,7 @@ export function tableLines(
   );
   const line = (row: readonly string[]) =>
     columns
-      .map((column, i) => padded(written(row[i]), Number(widths[i]), column.right === true))
+      .map((column, i) => pad(written(row[i]), Number(widths[i]), column.right === true))
       .join(GAP)
       .trimEnd();
   const head = line(columns.map((column) => column.title));
@@ -47,7 +47,7 @@ function width(text: string): number {
   return [...text].length;
 }
 
-function padded(cell: string, to: number, right: boolean): string {
+function pad(cell: string, to: number, right: boolean): string {
   const spaces = ' '.repeat(Math.max(0, to - width(cell)));
   return right ? spaces + cell : cell + spaces;
 }
@@ -57,7 +57,7 @@ export function factLines(
   facts: readonly (readonly [name: string, value: string | number | null])[],
 ): string[] {
   const widest = facts.reduce((most, [name]) => Math.max(most, width(name)), 0);
-  return facts.map(([name, value]) => `${padded(name, widest, false)}${GAP}${cellText(value)}`);
+  return facts.map(([name, value]) => `${pad(name, widest, false)}${GAP}${cellText(value)}`);
 }
 
 /** Writes lines one by one. */
@@ -74,16 +74,12 @@ const ESCAPE = '\u001b[';
 const COLOURS = { bold: '1', red: '31', green: '32', yellow: '33', dim: '2' } as const;
 
 /** The text in a colour where the caller's terminal shows colours. */
-export function coloured(
-  text: string,
-  colour: keyof typeof COLOURS,
-  io: Pick<Io, 'colour'>,
-): string {
+export function paint(text: string, colour: keyof typeof COLOURS, io: Pick<Io, 'colour'>): string {
   return io.colour ? `${ESCAPE}${COLOURS[colour]}m${text}${ESCAPE}0m` : text;
 }
 
 function bold(text: string, io: Pick<Io, 'colour'>): string {
-  return coloured(text, 'bold', io);
+  return paint(text, 'bold', io);
 }
 
 /** A Unix time in seconds as `YYYY-MM-DD HH:MM UTC`, or nothing where there is none. */
@@ -103,4 +99,73 @@ export function wantsColour(
   env: { readonly noColour: boolean; readonly dumb: boolean },
 ): boolean {
   return stream.isTTY === true && !env.noColour && !env.dumb;
+}
+
+type Cell = string | number | null;
+
+/** What is shown of a row or record: a field under its own name, or a title with its text. */
+export type FieldText<T> = (keyof T & string) | readonly [title: string, text: (of: T) => Cell];
+
+/** How a list is printed. `json` makes the object of a row, where it is not the row itself. */
+type RowsPrinted<T> = {
+  readonly columns: readonly FieldText<T>[];
+  /** The sentence for people where the list was read and holds nothing. */
+  readonly none: string;
+  readonly json?: (row: T) => object;
+};
+
+/** Prints a list: a table for people, one JSON object a line for pipes. A failed one exits 3. */
+export function printRows<T extends object, P extends string>(
+  reading: Partly<readonly T[], P>,
+  io: Io,
+  { columns, none, json }: RowsPrinted<T>,
+): ExitStatus {
+  const rows = seen(reading);
+  if (rows !== null) {
+    if (io.json) for (const row of rows) printJson(io, withIsoTimes(json ? json(row) : row));
+    else {
+      const titles = columns.map((column) => ({ title: titleOf(column) }));
+      const cells = rows.map((row) => columns.map((column) => cellOf(row, column)));
+      print(io, tableLines(titles, cells, io));
+    }
+  }
+  if (!reading.checked) return fail(io, reading.why.reason, EXIT.couldNotCheck);
+  if (rows === null && !io.json) io.out(none);
+  return EXIT.done;
+}
+
+/** Prints one record: a JSON document for pipes; for people its fields, or what `show` says. */
+export function printRecord<T extends object>(
+  record: T,
+  io: Io,
+  show: readonly FieldText<T>[] | string,
+): typeof EXIT.done {
+  if (io.json) printJson(io, withIsoTimes(record));
+  else if (typeof show === 'string') io.out(show);
+  else print(io, factLines(show.map((one) => [titleOf(one), cellOf(record, one)])));
+  return EXIT.done;
+}
+
+/** `last_used_at` is headed "last used", `membership_id` "membership". */
+function titleOf<T>(field: FieldText<T>): string {
+  if (typeof field !== 'string') return field[0];
+  return field.replace(/_(at|id)$/, '').replaceAll('_', ' ');
+}
+
+function cellOf<T extends object>(row: T, field: FieldText<T>): Cell {
+  if (typeof field !== 'string') return field[1](row);
+  const value: unknown = row[field];
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return field.endsWith('_at') ? timeText(value) : value;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(', ') : String(value);
+}
+
+/** The same object with its `…_at` fields, Unix seconds in the stores, as ISO 8601 texts. */
+export function withIsoTimes(row: object): object {
+  const fields = Object.entries(row).map(([name, value]) => [
+    name,
+    name.endsWith('_at') && typeof value === 'number' ? formatTime(value) : value,
+  ]);
+  return Object.fromEntries(fields);
 }

@@ -1,10 +1,11 @@
-// How is an import of a table run and shown, whichever table it fills?
-// Refused rows go to the error stream as they are met, so that no number of them is too many.
+// Runs an import of a table and prints its progress and its end. Refused rows go to the error
+// stream as they are met, so that no number of them is too many.
 
-import { type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/origin.ts';
+import { HOUR_S } from '../chain/time.ts';
+import { type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
 import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables/table-import.ts';
 import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
-import { coloured, factLines, formatTime, print, printJson, timeText } from './output.ts';
+import { factLines, formatTime, paint, print, printJson, timeText } from './output.ts';
 
 /** How many rows lie between two lines of progress. */
 const PROGRESS_ROWS = 50_000;
@@ -99,7 +100,7 @@ function tellCompleted(
   const noun = rows_accepted === 1 ? one : several;
   const imported = `Imported ${rows_accepted.toLocaleString('en')} ${noun}.`;
   print(io, [
-    coloured(imported, 'green', io),
+    paint(imported, 'green', io),
     ...factLines([
       ['import', id],
       ['source', source],
@@ -110,4 +111,80 @@ function tellCompleted(
       ['sha256', sha256],
     ]),
   ]);
+}
+
+// A terminal sees one line of progress that renews itself; anything else sees a plain line now and
+// then.
+
+/** How far the work is: rows so far, and the part done of the phase, from 0 to 1. */
+type Progress = {
+  readonly phase: string;
+  readonly rows: number;
+  readonly fraction: number;
+};
+
+/** Shows progress, and lines between which it must not be torn. */
+type ProgressLine = {
+  readonly show: (progress: Progress) => void;
+  readonly say: (line: string) => void;
+};
+
+const TERMINAL_MS = 200;
+const LOG_MS = 10_000;
+const BAR_CHARS = 24;
+const SECOND_MS = 1_000;
+const MINUTE_S = 60;
+/** One line up, and that line cleared. */
+const RENEW = '\u001b[1A\u001b[2K';
+
+/** Progress on the error stream. `nowMs` is a clock that never goes back. */
+export function progressLine(io: Pick<Io, 'err' | 'colour'>, nowMs: () => number): ProgressLine {
+  let phase: { readonly name: string; readonly since: number; readonly rows: number } | null = null;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let isLast = false;
+  return {
+    show: (progress) => {
+      const now = nowMs();
+      if (phase === null || phase.name !== progress.phase) {
+        phase = { name: progress.phase, since: now, rows: progress.rows };
+        shownAt = Number.NEGATIVE_INFINITY;
+        isLast = false;
+      }
+      const whole = progress.fraction >= 1;
+      if (!whole && now - shownAt < (io.colour ? TERMINAL_MS : LOG_MS)) return;
+      shownAt = now;
+      const elapsed = (now - phase.since) / SECOND_MS;
+      const line = lineOf(progress, progress.rows - phase.rows, elapsed, io.colour);
+      io.err(io.colour && isLast ? `${RENEW}${line}` : line);
+      isLast = true;
+    },
+    say: (line) => {
+      io.err(line);
+      isLast = false;
+    },
+  };
+}
+
+function lineOf(
+  { phase, rows, fraction }: Progress,
+  rowsSince: number,
+  elapsed_s: number,
+  bar: boolean,
+): string {
+  const part = Math.min(1, Math.max(0, fraction));
+  const filled = Math.round(part * BAR_CHARS);
+  const drawn = bar ? ` ${'█'.repeat(filled)}${'░'.repeat(BAR_CHARS - filled)}` : '';
+  const said = [`${phase}${drawn} ${Math.floor(part * 100)}%`, `${rows.toLocaleString('en')} rows`];
+  if (elapsed_s > 0 && rowsSince > 0) {
+    said.push(`${Math.round(rowsSince / elapsed_s).toLocaleString('en')} rows/s`);
+    if (part > 0 && part < 1) said.push(`${duration((elapsed_s * (1 - part)) / part)} left`);
+  }
+  return said.join(', ');
+}
+
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < MINUTE_S) return `${whole} s`;
+  if (whole < HOUR_S) return `${Math.ceil(whole / MINUTE_S)} min`;
+  return `${Math.floor(whole / HOUR_S)} h ${Math.floor((whole % HOUR_S) / MINUTE_S)} min`;
 }

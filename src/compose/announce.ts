@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import { PUBLISHER_URL } from '../config/settings.ts';
 import type { Config } from '../config.ts';
-import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { MCP_PATH } from '../mcp/http-door.ts';
 import { SANDBOX_LAUNCHERS } from '../world/corpus.ts';
 import { SANDBOX_LABELLED } from '../world/labels.ts';

@@ -3,7 +3,7 @@
 import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';
 import { Unread } from '../evidence/reading.ts';
-import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { SourceFreshness } from '../features/health/health.route.tsx';
 import type { Absence, CheckResult, DoctorCheck, DoctorServices } from '../operator/doctor.ts';
 import type { KeyStore } from '../ports/access/key-store.ts';
 import type { StoreCheck } from './documents.ts';

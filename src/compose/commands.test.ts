@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commandHelp, overallHelp } from '../operator/help.ts';
-import { SERVICE_COMMANDS } from '../operator/service-commands.ts';
+import { commandHelp, overallHelp, SERVICE_COMMANDS } from '../operator/operate.ts';
+
 import { HELP_GROUPS, localCommands, STORE_COMMANDS } from './commands.ts';
 
 const UNSET = { ok: false, problems: [] } as const;

@@ -5,8 +5,8 @@ import { present } from '../evidence/measure.ts';
 import { mcpCommand } from '../mcp/command.ts';
 import { configCommand } from '../operator/config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
-import type { HelpGroup } from '../operator/help.ts';
-import { SERVICE_COMMANDS } from '../operator/service-commands.ts';
+import { type HelpGroup, SERVICE_COMMANDS } from '../operator/operate.ts';
+
 import type { AnyFeature, Configurations } from './feature.ts';
 import { CONTRACTS, FEATURES } from './list.ts';
 import { VERSION } from './version.ts';

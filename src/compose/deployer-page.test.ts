@@ -2,9 +2,9 @@
 // looked at are three pages, and whoever opens one has nobody walked.
 
 import { expect, test } from 'vitest';
-import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
-import { deployerHtml } from '../features/deployers/deployer.page.tsx';
+import { NOBODY } from '../contract/route.ts';
+import { deployerHtml } from '../features/deployers/deployer-record.route.tsx';
 import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';

@@ -1,14 +1,20 @@
 // What does the page of a deployer show? What the routes of deployers answer about the address; but
 // a page that anybody may open has nobody walked.
 
-import type { Caller } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Asked } from '../contract/route.ts';
-import type { ShownDeployer } from '../features/deployers/deployer.page.tsx';
-import { deployerRecord } from '../features/deployers/deployer-record.contract.ts';
-import { deployerRecordHandler } from '../features/deployers/deployer-record.route.ts';
-import { solanaDeployer } from '../features/launches/solana-deployer.contract.ts';
-import { solanaDeployerHandler } from '../features/launches/solana-deployer.route.ts';
+import type { Asked, Caller } from '../contract/route.ts';
+
+import {
+  deployerRecord,
+  deployerRecordHandler,
+  type ShownDeployer,
+} from '../features/deployers/deployer-record.route.tsx';
+
+import {
+  solanaDeployer,
+  solanaDeployerHandler,
+} from '../features/launches/solana-deployer.route.ts';
+
 import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
 import type { WalletLaunches } from '../ports/launches/wallet-launches.ts';
 

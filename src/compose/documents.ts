@@ -4,20 +4,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
-import type { AnyRoute } from '../contract/any-route.ts';
-import { HTML_TYPE, html, text } from '../contract/media.ts';
 import { openapiDocument } from '../contract/openapi.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { HTML_TYPE, html, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
+import type { AnyRoute } from '../contract/stream.ts';
 import { written } from '../evidence/measure.ts';
-import { guidePage } from '../pages/guide.tsx';
+import { guidePage, renderMarkdown } from '../pages/guide.tsx';
 import { homePage } from '../pages/home.tsx';
 import type { PageFacts } from '../pages/layout.tsx';
-import { renderMarkdown } from '../pages/markdown.ts';
+
 import { operationPage, referencePage } from '../pages/reference.tsx';
 import { STYLE } from '../pages/style.ts';
+import type { AnyHandler, Mounted } from '../transport/answer.ts';
 import type { Meters } from '../transport/metrics.ts';
-import type { AnyHandler, Mounted } from '../transport/mounted.ts';
 import { SIMULATED_EXAMPLES } from './examples.ts';
 import type { AnyFeature, Page } from './feature.ts';
 import { type DatedSource, freshnessOf } from './freshness.ts';

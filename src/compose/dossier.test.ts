@@ -3,8 +3,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { Reply } from '../contract/answer.ts';
-import { type Caller, NOBODY } from '../contract/caller.ts';
+import { type Caller, NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
+import { dossier } from '../features/dossier/feature.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW } from '../testing/clock.ts';
 import { silentPorts } from '../testing/memory/silent.ts';
@@ -12,7 +13,6 @@ import { TEST_SERVICE } from '../testing/service.ts';
 import type { SilencePorts } from '../testing/silence-ports.ts';
 import { WORLDS } from '../testing/worlds.ts';
 import { mountedPage } from './documents.ts';
-import { dossier } from './features/dossier.ts';
 
 const FACTS = { simulated: false, version: '0', links: [] };
 const SILENCE = why('store_unreadable', { what: 'The store', fault: 'no answer' });

@@ -4,38 +4,39 @@
 
 import type { PageReading } from '../access/page-reading.ts';
 import type { Secrets } from '../access/secret.ts';
-import { MS_PER_S } from '../chain/time.ts';
 import type { Command } from '../command/command.ts';
 import type { Config, Configured } from '../config.ts';
-import type { AnyRoute } from '../contract/any-route.ts';
-import type { Caller } from '../contract/caller.ts';
-import type { LongRoute } from '../contract/long.ts';
-import type { AnyEvidenceRoute, AnyPlainRoute, Handler, PlainHandler } from '../contract/route.ts';
-import type { AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
-import type { ImportOrigin } from '../evidence/origin.ts';
+import type {
+  AnyEvidenceRoute,
+  AnyPlainRoute,
+  Caller,
+  Handler,
+  PlainHandler,
+} from '../contract/route.ts';
+import type { AnyRoute, AnyStreamRoute, StreamHandler } from '../contract/stream.ts';
+
+import { given } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
+import type { ImportOrigin } from '../evidence/source.ts';
 import type { PaymentDesk } from '../features/access/payment-webhook.route.ts';
-import type { ShownPlan } from '../features/access/settings.contract.ts';
-import type { SettingsDesk } from '../features/access/settings.route.ts';
-import type { SignInDesk } from '../features/access/sign-in.route.ts';
+import type { SettingsDesk, ShownPlan } from '../features/access/settings.route.tsx';
+
+import type { SignInDesk } from '../features/access/sign-in.route.tsx';
 import type {
   RingFacts,
   SourceFreshness,
+  SourceWords,
   StreamingFacts,
-} from '../features/health/health.route.ts';
-import type { SourceWords } from '../features/health/status-page.contract.ts';
-import type { IntegrationDesk } from '../features/integrations/desk.ts';
+} from '../features/health/health.route.tsx';
+
+import type { IntegrationDesk } from '../features/integrations/integrations.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
-import type { FollowReports } from '../ports/indexing/follow-reports.ts';
-import type { TableMoveReport } from '../ports/indexing/table-move.ts';
+import type { FollowReports } from '../ports/indexing/following.ts';
 import type { Bus } from '../ports/streams/bus.ts';
-import type { WorkStore } from '../ports/work/work-store.ts';
 import type { ControlContext } from '../stores/control/engine/control-readings.ts';
 import type { Database } from '../stores/control/engine/database.ts';
-import { WORK_HEARD_EACH_S, workTable } from '../stores/control/work.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
-import { type DoWork, type LongParts, longHandlers } from '../transport/long-work.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 import type { Logger } from './logger.ts';
 import type { Outside } from './outside.ts';
@@ -97,8 +98,6 @@ export type Service = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
-  /** Where moving the tables of an earlier version stands. */
-  readonly tableMove: () => TableMoveReport;
   /** Calls whoever listens when a process has appended to a log, until it is undone. */
   readonly onCall: Bus['listen'];
   /** What is streamed; `null` where this process serves no stream. */
@@ -134,29 +133,6 @@ export function served<R extends Contract, G>(
   make: (given: G) => HandlerOf<R>,
 ): Served<G> {
   return { route, make };
-}
-
-/** Declares the three routes of long work, done by what `make` gives over the feature's ports. */
-export function servedLong<G>(
-  long: LongRoute,
-  make: (given: G) => { readonly run: DoWork; readonly parts: LongParts },
-): Served<G>[] {
-  const made = new Map<WorkStore, ReturnType<typeof longHandlers>>();
-  const handlersOf = (given: G) => {
-    const { run, parts } = make(given);
-    const known = made.get(parts.work);
-    const handlers = known === undefined ? longHandlers(long, run, parts) : known;
-    made.set(parts.work, handlers);
-    return handlers;
-  };
-  return (['begin', 'poll', 'cancel'] as const).map((step) => {
-    return { route: long[step], make: (given: G) => handlersOf(given)[step] };
-  });
-}
-
-/** What a feature with long work opens for it. */
-export function workOf({ database, context, log }: Base): LongParts {
-  return { work: workTable(database, context), log, heardEachMs: WORK_HEARD_EACH_S * MS_PER_S };
 }
 
 /** A stream with what makes its handler from ports. */
@@ -294,7 +270,7 @@ export function feature<
   L = never,
   const T extends readonly Streamed<never>[] = readonly [],
 >(spec: Spec<R, O, S, P, L, T>) {
-  const { heading = null, local = null, commands = NONE, optional = NONE, ...rest } = spec;
+  const { heading = null, local = null, commands, optional, ...rest } = spec;
   return {
     rests: NO_RESTS as R,
     routes: NONE as readonly unknown[] as S,
@@ -303,8 +279,8 @@ export function feature<
     ...rest,
     heading,
     local,
-    commands,
-    optional,
+    commands: given(commands),
+    optional: given(optional),
   };
 }
 

@@ -21,7 +21,7 @@ import {
 import { frameReader, writeFrame } from '../stores/warehouse/engine/frame.ts';
 import { transferStore } from '../stores/warehouse/transfers/store.ts';
 import { nowS, pause } from './clock.ts';
-import { FOLLOW_FD, type Order, order, type Question, type Report } from './follow-protocol.ts';
+import { FOLLOW_FD, type Order, order, type Question, type Report } from './follower-process.ts';
 
 /** Answering requests comes first where cores are few. */
 const NICENESS = 5;
@@ -139,18 +139,9 @@ function open(told: Opening): void {
 
 function refusalOf({ unavailable, query }: Extract<Order, { do: 'refuse' }>): Error {
   if (query !== null) return new WarehouseQueryError(query.code, query.reason, '');
-  const codes = [
-    'timeout',
-    'aborted',
-    'overloaded',
-    'replicas',
-    'disk',
-    'damaged',
-    'rejected',
-  ] as const;
-  const known = [...codes, 'down', 'interrupted', 'closed'] as const;
-  const code = known.find((one) => one === unavailable);
-  return code === undefined ? new Error('the service failed') : new WarehouseUnavailable(code);
+  return unavailable === null
+    ? new Error('the service failed')
+    : new WarehouseUnavailable(unavailable);
 }
 
 function obey(head: unknown, body: Buffer): void {

@@ -1,20 +1,27 @@
-// Answers one question: how does a service have chains followed without being slowed down by it?
-// Another process asks the nodes and decodes blocks; this one, which owns the stores, writes what
-// it is handed. Where the process ends by itself, whoever follows is told, and starts it again.
+// Has the chains of a service followed without slowing it down: another process asks the nodes and
+// decodes blocks; this one, which owns the stores, writes what it is handed. Both sides validate
+// what they read; a frame that fits nothing is a bug and ends the process. Where it ends by itself,
+// whoever follows hears of it, and starts it again.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ChainName, EvmChainName } from '../chain/chain.ts';
-import type { FollowEnd, FollowWatch } from '../ports/indexing/chain-following.ts';
+import { z } from 'zod';
+import { CHAIN_NAMES, type ChainName, EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
+import {
+  type FollowEnd,
+  type FollowWatch,
+  followEnd,
+  followState,
+} from '../ports/indexing/following.ts';
 import type { Tenure } from '../ports/indexing/transfer-store.ts';
 import {
+  UNAVAILABLE_CODES,
   type Warehouse,
   WarehouseQueryError,
   WarehouseUnavailable,
 } from '../stores/warehouse/engine/executor.ts';
 import { frameReader, writeFrame } from '../stores/warehouse/engine/frame.ts';
-import { FOLLOW_FD, type Order, type Report, report } from './follow-protocol.ts';
 
 /** What a follower needs of its service. URLs are whole, and never written down. */
 export type FollowerOptions = {
@@ -230,3 +237,82 @@ function refusal(id: number, error: unknown): Order {
   }
   return { do: 'refuse', id, unavailable: null, query: null };
 }
+
+/** The file descriptor on which the process finds its end of the stream. */
+export const FOLLOW_FD = 3;
+
+const id = z.int().positive();
+const block = z.int().nonnegative().nullable();
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const params = z.record(z.string(), z.union([scalar, z.array(scalar)]));
+
+/** To the process. The body of `answer` is what was asked for. */
+export const order = z.discriminatedUnion('do', [
+  z.object({
+    do: z.literal('open'),
+    kind: z.enum(['embedded', 'remote']),
+    simulated: z.boolean(),
+    proxy: z.string().nullable(),
+    /** Whole URLs, keys and all. */
+    nodes: z.partialRecord(z.enum(EVM_CHAINS), z.string()),
+  }),
+  z.object({
+    do: z.literal('follow'),
+    id,
+    chain: z.enum(CHAIN_NAMES),
+    from_block: block,
+    epoch: z.int(),
+  }),
+  z.object({ do: z.literal('stop'), id }),
+  z.object({ do: z.literal('answer'), id }),
+  z.object({
+    do: z.literal('refuse'),
+    id,
+    /** The executor's error: its own code, or ClickHouse's with its name. */
+    unavailable: z.enum(UNAVAILABLE_CODES).nullable(),
+    query: z.object({ code: z.int(), reason: z.string() }).nullable(),
+  }),
+]);
+
+const timeoutMs = z.number().positive();
+
+/** From the process: how following goes, and what it asks of the warehouse (rows are the body). */
+export const report = z.discriminatedUnion('say', [
+  z.object({ say: z.literal('state'), id, state: followState }),
+  z.object({ say: z.literal('end'), id, end: followEnd }),
+  z.object({ say: z.literal('bug'), id, words: z.string() }),
+  z.object({ say: z.literal('settle'), id, of: id }),
+  z.object({
+    say: z.literal('query'),
+    id,
+    sql: z.string(),
+    params: params.optional(),
+    rowsMax: z.int().optional(),
+    tuples: z.boolean(),
+    timeoutMs,
+  }),
+  z.object({
+    say: z.literal('command'),
+    id,
+    sql: z.string(),
+    params: params.optional(),
+    timeoutMs,
+  }),
+  z.object({
+    say: z.literal('insert'),
+    id,
+    table: z.string(),
+    columns: z.array(z.string()),
+    timeoutMs,
+  }),
+]);
+
+/** A message to the process. */
+export type Order = z.infer<typeof order>;
+/** A message from it. */
+export type Report = z.infer<typeof report>;
+/** What it asks for, without its number. */
+type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
+export type Question = Unnumbered<
+  Extract<Report, { say: 'settle' | 'query' | 'command' | 'insert' }>
+>;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { DAY_S, formatIsoDate, HOUR_S } from '../chain/time.ts';
 import { parseConfig } from '../config.ts';
+import { sanctions } from '../features/sanctions/feature.ts';
 import { memorySanctionsList } from '../testing/memory/sanctions-list.ts';
 import { nowS } from './clock.ts';
 import type { PortFacts } from './feature.ts';
-import { sanctions } from './features/sanctions.ts';
 import { datedSources, freshnessOf } from './freshness.ts';
 import { outsideOf } from './outside.ts';
 

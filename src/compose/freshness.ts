@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
 import { basis, map, Part, type Partly, seen, Unread, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import type { SourceFreshness } from '../features/health/health.route.ts';
+import type { SourceFreshness } from '../features/health/health.route.tsx';
 import { nowS } from './clock.ts';
 import type { PortFacts } from './feature.ts';
 import type { Outside } from './outside.ts';

@@ -2,16 +2,15 @@
 // compiler has to refuse; `tsc` fails where it takes one.
 
 import { map } from '../evidence/reading.ts';
-import { registryBridges } from '../features/bridges/registry-bridges.contract.ts';
-import { registryBridgesHandler } from '../features/bridges/registry-bridges.route.ts';
+import { bridges } from '../features/bridges/feature.ts';
+import { registryBridges, registryBridgesHandler } from '../features/bridges/registry.route.tsx';
 import { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
 import { walletScoreHandler } from '../features/forensics/wallet-score.route.ts';
-import { sanctionsStatus } from '../features/sanctions/status.command.ts';
+import { history } from '../features/history/feature.ts';
+import { sanctionsStatus } from '../features/sanctions/sanctions.command.ts';
+import { screening } from '../features/screening/feature.ts';
 import type { BridgeRegistry } from '../ports/bridges/bridge-registry.ts';
 import { type Base, feature, featureList, type PortFacts, served } from './feature.ts';
-import { bridges } from './features/bridges.ts';
-import { history } from './features/history.ts';
-import { screening } from './features/screening.ts';
 
 declare const registry: BridgeRegistry;
 declare const facts: Omit<PortFacts<BridgeRegistry>, 'freshness'>;

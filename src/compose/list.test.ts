@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { exampleOf } from '../contract/example.ts';
-import { jsonSchema } from '../contract/json-schema.ts';
-import { openapiDocument } from '../contract/openapi.ts';
+import { exampleOf, jsonSchema, openapiDocument } from '../contract/openapi.ts';
+
 import { REFUSALS } from '../contract/refusals.ts';
-import { defOf } from '../contract/schema.ts';
+import { defOf } from '../contract/writer.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import type { PortFacts } from './feature.ts';
 import { CONTRACTS, EVIDENCE_ROUTES, FEATURES, STREAMS } from './list.ts';

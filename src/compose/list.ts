@@ -2,7 +2,30 @@
 // that it is opened on.
 
 import type { AnyEvidenceRoute } from '../contract/route.ts';
-import type { AnyHandler } from '../transport/mounted.ts';
+import { access, members } from '../features/access/feature.ts';
+
+import { bridges } from '../features/bridges/feature.ts';
+import { deployers } from '../features/deployers/feature.ts';
+import { dossier } from '../features/dossier/feature.ts';
+import { entities } from '../features/entities/feature.ts';
+import { exchanges } from '../features/exchanges/feature.ts';
+import { flagStream } from '../features/flag-stream/feature.ts';
+import { forensics } from '../features/forensics/feature.ts';
+import { health } from '../features/health/feature.ts';
+import { history } from '../features/history/feature.ts';
+import { indexing } from '../features/indexing/feature.ts';
+import { integrations } from '../features/integrations/feature.ts';
+import { launches } from '../features/launches/feature.ts';
+import { partner } from '../features/partner/feature.ts';
+import { receipts } from '../features/receipts/feature.ts';
+import { records } from '../features/records/feature.ts';
+import { rugModel } from '../features/rug-model/feature.ts';
+import { rugs } from '../features/rugs/feature.ts';
+import { sanctions } from '../features/sanctions/feature.ts';
+import { screening } from '../features/screening/feature.ts';
+import { tables } from '../features/tables/feature.ts';
+import { watchlist } from '../features/watchlist/feature.ts';
+import type { AnyHandler } from '../transport/answer.ts';
 import {
   type AnyFeature,
   featureList,
@@ -10,29 +33,6 @@ import {
   type Served,
   type Streamed,
 } from './feature.ts';
-import { access } from './features/access.ts';
-import { bridges } from './features/bridges.ts';
-import { deployers } from './features/deployers.ts';
-import { dossier } from './features/dossier.ts';
-import { entities } from './features/entities.ts';
-import { exchanges } from './features/exchanges.ts';
-import { flagStream } from './features/flag-stream.ts';
-import { forensics } from './features/forensics.ts';
-import { health } from './features/health.ts';
-import { history } from './features/history.ts';
-import { indexing } from './features/indexing.ts';
-import { integrations } from './features/integrations.ts';
-import { launches } from './features/launches.ts';
-import { members } from './features/members.ts';
-import { partner } from './features/partner.ts';
-import { receipts } from './features/receipts.ts';
-import { records } from './features/records.ts';
-import { rugModel } from './features/rug-model.ts';
-import { rugs } from './features/rugs.ts';
-import { sanctions } from './features/sanctions.ts';
-import { screening } from './features/screening.ts';
-import { tables } from './features/tables.ts';
-import { watchlist } from './features/watchlist.ts';
 
 export const FEATURES = featureList([
   dossier,

@@ -7,12 +7,16 @@ import type { Sessions } from '../access/session.ts';
 import type { Command } from '../command/command.ts';
 import type { Config } from '../config.ts';
 import { given } from '../evidence/measure.ts';
-import type { RingFacts } from '../features/health/health.route.ts';
-import type { IntegrationDesk } from '../features/integrations/desk.ts';
+import { access, members } from '../features/access/feature.ts';
+
+import type { RingFacts } from '../features/health/health.route.tsx';
+import { indexing } from '../features/indexing/feature.ts';
+import { integrations } from '../features/integrations/feature.ts';
+import type { IntegrationDesk } from '../features/integrations/integrations.route.ts';
+import { rugModel } from '../features/rug-model/feature.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import type { PublishedModels } from '../ports/flags/published-model.ts';
-import type { FollowReports } from '../ports/indexing/follow-reports.ts';
-import type { TableMoveReport } from '../ports/indexing/table-move.ts';
+import type { FollowReports } from '../ports/indexing/following.ts';
 import type { Bus } from '../ports/streams/bus.ts';
 import { goThrough } from '../sources/http/proxy.ts';
 import type { Tokens } from '../transport/guard.ts';
@@ -23,11 +27,6 @@ import type { Closings } from './closings.ts';
 import { bound } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
 import type { AnyFeature, Base, Job, Members, Opened, PortFacts } from './feature.ts';
-import { access } from './features/access.ts';
-import { indexing } from './features/indexing.ts';
-import { integrations } from './features/integrations.ts';
-import { members } from './features/members.ts';
-import { rugModel } from './features/rug-model.ts';
 import { type DatedSource, datedSources, type Handed } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';
@@ -57,8 +56,6 @@ export type Parts = {
   /** The rug model in force. */
   readonly modelInForce: PublishedModels['inForce'];
   readonly ring: RingFacts;
-  /** Where moving the tables of an earlier version stands. */
-  readonly tableMove: () => TableMoveReport;
   /** The commands on the stores, each with what it needs. */
   readonly commands: readonly Command<null>[];
   readonly jobs: readonly Job[];
@@ -124,7 +121,6 @@ function composeParts(
     followers: of(indexing).services.followers,
     modelInForce: of(rugModel).services.model.published.inForce,
     ring: of(indexing).ringFacts,
-    tableMove: of(indexing).tableMove,
     commands: [bound(doctorCommand, doctor), ...commands],
     jobs: all.flatMap(({ jobs }) => given(jobs)),
     of,

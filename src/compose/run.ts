@@ -2,7 +2,7 @@
 // What cannot start leaves nothing open behind it.
 
 import type { Config } from '../config.ts';
-import { commandHandler } from '../operator/dispatch.ts';
+import { commandHandler } from '../operator/operate.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
 import { announceLive, announceSimulated, SIMULATED_LINE } from './announce.ts';
 import { type Closings, closings, openWhole } from './closings.ts';

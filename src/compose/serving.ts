@@ -3,20 +3,19 @@
 import type { Gate } from '../access/gate.ts';
 import { MS_PER_S } from '../chain/time.ts';
 import type { Config } from '../config.ts';
-import type { AnyRoute } from '../contract/any-route.ts';
+import type { AnyRoute } from '../contract/stream.ts';
+import { health } from '../features/health/feature.ts';
 import { mcpDoor } from '../mcp/http-door.ts';
 import { type Tools, toolsOf } from '../mcp/tools.ts';
-import { refusalPage } from '../pages/refusal.tsx';
-import { type Answers, answersOf } from '../transport/answering.ts';
+import { refusalPage } from '../pages/layout.tsx';
+import { type Answers, answersOf, type Mounted } from '../transport/answer.ts';
 import { createHttp, type Door, type HttpOptions } from '../transport/http.ts';
-import type { Mounted } from '../transport/mounted.ts';
-import { STREAM_LIMITS } from '../transport/stream-limits.ts';
-import type { MountedStream } from '../transport/stream-opening.ts';
-import { createSlots } from '../transport/stream-slots.ts';
+import { createSlots, type MountedStream } from '../transport/stream.ts';
+import { STREAM_LIMITS } from '../transport/stream-reader.ts';
+
 import { nowS } from './clock.ts';
 import { isToken, operatorDocuments, pageFacts, webDocuments } from './documents.ts';
 import type { Service, Streamed } from './feature.ts';
-import { health } from './features/health.ts';
 import { freshnessOf } from './freshness.ts';
 import { CONTRACTS, handlerOf, STREAMS } from './list.ts';
 import type { Logger } from './logger.ts';
@@ -39,7 +38,6 @@ export type ServingParts = Pick<
   | 'followers'
   | 'modelInForce'
   | 'ring'
-  | 'tableMove'
 > & {
   readonly config: Config;
   readonly gate: Gate;
@@ -184,7 +182,7 @@ function opened({ route, make }: Streamed<never>, given: object): MountedStream 
 }
 
 function serviceOf(
-  { config, sources, followers, modelInForce, ring, tableMove, bus }: ServingParts,
+  { config, sources, followers, modelInForce, ring, bus }: ServingParts,
   routes: readonly AnyRoute[],
   base: () => string,
   streaming: Service['streaming'],
@@ -201,7 +199,6 @@ function serviceOf(
     followers,
     modelInForce,
     ring,
-    tableMove,
     onCall: bus.listen,
     streaming,
   };

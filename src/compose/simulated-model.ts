@@ -5,11 +5,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
-import { modelPublish } from '../features/rug-model/publish.command.ts';
-import { modelTrain } from '../features/rug-model/train.command.ts';
+import { rugModel } from '../features/rug-model/feature.ts';
+import { modelPublish, modelTrain } from '../features/rug-model/model.command.ts';
+
 import { worldLaunchHistoryCsv } from '../world/launch-history.ts';
 import { WORLD_SEED } from '../world/listed-parties.ts';
-import { rugModel } from './features/rug-model.ts';
 import type { Parts } from './parts.ts';
 import { VERSION } from './version.ts';
 

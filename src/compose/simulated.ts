@@ -7,6 +7,11 @@ import { z } from 'zod';
 import { hashesOf } from '../access/secret.ts';
 import { EXIT, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
+import { access, members } from '../features/access/feature.ts';
+
+import { deployers } from '../features/deployers/feature.ts';
+import { sanctions } from '../features/sanctions/feature.ts';
+import { tables } from '../features/tables/feature.ts';
 import { flaggedAddresses } from '../features/tables/flagged-rows.ts';
 import { importCommand } from '../features/tables/imports.command.ts';
 import { exchangeLabels } from '../features/tables/labels.ts';
@@ -30,11 +35,6 @@ import { LAUNCHES_SPAN_S, launchPoolsAt, worldLaunchesIn } from '../world/solana
 import { isVenueFault, startVenue } from '../world/venue-api.ts';
 import { nowS, pause } from './clock.ts';
 import type { Closings } from './closings.ts';
-import { access } from './features/access.ts';
-import { deployers } from './features/deployers.ts';
-import { members } from './features/members.ts';
-import { sanctions } from './features/sanctions.ts';
-import { tables } from './features/tables.ts';
 import { type Outside, simulatedOutside } from './outside.ts';
 import type { Parts } from './parts.ts';
 import { publishSimulatedModel } from './simulated-model.ts';

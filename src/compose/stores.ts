@@ -4,8 +4,8 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { deriveSecrets, type Secrets } from '../access/secret.ts';
-import { secretOf } from '../config/secret-file.ts';
-import type { Config } from '../config.ts';
+import { type Config, secretOf } from '../config.ts';
+
 import type { Database } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
@@ -14,7 +14,6 @@ import { embeddedWarehouse } from '../stores/warehouse/engine/embedded.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from '../stores/warehouse/engine/migrate.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
-import { withdrawUnproved } from '../stores/warehouse/transfers/withdraw-unproved.ts';
 
 const CONTROL_MIGRATIONS = fileURLToPath(new URL('../../migrations/control', import.meta.url));
 const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse', import.meta.url));
@@ -76,7 +75,6 @@ async function openWarehouse(config: Config): Promise<Warehouse> {
       simulated: config.simulate,
       layout: where.kind === 'embedded' ? 'single' : where.layout,
     });
-    await withdrawUnproved(warehouse);
     return warehouse;
   } catch (fault) {
     await warehouse.close();

@@ -1,15 +1,15 @@
 // Answers one question: what does `/health` say of the streams of this process?
 
 import type { Config } from '../config.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/deadline.ts';
 import { present } from '../evidence/measure.ts';
 import type { Reading } from '../evidence/reading.ts';
-import { flagStream } from '../features/flag-stream/flag-stream.contract.ts';
-import type { StreamingFacts } from '../features/health/health.route.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
+import { flagStream } from '../features/flag-stream/flag-stream.route.ts';
+import type { StreamingFacts } from '../features/health/health.route.tsx';
 import type { FlagEvents } from '../ports/flags/flag-events.ts';
 import type { Bus } from '../ports/streams/bus.ts';
-import { CONNECTIONS_MAX } from '../transport/stream-limits.ts';
-import type { Slots } from '../transport/stream-slots.ts';
+import type { Slots } from '../transport/stream.ts';
+import { CONNECTIONS_MAX } from '../transport/stream-reader.ts';
 
 /** What is asked. */
 export type StreamingParts = {

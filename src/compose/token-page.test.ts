@@ -3,10 +3,10 @@
 
 import { expect, test } from 'vitest';
 import type { PageReading } from '../access/page-reading.ts';
-import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
-import { tokenHtml } from '../features/deployers/token.page.tsx';
+import { tokenHtml } from '../features/deployers/token.route.tsx';
 import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';

@@ -2,15 +2,17 @@
 // walked, and asks a chain for those alone who may have it asked.
 
 import type { PageReading } from '../access/page-reading.ts';
-import type { Caller } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Asked, InputOf } from '../contract/route.ts';
-import { tokenCreator } from '../features/deployers/token-creator.contract.ts';
+import type { Asked, Caller, InputOf } from '../contract/route.ts';
+
 import {
   type CreatorPorts,
+  type ShownToken,
+  tokenCreator,
   tokenCreatorHandler,
-} from '../features/deployers/token-creator.route.ts';
-import type { ShownToken, tokenPage } from '../features/deployers/token-page.contract.ts';
+  type tokenPage,
+} from '../features/deployers/token.route.tsx';
+
 import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
 
 /** What the page rests on. */

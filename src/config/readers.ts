@@ -1,8 +1,7 @@
-// Answers one question: which texts are good values of a setting, and what do they mean.
-// A reader never repeats the text that it refuses: it may hold a credential.
+// Readers of settings. A reader never repeats the text that it refuses: it may hold a credential.
 
 import { isIP } from 'node:net';
-import { PrivateUrl, Secret } from './secret.ts';
+import { inspect } from 'node:util';
 
 /** How a value may be printed: as it is, by scheme and host only, or not at all. */
 type Showing = 'value' | 'origin' | 'nothing';
@@ -32,7 +31,7 @@ export function whole(min: number, max: number, what: string): Reader<number> {
 }
 
 /** `true` or `false`, also written `1` and `0`. */
-export const flag: Reader<boolean> = reader('true or false', (text) => {
+export const trueOrFalse: Reader<boolean> = reader('true or false', (text) => {
   if (text === 'true' || text === '1') return true;
   return text === 'false' || text === '0' ? false : undefined;
 });
@@ -282,3 +281,64 @@ export const faults: Reader<readonly { readonly provider: string; readonly fault
       LOWER_WORD.test(provider) && LOWER_WORD.test(fault) ? { provider, fault } : undefined,
     ),
   );
+
+// Only `reveal` gives the value of a credential; it is called where the value is used and nowhere
+// else.
+
+const SECRET_SHOWN = '[secret]';
+
+/** A text that may not be printed. Every way of turning it into text gives `[secret]`. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  /** The value itself. */
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return SECRET_SHOWN;
+  }
+  toJSON(): string {
+    return SECRET_SHOWN;
+  }
+  [inspect.custom](): string {
+    return SECRET_SHOWN;
+  }
+}
+
+/**
+ * A configured address of a source. Its user info, path and query may carry a key, so that every
+ * way of turning it into text gives scheme and host only.
+ */
+export class PrivateUrl {
+  readonly #url: URL;
+  /** Takes an absolute URL; throws a TypeError, which names nothing of it, for any other text. */
+  constructor(text: string) {
+    if (!URL.canParse(text)) throw new TypeError('not an absolute URL');
+    this.#url = new URL(text);
+  }
+  /** The whole URL. */
+  reveal(): string {
+    return this.#url.href;
+  }
+  /** `https:`, `file:`, `postgresql:` … */
+  get scheme(): string {
+    return this.#url.protocol;
+  }
+  /** Scheme and host, such as `https://rpc.example:8545`, or `file:`. */
+  get shown(): string {
+    const { protocol, host } = this.#url;
+    return host === '' ? protocol : `${protocol}//${host}`;
+  }
+  toString(): string {
+    return this.shown;
+  }
+  toJSON(): string {
+    return this.shown;
+  }
+  [inspect.custom](): string {
+    return this.shown;
+  }
+}

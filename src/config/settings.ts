@@ -1,4 +1,3 @@
-// Answers one question: which settings are there, what do they take, and what holds without them.
 // One row is all there is of a setting: its parsing, what `exhibit config` prints, the reference
 // page, the example file and the check of unknown names are made from this table.
 
@@ -7,11 +6,11 @@ import {
   ageLimit,
   duration,
   faults,
-  flag,
   headerText,
   host,
   idsTo,
   oneWord,
+  type PrivateUrl,
   path,
   publicUrl,
   type Reader,
@@ -19,13 +18,13 @@ import {
   secret,
   someWords,
   tokensOf,
+  trueOrFalse,
   url,
   urls,
   urlsFor,
   webhookSecrets,
   whole,
 } from './readers.ts';
-import type { PrivateUrl } from './secret.ts';
 
 /** The surfaces that a process serves: of routes, of pages, and of tools (`mcp`). */
 const SURFACES = ['hosted', 'integrations', 'intelligence', 'mcp', 'web'] as const;
@@ -114,7 +113,11 @@ const SERVING = {
     `What this process serves: a comma list of ${SURFACES.join(', ')}.`,
     { unset: 'all of them' },
   ),
-  EXHIBIT_TRUST_PROXY: withInitial('false', flag, 'Whether `X-Forwarded-*` headers are believed.'),
+  EXHIBIT_TRUST_PROXY: withInitial(
+    'false',
+    trueOrFalse,
+    'Whether `X-Forwarded-*` headers are believed.',
+  ),
   EXHIBIT_PROXY_URL: optional(
     WEB_URL,
     'A proxy for all calls to providers and to the publisher of the list, its user info ' +
@@ -241,7 +244,7 @@ const ACCESS = {
   ),
   EXHIBIT_ALLOW_ANONYMOUS: withInitial(
     'false',
-    flag,
+    trueOrFalse,
     'The intelligence service without a token; also the flag `--allow-anonymous`. With neither ' +
       'a token nor this the service refuses to start that surface.',
   ),
@@ -306,7 +309,7 @@ const LIMITS = {
 const SIMULATION = {
   EXHIBIT_SIMULATE: withInitial(
     'false',
-    flag,
+    trueOrFalse,
     'Serve the built-in simulated world, from `$EXHIBIT_DATA_DIR/simulated`, labelled as such.',
     { unset: '`false`; `npm start` sets it when no source is set and the host is loopback' },
   ),
@@ -362,4 +365,169 @@ export function isOfProvider(name: string): boolean {
 /** Whether a setting names a store that other processes share. */
 export function isOfSharedStore(name: string): boolean {
   return Object.hasOwn(STORES, name) && name !== 'EXHIBIT_DATA_DIR';
+}
+
+// No line about a problem repeats the text of a value: it may hold a credential.
+
+/** The texts that were given, by name; an empty text counts as not given. */
+export type Given = ReadonlyMap<string, string>;
+
+const PREFIX = 'EXHIBIT_';
+/** Names that are not settings of the service: those of its tests, and those a cluster injects. */
+const IGNORED = [/^EXHIBIT_TEST_/, /^EXHIBIT_SERVICE_/, /^EXHIBIT_PORT_\d+_/];
+const EDITS_MAX = 3;
+
+/** Every given text whose name has to be a setting's. */
+export function givenSettings(env: { readonly [name: string]: string | undefined }): Given {
+  const given = new Map<string, string>();
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith(PREFIX) || IGNORED.some((pattern) => pattern.test(name))) continue;
+    if (text !== undefined && text.trim() !== '') given.set(name, text);
+  }
+  return given;
+}
+
+/** One line for each name that is no setting, with the nearest one that is. */
+export function unknownNames(given: Given): string[] {
+  const unknown = [...given.keys()].filter((name) => !isSetting(name));
+  return unknown.map((name) => {
+    const near = nearest(name, Object.keys(SETTINGS));
+    return `${name}: no such setting${near === null ? '' : `; did you mean ${near}?`}`;
+  });
+}
+
+/** The name of a list that is at most three edits away; the nearest, or none. */
+export function nearest(name: string, names: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = EDITS_MAX + 1;
+  for (const one of names) {
+    const edits = editDistance(name, one);
+    if (edits < least) [best, least] = [one, edits];
+  }
+  return best;
+}
+
+// Levenshtein's distance, row by row.
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, left] of [...a].entries()) {
+    let before = i + 1;
+    const next = [before];
+    for (const [j, right] of [...b].entries()) {
+      const kept = (row[j] ?? 0) + (left === right ? 0 : 1);
+      before = Math.min(kept, (row[j + 1] ?? 0) + 1, before + 1);
+      next.push(before);
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** Lines about settings that do not go together. */
+export function conflicts(given: Given, simulate: boolean): string[] {
+  const lines: string[] = [];
+  for (const [name, { needs }] of Object.entries(SETTINGS)) {
+    if (needs !== null && given.has(name) && !given.has(needs)) {
+      lines.push(`${name}: needs ${needs} too`);
+    }
+  }
+  if (given.has('EXHIBIT_WORLD_FAULTS') && !simulate) {
+    lines.push('EXHIBIT_WORLD_FAULTS: takes effect in the simulated world only (EXHIBIT_SIMULATE)');
+  }
+  if (simulate) lines.push(...realSources(given));
+  return lines;
+}
+
+// A real source behind the label "simulated" would be as wrong as the reverse.
+function realSources(given: Given): string[] {
+  const names = [...given.keys()].filter(
+    (name) => isSetting(name) && SETTINGS[name].reader.showing === 'origin' && isOfProvider(name),
+  );
+  return names.map(
+    (name) => `${name}: names a real source, and EXHIBIT_SIMULATE serves made-up data: choose one`,
+  );
+}
+
+/** Whether anything is set that names a source or a store. */
+export function namesASource(given: Given): boolean {
+  return [...given.keys()].some((name) => isOfProvider(name) || isOfSharedStore(name));
+}
+
+/** The line about a bad text of a setting; a port that a cluster injected gets its own. */
+export function badValue(name: SettingName, text: string): string {
+  if (name === 'EXHIBIT_PORT' && text.startsWith('tcp://')) {
+    return (
+      'EXHIBIT_PORT: this tcp:// address is what Kubernetes injects for a service called ' +
+      'exhibit; set enableServiceLinks: false in the pod, or name the service otherwise'
+    );
+  }
+  return `${name}: expected ${SETTINGS[name].reader.expected}`;
+}
+
+// docs/reference/configuration.md and .env.example are exactly what these two functions return.
+
+const INTRODUCTION = `# Configuration
+
+<!-- Made from src/config/settings.ts by \`exhibit config --reference\`. -->
+
+Settings are environment variables. A \`.env\` file in the working directory is read too; the
+environment wins. They are read once, when a process starts. A name that begins with \`EXHIBIT_\`
+and is not listed here, or a value that cannot be read, stops the start with one line for each
+problem. An empty value counts as not set.
+
+\`exhibit config\` prints what is in effect: no secret, and of each source its scheme and host only.
+\`exhibit doctor\` says what each absent source answers.
+
+Times are written \`30s\`, \`90m\`, \`2h\` or \`7d\`; a bare number is in the unit that the row
+names. Addresses of sources are base URLs: the path that a provider documents is appended.
+`;
+
+const CLOSING = `## Names that are ignored
+
+\`EXHIBIT_TEST_*\` belongs to the tests. \`EXHIBIT_SERVICE_*\` and \`EXHIBIT_PORT_<n>_*\` are what
+Kubernetes injects for a service called \`exhibit\`. It also injects \`EXHIBIT_PORT\`, as a
+\`tcp://\` address: set \`enableServiceLinks: false\` in the pod.
+`;
+
+/** The reference page, in Markdown. */
+export function configurationPage(): string {
+  const sections = Object.entries(GROUPS).map(([title, settings]) => {
+    const rows = Object.entries(settings).map(
+      ([name, { unset, meaning }]) => `| \`${name}\` | ${unset} | ${meaning} |`,
+    );
+    const table = ['| setting | without it | meaning |', '|---|---|---|', ...rows].join('\n');
+    return `## ${title}\n\n${table}\n`;
+  });
+  return [INTRODUCTION, ...sections, CLOSING].join('\n');
+}
+
+const EXAMPLE_CHARS_MAX = 96;
+
+/** The example file: every setting, commented out, with its meaning. */
+export function exampleFile(): string {
+  const head = [
+    '# Copy to .env and set what you need. Nothing here is needed to try the simulated world.',
+    '# The reference: docs/reference/configuration.md',
+  ];
+  const blocks = Object.entries(GROUPS).map(([title, settings]) => {
+    const rows = Object.entries(settings).flatMap(([name, { initial, meaning }]) => [
+      ...wrapped(meaning.replaceAll('`', '')),
+      `#${name}=${initial === null ? '' : initial}`,
+    ]);
+    return [`# --- ${title} ---`, ...rows].join('\n');
+  });
+  return `${[head.join('\n'), ...blocks].join('\n\n')}\n`;
+}
+
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  let line = '#';
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > EXAMPLE_CHARS_MAX) {
+      lines.push(line);
+      line = '#';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
 }

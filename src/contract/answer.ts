@@ -1,7 +1,7 @@
-// Answers one question: what leaves a route, and who may make it.
-// An answer and a reply have private fields: only the route that declares them makes one
-// (`route.ts`, `reply.ts`).
+// What leaves a route. An answer and a reply have private fields: only the route that declares them
+// makes one (`route.ts`, `reply.ts`).
 
+import type { z } from 'zod';
 import type { Why } from '../evidence/reasons.ts';
 import {
   distinct,
@@ -16,14 +16,14 @@ export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed
 export type Absence = (typeof ABSENCES)[number];
 
 /** What an absence says; `null` for an answer that carries data. */
-export type Absent = { readonly state: Absence; readonly why: Why } | null;
+export type Denial = { readonly state: Absence; readonly why: Why } | null;
 
 /** Makes an answer of data that is JSON. For `route.ts` only (`tidy.test.ts` holds that). */
 export let makeAnswer: <N extends string>(
   subject: string,
   sources: readonly Source[],
   data: string,
-  absent: Absent,
+  absent: Denial,
 ) => Answer<N>;
 
 /** Headers as they leave; several of one name are a list. */
@@ -54,7 +54,7 @@ export class Answer<in out Name extends string> {
   readonly #subject: string;
   readonly #sources: readonly Source[];
   readonly #data: string;
-  private constructor(subject: string, sources: readonly Source[], data: string, absent: Absent) {
+  private constructor(subject: string, sources: readonly Source[], data: string, absent: Denial) {
     this.#subject = subject;
     this.#sources = sources;
     this.#data = data;
@@ -119,3 +119,87 @@ export class Reply<in out Name extends string> {
     makeReply = (status, text, headers) => new Reply(status, text, headers);
   }
 }
+
+// A field of sections takes answers that their routes made, and nothing else; the bytes of each are
+// kept.
+
+/** The routes whose answers such a field holds, by the name of their section. */
+export type SectionRoutes = {
+  readonly [section: string]: {
+    readonly name: string;
+    readonly method: 'GET' | 'POST' | 'DELETE';
+    readonly path: string;
+  };
+};
+
+type Whole = Pick<Answer<never>, 'bytes' | 'sources'>;
+
+/** Answers of other routes, as the field takes them. */
+export class Sections<out R extends SectionRoutes> {
+  declare protected readonly of: R;
+  readonly #answers: readonly (readonly [section: string, answer: Whole])[];
+  readonly #now: number;
+  /** `null`: left out. `now` (Unix seconds) dates an answer that rests on no observation. */
+  constructor(answers: { readonly [K in keyof R]: Answer<R[K]['name']> | null }, now: number) {
+    this.#answers = Object.entries<Whole | null>(answers).flatMap(([section, answer]) =>
+      answer === null ? [] : [[section, answer]],
+    );
+    this.#now = now;
+  }
+  /** Every source that one of the answers rests on. */
+  get sources(): readonly Source[] {
+    return this.#answers.flatMap(([, answer]) => answer.sources);
+  }
+  /** The answers as JSON, each as its own route gives it. */
+  get text(): string {
+    const fields = this.#answers.map(
+      ([section, answer]) => `${JSON.stringify(section)}:${answer.bytes(this.#now).toString()}`,
+    );
+    return `{${fields.join()}}`;
+  }
+}
+
+const ROUTES = new WeakMap<object, SectionRoutes>();
+
+/** Marks the schema of such a field with the routes of its sections. */
+export function markSections(schema: z.ZodType, routes: SectionRoutes): void {
+  ROUTES.set(schema, routes);
+}
+
+/** The routes of the sections that a schema was marked with, or `null`. */
+export function sectionRoutes(schema: z.core.$ZodType): SectionRoutes | null {
+  const routes = ROUTES.get(schema);
+  return routes === undefined ? null : routes;
+}
+
+// To its reader an absence has no `data`, so that nothing can be read of it before its state was: a
+// `data?.listed` that is undefined would be taken for "not listed".
+
+/** An answer that carries data. `as_of` is Unix seconds: the age of its oldest observation. */
+export type Ok<D> = {
+  readonly state: 'ok';
+  readonly subject: string;
+  readonly sources: readonly ShownSource[];
+  readonly as_of: number;
+  readonly data: D;
+};
+
+/** An answer that says why there is none. It denies nothing about its subject. */
+export type Absent<A extends Absence> = {
+  readonly state: A;
+  readonly subject: string;
+  readonly sources: readonly ShownSource[];
+  readonly as_of: number;
+  readonly reason: string;
+};
+
+/** An answer: data, or one of the absences that its route declares. Look at `state` first. */
+export type ShownAnswer<D, A extends Absence> = Ok<D> | (A extends Absence ? Absent<A> : never);
+
+/** What the reader of an evidence route is given. */
+export type ShownBy<R> = R extends {
+  readonly data: infer D extends z.ZodType;
+  readonly absences: readonly (infer A extends Absence)[];
+}
+  ? ShownAnswer<z.output<D>, A>
+  : never;

@@ -6,9 +6,8 @@ import { type Claim, claim } from '../evidence/claim.ts';
 import { all, both, part, read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import type { Source } from '../evidence/source.ts';
-import { claimMeta, denies } from './claims.ts';
 import { checked, checkedOrNull, claimedWords, negative } from './wire.ts';
-import { writerOf } from './writer.ts';
+import { claimMeta, denies, writerOf } from './writer.ts';
 
 const LIST = { restsOn: ['list'] } as const;
 const flag = negative(z.boolean(), LIST);

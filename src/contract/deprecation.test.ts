@@ -2,9 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { deprecationHeaders } from './deprecation.ts';
 import { openapiDocument } from './openapi.ts';
-import { plainRoute } from './route.ts';
+import { deprecationHeaders, plainRoute } from './route.ts';
 
 const NOTICE = { since: '2027-01-01', sunset: '2027-06-30', instead: 'Ask /new.' };
 

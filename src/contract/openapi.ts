@@ -1,17 +1,14 @@
-// Answers one question: what does the service's OpenAPI 3.1 document say.
-// Everything in it comes from the declarations; nothing is written twice.
+// The OpenAPI 3.1 document. Everything in it comes from the declarations; nothing is written twice.
 
 import { z } from 'zod';
-import type { AnyRoute } from './any-route.ts';
-import { deprecationSentence } from './deprecation.ts';
-import { type JsonSchema, jsonSchema } from './json-schema.ts';
-import { html, mediaOf } from './media.ts';
+import { type SectionRoutes, sectionRoutes } from './answer.ts';
 import { REFUSALS, type RefusalCode } from './refusals.ts';
-import { isPage, isRevalidated, isSentByPages } from './reply.ts';
-import { type AccessRule, envelopeSchema } from './route.ts';
-import { type AnyStreamRoute, positionText } from './stream.ts';
+import { html, isPage, isRevalidated, isSentByPages, mediaOf } from './reply.ts';
+import { type AccessRule, deprecationSentence, envelopeSchema, type RouteFacts } from './route.ts';
+import { type AnyRoute, type AnyStreamRoute, positionText } from './stream.ts';
+import { CLAIM_META } from './wire.ts';
 
-type Json = { [key: string]: unknown };
+type JsonObject = { [key: string]: unknown };
 
 /** The body of a request or of a response, by its content type. */
 export type Content = { readonly [type: string]: { readonly schema: JsonSchema } };
@@ -33,7 +30,7 @@ export type Operation = {
   readonly responses: {
     readonly [status: string]: {
       readonly description: string;
-      readonly headers: Json;
+      readonly headers: JsonObject;
       readonly content?: Content;
     };
   };
@@ -50,7 +47,7 @@ export type OpenapiDocument = {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
-  readonly components: Json;
+  readonly components: JsonObject;
 };
 
 /** What the document says about the service itself. */
@@ -61,7 +58,7 @@ export type DocumentFacts = {
   readonly serverUrl: string;
 };
 
-const shared = (...names: string[]): Json =>
+const shared = (...names: string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 const PLAIN_HEADERS = shared('X-Request-Id');
 const QUOTA_HEADERS = shared(
@@ -98,7 +95,7 @@ export function openapiDocument(
 
 const words = (description: string) => ({ description, schema: { type: 'string' } });
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
-const SCHEMES: Json = {
+const SCHEMES: JsonObject = {
   key: bearer('A hosted API key (prefix `sc_`).'),
   partner: bearer('A partner key (prefix `scp_`).'),
   membership: { type: 'apiKey', in: 'header', name: 'x-service-membership' },
@@ -108,7 +105,7 @@ const SCHEMES: Json = {
   operator: bearer("The operator's token."),
 };
 
-function components(routes: readonly AnyRoute[]): Json {
+function components(routes: readonly AnyRoute[]): JsonObject {
   const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
   const ways = new Set(routes.flatMap((route) => securityOf(route).flatMap(Object.keys)));
   return {
@@ -264,7 +261,7 @@ function contentOf(schema: z.ZodType, io: 'input' | 'output') {
   return { content: { [name]: { schema: jsonSchema(schema, io) } } };
 }
 
-function ownHeaders(route: AnyRoute, status: string): Json {
+function ownHeaders(route: AnyRoute, status: string): JsonObject {
   if (route.kind !== 'plain') return {};
   const own = route.headers[Number(status)];
   const declared = own === undefined ? [] : Object.entries(own);
@@ -275,7 +272,7 @@ function ownHeaders(route: AnyRoute, status: string): Json {
   };
 }
 
-function notModified(route: AnyRoute, headers: Json): Operation['responses'] {
+function notModified(route: AnyRoute, headers: JsonObject): Operation['responses'] {
   if (route.kind !== 'plain' || !isRevalidated(route)) return {};
   const description = 'The answer that If-None-Match names is still the one.';
   return { 304: { description, headers: { ...headers, ...shared('ETag') } } };
@@ -348,4 +345,132 @@ function eitherContent(one: Content | undefined, other: Content | undefined) {
     if (more !== undefined) content[type] = { schema: { anyOf: [schema, more] } };
   }
   return { content };
+}
+
+type Json = { [key: string]: unknown };
+
+/** A JSON schema of the document, as far as the reference page reads it. */
+export type JsonSchema = {
+  readonly type?: string | readonly string[];
+  readonly properties?: { readonly [field: string]: JsonSchema };
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly $ref?: string;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  /** The ports on which a negative in this field rests. */
+  readonly 'x-exhibit-claim'?: { readonly rests_on: readonly string[] };
+};
+
+/** A schema as JSON schema. Unknown fields stay allowed, so that a field can be added later. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const made: Json = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema: node }) => {
+      const sections = sectionRoutes(zodSchema);
+      if (sections !== null) node.properties = referencesTo(sections);
+      if (io === 'output') delete node.additionalProperties;
+      // A list that our own code may not change is any list to whoever reads it.
+      delete node.readOnly;
+      if (CLAIM_META in node) {
+        node['x-exhibit-claim'] = node[CLAIM_META];
+        delete node[CLAIM_META];
+      }
+    },
+  });
+  delete made['$schema'];
+  return made as JsonSchema;
+}
+
+/** Answers of other routes are declared where those routes are. */
+function referencesTo(routes: SectionRoutes): { [section: string]: { $ref: string } } {
+  const references = Object.entries(routes).map(([section, route]) => {
+    return [section, { $ref: `#${answerPointer(route, 200)}` }] as const;
+  });
+  return Object.fromEntries(references);
+}
+
+/** Where the document declares an answer of a route, as the fragment of a URI. */
+export function answerPointer(
+  { path, method }: Pick<RouteFacts, 'path' | 'method'>,
+  status: number,
+): string {
+  const steps = ['paths', path, method.toLowerCase(), 'responses', String(status)];
+  const pointer = [...steps, 'content', 'application/json', 'schema'].map((step) =>
+    encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
+  );
+  return `/${pointer.join('/')}`;
+}
+
+// An example is made from the schema alone, so that a route's example cannot be another route's.
+
+/** A well-known contract that nobody lists. */
+const ADDRESS = '0x00000000219ab540356cbb839cbe05303d7705fa';
+/** What stands in texts of which not every one is taken, by the field. */
+const TEXTS: ReadonlyMap<string, string> = new Map([
+  ['address', ADDRESS],
+  ['addresses', ADDRESS],
+  ['on', '2026-01-15'],
+]);
+
+/** A value that the schema takes. `name` is the field in which it stands. */
+export function exampleOf(schema: JsonSchema, name: string): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  const choices = schema.anyOf ?? schema.oneOf;
+  const chosen = choices?.find(({ type }) => type !== 'null');
+  if (chosen !== undefined) return exampleOf(chosen, name);
+  const [type] = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? NO_TYPES);
+  switch (type) {
+    case 'object':
+      return objectOf(schema);
+    case 'array':
+      return schema.items === undefined ? [] : itemsOf(schema, schema.items, name);
+    case 'integer':
+    case 'number':
+      return lowest(schema);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return textOf(schema, name);
+  }
+}
+
+const NO_TYPES: readonly string[] = [];
+
+function objectOf({ properties }: JsonSchema): object {
+  if (properties === undefined) return {};
+  const shown = Object.entries(properties).map(([name, one]) => [name, exampleOf(one, name)]);
+  return Object.fromEntries(shown);
+}
+
+function itemsOf({ minItems }: JsonSchema, item: JsonSchema, name: string): unknown[] {
+  const length = minItems === undefined ? 1 : Math.max(minItems, 1);
+  return Array.from({ length }, () => exampleOf(item, name));
+}
+
+function lowest({ minimum, exclusiveMinimum }: JsonSchema): number {
+  if (exclusiveMinimum !== undefined) return exclusiveMinimum + 1;
+  return minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? 1 : minimum;
+}
+
+function textOf({ minLength }: JsonSchema, name: string): string {
+  const text = TEXTS.get(name);
+  if (text !== undefined) return text;
+  return minLength === undefined ? name : name.padEnd(minLength, 'x');
 }

@@ -2,7 +2,7 @@
 // The pages under docs/reference are made from the tables here; a test holds that they are current.
 
 import { CHAIN_NAMES } from '../chain/chain.ts';
-import { NOT_WHOLE, type TransferSource, wholeKinds } from '../chain/whole-kinds.ts';
+import { NOT_WHOLE, type TransferSource, wholeKinds } from '../chain/transfer.ts';
 import { REASONS } from '../evidence/reasons.ts';
 import { REFUSALS } from './refusals.ts';
 

@@ -1,18 +1,25 @@
-// Answers one question: how is a route declared, once, for the server, its documents and its
-// clients.
-// It holds no logic of any route; an answer can only be made through the route that declares it.
+// A route is declared once, for the server, its documents and its clients. A declaration holds no
+// logic; an answer can only be made through the route that declares it.
 
 import { z } from 'zod';
+import { DAY_S, MS_PER_S, startOfDay } from '../chain/time.ts';
 import type { Claim } from '../evidence/claim.ts';
 import { basis, type Read, type Silent } from '../evidence/reading.ts';
 import type { Why } from '../evidence/reasons.ts';
 import { SIMULATED_CAVEAT, type Source } from '../evidence/source.ts';
-import { type Absence, type Answer, makeAnswer, type Reply } from './answer.ts';
-import type { Caller } from './caller.ts';
-import type { Deprecation } from './deprecation.ts';
+import {
+  type Absence,
+  type Answer,
+  type Headers,
+  makeAnswer,
+  markSections,
+  type Reply,
+  type SectionRoutes,
+  type Sections,
+  type ShownBy,
+} from './answer.ts';
 import type { Refusal, RefusalCode } from './refusals.ts';
 import { type HeadersGiven, type ReplyHeaders, type Responses, replierOf } from './reply.ts';
-import type { SectionRoutes, Sections } from './sections.ts';
 import { harmless, prose, sourceShown, unixSeconds, words } from './wire.ts';
 import { dataWriterOf } from './writer.ts';
 
@@ -348,4 +355,81 @@ export function envelopeSchema(route: AnyEvidenceRoute): z.ZodType {
     }),
   );
   return z.union([ok, ...absences]);
+}
+
+// A caller names whom to answer and holds nothing that opens anything: no key, no token, no cookie.
+
+/** Who asks: what its credential stands for, or nobody where a route is open to all. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | {
+      readonly kind: 'member';
+      readonly membership_id: string;
+      readonly plan: 'analyst' | 'desk' | 'enterprise';
+      /** The key that was sent, by its id. */
+      readonly key_id: string;
+    }
+  | { readonly kind: 'partner'; readonly partner: string; readonly key_id: string }
+  | { readonly kind: 'token'; readonly token_id: string; readonly tier: 'free' | 'pro' | 'desk' }
+  | { readonly kind: 'operator' }
+  | {
+      readonly kind: 'session';
+      readonly session_id: string;
+      readonly membership_id: string;
+      /** What the forms of its pages send back in the field `form_token`. */
+      readonly form_token: string;
+    };
+
+/** Who asks where no credential is taken. */
+export const NOBODY: Caller = { kind: 'nobody' };
+
+// A caller learns that a route will go from the headers of RFC 9745 (Deprecation) and RFC 8594
+// (Sunset), from the OpenAPI document and from its reference. How long a route stays after that:
+// docs/reference/versioning.md.
+
+/** Days are `YYYY-MM-DD`. */
+export type Deprecation = {
+  readonly since: string;
+  /** The first day on which the route need not answer any more. */
+  readonly sunset: string;
+  /** What to ask in its place, in words. */
+  readonly instead: string;
+};
+
+/** A route is answered for at least this long after it was called deprecated. */
+const NOTICE_DAYS = 180;
+const POLICY = '</docs/reference/versioning>; rel="deprecation"; type="text/html"';
+
+/** Throws where the notice is shorter than the one that was promised. */
+export function deprecationHeaders({ since, sunset }: Deprecation): Headers {
+  const [from, to] = [startOfDay(since), startOfDay(sunset)];
+  if (to - from < NOTICE_DAYS * DAY_S) throw new Error(`a notice of under ${NOTICE_DAYS} days`);
+  return {
+    Deprecation: `@${from}`,
+    Sunset: new Date(to * MS_PER_S).toUTCString(),
+    Link: POLICY,
+  };
+}
+
+/** What is added to the summary of a route that will go. */
+export function deprecationSentence({ since, sunset, instead }: Deprecation): string {
+  return `Deprecated since ${since}, answered until ${sunset}. ${instead}`;
+}
+
+type EvidenceRoutes = { readonly [section: string]: AnyEvidenceRoute };
+
+/** The answers as their reader finds them: those that were asked for. */
+type SectionsShown<R> = { readonly [K in keyof R]?: ShownBy<R[K]> };
+
+/** A field that holds answers of other routes, each under its section and as its route gives it. */
+export function sectionsOf<const R extends EvidenceRoutes>(
+  routes: R,
+): z.ZodType<SectionsShown<R>, Sections<R>> {
+  const envelopes = Object.entries(routes).map(([section, route]) => {
+    return [section, envelopeSchema(route).optional()] as const;
+  });
+  const schema: unknown = z.strictObject(Object.fromEntries(envelopes));
+  const marked = schema as z.ZodType<SectionsShown<R>, Sections<R>>;
+  markSections(marked, routes);
+  return marked;
 }

@@ -1,8 +1,7 @@
 // What must not compile of a stream? Each line is a mistake; `tsc` fails where it takes one.
 
 import { z } from 'zod';
-import type { Message } from './message.ts';
-import { type StreamHandler, type Streaming, streamRoute } from './stream.ts';
+import { type Message, type StreamHandler, type Streaming, streamRoute } from './stream.ts';
 
 const DECLARED = {
   surface: 'intelligence',

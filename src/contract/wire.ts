@@ -1,7 +1,8 @@
-// Answers one question: which shapes does the wire use everywhere, and which fields deny something.
-// A field that could be read as "nothing there" is declared here as a claim; the types do the rest.
+// Shapes that the wire uses everywhere. A field that could be read as "nothing there" is declared
+// here as a claim; the types do the rest.
 
 import { z } from 'zod';
+import { DAY_S, parseIsoDate } from '../chain/time.ts';
 import type { Claim } from '../evidence/claim.ts';
 
 /**
@@ -224,3 +225,16 @@ export const addressText = z
   .min(1)
   .max(ADDRESS_CHARS_MAX)
   .refine((text) => !KEY_START.test(text), KEY_AS_ADDRESS);
+
+/** Unix seconds: from a time on, before another; `null` is no bound. */
+export type DaySpan = { readonly from: number | null; readonly until: number | null };
+
+/** The span of some days (UTC), both included; a text says what is wrong with them. */
+export function daySpan(from: string | undefined, to: string | undefined): DaySpan | string {
+  const first = from === undefined ? null : parseIsoDate(from);
+  const last = to === undefined ? null : parseIsoDate(to);
+  if (from !== undefined && first === null) return `from: ${from} is not a day of the calendar`;
+  if (to !== undefined && last === null) return `to: ${to} is not a day of the calendar`;
+  if (first !== null && last !== null && first > last) return 'from: it is later than `to`';
+  return { from: first, until: last === null ? null : last + DAY_S };
+}

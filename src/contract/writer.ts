@@ -1,12 +1,12 @@
-// Answers one question: how does data become JSON.
-// The only way, made once for each schema: one pass takes each claim, tests each value and writes
-// it. A schema that it cannot write stops the declaration, a value that is not fit the answer.
+// The only way from data to JSON, made once for each schema: one pass takes each claim, tests each
+// value and writes it. A schema that it cannot write stops the declaration, a value that does not
+// fit stops the answer.
 
 import { z } from 'zod';
+import { Claim } from '../evidence/claim.ts';
 import type { Source } from '../evidence/source.ts';
-import { claimMeta, claimTaker } from './claims.ts';
-import { type Check, defOf } from './schema.ts';
-import { Sections, sectionRoutes } from './sections.ts';
+import { Sections, sectionRoutes } from './answer.ts';
+import { CLAIM_META, type ClaimMeta } from './wire.ts';
 
 /**
  * The JSON of a value; the sources of its claims are added to a set of the answer's own. It throws
@@ -254,4 +254,102 @@ function mistake({ at }: Place, what: string): Error {
 
 function misfit(at: string, what: string): Error {
   return new Error(`answer: not as the contract declares it: ${at}: ${what}`);
+}
+
+type AnyClaim = Claim<unknown, unknown, never>;
+
+/** The claim that a schema was marked with, or `null`. */
+export function claimMeta(schema: z.ZodType): ClaimMeta | null {
+  const meta = schema.meta();
+  const found = meta?.[CLAIM_META];
+  return found === undefined ? null : (found as ClaimMeta);
+}
+
+/** Takes the plain value out of one claim and adds its sources. */
+export type TakeClaim = (value: unknown, sources: Set<Source>) => unknown;
+
+/**
+ * Takes claims, or values that need none, at one place; refuses what no claim stands behind. Made
+ * once for a place: the writer asks it for each answer.
+ */
+export function claimTaker(meta: ClaimMeta, at: string): TakeClaim {
+  // Claims that rest on one reading share its ports: what was found enough is enough again.
+  let enough: ReadonlySet<string> | null = null;
+  return (value, sources) => {
+    if (value instanceof Claim) {
+      const shown: unknown = value.shown;
+      const { ports, sources: from } = value;
+      if (!value.looked) {
+        if (denies(meta, shown)) {
+          throw new Error(`answer: ${at} denies something that was not read to its end`);
+        }
+      } else if (ports !== enough || from.length === 0) {
+        checkBasis(meta, value, at);
+        enough = ports;
+      }
+      for (const source of from) sources.add(source);
+      return shown;
+    }
+    if (!isFree(meta, value)) {
+      throw new Error(`answer: ${at} is said without the reading that it rests on`);
+    }
+    return value;
+  };
+}
+
+function isFree(meta: ClaimMeta, value: unknown): boolean {
+  if (meta.rule === 'checked') return value === false || value === null;
+  return meta.rule === 'literals' && typeof value === 'string' && !isClaimedWord(meta, value);
+}
+
+// What was not looked at denies nothing, so it need not name every port that a denial rests on.
+function checkBasis(meta: ClaimMeta, claimed: AnyClaim, at: string): void {
+  if (meta.limited_to !== undefined) {
+    if (meta.limited_to.some((port) => claimed.ports.has(port))) return;
+    throw new Error(`answer: ${at} rests on none of ${meta.limited_to.join(', ')}`);
+  }
+  for (const port of meta.rests_on) {
+    if (!claimed.ports.has(port)) throw new Error(`answer: ${at} does not rest on ${port}`);
+  }
+  if (claimed.sources.length === 0) throw new Error(`answer: ${at} has no source`);
+}
+
+/** Whether a plain value is the form that denies something under a claim's rule. */
+export function denies(meta: ClaimMeta, value: unknown): boolean {
+  if (meta.rule === 'checked') return value === true;
+  if (meta.rule === 'literals') return typeof value === 'string' && isClaimedWord(meta, value);
+  if (typeof value === 'string') return ZERO_OR_EMPTY.test(value);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === false || value === 0 || value === 0n;
+}
+
+/** No text, or an exact amount of nothing. */
+const ZERO_OR_EMPTY = /^-?0*(?:\.0*)?$/;
+
+function isClaimedWord(meta: ClaimMeta, word: string): boolean {
+  return meta.claimed?.includes(word) === true;
+}
+
+/** A check as zod runs it: it adds to the issues what does not pass. */
+export type Check = z.core.$ZodCheck<unknown>;
+
+/** The parts of a schema, whatever its kind. */
+export type Def = {
+  readonly type: string;
+  readonly coerce?: boolean;
+  readonly checks?: readonly Check[];
+  readonly shape?: { readonly [field: string]: z.ZodType };
+  readonly catchall?: z.ZodType;
+  readonly element?: z.ZodType;
+  readonly innerType?: z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly keyType?: z.ZodType;
+  readonly valueType?: z.ZodType;
+  readonly values?: readonly unknown[];
+  readonly entries?: { readonly [name: string]: string | number };
+};
+
+/** The definition of a schema: its kind and its parts. */
+export function defOf(schema: z.ZodType): Def {
+  return schema._zod.def as unknown as Def;
 }

@@ -40,6 +40,16 @@ export function given<T>(list: readonly T[] | null | undefined): readonly T[] {
   return list === null || list === undefined ? NONE_HELD : list;
 }
 
+/** What a counter that was read holds: one that has no row yet has counted nothing. */
+export function countOrZero(count: number | null | undefined): number {
+  return count === null || count === undefined ? 0 : count;
+}
+
+/** A place in what is numbered from 0; whoever names no place means its beginning. */
+export function placeOrBeginning(place: number | null | undefined): number {
+  return place === null || place === undefined ? 0 : place;
+}
+
 /** How a text is written in a cell, a header or a column: as nothing where there is none. */
 export function written(text: string | null | undefined): string {
   return text === null || text === undefined ? '' : text;

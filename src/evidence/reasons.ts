@@ -1,10 +1,5 @@
-// Answers one question: why was something not checked, or not answered.
-// Every reason is a row here with a stable code; docs/reference/reasons.md is made from this table.
-
-import { BRIDGE_REASONS } from './bridge-reasons.ts';
-import { ENTITY_REASONS } from './entity-reasons.ts';
-import { FLAG_REASONS } from './flag-reasons.ts';
-import { LAUNCH_REASONS } from './launch-reasons.ts';
+// Why something was not checked, or not answered: each reason is a row with a stable code.
+// docs/reference/reasons.md is made from this table.
 
 /** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
 export type Why = { readonly code: ReasonCode; readonly reason: string };
@@ -205,13 +200,232 @@ export const REASONS = {
     means: 'The list could not answer for the address as asked, but it holds an equivalent form.',
     next: 'Ask about that form by itself.',
   },
-  ...ENTITY_REASONS,
+  entity_not_examined: {
+    sentence: 'The history of this address on {chain} was not examined to its end for links.',
+    means: 'A cluster without a link needs the whole history of the address, read and examined.',
+    next: 'Ask the entity route for it, or let the operator import the history that is missing.',
+  },
+  no_evidence: {
+    sentence: 'No chain facts, no label and no engine answer exist for this address: {silent}',
+    means: 'What could be asked here was read and holds nothing; the rest cannot be asked here.',
+    next: 'This is not a statement about the address. The reason names what is not read here.',
+  },
+  account_without_code: {
+    sentence: 'An account without code was made by nobody, has no source and hands out no powers.',
+    means: 'The address holds no code on this chain, so that what concerns contracts is not asked.',
+    next: 'Nothing.',
+  },
+  not_for_this_kind: {
+    sentence: 'This table is of EVM contracts and was not asked of this kind of address.',
+    means: 'A registry of contracts holds none of the address’s own kind.',
+    next: 'Nothing.',
+  },
+  not_wanted: {
+    sentence: 'This fact was not asked for.',
+    means: 'A reading that an answer does not show was left out to save calls.',
+    next: 'Nothing.',
+  },
+  fact_not_told: {
+    sentence: '{source} does not tell {fact}.',
+    means: 'A source of chain facts has no means to tell this one.',
+    next: 'The operator configures a node or an explorer that does.',
+  },
+  set_by_unseen: {
+    sentence: '{source} does not name the transaction that set it.',
+    means: 'A constructor, or a setter without an event, set it.',
+    next: 'Read the creation of the contract.',
+  },
+  set_by_unasked: {
+    sentence: 'What set it is read only where the list or a table of flags names whom it names.',
+    means: 'Reading it costs calls, and is kept for findings about listed or flagged addresses.',
+    next: 'Nothing.',
+  },
+  creation_not_found: {
+    sentence: '{source} knows of no creation of this address, which does not show that it is none.',
+    means: 'Explorers leave out accounts, and also contracts that they have not indexed.',
+    next: 'Read `code_size` beside it.',
+  },
+  creations_in_part: {
+    sentence: 'The creations of contracts on {chain} are held only in part: {held}.',
+    means: 'That no other contract has the same signer needs every creation of the chain.',
+    next: 'The operator imports traces of the missing blocks, or lets the follower reach the tip.',
+  },
+  entity_service: {
+    sentence: 'The address serves many (an exchange’s wallet, or a hub), so it links nobody.',
+    means: 'Whoever many unrelated people pay or are paid by would join all of them into one.',
+    next: 'Ask the exchange route for its label.',
+  },
+  neighbours_cut: {
+    sentence: 'The address has more neighbours than are read in turn for links.',
+    means: 'The histories of the neighbours that could show a link are read up to a fixed number.',
+    next: 'Nothing: what was found among those read is shown; the rest was not looked at.',
+  },
+  blocks_without_change: {
+    sentence: 'In blocks {from} to {to} of Bitcoin no change was told: others were read first.',
+    means: 'That an address was paid for the first time needs all blocks before, and none after.',
+    next: 'The operator imports into an empty store, from the first block on and in order.',
+  },
+  entity_nobody: {
+    sentence: 'The address belongs to the chain itself or to nobody, so it links nobody.',
+    means: 'Burn addresses and the system addresses of chains are no members of an entity.',
+    next: 'Nothing.',
+  },
+  blocks_without_signatures: {
+    sentence: 'Blocks {from} to {to} of Bitcoin were taken in without all of their signatures.',
+    means:
+      'From 2023 on coins are traded by half-signed transactions. Where the source leaves out ' +
+      'the witnesses (bitcoin-etl does), a trade looks like a payment, so none is read as one.',
+    next: 'The operator imports those blocks from a node, into a store that does not hold them.',
+  },
+  members_not_examined: {
+    sentence: 'Of the members of this cluster {count} were not examined to their end.',
+    means: 'Each member may lead to others; so many of them are examined for one answer.',
+    next: 'Ask again: what was examined is kept, and the next answer goes on from there.',
+  },
+  deposit_kind_unknown: {
+    sentence: 'Nothing read shows whether {address} is a contract or an account of a customer.',
+    means: 'A contract that passes coins on serves anybody; its users are not one customer.',
+    next: 'Set a node, so that the code at an address can be read.',
+  },
+  cluster_cut: {
+    sentence: 'The cluster has more than {limit} addresses; what is shown is a part of it.',
+    means: 'Ties between addresses are followed as far as a fixed number of addresses.',
+    next: 'Nothing: what is shown stands, and the id may be that of a part.',
+  },
   call_budget: {
     sentence: 'call_budget: more than the {limit} calls that a request may make were needed.',
     means: 'A request may ask outside sources a fixed number of times.',
     next: 'Ask again: what was read live by then is stored, and is not read a second time.',
   },
-  ...BRIDGE_REASONS,
+  receipts_capped: {
+    sentence: 'receipts_capped: only the newest {limit} receipts were read in one request.',
+    means: 'Events are read from receipts, of which one request reads a fixed number.',
+    next: 'Nothing: transfers are counted whether or not their events were read.',
+  },
+  receipt_not_held: {
+    sentence: '{provider} holds no receipt of this transaction.',
+    means: 'A node that does not know a transaction has said nothing about it.',
+    next: 'The operator asks an archive node, or reads the receipt from a file.',
+  },
+  bridge_event_unknown: {
+    sentence: 'bridge_event_unknown: {contract} logged an event whose layout is not known.',
+    means: 'A contract of the registry of bridges logged something that cannot be read.',
+    next: 'The operator reads the transaction in an explorer, or waits for the layout.',
+  },
+  arrivals_out_of_time: {
+    sentence: 'arrivals_out_of_time: the time for reading where it arrived ran out.',
+    means: 'A request may spend a fixed time on what another chain logged.',
+    next: 'Ask again, or run `exhibit bridges explain --destination`, which has more time.',
+  },
+  arrivals_cut: {
+    sentence:
+      'arrivals_cut: it may arrive on {chain} in more than the {blocks} blocks that are read.',
+    means: 'What another chain logged is read in so many questions and no more.',
+    next: 'Run `exhibit bridges explain --destination`, which reads further.',
+  },
+  arrivals_head_old: {
+    sentence: 'arrivals_head_old: the node of {chain} is behind; what was paid since is not known.',
+    means: 'The newest block of the other chain’s node is over an hour old.',
+    next: 'The operator looks after the node, or waits until it has caught up.',
+  },
+  arrivals_not_held: {
+    sentence:
+      'arrivals_not_held: not all transfers of {chain} in the time of its arrival are held here.',
+    means: 'Who was paid what on the other chain is known only where its blocks were imported.',
+    next: 'The operator imports those blocks, or follows that chain (`exhibit warehouse follow`).',
+  },
+  payments_cut: {
+    sentence:
+      'payments_cut: its recipient was paid more than {limit} times on {chain} in that time.',
+    means: 'Of one recipient a fixed number of payments is read.',
+    next: 'The operator sets a node of that chain, whose logs tell which payment it was.',
+  },
+  payments_unread: {
+    sentence:
+      'payments_unread: {transactions} payments on {chain} may be it; their receipts are unread.',
+    means: 'A transfer says who paid how much to whom, and not for which deposit.',
+    next: 'The operator sets a node of that chain (EXHIBIT_RPC_<CHAIN>), or looks at them.',
+  },
+  payments_fit: {
+    sentence:
+      'payments_fit: {transactions} payments on {chain} have its terms and may be others: {tx}.',
+    means: 'They have the terms of the deposit, and anybody could have paid them.',
+    next: 'Look at the transaction, or set a node of that chain (EXHIBIT_RPC_<CHAIN>).',
+  },
+  paid_by_terms: {
+    sentence:
+      'paid_by_terms: a contract of {protocol} paid its terms; an equal deposit looks the same.',
+    means: 'The transfers of that chain are held whole, and exactly one has these terms.',
+    next: 'Read the receipt of the transaction, which names the deposit.',
+  },
+  payee_not_named: {
+    sentence:
+      'payee_not_named: {event} does not tell whom it pays on {chain}; its sender was looked at.',
+    means: 'Without the recipient a payment can be found and never ruled out.',
+    next: 'The operator sets a node of that chain, whose logs tell it by its id.',
+  },
+  payee_may_change: {
+    sentence:
+      'payee_may_change: {protocol} may pay it to another, where its sender signs for that.',
+    means: 'What the recipient was paid does not tell that nobody was.',
+    next: 'The operator sets a node of that chain, whose logs tell it by its id.',
+  },
+  destinations_capped: {
+    sentence: 'destinations_capped: where it arrived is looked for of the newest {limit} deposits.',
+    means: 'The other side is looked for in one request of a fixed number of deposits.',
+    next: 'Run `exhibit bridges explain --destination` for an older one.',
+  },
+  destination_not_covered: {
+    sentence: 'destination_not_covered: what {chain} logs is not read here.',
+    means: 'The deposit names a chain whose bridge contracts are on no registry here, or does not.',
+    next: 'The operator sets the status page of the protocol, where it has one.',
+  },
+  destination_not_joined: {
+    sentence: 'destination_not_joined: {event} tells too little to know its other side by.',
+    means: 'It logs an id on one side only, or terms that the other side does not repeat.',
+    next: 'The protocol’s own explorer may know it.',
+  },
+  payer_not_listed: {
+    sentence: 'payer_not_listed: {contract} on {chain}, which may pay this, is not read here.',
+    means: 'A contract that pays such deposits is missing on the registry of bridge contracts.',
+    next: 'The operator adds its row and runs `exhibit registry check`.',
+  },
+  status_page_says: {
+    sentence: 'status_page_says: {page} says “{word}”, which is its word and not the chain’s.',
+    means: 'The protocol’s own status page was asked, and says something else than an arrival.',
+    next: 'Look at the page itself. A denial rests on the other chain’s logs alone.',
+  },
+  status_page_unasked: {
+    sentence:
+      'status_page_unasked: {page} is not asked about a deposit without an id that it knows.',
+    means: 'The protocol’s status page looks deposits up by an id that this event does not bear.',
+    next: 'Look the transaction up on the page itself.',
+  },
+  deposit_not_told: {
+    sentence: 'deposit_not_told: which event of its receipt sent this on is not known.',
+    means: 'The receipt was read, and its events do not name the user, asset and amount.',
+    next: 'The operator reads the transaction in an explorer.',
+  },
+  deposit_receipt_unread: {
+    sentence: 'deposit_receipt_unread: the receipt was not read, and it names where this went.',
+    means: 'Where something was sent stands in an event of its transaction alone.',
+    next: 'The operator sets a node (EXHIBIT_RPC_<CHAIN>), or reads the receipt from a file.',
+  },
+  no_bridge_seen: {
+    sentence: 'Nothing was traced on {chain}: no bridge contact in {rows} transfers, and {rest}',
+    means: 'What could be read shows no bridge contact, and not everything could be read.',
+    next: 'Not a negative. The reason names what is missing.',
+  },
+  registry_row_missing: {
+    sentence: 'The table of bridge contracts holds no row for {chain}; nothing was checked.',
+    means: 'A chain without a row cannot be traced, whatever its history.',
+    next: 'The operator adds rows to the table and runs `exhibit registry check`.',
+  },
+  not_traced_kind: {
+    sentence: 'Bridges are traced for EVM addresses alone; this is a {kind} address.',
+    means: 'The table of bridge contracts covers EVM chains.',
+    next: 'Nothing.',
+  },
   deposit_candidates: {
     sentence:
       'deposit_candidates: {candidates} unlabelled addresses were paid; {limit} of them are read.',
@@ -234,7 +448,38 @@ export const REASONS = {
     means: 'No record is committed for the address; nothing was checked.',
     next: 'Ask again later, or let the operator run `exhibit deployers walk`.',
   },
-  ...LAUNCH_REASONS,
+  mint_not_held: {
+    sentence: 'Not among the launches on record, of which {launches} have settled.',
+    means: 'The launches on record were read, and none of them is of this mint.',
+    next: 'This is not a statement about the mint: the corpus is a part of what is launched.',
+  },
+  creator_unsettled: {
+    sentence: 'None of the launches of this creator has settled; {waiting} wait to be.',
+    means: 'A launch settles 24 hours after it was made, once the venue has told of it.',
+    next: 'Ask again after that.',
+  },
+  no_record_settled: {
+    sentence:
+      'no_record: this wallet signed none of {launches} settled launches on record.{unsettled}',
+    means: 'The launches on record were read, and none that has settled is of this wallet.',
+    next: 'This does not clear the wallet: what is on record is a part of what is launched.',
+  },
+  no_record_misread: {
+    sentence:
+      'no_record: not a 32-byte key; check its letter case. None of {launches} launches has it.',
+    means: 'The text has the characters of a Solana key and is none: often a letter in wrong case.',
+    next: 'Copy the address again, letter by letter.',
+  },
+  collected_elsewhere: {
+    sentence: 'Another process has gone on from this place; nothing was kept of this step.',
+    means: 'Two processes collect the same account, and one of them was faster.',
+    next: 'Nothing: the next round goes on from where the other one ended.',
+  },
+  launch_collection_stale: {
+    sentence: 'Launches were collected up to {at} only; past 48 hours a miss shows no absence.',
+    means: 'The collection of Solana launches has fallen behind. What it recorded still stands.',
+    next: 'The operator looks at the node of `EXHIBIT_RPC_SOLANA` and at the log of the collector.',
+  },
   walk_out_of_time: {
     sentence: 'The walk ran out of time before it came to its end; nothing of it was kept.',
     means: 'A walk of a deployer may take a fixed time, and was longer.',
@@ -257,7 +502,24 @@ export const REASONS = {
       'This does not clear the address: launches through a public launchpad are credited to ' +
       'nobody here.',
   },
-  ...FLAG_REASONS,
+  quiet_window: {
+    sentence:
+      'quiet_window: none of {scored} launches scored in {hours} hours ({chains}) is flagged{but}.',
+    means: 'A scorer ran to its end over everything that became known in the window.',
+    next: 'This clears nobody: what was not collected was not scored.',
+  },
+  never_scored: {
+    sentence:
+      'never_scored: no scorer has ever written to the table of flags of this deployment; ' +
+      'nothing was checked.',
+    means: 'The table exists and no run of a scorer has ended yet.',
+    next: 'The operator publishes a model and runs `exhibit work`; `/health` says what is missing.',
+  },
+  scoring_partial: {
+    sentence: 'scoring_partial: the last {hours} hours were scored only in part: {gaps}.',
+    means: 'A launch that was not scored may be one that the model flags.',
+    next: 'Try again later; the operator reads the log of the scorer. Flags that are shown stand.',
+  },
   page_of_nobody: {
     sentence:
       'Nobody is signed in here, and this is read from outside sources: it was not looked at.',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Soon, whenThere } from './soon.ts';
+import { type Soon, whenThere } from './waiting.ts';
 
 test('what is there is gone on with at once, and what comes later when it comes', async () => {
   const now: Soon<number> = whenThere(1, (value) => value + 1);

@@ -1,6 +1,5 @@
-// Answers one question: where does a reading come from, and how old is it.
-// It refuses to hold anything that could carry a credential: urls are public pages or scheme and
-// host.
+// Where a reading comes from, and how old it is. A source holds nothing that could carry a
+// credential: URLs are public pages, or scheme and host.
 
 /**
  * The origin of a reading. `as_of` is Unix seconds: when the source was observed.
@@ -50,3 +49,11 @@ export function oldestObservation(sources: readonly Source[]): number | null {
   }
   return oldest;
 }
+
+/** Whether the rows were observed or made up. It is said at import, never read from a file. */
+export const IMPORT_ORIGINS = ['observed', 'simulated'] as const;
+export type ImportOrigin = (typeof IMPORT_ORIGINS)[number];
+
+/** Whose word the date of an import is: its rows', its importer's, or it is when it was done. */
+export const DATED_BY = ['file', 'operator', 'import'] as const;
+export type DatedBy = (typeof DATED_BY)[number];

@@ -5,13 +5,13 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { evidenceRoute } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
-import { answersOf } from '../transport/answering.ts';
+import { answersOf } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
 import { mcpDoor } from './http-door.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { negative, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
@@ -12,13 +12,12 @@ import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { connectClient, type McpClient, REVISIONS, type Revision } from '../testing/mcp-clients.ts';
-import { answersOf } from '../transport/answering.ts';
+import { type AnyHandler, answersOf } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
-import type { AnyHandler } from '../transport/mounted.ts';
+
 import { mcpDoor } from './http-door.ts';
-import { QUOTED_DATA } from './tool-result.ts';
-import { toolsOf } from './tools.ts';
+import { QUOTED_DATA, toolsOf } from './tools.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

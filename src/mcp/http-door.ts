@@ -1,7 +1,6 @@
-// Answers one question: how are tools served over HTTP, to clients of both revisions of MCP.
-// Nothing is kept of a client between requests: each is answered by a server of its own, so that
-// any process can answer any of them. Whoever has no key, or comes by a name that is not ours,
-// learns nothing.
+// Serves the tools over HTTP, to clients of both revisions of MCP. Nothing is kept of a client
+// between requests: each is answered by a server of its own, so that any process can answer any of
+// them. Whoever has no key, or comes by a name that is not ours, learns nothing.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -16,15 +15,21 @@ import {
 import { z } from 'zod';
 import type { Gate } from '../access/gate.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { type Answers, type Asking, refusalSaid, type Said } from '../transport/answering.ts';
-import { askedUntil } from '../transport/ending.ts';
+import {
+  type Answers,
+  type Asking,
+  askedUntil,
+  describe,
+  faultRefusal,
+  type Log,
+  reasonOf,
+  refusalSaid,
+  type Said,
+} from '../transport/answer.ts';
+
 import type { Door } from '../transport/http.ts';
-import type { Log } from '../transport/mounted.ts';
-import { describe, faultRefusal, reasonOf } from '../transport/refusing.ts';
-import { type CallsUnderWay, callsUnderWay } from './calls-under-way.ts';
-import type { Heard } from './tool-result.ts';
-import { type AskTool, toolServer } from './tool-server.ts';
-import type { Tools } from './tools.ts';
+
+import { type AskTool, type Heard, type Tools, toolServer } from './tools.ts';
 
 /** What the door is made of. */
 export type McpDoor = {
@@ -171,4 +176,48 @@ function credentialOf(headers: Headers) {
 
 function heard({ status, bytes }: Said): Heard {
   return { status, text: bytes.toString() };
+}
+
+// A client of today gives up a call by closing its connection. An older one posts a message of its
+// own, under the name that its handshake was given; nothing is kept under a name but calls under
+// way.
+
+type CallId = string | number;
+
+/** A call while it runs: what ends with it, and how to say that it came to its end. */
+export type CallUnderWay = { readonly signal: AbortSignal; readonly done: () => void };
+
+/** The calls that run, by the name of their client and their id there. */
+export type CallsUnderWay = {
+  /** `client` is the name that its handshake was given; `null` where it had none. */
+  readonly begin: (client: string | null, id: CallId, gone: AbortSignal) => CallUnderWay;
+  /** Ends what a message gives up; other messages, and names that nobody has, end nothing. */
+  readonly giveUp: (client: string, message: unknown) => void;
+};
+
+const givenUp = z.object({
+  method: z.literal('notifications/cancelled'),
+  params: z.object({ requestId: z.union([z.string(), z.number()]) }),
+});
+
+/** Makes a table without calls. */
+export function callsUnderWay(): CallsUnderWay {
+  const running = new Map<string, AbortController>();
+  const keyOf = (client: string, id: CallId) => JSON.stringify([client, id]);
+  return {
+    begin: (client, id, gone) => {
+      if (client === null) return { signal: gone, done: () => undefined };
+      const key = keyOf(client, id);
+      const own = new AbortController();
+      running.set(key, own);
+      const done = () => {
+        if (running.get(key) === own) running.delete(key);
+      };
+      return { signal: AbortSignal.any([gone, own.signal]), done };
+    },
+    giveUp: (client, message) => {
+      const parsed = givenUp.safeParse(message);
+      if (parsed.success) running.get(keyOf(client, parsed.data.params.requestId))?.abort();
+    },
+  };
 }

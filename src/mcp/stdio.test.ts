@@ -4,16 +4,16 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { evidenceRoute, type Handler } from '../contract/route.ts';
 import { negative, words } from '../contract/wire.ts';
 import { claim } from '../evidence/claim.ts';
 import { read } from '../evidence/reading.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { AnyHandler } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
-import type { AnyHandler } from '../transport/mounted.ts';
 import { serveTools } from './stdio.ts';
 
 const NOW = 1_780_000_000;

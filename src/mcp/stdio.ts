@@ -1,17 +1,14 @@
-// Answers one question: how are tools served over a pipe, to a client of either revision of MCP.
+// Serves the tools over a pipe, to a client of either revision of MCP.
 // Each call asks the route of a running service, as every other client of that service does.
 
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { askService, type Connection } from '../command/connection.ts';
-import type { AnyRoute } from '../contract/any-route.ts';
 import { Refusal } from '../contract/refusals.ts';
-
-import { parseInput, type Sent } from '../transport/input.ts';
-import type { Heard } from './tool-result.ts';
-import { type AskTool, toolServer } from './tool-server.ts';
-import { type Asked, toolsOf } from './tools.ts';
+import type { AnyRoute } from '../contract/stream.ts';
+import { parseInput, type Sent } from '../transport/answer.ts';
+import { type Asked, type AskTool, type Heard, toolServer, toolsOf } from './tools.ts';
 
 /** The declared routes, and where a client sits. */
 export type ToolServices = {

@@ -3,7 +3,7 @@
 
 import { type Command, EXIT, readArgs, UsageError } from '../command/command.ts';
 import { print, printJson, tableLines } from '../command/output.ts';
-import { configurationPage, exampleFile } from '../config/reference.ts';
+import { configurationPage, exampleFile } from '../config/settings.ts';
 import type { Configured } from '../config.ts';
 
 /** The services of the command: the configuration, or its problems. */

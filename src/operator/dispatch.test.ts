@@ -8,8 +8,8 @@ import {
   UsageError,
 } from '../command/command.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
-import { callOwner, commandHandler, findCommand, ownerRequest } from './dispatch.ts';
-import type { OwnerHandler } from './owner-protocol.ts';
+import { callOwner, commandHandler, findCommand, ownerRequest } from './operate.ts';
+import type { OwnerHandler } from './owner.ts';
 
 type Echo = { readonly word: string };
 const echo: Command<Echo> = {

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../command/command.ts';
-import { coloured, NO_VALUE, print, printable, printJson } from '../command/output.ts';
+import { NO_VALUE, paint, print, printable, printJson } from '../command/output.ts';
 import type { Config } from '../config.ts';
 
 /** The state of one dependency. `absent` is legal, and `says` is what it means. */
@@ -134,7 +134,7 @@ function findingLines(
   const words = Math.max(...Object.values(MARKS).map(([word]) => word.length));
   return findings.map(({ name, state, says }) => {
     const [word, colour] = MARKS[state];
-    const mark = coloured(word.padEnd(words), colour, io);
+    const mark = paint(word.padEnd(words), colour, io);
     return `${mark}  ${name.padEnd(names)}  ${says === '' ? NO_VALUE : printable(says)}`;
   });
 }

@@ -7,8 +7,7 @@ import { type Config, parseConfig, withStartDefaults } from '../config.ts';
 import { recordingIo, wordsAsked } from '../testing/recording-io.ts';
 import { type Absence, doctorCommand } from './doctor.ts';
 import { type Candidates, type Operations, operate } from './operate.ts';
-import type { Ownership } from './owner.ts';
-import type { OwnerHandler } from './owner-protocol.ts';
+import type { OwnerHandler, Ownership } from './owner.ts';
 
 let cwd: string;
 beforeEach(() => {

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tally } from '../evidence/measure.ts';
-import { becomeOwner, type Ownership } from './owner.ts';
-import { OwnerLost } from './owner-protocol.ts';
+import { becomeOwner, OwnerLost, type Ownership } from './owner.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 

@@ -1,5 +1,5 @@
-// Answers one question: how does a person, or a program that reads for one, open a guide?
-
+import markdownIt from 'markdown-it';
+import { given } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 
 type Listed = { readonly path: string; readonly section: string; readonly title: string };
@@ -48,5 +48,44 @@ export function guidePage(
         </article>
       </div>
     ),
+  });
+}
+
+// Markdown is CommonMark with tables: its own HTML is shown as text, links lead to web pages and
+// places of ours alone, and no picture is fetched from anywhere.
+
+const markdown = markdownIt('default', { html: false, linkify: false, typographer: false });
+const LINKED = /^(?:https?:\/\/|mailto:|\/(?!\/)|#)/i;
+const RELATIVE = /^(?:\.{1,2}\/)*[\w-]/;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+markdown.validateLink = (url) => LINKED.test(url) || (RELATIVE.test(url) && !SCHEME.test(url));
+markdown.disable('image');
+
+/** Where a link within a folder of documents leads; `null`: to nothing that is served. */
+export type LinkTo = (relative: string) => string | null;
+
+/**
+ * HTML of a text whose own HTML is not trusted. Its first heading is of the level below h1. A link
+ * to a neighbour in a folder leads where `linkTo` says; else its words stand there without a link.
+ */
+export function renderMarkdown(text: string, linkTo: LinkTo = () => null): string {
+  const tokens = markdown.parse(text, {});
+  for (const { children } of tokens) {
+    let open: { hidden: boolean } | null = null;
+    for (const token of given(children)) {
+      if (token.type === 'link_open') {
+        const href = String(token.attrGet('href'));
+        const target = LINKED.test(href) ? href : linkTo(href);
+        if (target !== null) token.attrSet('href', target);
+        token.hidden = target === null;
+        open = token;
+      } else if (token.type === 'link_close') {
+        token.hidden = open?.hidden === true;
+      }
+    }
+  }
+  const html = markdown.renderer.render(tokens, markdown.options, {});
+  return html.replaceAll(/<(\/?)h([1-5])>/g, (_, end: string, level: string) => {
+    return `<${end}h${Number(level) + 1}>`;
   });
 }

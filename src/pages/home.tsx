@@ -1,7 +1,6 @@
 // Answers one question: where does somebody begin who has an address, and what is to be had here?
 
-import { type PageFacts, page } from './layout.tsx';
-import { Search } from './search.tsx';
+import { type PageFacts, page, Search } from './layout.tsx';
 
 /** An address to try, and what stands on record of it. */
 export type Example = { readonly address: string; readonly says: string };

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderMarkdown } from './markdown.ts';
+import { renderMarkdown } from './guide.tsx';
 
 test('HTML, scripts in links and pictures of other hosts come out as text', () => {
   const html = renderMarkdown(

@@ -1,9 +1,14 @@
 // Answers one question: how is the API called. Rendered from the OpenAPI document, so that the page
 // cannot say anything that the declarations do not.
 
-import { exampleOf } from '../contract/example.ts';
-import type { JsonSchema } from '../contract/json-schema.ts';
-import type { Content, OpenapiDocument, Operation } from '../contract/openapi.ts';
+import {
+  type Content,
+  exampleOf,
+  type JsonSchema,
+  type OpenapiDocument,
+  type Operation,
+} from '../contract/openapi.ts';
+
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
 import { Scroll } from './words.tsx';

@@ -1,7 +1,3 @@
-// Answers one question: how do the pages look. One sheet, served from our own address.
-
-import { DOSSIER_STYLE } from './style-dossier.ts';
-
 /** The style sheet of every page: light and dark, contrast of AA or better, no outside font. */
 export const STYLE = `
 :root {
@@ -174,4 +170,148 @@ pre.secret { user-select: all; font-size: 1.05rem; white-space: pre-wrap; overfl
 pre.whole-text { white-space: pre-wrap; overflow-wrap: anywhere; }
 @media print { .record { font-size: 10pt; } .record section { break-inside: avoid; }
   .record pre { border: 1px solid var(--line); } }
-${DOSSIER_STYLE}`;
+
+.eyebrow { margin: 2rem 0 .25rem; color: var(--quiet); font-size: .85rem; letter-spacing: .06em;
+  text-transform: uppercase; }
+.dossier h1 { margin: 0 0 .5rem; font-size: clamp(1.1rem, 3.6vw, 1.65rem); line-height: 1.3; }
+.dossier h1 code { font-size: 1em; overflow-wrap: anywhere; }
+.dossier .lead { margin: .25rem 0; }
+.says { font-size: 1.1rem; margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
+.says.hit { color: var(--bad); font-weight: 600; }
+.says.open { color: var(--quiet); }
+.badge { display: inline-block; font: 600 .75rem/1.5 ui-sans-serif, system-ui, sans-serif;
+  padding: .05rem .5rem; border-radius: 1rem; border: 1px solid var(--control); color: var(--ink);
+  white-space: nowrap; vertical-align: .1em; }
+.badge.hit { background: var(--bad); border-color: var(--bad); color: var(--paper); }
+.badge.seen { background: var(--accent); border-color: var(--accent); color: var(--paper); }
+.badge.open { border-style: dashed; color: var(--quiet); }
+.glance { margin: 1.5rem 0 2rem; }
+.glance ul { list-style: none; padding: 0; margin: .75rem 0; display: grid; gap: .75rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(15.5rem, 100%), 1fr)); }
+.glance li { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  border-top: .25rem solid var(--control); padding: .7rem .9rem .8rem; }
+.glance li.hit { border-top-color: var(--bad); }
+.glance li.seen { border-top-color: var(--accent); }
+.glance li.open { background: none; border-style: dashed; border-top-width: 1px;
+  border-color: var(--control); padding-top: .9rem; }
+.glance li a { display: block; font-weight: 600; margin-top: .35rem; }
+.glance li p { margin: .2rem 0 0; font-size: .92rem; overflow-wrap: anywhere; display: -webkit-box;
+  -webkit-line-clamp: 4; -webkit-box-orient: vertical; overflow: hidden; }
+.glance li.open p { color: var(--quiet); }
+.part { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1.25rem 1.5rem; margin: 1.5rem 0; scroll-margin-top: 1rem; }
+.part.untold { background: none; border-style: dashed; border-color: var(--control); }
+.part.untold .nothing { border: 0; padding: 0; }
+.part > header { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: baseline; }
+.part > header h2 { font: 600 1.35rem/1.25 Georgia, "Times New Roman", serif; margin: 0; }
+.part h3 { margin: 1.75rem 0 .35rem; font-size: 1.05rem; }
+.part > footer { border-top: 1px solid var(--line); margin: 1.5rem 0 0; padding: .75rem 0 0; }
+.part > footer > p { margin: .5rem 0 0; }
+.part > footer details { border: 0; padding: .25rem 0; }
+.cells { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr));
+  gap: .75rem 1.5rem; margin: 1rem 0; }
+.cells dt { color: var(--quiet); font-size: .85rem; }
+.cells dd { margin: 0; overflow-wrap: anywhere; }
+.cells.match { border-left: 3px solid var(--bad); padding-left: 1rem; }
+.caveat { border-left: 3px solid var(--control); padding: .1rem 0 .1rem 1rem; margin: 1.5rem 0 1rem;
+  color: var(--quiet); max-width: 52rem; font-size: .95rem; }
+.unchecked { border: 1px dashed var(--control); border-radius: .4rem; padding: .5rem .8rem;
+  margin: .75rem 0; font-size: .95rem; overflow-wrap: anywhere; }
+.rests { margin: 0 0 .5rem; font-size: .9rem; }
+.rests > div { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between;
+  padding: .15rem 0; }
+.rests dt { overflow-wrap: anywhere; }
+.rests dd { margin: 0; color: var(--quiet); }
+.cut { display: inline-block; max-width: 11rem; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; vertical-align: bottom; }
+.value { display: inline-block; max-width: 28rem; }
+.findings { padding-left: 1.25rem; }
+.findings li { margin: 1rem 0; }
+.findings h3 { margin: 0 0 .25rem; }
+.findings p { margin: .15rem 0; overflow-wrap: anywhere; }
+.chains a { margin-right: .6rem; }
+h1 { overflow-wrap: anywhere; }
+.prose table { display: table; }
+.prose td, .prose th { min-width: 0; overflow-wrap: anywhere; }
+.prose td:first-child { min-width: 0; }
+.route h1 { font-size: 1.35rem; margin-top: 0; }
+main p, main dd, main li { overflow-wrap: anywhere; }
+.scroll:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.scroll table.tight td, .scroll table.tight td:first-child { min-width: 5rem; }
+.scroll table.tight td time { white-space: nowrap; }
+pre.curl { user-select: all; margin: .25rem 0; }
+pre.json { max-height: 36rem; overflow: auto; font-size: .85rem; }
+.drawn { margin: 1rem 0; }
+.graph { display: block; width: 100%; max-width: 46rem; height: auto; margin: .5rem 0; }
+.graph .box rect { fill: var(--paper); stroke: var(--control); }
+.graph .box.subject rect { stroke: var(--accent); stroke-width: 2; }
+.graph .box.listed rect { stroke: var(--bad); stroke-width: 2; }
+.graph text { fill: var(--ink); font: 14px ui-sans-serif, system-ui, sans-serif; }
+.graph .who { font: 600 15px ui-monospace, Menlo, Consolas, monospace; }
+.graph .says { fill: var(--quiet); }
+.graph .box.listed .says { fill: var(--bad); font-weight: 600; }
+.graph .edge { fill: none; stroke: var(--control); stroke-linecap: round; opacity: .8; }
+.graph .edge.hit { stroke: var(--bad); opacity: 1; }
+.graph .head path { fill: var(--control); }
+.graph .head.hit path { fill: var(--bad); }
+.timeline { list-style: none; padding: 0; margin: 1rem 0; border-left: 2px solid var(--line); }
+.timeline li { position: relative; padding: 0 0 .9rem 1.25rem; }
+.timeline li::before { content: ""; position: absolute; left: -.41rem; top: .45rem; width: .7rem;
+  height: .7rem; border-radius: 50%; background: var(--card); border: 2px solid var(--accent); }
+.timeline time { color: var(--quiet); font-size: .9rem; }
+.timeline p { margin: 0; overflow-wrap: anywhere; }
+.top { flex-wrap: wrap; gap: .6rem 1.5rem; }
+.top search { margin-left: auto; flex: 0 1 24rem; }
+.top nav { flex: 1 0 100%; }
+form.seek { display: flex; flex-wrap: wrap; gap: .5rem; }
+form.seek input { flex: 1 1 10rem; }
+.top form.seek { flex-wrap: nowrap; }
+.hero { padding: 1.5rem 0 .5rem; }
+.hero h1 { font-size: clamp(1.8rem, 5vw, 2.75rem); max-width: 40rem; }
+.hero .search { max-width: 46rem; }
+.hero .search input { padding: .7rem 1rem; font-size: 1.05rem; }
+.hero .search button { padding: .7rem 1.25rem; }
+.cards { list-style: none; padding: 0; margin: 1rem 0; display: grid; gap: .75rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); }
+.cards li { background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: .8rem 1rem; }
+.cards a { font-weight: 600; display: block; }
+.cards code { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  color: var(--quiet); }
+@media (max-width: 40rem) { .top search { flex: 1 0 100%; margin: 0; }
+  .part { padding: 1rem; margin: 1rem 0; }
+  .graph { min-width: 34rem; } .cells { grid-template-columns: 1fr 1fr; }
+  table.stacks, .stacks tbody, .stacks tr, .stacks caption { display: block; }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
+    clip-path: inset(50%); }
+  .stacks tr { border-top: 1px solid var(--line); padding: .5rem 0; }
+  .scroll table.stacks td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr);
+    min-width: 0; padding: .1rem 0; border: 0; }
+  .stacks td::before { content: attr(data-head); color: var(--quiet); font-size: .85rem; }
+  .glance li { display: grid; grid-template-columns: 1fr auto; align-items: baseline; }
+  .glance li a { grid-row: 1; margin: 0; }
+  .glance li p { grid-column: 1 / -1; -webkit-line-clamp: 3; } }
+@media print {
+  :root { --ink: #000; --quiet: #444; --paper: #fff; --card: #fff; --line: #bbb; --control: #666;
+    --accent: #0b4a70; --bad: #8c1d1d; --warn: #fff; --warn-ink: #000; --code: #fff; }
+  html { font-size: 10.5pt; }
+  main, .top, footer, .simulated { max-width: none; padding-left: 0; padding-right: 0; }
+  .skip, .top nav, search, .search, .curl, .actions, button, .live, .part > footer details {
+    display: none; }
+  .simulated { border: 1px solid #000; margin-bottom: .5rem; }
+  .part, .route, .panel, .glance li { break-inside: auto; border-radius: 0; padding: .75rem 0;
+    border-width: 1px 0 0; }
+  .glance li { padding: .4rem 0; break-inside: avoid; }
+  .glance li p { display: block; }
+  h1, h2, h3, caption { break-after: avoid; }
+  tr, .graph, .caveat, .unchecked, .findings li, .timeline li { break-inside: avoid; }
+  thead { display: table-header-group; }
+  .scroll { overflow: visible; }
+  .cut { max-width: none; white-space: normal; overflow-wrap: anywhere; }
+  .badge { background: none; color: #000; border-color: #000; }
+  .badge.hit, .badge.seen { background: none; color: #000; }
+  a { color: inherit; text-decoration: none; }
+  .dossier h1 { font-size: 15pt; }
+  body { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+}
+`;

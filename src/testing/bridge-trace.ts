@@ -3,8 +3,7 @@
 // token that bridges itself.
 
 import { Answer } from '../contract/answer.ts';
-import { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
-import { walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
+import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
 import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';

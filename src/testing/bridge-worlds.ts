@@ -1,7 +1,7 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
-import type { ArrivalLog, Payment, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, DepositStatus, Payment } from '../ports/bridges/bridge-arrivals.ts';
 import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
@@ -73,7 +73,7 @@ type BridgeWorld = {
   /** What was paid on the other chain, of which no node is set then. */
   readonly paid?: readonly (Payment & { readonly to: string })[];
   /** What a status page says, by the transaction that sent it. */
-  readonly pages?: ReadonlyMap<string, StatusTold>;
+  readonly pages?: ReadonlyMap<string, DepositStatus>;
   /** What the list item that contradicts a claim holds. */
   readonly item?: string;
 };
@@ -111,7 +111,7 @@ function depositOf(
 }
 
 const DAY_S = 86_400;
-const PAGE_SAYS: StatusTold = {
+const PAGE_SAYS: DepositStatus = {
   page: 'across_status',
   state: 'paid',
   tx: `0x${'e'.repeat(64)}`,

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { expect } from 'vitest';
+import { z } from 'zod';
 
 /** The browser of this machine; `undefined` where there is none. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
@@ -17,26 +18,25 @@ export const BROWSER_ARGS = [
 
 const PHONE_WIDTH = 390;
 /** Light and dark, on a desk and on a phone. */
-export const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [1200, PHONE_WIDTH].map((width) => ({ colorScheme, width })),
 );
 
-type Looked = (typeof VIEWS)[number] & {
+type Looked = {
   readonly base: string;
   readonly path: string;
   readonly storageState?: NonNullable<BrowserContextOptions['storageState']>;
 };
 
-/** Opens a page of the simulated world and holds it against what every page promises. */
+/**
+ * Opens a page of the simulated world once and holds it against what every page promises, in light
+ * and dark, on a desk and on a phone: colours and widths follow a change as they follow a load.
+ */
 export async function lookAt(
   browser: Browser,
-  { base, path, colorScheme, width, storageState }: Looked,
+  { base, path, storageState }: Looked,
 ): Promise<void> {
-  const context = await browser.newContext({
-    colorScheme,
-    viewport: { width, height: 800 },
-    ...(storageState === undefined ? {} : { storageState }),
-  });
+  const context = await browser.newContext(storageState === undefined ? {} : { storageState });
   const page = await context.newPage();
   const complaints: string[] = [];
   const hosts = new Set<string>();
@@ -52,28 +52,45 @@ export async function lookAt(
     weights.push(response.body().then(({ length }) => length));
   });
   await page.goto(base + path);
-  expect(complaints).toEqual([]);
   const bytes = (await Promise.all(weights)).reduce((sum, one) => sum + one);
   expect(bytes, `${path} weighs`).toBeLessThan(PAGE_BYTES_MAX);
-  expect([...hosts]).toEqual([base]);
-  expect(await page.locator('h1').isVisible()).toBe(true);
-  expect(await page.getByText('Everything served here is made up').isVisible()).toBe(true);
-  const size = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-  expect(await page.evaluate(size)).toBe(true);
-  const ink = 'getComputedStyle(document.body).color';
-  const paper = 'getComputedStyle(document.body).backgroundColor';
-  const contrast = contrastOf(String(await page.evaluate(ink)), String(await page.evaluate(paper)));
-  expect(contrast).toBeGreaterThan(4.5);
-  await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe(
-    'Skip to the content',
-  );
-  if (isChecked(colorScheme, width)) {
-    await page.evaluate(AXE);
-    expect(await page.evaluate(FOUND), `${path}: what axe finds serious`).toEqual([]);
+  await page.evaluate(AXE);
+  for (const { colorScheme, width } of VIEWS) {
+    const view = `${path}, ${colorScheme}, ${width} wide`;
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    expect(await page.locator('h1').isVisible(), view).toBe(true);
+    const banner = page.getByText('Everything served here is made up');
+    expect(await banner.isVisible(), view).toBe(true);
+    const seen = viewSeen.parse(await page.evaluate(SEEN));
+    expect(seen.fits, `${view}: nothing overflows`).toBe(true);
+    expect(contrastOf(seen.ink, seen.paper), view).toBeGreaterThan(4.5);
+    await page.evaluate(FOCUS_START);
+    await page.keyboard.press('Tab');
+    const focused = 'document.activeElement.textContent.trim()';
+    expect(await page.evaluate(focused), view).toBe('Skip to the content');
+    if (isChecked(colorScheme, width)) {
+      expect(await page.evaluate(FOUND), `${view}: what axe finds serious`).toEqual([]);
+    }
   }
+  expect(complaints).toEqual([]);
+  expect([...hosts]).toEqual([base]);
   await context.close();
 }
+
+/** Whether the page is as wide as its window at most, and the colours of its text. */
+const SEEN = `({
+  fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+  ink: getComputedStyle(document.body).color,
+  paper: getComputedStyle(document.body).backgroundColor,
+})`;
+const viewSeen = z.object({ fits: z.boolean(), ink: z.string(), paper: z.string() });
+
+/** Has the next Tab go to the first link, as it does after a load. */
+const FOCUS_START = `
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute('tabindex');`;
 
 /** A page weighs less, with its sheet and its scripts: a phone loads it at once. */
 const PAGE_BYTES_MAX = 100 * 1024;

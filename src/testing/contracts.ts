@@ -2,9 +2,11 @@
 // They are compiled here, by the compiler's own command, so that no byte of them is taken on trust.
 
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { oncePerRun } from './once-per-run.ts';
 
 const SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
@@ -162,7 +164,7 @@ const COMPILED = z.object({
 const COMPILE_TIMEOUT_MS = 30_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Compiles the contracts of a source; without one, those above. */
+/** Compiles the contracts of a source, once a run; without one, those above. */
 export async function compileContracts(source: string = SOURCE): Promise<Contracts> {
   const asked = {
     language: 'Solidity',
@@ -172,7 +174,9 @@ export async function compileContracts(source: string = SOURCE): Promise<Contrac
       outputSelection: { '*': { '*': ['evm.bytecode.object', 'evm.methodIdentifiers'] } },
     },
   };
-  const parsed: unknown = JSON.parse(await compiled(JSON.stringify(asked)));
+  const question = JSON.stringify(asked);
+  const name = `solc-${createHash('sha256').update(question).digest('hex')}`;
+  const parsed: unknown = JSON.parse(await oncePerRun(name, () => compiled(question)));
   const { contracts } = COMPILED.parse(parsed);
   return (name) => {
     const one = contracts['test.sol'][name];

@@ -1,11 +1,10 @@
-// Which control store do the tests of one file share, and how does each of them find it new?
-// Opening one takes a second, emptying it some milliseconds.
+// The control store that all test files of a process share. Opening one takes a second, emptying it
+// some milliseconds; the end of the process closes it, and the end of the run removes its files.
 
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { join } from 'node:path';
+import { describe } from 'vitest';
 import type { ClusterStore } from '../ports/entities/cluster-store.ts';
-import type { FollowReports } from '../ports/indexing/follow-reports.ts';
+import type { FollowReports } from '../ports/indexing/following.ts';
 import type { Leases } from '../ports/indexing/leases.ts';
 import type { ListChanges } from '../ports/sanctions/list-changes.ts';
 import type { PublicationStore } from '../ports/sanctions/publication-store.ts';
@@ -26,7 +25,6 @@ import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable } from '../stores/control/sessions.ts';
 import { signInTable } from '../stores/control/sign-ins.ts';
 import { tokenTable } from '../stores/control/tokens.ts';
-import { workTable } from '../stores/control/work.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 
@@ -34,9 +32,8 @@ import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 export const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
 /** To whom a store of the tests belongs. */
 export const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
-const OPEN_TIMEOUT_MS = 120_000;
 
-/** Leaves what a migration wrote, at a still clock; a table without rows costs next to nothing. */
+/** Leaves what a migration wrote; a table without rows costs next to nothing. */
 const EMPTY = `
   do $$ declare name text; filled boolean; begin
     for name in select tablename from pg_tables
@@ -46,8 +43,7 @@ const EMPTY = `
       if filled then execute format('truncate %I restart identity cascade', name); end if;
     end loop;
   end $$;
-  insert into sanctions_current default values on conflict do nothing;
-  ${clockAt(STILL_NOW)}`;
+  insert into sanctions_current default values on conflict do nothing;`;
 
 /** The statement that has a store's clock stand at a second. */
 export function clockAt(seconds: number): string {
@@ -65,24 +61,32 @@ export type TestStore = Database & {
 /** Gives the store as a new one each time; it is emptied before its first statement. */
 export type FreshStore = () => TestStore;
 
-/** The embedded engine, open while the tests of this file or of this block run. */
+/** A store of this process that has its tables. */
+export type SharedStore = {
+  readonly database: Database;
+  /** Empties it for its next user, now or at `clock`; earlier users are refused. */
+  readonly empty: (user: object, clock?: string) => Promise<void>;
+  /** Whether nobody has emptied it since. */
+  readonly isOf: (user: object) => boolean;
+};
+
+/** The embedded engine of this process, opened when it is first used. */
+export const sharedEmbedded = openedOnce(async () => openPglite(await freshPgliteDirectory()));
+/** A database of this process on a server, opened when it is first used. */
+export const sharedOnServer = openedOnce(async () => {
+  return openPostgres(await (await testPostgres()).freshDatabase());
+});
+
+/** The embedded engine, at a still clock. */
 export function embeddedControl(): FreshStore {
-  return sharedControl(async () => {
-    const directory = await freshPgliteDirectory();
-    const remove = () => rm(dirname(directory), { recursive: true, force: true });
-    return { database: await openPglite(directory), remove };
-  });
+  return freshOf(sharedEmbedded);
 }
 
 /** Has the tests run on the embedded engine and, where there is one, on a server. */
 export function onEachEngine(tests: (engine: string, fresh: FreshStore) => void): void {
   describe('on the embedded engine', () => tests('PGlite', embeddedControl()));
   describe.skipIf(NO_POSTGRES !== null)(`on a server ${NO_POSTGRES ?? ''}`, () => {
-    const control = sharedControl(async () => {
-      const server = await testPostgres();
-      return { database: openPostgres(await server.freshDatabase()), remove: server.stop };
-    });
-    tests('PostgreSQL', control);
+    tests('PostgreSQL', freshOf(sharedOnServer));
   });
 }
 
@@ -94,7 +98,6 @@ export function accessIn(database: Database, nowMs: () => number) {
     keys: keyTable(database, context),
     tokens: tokenTable(database, context),
     sessions: sessionTable(database, context),
-    work: workTable(database, context),
     quota: quotaTable(database, context),
     payments: paymentTable(database, context),
     signIns: signInTable(database, context),
@@ -127,33 +130,41 @@ export function listChangesIn(database: Database): ListChanges {
   return listChangeStore(database, { simulated: false, now: () => STILL_NOW });
 }
 
-type Opened = { readonly database: Database; readonly remove: () => Promise<void> };
+function openedOnce(open: () => Promise<Database>): () => Promise<SharedStore> {
+  let opened: Promise<SharedStore> | null = null;
+  return () => {
+    if (opened === null) opened = open().then(prepare);
+    return opened;
+  };
+}
 
-function sharedControl(open: () => Promise<Opened>): FreshStore {
-  let opened: Opened | null = null;
+async function prepare(database: Database): Promise<SharedStore> {
+  await migrate(database, MIGRATIONS, LIVE);
+  const sql = "select pg_get_functiondef('control_now()'::regprocedure) as clock";
+  const [row] = await database.query<{ clock: string }>(sql);
+  if (row === undefined) throw new Error('the store has no clock');
   let newest: object | null = null;
-  beforeAll(async () => {
-    opened = await open();
-    await migrate(opened.database, MIGRATIONS, LIVE);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(async () => {
-    await opened?.database.close();
-    await opened?.remove();
-  });
+  return {
+    database,
+    empty: async (user, clock = row.clock) => {
+      newest = user;
+      await database.transaction((session) => session.script(`${EMPTY} ${clock}`));
+    },
+    isOf: (user) => newest === user,
+  };
+}
+
+function freshOf(open: () => Promise<SharedStore>): FreshStore {
   return () => {
     let fault: string | null = null;
     let emptied: Promise<void> | null = null;
     const self = {};
     const reached = async (): Promise<Database> => {
       if (fault !== null) throw new StoreUnavailable(fault, 'ESILENT');
-      if (opened === null) throw new Error('the store is open only while tests run');
-      const { database } = opened;
-      if (emptied === null) {
-        newest = self;
-        emptied = database.transaction((session) => session.script(EMPTY));
-      }
+      const { database, empty, isOf } = await open();
+      if (emptied === null) emptied = empty(self, clockAt(STILL_NOW));
       await emptied;
-      if (newest !== self) throw new StoreUnavailable('a newer one took its place', 'EREPLACED');
+      if (!isOf(self)) throw new StoreUnavailable('a newer one took its place', 'EREPLACED');
       return database;
     };
     return {

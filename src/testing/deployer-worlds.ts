@@ -23,6 +23,7 @@ export function launchOf(
     volume_usd_24h: null,
     transfers_observed: 3,
     transfers_truncated: false,
+    launched_with: { state: 'unknown', cause: 'unasked' },
     ...change,
   };
 }

@@ -2,8 +2,8 @@
 // One subject with a like of its own, a deposit address, a funder and a hot wallet.
 
 import { Reply } from '../contract/answer.ts';
-import { walletEntityData } from '../features/entities/wallet-entity.contract.ts';
-import { entityAnswers } from '../features/entities/wallet-entity.route.ts';
+import { entityAnswers, walletEntityData } from '../features/entities/wallet-entity.route.ts';
+
 import type { Creation } from '../ports/accounts/contract-creations.ts';
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';

@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import { collect } from '../evidence/measure.ts';
-import { outcomeOf } from '../features/deployers/outcome.ts';
+import { outcomeOf } from '../features/deployers/record.ts';
 import type { DeployerWalk, ObservedLaunch } from '../ports/launches/deployer-records.ts';
 import { csvTable } from '../sources/files/csv.ts';
 import { walkOf } from './deployer-worlds.ts';
@@ -52,6 +52,7 @@ export async function recordedLaunches(): Promise<
       ...outcomeOf({ pools, transfers }, STATED.exitLiquidityUsd),
       transfers_observed: transfers.count,
       transfers_truncated: transfers.truncated,
+      launched_with: { state: 'unknown', cause: 'unasked' },
     };
     return { deployer, token, reserveEth, isRugpull: verdict === 'True', launch };
   });

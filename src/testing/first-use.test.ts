@@ -50,6 +50,19 @@ describe('the lock of the set-up', () => {
   });
 });
 
+describe('the lock file', () => {
+  test('names the packages of every platform, so that npm ci takes it everywhere', () => {
+    const checker = join(ROOT, 'bin/lock-platforms.js');
+    const checked = spawnSync(process.execPath, [checker, '--check'], { encoding: 'utf8' });
+    expect(checked).toMatchObject({ stdout: '', status: 0 });
+    const lock: unknown = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']) {
+      expect(lock).toHaveProperty(['packages', `node_modules/@biomejs/cli-${platform}`]);
+    }
+    expect(JSON.stringify(lock)).not.toContain('"resolved"');
+  });
+});
+
 describe('bin/exhibit', () => {
   test('an older Node.js is told in words which one is needed', () => {
     const source = readFileSync(join(ROOT, 'bin/exhibit'), 'utf8').replace(/^#!.*/, '');

@@ -1,8 +1,6 @@
 // How does a test keep imported tables in a real store, serve them and import into them?
 
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
 import { SPLIT_SHARE } from '../features/launches/hold-out.ts';
 import type { ImportedTable } from '../features/tables/import-rows.ts';
 import { tableImporter } from '../features/tables/import-rows.ts';
@@ -13,25 +11,21 @@ import type { StoredRow, TableShape, TableStore } from '../ports/tables/imported
 import type { ImportOrder, ImportOutcome, RefusedRow } from '../ports/tables/table-import.ts';
 import { localTableFiles } from '../sources/files/files.ts';
 import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
-import { migrate } from '../stores/control/engine/migrate.ts';
-import { openPglite } from '../stores/control/engine/pglite.ts';
-import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { tableStore } from '../stores/control/imported-tables.ts';
 import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
 import { LAUNCH_NOTES } from '../stores/control/launch-collection.ts';
 import { OTHER_LIST_NOTES, otherListChangeStore } from '../stores/control/other-list-changes.ts';
 import { walletLaunchTable } from '../stores/control/wallet-launches.ts';
 import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
-import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
+import { type SharedStore, sharedEmbedded, sharedOnServer } from './control-store.ts';
+import { NO_POSTGRES } from './postgres.ts';
 
 /** When the imports of tests are made, in Unix seconds. */
 export const IMPORTED_AT = Date.UTC(2026, 10, 21, 12) / 1_000;
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations/control');
-const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 const OPEN_MS_MAX = 120_000;
 
-/** Imported tables in a control store that is opened before the tests and removed after them. */
+/** Imported tables in the control store of this process, which is emptied before the tests. */
 type KeptTables = {
   readonly database: () => Database;
   /** A table while all are empty; `now` gives Unix seconds. */
@@ -51,22 +45,18 @@ type KeptTables = {
 export function onEachEngine(tests: (kept: KeptTables) => void): void {
   describe('in the embedded engine', () => tests(keptTables()));
   describe.skipIf(NO_POSTGRES !== null)('in PostgreSQL (or skipped: no PostgreSQL server)', () => {
-    tests(keptTables(onServer));
+    tests(keptTables(sharedOnServer));
   });
 }
 
 /** Keeps tables in the embedded engine, or wherever they are told to. */
-export function keptTables(open = embedded): KeptTables {
-  let opened: Opened | null = null;
+export function keptTables(open = sharedEmbedded): KeptTables {
+  let opened: SharedStore | null = null;
   let silent = false;
   beforeAll(async () => {
     opened = await open();
-    await migrate(opened.database, MIGRATIONS, LIVE);
+    await opened.empty({});
   }, OPEN_MS_MAX);
-  afterAll(async () => {
-    await opened?.database.close();
-    await opened?.remove();
-  });
   const database = (): Database => {
     if (opened === null) throw new Error('the store is open within tests only');
     const { database } = opened;
@@ -96,19 +86,6 @@ export function keptTables(open = embedded): KeptTables {
       silent = isSilent;
     },
   };
-}
-
-type Opened = { readonly database: Database; readonly remove: () => Promise<void> };
-
-async function embedded(): Promise<Opened> {
-  const directory = await freshPgliteDirectory();
-  const remove = () => rm(dirname(directory), { recursive: true });
-  return { database: await openPglite(directory), remove };
-}
-
-async function onServer(): Promise<Opened> {
-  const server = await testPostgres();
-  return { database: await openPostgres(await server.freshDatabase()), remove: server.stop };
 }
 
 /** A table in a store, with what its imports note. */
@@ -156,7 +133,7 @@ export async function importInto<Row extends StoredRow, P extends string, Answer
 ): Promise<TestImport> {
   const refused: RefusedRow[] = [];
   const progress: number[] = [];
-  const importFile = tableImporter({ table, store, files: localTableFiles(now), now });
+  const importFile = tableImporter({ table, store, files: localTableFiles(), now });
   const told = { source: 'one', source_url: null, otherwise: null, as_of: null } as const;
   const outcome = await importFile(
     { ...told, origin: 'observed', ...order },

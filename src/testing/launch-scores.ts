@@ -1,12 +1,12 @@
 // How do scored launches and ended runs come into a control store of the tests?
 
-import { establishedTokens } from '../sources/registry/established-file.ts';
+import { establishedTokens } from '../sources/registry/registry-files.ts';
 import { type Database, onlyRow } from '../stores/control/engine/database.ts';
 import { STILL_NOW } from './clock.ts';
 
 const REGISTRY = new URL('../../registry/established-tokens.csv', import.meta.url);
 /** The tokens that are established by review, as they come with the product. */
-export const REVIEWED_TOKENS = establishedTokens(REGISTRY, () => STILL_NOW);
+export const REVIEWED_TOKENS = establishedTokens(REGISTRY);
 
 const AT = ['launched_at', 'observed_at', 'scored_at', 'first_flagged_at'];
 const RUN_AT = ['began_at', 'ended_at'];

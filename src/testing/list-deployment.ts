@@ -12,13 +12,13 @@ import { said } from '../ports/sanctions/publication-store.suite.ts';
 import type { PublicationReader } from '../ports/sanctions/publisher.ts';
 import { fileMirror } from '../sources/ofac/file.ts';
 import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../sources/ofac/http.ts';
-import { sdnReader } from '../sources/ofac/sdn-files.ts';
 import { spoolIn } from '../sources/ofac/spool.ts';
 import { sanctionsSnapshot } from '../stores/snapshots/sanctions.ts';
 import { WORLD_SEED, worldPublicationAt } from '../world/listed-parties.ts';
 import type { StartedPublisher } from '../world/publisher.ts';
 import type { WorldPublication } from '../world/sdn-publication.ts';
 import { publicationsIn, type TestStore } from './control-store.ts';
+import { readList } from './list-reader.ts';
 
 const START = Date.UTC(2026, 10, 21, 12) / 1_000;
 const WEEK_S = 7 * DAY_S;
@@ -70,7 +70,7 @@ export async function listDeployment({ database, home, asked, now }: Deployment)
     },
   });
   const gate = publicationGate(500);
-  const refresh = async ({ read, version }: ListReader = { read: sdnReader(), version: 1 }) => {
+  const refresh = async ({ read, version }: ListReader = { read: readList, version: 1 }) => {
     await database.setClock(now());
     const publishing = { mirrors, kept: spool.kept };
     const world = { publisher: publishing, reader: read, readerVersion: version, gate, store };
@@ -82,7 +82,7 @@ export async function listDeployment({ database, home, asked, now }: Deployment)
     await database.setClock(now());
     const mirrors = [fileMirror({ url: pathToFileURL(path), spool, now, obtained_at })];
     const publishing = { mirrors, kept: spool.kept };
-    const world = { publisher: publishing, reader: sdnReader(), readerVersion: 1, gate, store };
+    const world = { publisher: publishing, reader: readList, readerVersion: 1, gate, store };
     const outcome = await refreshSanctions(world, null, SIGNAL);
     await snapshot.poll();
     return outcome;

@@ -6,25 +6,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest, the longest first. */
 const LONGEST = [
   'src/silence.test.ts',
+  'src/service.test.ts',
   'src/stores/warehouse/transfers/store.test.ts',
-  'src/members-walk.test.ts',
   'src/stores/warehouse/bulk-import/resume.test.ts',
-  'src/doors.test.ts',
   'src/browser.test.ts',
-  'src/mcp.test.ts',
   'src/main.test.ts',
   'src/processes.test.ts',
-  'src/stores/warehouse/transfers/move-by-chain.test.ts',
   'src/markers.test.ts',
   'src/sanctions.test.ts',
   'src/sanctions-clock.test.ts',
-  'src/examples.test.ts',
   'src/sanctions-completeness.test.ts',
-  'src/stores/warehouse/bulk-import/differential.test.ts',
+  'src/stores/warehouse/bulk-import/import-digests.test.ts',
   'src/four-routes.test.ts',
 ];
 
-/** Those first, then the rest by project: a worker is kept for files of one project only. */
+/** Those first, then the rest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -32,8 +28,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-function placeOf({ moduleId, project }: TestSpecification): number {
+function placeOf({ moduleId }: TestSpecification): number {
   const place = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
-  if (place >= 0) return place;
-  return project.name === 'whole' ? LONGEST.length : LONGEST.length + 1;
+  return place < 0 ? LONGEST.length : place;
 }

@@ -1,15 +1,15 @@
 // What do a browser and the payment platform meet, over a socket: the pages of memberships as they
 // are composed, with the server's own guards, on a real store under a clock to move.
 
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createGate } from '../access/gate.ts';
 import { mountedPage } from '../compose/documents.ts';
-import { deskOf, integrations } from '../compose/features/integrations.ts';
-import { members as membersFeature } from '../compose/features/members.ts';
 import { handlerOf } from '../compose/list.ts';
+import { members as membersFeature } from '../features/access/feature.ts';
+import { deskOf, integrations } from '../features/integrations/feature.ts';
+import type { Mounted } from '../transport/answer.ts';
 import { createHttp } from '../transport/http.ts';
 import { createMeters } from '../transport/metrics.ts';
-import type { Mounted } from '../transport/mounted.ts';
 import type { FreshStore } from './control-store.ts';
 import { gatedRoute } from './gated-route.ts';
 import { membersIn, WEBHOOK_SECRET } from './members.ts';
@@ -24,11 +24,6 @@ export const THEIRS = 'mem_theirs';
 export const CODE = 'EX-5KQ2HT-9WNB7RLD-4XPM6CW';
 const BASE = 'https://exhibit.example';
 const FORM = 'application/x-www-form-urlencoded';
-
-const apps: { close: () => Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const app of apps.splice(0)) await app.close();
-});
 
 const FACTS = { simulated: false, version: '0.0.0', links: [] };
 
@@ -60,7 +55,7 @@ async function listening(
     budgetMs: 1_000,
     trustProxy: false,
   });
-  apps.push(app);
+  onTestFinished(() => app.close());
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 

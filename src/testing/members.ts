@@ -1,12 +1,10 @@
 // What do the pages of memberships rest on in a test: real stores, and a still clock to move.
 
-import { mintKey } from '../access/key.ts';
 import { pageReading } from '../access/page-reading.ts';
+import { webhookKey } from '../access/payment.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets, hashesOf } from '../access/secret.ts';
-import { createSessions } from '../access/session.ts';
-import { createSignIn } from '../access/sign-in.ts';
-import { webhookKey } from '../access/webhook.ts';
+import { deriveSecrets, hashesOf, mintKey } from '../access/secret.ts';
+import { createSessions, createSignIn } from '../access/session.ts';
 import type { Members } from '../compose/feature.ts';
 import type { Database } from '../stores/control/engine/database.ts';
 import { accessIn } from './control-store.ts';

@@ -7,8 +7,12 @@ import type { Envelope } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { envelopeSchema } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
-import { walletOfac } from '../features/sanctions/wallet-ofac.contract.ts';
-import { type OfacPorts, walletOfacHandler } from '../features/sanctions/wallet-ofac.route.ts';
+import {
+  type OfacPorts,
+  walletOfac,
+  walletOfacHandler,
+} from '../features/sanctions/wallet-ofac.route.ts';
+
 import { STILL_NOW, stillClock } from './clock.ts';
 import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';
 import { silentPorts } from './memory/silent.ts';

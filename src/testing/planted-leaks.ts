@@ -3,13 +3,13 @@
 // lie under any of them. Nothing of this is served.
 
 import { decided, Part, type Partly, Read, read } from '../evidence/reading.ts';
-import { walletBridges } from '../features/bridges/wallet-bridges.contract.ts';
-import { walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
+import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
 import { labelChanges } from '../features/tables/label-changes.contract.ts';
 import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
+import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
 import { STILL_NOW } from './clock.ts';
-import { HONEST, linkOf, type ScreenPorts, screenHandler } from './planted-screen.ts';
+import { HONEST, linkOf, type ScreenPorts, screenHandler, standingIn } from './planted-screen.ts';
 import type { AskedRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
 import {
@@ -30,6 +30,8 @@ type PlantedLeak = {
   readonly rules: readonly LeakRule[];
   /** The cell in which it has to be noticed; left out, any. */
   readonly at?: RegExp;
+  /** Noticed only where two ports are silent at once. */
+  readonly inPairs?: true;
   readonly make: MakeHandler;
 };
 
@@ -54,6 +56,8 @@ const LIST_FACTS = {
   age_notes: [],
 };
 const EMPTY_LOOK: ListLookUp = { list: LIST_FACTS, found: new Map() };
+const LABELS = 'exchange_labels';
+const EMPTY_LABELS: LabelLookUp = { table_rows: 0, found: new Map() };
 
 /** One leak of each kind, with every rule that has to notice it. */
 export const PLANTED_LEAKS: readonly PlantedLeak[] = [
@@ -129,6 +133,24 @@ export const PLANTED_LEAKS: readonly PlantedLeak[] = [
       return exchangeLabels.lookUp([address]);
     },
   }),
+  leaky('a table that the sources alone name', ['a fault that does not show'], {
+    standing: (flagged) => (flagged instanceof Read ? standingIn(flagged.value) : 'unflagged'),
+  }),
+  leaky('a sentence over a table that the sources alone name', ['a fault that does not show'], {
+    standing: () => 'asked',
+    notes: () => ['The table of flags leaves it unflagged.'],
+  }),
+  {
+    ...leaky('a table that stands in for another', ['a negative on a silent port'], {
+      labels: async ({ exchangeLabels, flaggedAddresses }, address) => {
+        const reading = await exchangeLabels.lookUp([address]);
+        const other = await flaggedAddresses.lookUp([address]);
+        return other instanceof Read ? reading : passedAsWhole(reading, LABELS, EMPTY_LABELS);
+      },
+    }),
+    at: /\| silent: \w+, \w+$/,
+    inPairs: true,
+  },
   {
     name: 'every chain answered from the first',
     rules: ['a negative on a silent port'],

@@ -21,6 +21,7 @@ import {
 } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { addressHistory } from '../features/history/address-history.ts';
+import type { FlaggedLookUp } from '../ports/flags/flagged-addresses.ts';
 import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
 import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
 import type { MakeHandler } from './silence-made.ts';
@@ -29,7 +30,7 @@ import type { SilencePorts } from './silence-ports.ts';
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
 
-/** The specimen: a screen of several addresses by three ports. */
+/** The specimen: a screen of several addresses by four ports. */
 export const plantedScreen = evidenceRoute({
   name: 'planted_screen',
   surface: 'hosted',
@@ -57,6 +58,7 @@ export const plantedScreen = evidenceRoute({
       z.strictObject({ label: words(), is_new: z.boolean() }),
       z.strictObject({ reason: prose() }),
     ]),
+    standing: words(),
     notes: z.array(prose()),
     caveat: prose(),
   }),
@@ -69,6 +71,7 @@ type WalkPort = 'sanctions_list' | 'transfer_history';
 type Linked = Partly<boolean, WalkPort>;
 
 type Labels = Reading<LabelLookUp, 'exchange_labels'>;
+type Flagged = Reading<FlaggedLookUp, 'flagged_addresses'>;
 
 /** The parts of the screen, each of which a leak may replace. */
 export type ScreenPorts = {
@@ -84,6 +87,8 @@ export type ScreenPorts = {
   readonly tables: (labels: Labels) => string[];
   readonly sizes: (labels: Labels) => { [table: string]: { rows: number } };
   readonly newest: (labels: Labels) => { label: string; is_new: boolean } | { reason: string };
+  /** How the addresses stand in the table of flags, in a word. */
+  readonly standing: (flagged: Flagged) => string;
 };
 
 /** Every part without a lie. */
@@ -102,7 +107,13 @@ export const HONEST: ScreenPorts = {
   sizes: () => ({ list: { rows: 1 } }),
   newest: (labels) =>
     labels instanceof Read ? { label: 'Elsewhere', is_new: true } : { reason: labels.why.reason },
+  standing: (flagged) => (flagged instanceof Read ? standingIn(flagged.value) : 'unread'),
 };
+
+/** The word for addresses of which a table was read. */
+export function standingIn({ found }: FlaggedLookUp): string {
+  return found.size > 0 ? 'flagged' : 'unflagged';
+}
 
 /** Whether a listed address is among those that an address dealt with. */
 export async function linkOf(
@@ -175,9 +186,12 @@ export function screenHandler(
         linked_reason: linked instanceof Read ? null : linked.why.reason,
       });
     }
+    const flagged = await ports.flaggedAddresses.lookUp(body.addresses);
+    if (flagged instanceof Read) rests.push(flagged);
     const [first, ...more] = rests;
     if (first === undefined || told === null) throw new Error('planted: nobody was asked about');
-    const data = { results, ...told, caveat: 'A specimen.' };
+    const standing = screen.standing(flagged);
+    const data = { results, ...told, standing, caveat: 'A specimen.' };
     return plantedScreen.ok({ subject: 'planted', data, rests: [first, ...more] });
   };
 }

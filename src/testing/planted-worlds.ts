@@ -4,7 +4,7 @@
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
 import { given } from '../evidence/measure.ts';
-import type { StatusTold } from '../ports/bridges/bridge-arrivals.ts';
+import type { DepositStatus } from '../ports/bridges/bridge-arrivals.ts';
 import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
 import type { OtherListEntry } from '../ports/lists/other-lists.ts';
 import type { ReceiptFile } from '../ports/receipts/published-receipts.ts';
@@ -44,7 +44,7 @@ export type World = {
 };
 
 const MINUTE_S = 60;
-const NO_PAGES = new Map<string, StatusTold>();
+const NO_PAGES = new Map<string, DepositStatus>();
 
 /** Strangers of each kind, of whom no world holds anything. */
 const STRANGERS = {

@@ -1,7 +1,7 @@
 // What is planted in a world, and what may therefore not be said there?
 
 import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
-import type { ArrivalLog, Payment, StatusTold } from '../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, DepositStatus, Payment } from '../ports/bridges/bridge-arrivals.ts';
 import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
 import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
 import type { LaunchFlag } from '../ports/flags/rug-flags.ts';
@@ -65,7 +65,7 @@ export type Planted = ForensicPlanted & {
   /** What is held of payments on Base, of which no node is set then. */
   readonly paid?: readonly (Payment & { readonly to: string })[];
   /** What a status page says, by the transaction that sent it. */
-  readonly pages?: ReadonlyMap<string, StatusTold>;
+  readonly pages?: ReadonlyMap<string, DepositStatus>;
   /** Articles about the subject. */
   readonly articles?: ReceiptFiles;
   readonly deployers?: readonly CommittedRecord[];

@@ -4,19 +4,19 @@
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
-  renameSync,
   rmSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { oncePerRun } from './once-per-run.ts';
 
 /** A server with room for databases of the tests. */
 export type TestPostgres = {
@@ -35,13 +35,20 @@ export const NO_POSTGRES: string | null =
     ? null
     : 'skipped: no PostgreSQL server (install postgresql-15)';
 
-/** The named server, or one of our own on 127.0.0.1, with `name=value` settings beside. */
+let shared: Promise<TestPostgres> | null = null;
+
+/**
+ * The named server, or one on 127.0.0.1 that all tests of this process share; with `name=value`
+ * settings one of its own.
+ */
 export async function testPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
   const named = process.env['EXHIBIT_TEST_POSTGRES_URL'];
   if (named !== undefined) return serverAt(named, async () => undefined);
   const bin = binaries();
   if (bin === null) throw new Error(String(NO_POSTGRES));
-  return await startServer(bin, settings);
+  if (settings.length > 0) return await startServer(bin, settings);
+  if (shared === null) shared = startServer(bin, []);
+  return { ...(await shared), stop: async () => undefined };
 }
 
 function binaries(): string | null {
@@ -58,6 +65,10 @@ function serverUser(): { uid: number; gid: number } | null {
   return { uid: id('-u'), gid: id('-g') };
 }
 
+/** Runs a program until its input ends, which it does with the process that holds the other end. */
+const UNTIL_INPUT_ENDS =
+  'exec 3<&0; "$@" & server=$!; (cat <&3 >/dev/null; kill -QUIT $server) & wait $server';
+
 async function startServer(bin: string, settings: readonly string[]): Promise<TestPostgres> {
   const user = serverUser();
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-postgres-'));
@@ -70,22 +81,20 @@ async function startServer(bin: string, settings: readonly string[]): Promise<Te
     { ...as, cwd: home, stdio: 'ignore' },
   );
   const port = await freePort();
-  const server = spawn(
-    join(bin, 'postgres'),
-    [
-      ...['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
-      ...['max_connections=60', ...settings].flatMap((one) => ['-c', one]),
-    ],
-    { ...as, cwd: home, stdio: 'ignore' },
-  );
-  const kill = () => void server.kill('SIGQUIT');
-  process.once('exit', kill);
+  const words = [
+    ...[join(bin, 'postgres'), '-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home],
+    ...['max_connections=200', ...settings].flatMap((one) => ['-c', one]),
+  ];
+  const server = spawn('sh', ['-c', UNTIL_INPUT_ENDS, 'sh', ...words], {
+    ...as,
+    cwd: home,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
   const url = `postgres://exhibit@127.0.0.1:${port}/postgres`;
   await answering(url, () => server.exitCode !== null);
   return serverAt(url, async () => {
-    process.removeListener('exit', kill);
-    server.kill('SIGINT');
+    server.stdin.end();
     await ended;
     rmSync(home, { recursive: true, force: true });
   });
@@ -132,21 +141,24 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-let template: Promise<string> | null = null;
-
 /** An empty directory of the embedded engine, ready to open. The caller removes it. */
 export async function freshPgliteDirectory(): Promise<string> {
-  if (template === null) template = createTemplate();
-  const made = await template;
-  const copy = join(mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-')), 'control');
-  cpSync(made, copy, { recursive: true });
-  return copy;
+  const folder = mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-'));
+  await createControlIn(folder);
+  return join(folder, 'control');
 }
 
-/** Creating takes seconds, so one directory is kept for all tests on this version of the engine. */
+/** Creates the embedded control store of a data directory: a start then finds it there, empty. */
+export async function createControlIn(dataDir: string): Promise<void> {
+  const control = join(dataDir, 'control');
+  cpSync(await oncePerRun('pglite-directory', createTemplate), control, { recursive: true });
+  chmodSync(control, OWNER_ONLY);
+}
+
+const OWNER_ONLY = 0o700;
+
+/** Creating takes seconds, so that it is done once. */
 async function createTemplate(): Promise<string> {
-  const kept = join(tmpdir(), `exhibit-test-template-${engineVersion()}-${process.getuid?.()}`);
-  if (existsSync(kept)) return join(kept, 'control');
   const home = mkdtempSync(join(tmpdir(), 'exhibit-test-pglite-'));
   const entry = join(import.meta.dirname, '../../dist/stores/control/engine/pglite-create.js');
   const child = fork(entry, [join(home, 'control')], { execArgv: [], stdio: 'inherit' });
@@ -157,18 +169,5 @@ async function createTemplate(): Promise<string> {
       else reject(new Error('the embedded engine did not create its directory: is dist/ built?'));
     });
   });
-  try {
-    renameSync(home, kept);
-  } catch {
-    // Another run was first: its directory is as good.
-    rmSync(home, { recursive: true, force: true });
-  }
-  return join(kept, 'control');
-}
-
-function engineVersion(): string {
-  const path = join(import.meta.dirname, '../../node_modules/@electric-sql/pglite/package.json');
-  const version = /"version": "([0-9a-z.-]+)"/.exec(readFileSync(path, 'utf8'))?.[1];
-  if (version === undefined) throw new Error('the embedded engine has no version');
-  return version;
+  return join(home, 'control');
 }

@@ -77,11 +77,14 @@ export async function printedBy<S extends z.ZodType>(
 
 const DEMO = z.object({ base_url: z.url(), api_key: z.string(), stream_token: z.string() });
 
+/** A running service of the simulated world, where it runs, and the credentials it wrote. */
+export type Simulated = Awaited<ReturnType<typeof startSimulated>>;
+
 /** The service of the simulated world, as `npm start` runs it, with the credentials it wrote. */
 export async function startSimulated({ cwd, env }: Place) {
   const program = startProgram(['start'], { cwd, env: { EXHIBIT_PORT: '0', ...env } });
   await untilSaid(program, 'Base URL');
   const file = join(cwd, 'data/simulated/demo-credentials.json');
   await vi.waitFor(() => expect(existsSync(file)).toBe(true), { interval: LOOK_EVERY_MS });
-  return { program, ...DEMO.parse(JSON.parse(readFileSync(file, 'utf8'))) };
+  return { program, cwd, ...DEMO.parse(JSON.parse(readFileSync(file, 'utf8'))) };
 }

@@ -1,7 +1,7 @@
 // Answers one question: what did a command write. For tests of commands.
 
 import type { Command, Io } from '../command/command.ts';
-import { type AskedCommand, findCommand, runCommand } from '../operator/dispatch.ts';
+import { type AskedCommand, findCommand, runCommand } from '../operator/operate.ts';
 
 /** An Io that keeps its lines. */
 type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };

@@ -1,9 +1,9 @@
 // A stream of the tests: numbered ticks, kept in a log that all readers share.
 
 import { z } from 'zod';
-import type { Message } from '../contract/message.ts';
 import type { AccessRule } from '../contract/route.ts';
 import {
+  type Message,
   type StreamHandler,
   type StreamSource,
   standingIn,

@@ -16,7 +16,6 @@ export const TEST_SERVICE: Service = {
   freshness: async () => ({}),
   modelInForce: async () => unread('published_model', why('model_not_published')),
   ring: { report: () => null, filling: () => null },
-  tableMove: () => null,
   onCall: () => () => undefined,
   streaming: async () => null,
   followers: async () => unread('follow_reports', why('not_configured', { what: 'A follower' })),

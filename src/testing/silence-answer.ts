@@ -3,10 +3,9 @@
 // values; a kind of schema that it does not know is an error.
 
 import type { z } from 'zod';
-import { claimMeta, denies } from '../contract/claims.ts';
-import { defOf } from '../contract/schema.ts';
-import { type SectionRoutes, sectionRoutes } from '../contract/sections.ts';
+import { type SectionRoutes, sectionRoutes } from '../contract/answer.ts';
 import { type ClaimMeta, type HarmlessMark, harmlessMark } from '../contract/wire.ts';
+import { claimMeta, defOf, denies } from '../contract/writer.ts';
 
 /** A leaf: where it is, what stands there, and what it was declared as. */
 export type Leaf = {
@@ -61,46 +60,69 @@ function marksOf(schema: z.ZodType): Marks {
  * The leaves of a value under its schema. Nothing is a leaf where the value is null or left out.
  * What stands inside a claim is a leaf as well, and denies something on the ports of that claim.
  */
-export function leavesOf(
-  schema: z.ZodType,
-  value: unknown,
-  at: Place = ROOT,
-  around: Around = PLAIN,
-): Leaf[] {
-  const { mark, meta } = marksOf(schema);
-  const own = mark === null ? around : underMark(mark, around);
-  if (meta === null) return leavesInside(schema, value, at, own);
-  const inherited: ClaimMeta = { rests_on: meta.rests_on, rule: 'negative' };
-  const inner = { ...PLAIN, meta: inherited };
-  const inside = leavesInside(schema, value, at, inner).filter(({ path }) => path !== at.path);
-  return [{ ...at, meta, declared: true, free: own.free, prose: false, value }, ...inside];
+export function leavesOf(schema: z.ZodType, value: unknown): Leaf[] {
+  const leaves: Leaf[] = [];
+  collectLeaves(leaves, schema, value, ROOT, PLAIN);
+  return leaves;
 }
 
-// A flag beside it decides in `fieldsOf`: until then it denies nothing.
+// Into one list: there are a great many leaves, and to join lists of them costs more than the rest.
+function collectLeaves(
+  leaves: Leaf[],
+  schema: z.ZodType,
+  value: unknown,
+  at: Place,
+  around: Around,
+): void {
+  const { mark, meta } = marksOf(schema);
+  const own = mark === null ? around : underMark(mark, around);
+  if (meta === null) {
+    collectInside(leaves, schema, value, at, own);
+    return;
+  }
+  leaves.push({ ...at, meta, declared: true, free: own.free, prose: false, value });
+  const inherited: ClaimMeta = { rests_on: meta.rests_on, rule: 'negative' };
+  const inside: Leaf[] = [];
+  collectInside(inside, schema, value, at, { ...PLAIN, meta: inherited });
+  for (const leaf of inside) if (leaf.path !== at.path) leaves.push(leaf);
+}
+
+// A flag beside it decides in `collectFields`: until then it denies nothing.
 function underMark({ rests_on, prose }: HarmlessMark, around: Around): Around {
   if (rests_on === undefined) return { ...around, free: true, prose: prose === true };
   return { ...around, meta: { rests_on, rule: 'negative' }, free: false };
 }
 
-function leavesInside(schema: z.ZodType, value: unknown, at: Place, around: Around): Leaf[] {
+function collectInside(
+  leaves: Leaf[],
+  schema: z.ZodType,
+  value: unknown,
+  at: Place,
+  around: Around,
+): void {
   const def = defOf(schema);
-  if (value === null || value === undefined) return [];
+  if (value === null || value === undefined) return;
   switch (def.type) {
     case 'object':
-      return fieldsOf(def.shape, value, at, within(around));
+      collectFields(leaves, def.shape, value, at, within(around));
+      break;
     case 'array':
-      return itemsOf(def.element, value, at, around);
+      collectItems(leaves, def.element, value, at, around);
+      break;
     case 'record':
-      return valuesOf(def.valueType, value, at, around);
+      collectValues(leaves, def.valueType, value, at, around);
+      break;
     case 'nullable':
     case 'optional':
     case 'readonly':
-      return def.innerType === undefined ? [] : leavesOf(def.innerType, value, at, around);
+      if (def.innerType !== undefined) collectLeaves(leaves, def.innerType, value, at, around);
+      break;
     case 'union':
-      return leavesOf(optionOf(def.options, value, at), value, at, around);
+      collectLeaves(leaves, optionOf(def.options, value, at), value, at, around);
+      break;
     default:
       if (!LEAVES.has(def.type)) throw unknownKind(def.type, at.pattern);
-      return [leafOf(at, around, value)];
+      leaves.push(leafOf(at, around, value));
   }
 }
 
@@ -127,64 +149,73 @@ function optionOf(options: readonly z.ZodType[] | undefined, value: unknown, at:
   return option;
 }
 
-function fieldsOf(
+function collectFields(
+  leaves: Leaf[],
   shape: { readonly [field: string]: z.ZodType } | undefined,
   value: unknown,
   at: Place,
   around: Around,
-): Leaf[] {
+): void {
   if (shape === undefined || !isRecord(value)) throw new Error(`silence: ${at.path} is no object`);
   const inItem = at.pattern.endsWith('[]') || at.pattern.endsWith('{}');
   const of = inItem ? [...at.of, ...textsOf(Object.values(value))] : at.of;
   const dot = at.path === '' ? '' : '.';
-  return Object.entries(shape).flatMap(([name, field]) => {
+  for (const [name, field] of Object.entries(shape)) {
     const place = { path: `${at.path}${dot}${name}`, pattern: `${at.pattern}${dot}${name}`, of };
-    const leaves = leavesOf(field, value[name], place, around);
+    const first = leaves.length;
+    collectLeaves(leaves, field, value[name], place, around);
     const flag = marksOf(field).mark?.unless;
-    if (flag === undefined || value[flag] !== true) return leaves;
+    if (flag === undefined || value[flag] !== true) continue;
     const told = shape[flag] === undefined ? null : marksOf(shape[flag]).meta;
     if (told === null) throw new Error(`silence: ${place.pattern} names ${flag}, which is no flag`);
     const meta: ClaimMeta = { rests_on: told.rests_on, rule: 'negative' };
-    return leaves.map((leaf) => (leaf.path === place.path ? { ...leaf, meta, free: false } : leaf));
-  });
+    const own = leaves.splice(first);
+    for (const leaf of own) {
+      leaves.push(leaf.path === place.path ? { ...leaf, meta, free: false } : leaf);
+    }
+  }
 }
 
 function textsOf(values: readonly unknown[]): string[] {
   return values.flatMap((one) => (typeof one === 'string' ? [one] : []));
 }
 
-function itemsOf(
+function collectItems(
+  leaves: Leaf[],
   element: z.ZodType | undefined,
   value: unknown,
   at: Place,
   around: Around,
-): Leaf[] {
+): void {
   if (element === undefined || !Array.isArray(value)) {
     throw new Error(`silence: ${at.path} is no list`);
   }
-  if (value.length === 0) return [leafOf(at, around, value)];
-  return value.flatMap((item: unknown, i) => {
-    const place = { ...at, path: `${at.path}[${i}]`, pattern: `${at.pattern}[]` };
-    return leavesOf(element, item, place, within(around));
-  });
+  if (value.length === 0) leaves.push(leafOf(at, around, value));
+  const inner = within(around);
+  for (const [i, item] of value.entries()) {
+    const place = { path: `${at.path}[${i}]`, pattern: `${at.pattern}[]`, of: at.of };
+    collectLeaves(leaves, element, item, place, inner);
+  }
 }
 
-function valuesOf(
+function collectValues(
+  leaves: Leaf[],
   valueType: z.ZodType | undefined,
   value: unknown,
   at: Place,
   around: Around,
-): Leaf[] {
+): void {
   if (valueType === undefined || !isRecord(value)) {
     throw new Error(`silence: ${at.path} is no record`);
   }
   const entries = Object.entries(value);
-  if (entries.length === 0) return [leafOf(at, around, value)];
-  return entries.flatMap(([name, one]) => {
+  if (entries.length === 0) leaves.push(leafOf(at, around, value));
+  const inner = within(around);
+  for (const [name, one] of entries) {
     const of = [...at.of, name];
     const place = { path: `${at.path}{${name}}`, pattern: `${at.pattern}{}`, of };
-    return leavesOf(valueType, one, place, within(around));
-  });
+    collectLeaves(leaves, valueType, one, place, inner);
+  }
 }
 
 /** Whether a value is an object with fields. */

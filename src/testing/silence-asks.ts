@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { parseAddress } from '../chain/address.ts';
 import type { AnyEvidenceRoute, AnyPlainRoute } from '../contract/route.ts';
-import { defOf } from '../contract/schema.ts';
+import { defOf } from '../contract/writer.ts';
 import { evm } from './addresses.ts';
 import { RECORD_ID } from './memory/screening-records.ts';
 import type { World } from './planted-worlds.ts';

@@ -2,15 +2,22 @@
 // The rules of `silence-rules.ts` against one answer, and against what the whole world was told.
 
 import type { Absence } from '../contract/answer.ts';
-import { denies } from '../contract/claims.ts';
 import { type ClaimMeta, missRests } from '../contract/wire.ts';
+import { denies } from '../contract/writer.ts';
 import { given } from '../evidence/measure.ts';
 import type { Fact } from './planted.ts';
 import type { World } from './planted-worlds.ts';
 import { type Declared, isDenial, type Leaf } from './silence-answer.ts';
 import type { Ask, AskedRoute } from './silence-asks.ts';
 import type { MakeHandler } from './silence-made.ts';
-import { type Fault, type PortName, type PortTags, type Told, tagsOf } from './silence-ports.ts';
+import {
+  type Fault,
+  type PortName,
+  type PortTags,
+  type Spoiled,
+  type Told,
+  tagsOf,
+} from './silence-ports.ts';
 import type { Leak, LeakRule } from './silence-rules.ts';
 import { wordingOf } from './silence-words.ts';
 
@@ -39,6 +46,9 @@ export type Cell = {
 
 type Patterns = 'saidInEmpty' | 'stoodInEmpty' | 'said' | 'otherwise' | 'contradicted';
 
+/** The worlds in which the ports of a route are spoiled, and those in which two fall silent. */
+export type Sample = { readonly faults: readonly World[]; readonly pairs: readonly World[] };
+
 /** A check under way. */
 export type Run = {
   readonly route: AskedRoute;
@@ -46,14 +56,48 @@ export type Run = {
   readonly tags: PortTags;
   /** What the route declares, by pattern. */
   readonly places: ReadonlyMap<string, Declared>;
-  /** The worlds in which a route that holds sections is asked with two ports silent. */
-  readonly pairs: readonly World[];
+  readonly sample: Sample;
   readonly leaks: Leak[];
   cells: number;
   readonly sets: { readonly [P in Patterns]: Set<string> };
   /** What the question under way was answered so far, by the text of the answer. */
   readonly heard: Map<string, Said>;
+  /** How that question was asked so far. */
+  readonly trials: Trial[];
 };
+
+/** One way in which a handler was asked: what its ports told it, and what it said. */
+export type Trial = { readonly log: readonly Spoiled[]; readonly said: Said };
+
+/** What is made of an answer once, however many cells were answered so. */
+function oncePerAnswer<T>(make: (said: Said) => T): (said: Said) => T {
+  const made = new WeakMap<Said, { readonly value: T }>();
+  return (said) => {
+    const held = made.get(said) ?? { value: make(said) };
+    made.set(said, held);
+    return held.value;
+  };
+}
+
+const denialsIn = oncePerAnswer(({ leaves }) => leaves.filter(isDenial));
+const pathsDenied = oncePerAnswer((said) => new Set(denialsIn(said).map(({ path }) => path)));
+const sentencesIn = oncePerAnswer(({ reason, leaves }) => {
+  const texts = leaves.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+  return new Set(reason === null ? texts : [reason, ...texts]);
+});
+/** The sentences with a word that denies. */
+const denyingIn = oncePerAnswer((said) =>
+  [...sentencesIn(said)]
+    .map((text) => ({ text, ...wordingOf(text) }))
+    .filter(({ denials, undeclared }) => denials.length > 0 || undeclared !== null),
+);
+const wordsIn = oncePerAnswer((said) => new Set(wordsOf(said)));
+const shownIn = oncePerAnswer(({ leaves }) => new Set(leaves.flatMap(shownAs)));
+// A claim that is null says by its declaration that it was not measured.
+const unmeasuredIn = oncePerAnswer(({ leaves }) => {
+  const unmeasured = leaves.filter(({ declared, value }) => declared && value === null);
+  return new Set(unmeasured.map(({ pattern }) => pattern));
+});
 
 /** How much of an answer a leak shows. */
 const SHOWN_CHARS = 300;
@@ -81,8 +125,7 @@ export function noteSaid(run: Run, { world }: Cell, { leaves }: Said): void {
 /** Nothing that rests on a weak port is denied, and no flag says that it was read to its end. */
 export function checkWeak(run: Run, cell: Cell, said: Said): void {
   const weak = weakTags(run, cell);
-  for (const leaf of said.leaves) {
-    if (!isDenial(leaf)) continue;
+  for (const leaf of denialsIn(said)) {
     if (!leaf.declared) {
       if (restsOnAny(leaf.meta, weak)) leak(run, cell, 'an undeclared empty value', leaf);
     } else if (leaf.meta !== null && restsOnAny(leaf.meta, weak) && !leaf.free) {
@@ -138,7 +181,7 @@ function patternsOf({ route, places }: Run, { contradicts }: Fact): readonly str
  */
 export function hasToShow(
   { tags }: Run,
-  { convicts, port }: Told,
+  { isConviction, port }: Told,
   fault: Fault,
   { kind, leaves }: Said,
 ): boolean {
@@ -150,7 +193,7 @@ export function hasToShow(
     ({ meta }) =>
       meta?.rule !== 'checked' && tagsOf(tags, port).some((tag) => meta?.rests_on.includes(tag)),
   );
-  return onIt && !convicts;
+  return onIt && !isConviction();
 }
 
 /** Nothing that was not denied is denied now, and nothing that was answered is refused. */
@@ -164,11 +207,9 @@ export function checkTurned(run: Run, cell: Cell, said: Said, spoken: Said): voi
     leak(run, cell, 'turned negative', said.text);
   }
   const weak = weakTags(run, cell);
-  const denied = once(spoken, 'denied', ({ leaves }) =>
-    leaves.flatMap((leaf) => (isDenial(leaf) ? [leaf.path] : [])),
-  );
-  for (const leaf of said.leaves) {
-    if (!isDenial(leaf) || denied.has(leaf.path) || leaf.free) continue;
+  const denied = pathsDenied(spoken);
+  for (const leaf of denialsIn(said)) {
+    if (denied.has(leaf.path) || leaf.free) continue;
     if (leaf.declared) leak(run, cell, 'turned negative', leaf);
     else if (restsOnAny(leaf.meta, weak)) leak(run, cell, 'an undeclared empty value', leaf);
   }
@@ -218,53 +259,30 @@ function isAskedAbout({ about, on, chain }: Fact, ask: Ask): boolean {
 /** The sentences of an answer deny nothing that was not read, and each that denies is declared. */
 export function checkWords(run: Run, cell: Cell, said: Said, spoken: Said | null): void {
   const weak = weakTags(run, cell);
-  const before = new Set(spoken === null ? [] : sentencesOf(spoken));
-  for (const text of sentencesOf(said)) {
-    const { denials, undeclared } = wordingOf(text);
+  const before = spoken === null ? null : sentencesIn(spoken);
+  for (const { text, denials, undeclared } of denyingIn(said)) {
     if (undeclared !== null) {
       leak(run, cell, 'a denial in words that nobody declared', undeclared);
     }
     // One answer of many that was spoiled may be no matter of a sentence that was said before.
-    if (!cell.throughout && before.has(text)) continue;
+    if (!cell.throughout && before?.has(text) === true) continue;
     if (denials.some((ports) => ports.some((port) => weak.has(port)))) {
       leak(run, cell, 'a denial in words', text);
     }
   }
 }
 
-function sentencesOf({ reason, leaves }: Said): string[] {
-  const texts = leaves.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
-  return reason === null ? texts : [reason, ...texts];
-}
-
 /** What the whole answer shows is still there, or the answer has a word that it had not. */
 export function checkShown(run: Run, cell: Cell, said: Said, spoken: Said): void {
   if (said.kind === 'refused' || spoken.kind === 'refused' || cell.named === true) return;
-  // A claim that is null says by its declaration that it was not measured.
-  const untold = said.leaves.flatMap(({ declared, value, pattern }) =>
-    declared && value === null ? [pattern] : [],
-  );
-  const shown = new Set([...said.leaves.flatMap(shownAs), ...untold]);
-  const shownBefore = once(spoken, 'shown', ({ leaves }) => leaves.flatMap(shownAs));
-  const gone = [...shownBefore].find((one) => !shown.has(one));
+  const shown = shownIn(said);
+  const unmeasured = unmeasuredIn(said);
+  const gone = [...shownIn(spoken)].find((one) => !shown.has(one) && !unmeasured.has(one));
   if (gone === undefined) return;
-  const before = once(spoken, 'words', wordsOf);
-  if (wordsOf(said).every((word) => before.has(word))) {
+  const before = wordsIn(spoken);
+  if ([...wordsIn(said)].every((word) => before.has(word))) {
     leak(run, cell, 'vanished without a word', gone);
   }
-}
-
-const kept = new WeakMap<Said, Map<string, ReadonlySet<string>>>();
-
-/** What is asked of the whole answer for each cell beside it is worked out once. */
-function once(said: Said, name: string, make: (said: Said) => string[]): ReadonlySet<string> {
-  const sets = kept.get(said) ?? new Map<string, ReadonlySet<string>>();
-  kept.set(said, sets);
-  const held = sets.get(name);
-  if (held !== undefined) return held;
-  const made = new Set(make(said));
-  sets.set(name, made);
-  return made;
 }
 
 /** As what a leaf is known again: a field by its place, an item of a list by what it says. */

@@ -1,7 +1,7 @@
 // How does the silence test hold a handler, whatever its route?
 
-import type { Caller } from '../contract/caller.ts';
-import type { Asked } from '../contract/route.ts';
+import type { Asked, Caller } from '../contract/route.ts';
+
 import type { SilencePorts } from './silence-ports.ts';
 
 /** A handler as the check calls it; a method, so that each route's own input type fits. */

@@ -115,11 +115,14 @@ export type Told = {
   /** Whether it stopped early by itself. */
   readonly isPart: boolean;
   /** Whether what was read is a fact that no older reading takes back. */
-  readonly convicts: boolean;
+  readonly isConviction: () => boolean;
 };
 
-/** What is to be done to an answer. */
+/** What is to be done to an answer: by the answer alone, and the same each time. */
 export type Spoiler = (told: Told) => Fault | null;
+
+/** An answer, and what was done to it. */
+export type Spoiled = { readonly told: Told; readonly fault: Fault | null };
 
 /** Limits so small that whatever there is lies behind them. */
 export type Tightness = { readonly rowsMax?: number; readonly batchRowsMax?: number };
@@ -208,15 +211,15 @@ function isReading(one: unknown): one is AnyReading {
 export function spoiledPorts(
   ports: SilencePorts,
   spoiler: Spoiler,
-  log: Told[] = [],
+  log: Spoiled[] = [],
   tight: Tightness = {},
 ): SilencePorts {
   const turns = new Map<string, number>();
   const take: Take = (passing, reading) => {
     tally(turns, passing.call);
     const told = toldOf(passing, `${passing.call} #${turns.get(passing.call)}`, reading);
-    log.push(told);
     const fault = spoiler(told);
+    log.push({ told, fault });
     return fault === null ? reading : spoilt(reading, fault, passing.pages);
   };
   return throughPorts(ports, take, tight);
@@ -230,22 +233,19 @@ export function silencing(silent: ReadonlySet<PortName>): Spoiler {
 function toldOf({ port, field, pages }: Passing, call: string, reading: AnyReading): Told {
   const together = field === '' ? null : call.replace(`.${field}(`, '(');
   const isPart = reading instanceof Part;
-  const told = { port, call, together, isPart, convicts: false };
+  const told = { port, call, together, isPart, isConviction: () => false };
   if (reading instanceof Unread) return { ...told, faults: [] };
   if (pages === undefined) return { ...told, faults: ['silent'] };
-  const known = decided(
-    map(reading, (value) => convicts(value, pages)),
-    (does) => does,
-  );
-  return {
-    ...told,
-    faults: [
-      'silent',
-      ...(pages === null ? [] : (['truncated'] as const)),
-      ...(isPart ? [] : (['stale'] as const)),
-    ],
-    convicts: known instanceof Read && known.value,
+  const isConviction = () => {
+    const value = decided(
+      map(reading, (one) => convicts(one, pages)),
+      (does) => does,
+    );
+    return value instanceof Read && value.value;
   };
+  const truncated = pages === null ? [] : (['truncated'] as const);
+  const stale = isPart ? [] : (['stale'] as const);
+  return { ...told, faults: ['silent', ...truncated, ...stale], isConviction };
 }
 
 /**

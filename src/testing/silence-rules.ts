@@ -24,7 +24,8 @@ export const LEAK_RULES = {
     next: 'Answer route.absent.not_deployed with the silent reading.',
   },
   'a fault that does not show': {
-    means: 'An answer of a port was spoiled, and what the route said stayed the same.',
+    means:
+      'An answer of a port was spoiled, and the answer is the same but for its sources and date.',
     next: 'Use the reading that was asked for, or do not ask; name what was not read.',
   },
   'turned negative': {

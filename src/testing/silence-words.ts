@@ -83,12 +83,15 @@ const SAYINGS: readonly Saying[] = [
   ['barred by a label link nobody.', []],
 ];
 
-const HOLE = /\\\{[a-z_]+\\\}/g;
+const HOLE = /\{[a-z_]+\}/g;
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
 const COMPILED = SAYINGS.map(([sentence, restsOn]) => {
-  const text = sentence.replace(SPECIAL, '\\$&').replace(HOLE, '.*?');
-  return { pattern: new RegExp(text, 'gs'), restsOn };
+  const literals = sentence.split(HOLE);
+  const pattern = literals.map((one) => one.replace(SPECIAL, '\\$&')).join('.*?');
+  // To look for a literal first costs a small part of what the pattern does.
+  const [longest = ''] = [...literals].sort((a, b) => b.length - a.length);
+  return { longest, pattern: new RegExp(pattern, 'gs'), restsOn };
 });
 
 /** What a text denies: the ports of its denials, and what nobody declared of it. */
@@ -105,7 +108,8 @@ export function wordingOf(text: string): Wording {
   if (held !== undefined) return held;
   const denials: (readonly string[])[] = [];
   let rest = text;
-  for (const { pattern, restsOn } of COMPILED) {
+  for (const { longest, pattern, restsOn } of COMPILED) {
+    if (!rest.includes(longest)) continue;
     const less = rest.replace(pattern, ' ');
     if (less !== rest && restsOn.length > 0) denials.push(restsOn);
     rest = less;

@@ -3,12 +3,12 @@
 // route's own declaration. It knows no route; what it finds is returned, not asserted.
 
 import { Answer, Reply } from '../contract/answer.ts';
-import { type Caller, NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
-import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
+import { type AnyEvidenceRoute, type Caller, envelopeSchema, NOBODY } from '../contract/route.ts';
+
 import { RECORD_OF } from './memory/screening-records.ts';
 import type { World } from './planted-worlds.ts';
-import { type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
+import { isRecord, type Leaf, leavesOf, NO_SECTIONS, placesOf } from './silence-answer.ts';
 import { type Ask, type AskedRoute, asksOf } from './silence-asks.ts';
 import {
   type Cell,
@@ -22,12 +22,15 @@ import {
   noteSaid,
   type Run,
   type Said,
+  type Sample,
+  type Trial,
 } from './silence-judge.ts';
 import {
   type Fault,
   isPaged,
   type PortName,
   type SilencePorts,
+  type Spoiled,
   type Spoiler,
   silencing,
   spoiledPorts,
@@ -52,16 +55,11 @@ export type Findings = {
   readonly contradicted: ReadonlySet<string>;
 };
 
-/**
- * Checks one route in every world. Two ports at a time fall silent in every world too, but for a
- * route that holds the answers of others: to each of those that is done where it is asked itself,
- * and what is said of them together is asked in the worlds of `pairs`. It asks on until the leaks
- * are enough for the caller.
- */
+/** Checks one route in every world. It asks on until the leaks are enough for the caller. */
 export async function checkSilence(
   { route, make, tags }: Pick<Run, 'route' | 'make' | 'tags'>,
   worlds: readonly World[],
-  pairs: readonly World[],
+  sample: Sample,
   isEnough: (leaks: readonly Leak[]) => boolean = () => false,
 ): Promise<Findings> {
   const sets = {
@@ -73,11 +71,13 @@ export async function checkSilence(
   };
   const places = new Map(placesOfRoute(route).map((one) => [one.pattern, one]));
   const heard = new Map<string, Said>();
-  const run: Run = { route, make, tags, places, leaks: [], cells: 0, sets, pairs, heard };
+  const trials: Trial[] = [];
+  const run: Run = { route, make, tags, places, leaks: [], cells: 0, sets, sample, heard, trials };
   for (const world of worlds) {
     for (const ask of asksOf(route, world)) {
       if (isEnough(run.leaks)) break;
       heard.clear();
+      trials.length = 0;
       await checkAsk(run, world, ask);
     }
   }
@@ -108,27 +108,26 @@ async function checkAsk(run: Run, world: World, ask: Ask): Promise<void> {
     inPart: unheld.size > 0,
     throughout: true,
   };
-  const log: Told[] = [];
-  const spoken = await told(
-    run,
-    whole,
-    spoiledPorts(world.ports, () => null, log),
-  );
-  if (spoken === null) return;
+  const trial = await askSpoiled(run, whole, () => null);
+  if (trial === null) return;
+  const { said: spoken } = trial;
+  const log = trial.log.map(({ told }) => told);
   noteSaid(run, whole, spoken);
   checkPlanted(run, whole, spoken);
   checkWords(run, whole, spoken, null);
   if (whole.weak.size > 0) checkWeak(run, whole, spoken);
   // Whoever refuses an input before it asks anybody says nothing of an address.
   if (spoken.kind === 'refused' && log.length === 0) return;
+  if (!run.sample.faults.includes(world)) return;
   const asked = await checkPorts(run, whole, spoken, log);
   // The calls behind a section are its own route's, and spoiled one by one where that is asked.
-  if (!holdsSections(run)) await checkCalls(run, whole, spoken, log);
+  if (!holdsSections(run.route)) await checkCalls(run, whole, spoken, log);
   await checkBudgets(run, whole, spoken, asked);
 }
 
-function holdsSections({ places }: Run): boolean {
-  return [...places.values()].some(({ sections }) => sections !== NO_SECTIONS);
+/** Whether a route's answers hold those of others. */
+export function holdsSections(route: AskedRoute): boolean {
+  return placesOfRoute(route).some(({ sections }) => sections !== NO_SECTIONS);
 }
 
 /** The ports that hold only a part of what is asked in a world. */
@@ -149,12 +148,11 @@ async function checkPorts(
   const silence = async (ports: readonly PortName[]) => {
     const name = `silent: ${ports.join(', ')}`;
     const cell: Cell = { ...whole, name, weak: union(whole.weak, ports), inPart: false };
-    const more: Told[] = [];
-    const spoiler = silencing(new Set(ports));
-    const said = await told(run, cell, spoiledPorts(whole.world.ports, spoiler, more));
+    const trial = await askSpoiled(run, cell, silencing(new Set(ports)));
+    if (trial === null) return;
+    const { said } = trial;
     // One port may be asked only where another says nothing.
-    for (const { port } of more) asked.add(port);
-    if (said === null) return;
+    for (const { told } of trial.log) asked.add(told.port);
     checkWeak(run, cell, said);
     checkAgainst(run, cell, said, spoken);
     const isAll = [...asked].every((port) => ports.includes(port));
@@ -166,8 +164,7 @@ async function checkPorts(
   // The set grows while it is walked, and a port that joins it late is walked too.
   for (const port of asked) await silence([port]);
   const names = [...asked];
-  const inPairs = !holdsSections(run) || run.pairs.includes(whole.world);
-  for (const [i, one] of inPairs ? names.entries() : []) {
+  for (const [i, one] of run.sample.pairs.includes(whole.world) ? names.entries() : []) {
     for (const other of names.slice(i + 1)) await silence([one, other]);
   }
   if (names.length > 2) await silence(names);
@@ -183,19 +180,18 @@ function union(held: ReadonlySet<PortName>, more: Iterable<PortName>): Set<PortN
 
 async function checkPaged(run: Run, whole: Cell, spoken: Said, port: PortName): Promise<void> {
   for (const fault of ['truncated', 'stale'] as const) {
-    const spoiled: Told[] = [];
-    const spoiler: Spoiler = (told) => {
-      if (told.port !== port || !told.faults.includes(fault)) return null;
-      spoiled.push(told);
-      return fault;
-    };
     const name = `all of ${port} ${fault}`;
     const cell: Cell = { ...whole, name, weak: union(whole.weak, [port]), inPart: true };
-    const said = await told(run, cell, spoiledPorts(whole.world.ports, spoiler));
+    const trial = await askSpoiled(run, cell, (told) =>
+      told.port === port && told.faults.includes(fault) ? fault : null,
+    );
+    if (trial === null) continue;
+    const { said } = trial;
+    const spoiled = trial.log.filter((one) => one.fault !== null);
     // A fact cannot be cut in two, so that a port of facts may have nothing to truncate.
-    if (said === null || spoiled.length === 0) continue;
+    if (spoiled.length === 0) continue;
     checkWeak(run, cell, said);
-    checkAgainst(run, { ...cell, named: spoiled.every(({ isPart }) => isPart) }, said, spoken);
+    checkAgainst(run, { ...cell, named: spoiled.every(({ told }) => told.isPart) }, said, spoken);
   }
 }
 
@@ -226,8 +222,9 @@ async function checkCalls(
       throughout: false,
       named: fault === 'truncated' && answer.isPart,
     };
-    const said = await told(run, cell, spoiledPorts(whole.world.ports, spoiler));
-    if (said === null) return;
+    const trial = await askSpoiled(run, cell, spoiler);
+    if (trial === null) return;
+    const { said } = trial;
     checkAgainst(run, cell, said, spoken);
     if (fault !== 'silent' && isTold(answer)) return;
     if (said.text === spoken.text && hasToShow(run, answer, fault, spoken)) {
@@ -266,7 +263,8 @@ async function checkBudgets(
     for (const [name, tight] of BUDGETS) {
       const weak = union(whole.weak, ['transferHistory']);
       const cell: Cell = { ...whole, name, weak, inPart: true, throughout: false };
-      const said = await told(
+      run.cells += 1;
+      const said = await ask(
         run,
         cell,
         spoiledPorts(ports, () => null, [], tight),
@@ -275,18 +273,36 @@ async function checkBudgets(
     }
   }
   const cell: Cell = { ...whole, name: 'no time', inPart: true, throughout: false };
-  const said = await told(run, cell, ports, AbortSignal.abort());
+  run.cells += 1;
+  const said = await ask(run, cell, ports, AbortSignal.abort());
   if (said !== null) checkAgainst(run, cell, said, spoken);
 }
 
+/**
+ * Asks with each answer of a port spoiled as `spoiler` says. A handler that was told the same
+ * before says the same again, so that it is not asked twice.
+ */
+async function askSpoiled(run: Run, cell: Cell, spoiler: Spoiler): Promise<Trial | null> {
+  run.cells += 1;
+  const earlier = run.trials.find(({ log }) =>
+    log.every(({ told, fault }) => spoiler(told) === fault),
+  );
+  if (earlier !== undefined) return earlier;
+  const log: Spoiled[] = [];
+  const said = await ask(run, cell, spoiledPorts(cell.world.ports, spoiler, log));
+  if (said === null) return null;
+  const trial = { log, said };
+  run.trials.push(trial);
+  return trial;
+}
+
 /** Asks once. `null` where the handler threw, which is a leak of its own: silence never throws. */
-async function told(
+async function ask(
   run: Run,
   cell: Cell,
   ports: SilencePorts,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Said | null> {
-  run.cells += 1;
   const { world, ask } = cell;
   const now = () => world.now;
   try {
@@ -333,7 +349,20 @@ function answered(route: AskedRoute, answer: Answer<string>, now: number): Said 
   const { state, data, reason } = envelope;
   const leaves: Leaf[] = data === null ? [] : leavesOf(route.data, data);
   const why = reason === undefined ? null : reason;
-  return { kind: state, reason: why, leaves, text: JSON.stringify(envelope) };
+  return { kind: state, reason: why, leaves, text: statementOf(envelope) };
+}
+
+/**
+ * What an answer says, and each answer of another route in it, without sources and their date: a
+ * source line that is missing tells nobody what was not read.
+ */
+function statementOf(body: unknown): string {
+  const { sources: _sources, as_of: _as_of, ...rest } = Object(body);
+  return JSON.stringify(rest, (_, one: unknown) => {
+    if (!isRecord(one) || !('sources' in one && 'as_of' in one)) return one;
+    const { sources: _sources, as_of: _as_of, ...statement } = one;
+    return statement;
+  });
 }
 
 const envelopes = new Map<AnyEvidenceRoute, ReturnType<typeof envelopeSchema>>();
@@ -354,7 +383,7 @@ function replied(route: AskedRoute, reply: Reply<string>): Said {
   if (!parsed.success) throw new Error(`not as declared: ${parsed.error.message}`);
   const leaves = leavesOf(schema, reply.body);
   const kind = reply.status === OK ? 'ok' : 'unavailable';
-  return { kind, reason: null, leaves, text: JSON.stringify(reply.body) };
+  return { kind, reason: null, leaves, text: statementOf(reply.body) };
 }
 
 const OK = 200;

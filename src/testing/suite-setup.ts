@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { memoryFolder } from './memory-folder.ts';
+import { makeRunFolder } from './run-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD_TIMEOUT_MS = 300_000;
@@ -15,10 +15,8 @@ const BUILD_TIMEOUT_MS = 300_000;
  */
 export function setup(): () => void {
   requireNamedData(process.env['EXHIBIT_TEST_DATA']);
-  if (process.env['EXHIBIT_TEST_ONLY'] === 'unit') return () => undefined;
-  build();
-  const folder = process.env['TMPDIR'] === undefined ? memoryFolder() : null;
-  if (folder === null) return () => undefined;
+  if (process.env['EXHIBIT_TEST_ONLY'] !== 'unit') build();
+  const folder = makeRunFolder();
   process.env['TMPDIR'] = folder.path;
   return () => folder.remove();
 }

@@ -105,22 +105,36 @@ export function featureOf(path: string): string | null {
 }
 
 /** What a file of a feature is, by the end of its name; one without a role is an engine. */
-type Role = 'contract' | 'route' | 'command' | 'job' | 'page' | 'engine';
+type Role =
+  | 'shapes'
+  | 'contract'
+  | 'store'
+  | 'route'
+  | 'command'
+  | 'job'
+  | 'page'
+  | 'feature'
+  | 'engine';
 
 function roleOf(path: string): Role {
   const name = posix.basename(path).replace(/\.(test|test-d|suite)\.tsx?$/, '.ts');
-  const role = /\.(contract|route|command|job|page)\.tsx?$/.exec(name)?.[1];
+  if (name === 'shapes.ts') return 'shapes';
+  if (name === 'feature.ts') return 'feature';
+  const role = /\.(contract|store|route|command|job|page)\.tsx?$/.exec(name)?.[1];
   return role === undefined ? 'engine' : (role as Role);
 }
 
 /** Which roles of its own feature a file may import. */
 const SEES: { readonly [role in Role]: readonly Role[] } = {
-  engine: ['engine'],
-  contract: ['contract'],
-  route: ['contract', 'engine'],
-  job: ['job', 'engine'],
-  command: ['command', 'contract', 'engine'],
-  page: ['page', 'contract'],
+  shapes: ['shapes'],
+  engine: ['engine', 'shapes'],
+  contract: ['contract', 'shapes'],
+  store: ['store', 'shapes'],
+  route: ['route', 'contract', 'page', 'engine', 'shapes'],
+  job: ['job', 'engine', 'shapes'],
+  command: ['command', 'contract', 'route', 'engine', 'shapes'],
+  page: ['page', 'contract', 'route', 'shapes'],
+  feature: ['shapes', 'contract', 'store', 'route', 'command', 'job', 'page', 'feature', 'engine'],
 };
 
 function isOfFeature(path: string, target: string, feature: string, house: House): boolean {
@@ -129,8 +143,8 @@ function isOfFeature(path: string, target: string, feature: string, house: House
   const role = roleOf(target);
   if (to === feature) return isTest(path) || SEES[roleOf(path)].includes(role);
   const rests = house.features[feature]?.includes(to) === true;
-  const thinks = isTest(path) || ['engine', 'route', 'job'].includes(roleOf(path));
-  return rests && thinks && role === 'engine';
+  const thinks = isTest(path) || ['engine', 'shapes', 'route', 'job'].includes(roleOf(path));
+  return rests && thinks && (role === 'engine' || role === 'shapes');
 }
 
 function meets(may: string, target: string, one: Import): boolean {
@@ -165,34 +179,39 @@ export function deadFiles(sources: readonly SourceFile[], roots: readonly string
   return sources.map((source) => source.path).filter((path) => !reached.has(path));
 }
 
-/** The circles of imports, types included: each as the paths in it, in order. */
+/**
+ * The circles of imports, types included: each as the paths in it, in order. Tarjan's algorithm
+ * finds them in one walk (Depth-first search and linear graph algorithms, 1972).
+ */
 export function circles(sources: readonly SourceFile[]): string[][] {
-  const byPath = new Map(sources.map((source) => [source.path, source]));
-  const below = (path: string): string[] => {
-    const source = byPath.get(path);
-    if (source === undefined) return [];
-    return source.imports.flatMap(({ from }) =>
-      from.startsWith('.') ? [targetOf(path, from)] : [],
-    );
-  };
+  const below = new Map(
+    sources.map(({ path, imports }) => {
+      const near = imports.filter(({ from }) => from.startsWith('.'));
+      return [path, near.map(({ from }) => targetOf(path, from))];
+    }),
+  );
   const found: string[][] = [];
-  const done = new Set<string>();
-  const reaches = (start: string): ReadonlySet<string> => {
-    const seen = new Set<string>();
-    const next = below(start);
-    for (let path = next.pop(); path !== undefined; path = next.pop()) {
-      if (seen.has(path)) continue;
-      seen.add(path);
-      next.push(...below(path));
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (path: string): number => {
+    const at = order.size;
+    order.set(path, at);
+    let low = at;
+    stack.push(path);
+    for (const next of below.get(path) ?? []) {
+      if (!below.has(next)) continue;
+      const known = order.get(next);
+      if (known === undefined) low = Math.min(low, visit(next));
+      else if (!lowest.has(next)) low = Math.min(low, known);
     }
-    return seen;
+    if (low < at) return low;
+    const circle = stack.splice(stack.indexOf(path));
+    for (const one of circle) lowest.set(one, at);
+    const isCircle = circle.length > 1 || below.get(path)?.includes(path) === true;
+    if (isCircle) found.push(circle.sort());
+    return low;
   };
-  const reached = new Map([...byPath.keys()].map((path) => [path, reaches(path)]));
-  for (const [path, ahead] of reached) {
-    if (done.has(path) || !ahead.has(path)) continue;
-    const circle = [...ahead].filter((other) => reached.get(other)?.has(path) === true).sort();
-    for (const one of circle) done.add(one);
-    found.push(circle);
-  }
+  for (const path of below.keys()) if (!order.has(path)) visit(path);
   return found;
 }

@@ -12,21 +12,57 @@ import {
   nameOf,
   nodeAt,
   nodesAt,
+  walk,
 } from './tidy-source.ts';
 
-/** The literals that are nothing: `0`, `''`, `[]`, `{}`, `false`, an empty map or set. */
-function isEmptyLiteral(node: Node | null): boolean {
-  if (node === null) return false;
-  if (isCast(node) || node.type === 'TSSatisfiesExpression') {
-    return isEmptyLiteral(nodeAt(node, 'expression'));
+/** The names that a file gives to nothing: a constant bound to it is the literal itself. */
+export type Nothings = ReadonlySet<string>;
+
+/** A name from another file is judged by itself. */
+const NAMES_NOTHING = /^(NO|NONE|NOTHING|NIL|EMPTY|ZERO)(_|$)/;
+const CONSTANT_NAME = /^[A-Z0-9_]+$/;
+
+/** The constants of a file that are bound to nothing, and imported ones that are called so. */
+export function nothingsIn(program: Node): Nothings {
+  const names = new Set<string>();
+  walk(program, (node, above) => {
+    if (node.type === 'ImportSpecifier' && NAMES_NOTHING.test(nameOf(nodeAt(node, 'imported')))) {
+      names.add(nameOf(nodeAt(node, 'local')));
+    }
+    if (node.type !== 'VariableDeclarator' || above.at(-1)?.['kind'] !== 'const') return;
+    const name = nameOf(nodeAt(node, 'id'));
+    const value = nodeAt(node, 'init');
+    if (!isEmptyLiteral(value, names)) return;
+    // A list or map made inside a function is there to be filled.
+    const isFixed = !above.some(isFunction) || CONSTANT_NAME.test(name) || !isFillable(value);
+    if (name !== '' && isFixed) names.add(name);
+  });
+  return names;
+}
+
+function isFillable(value: Node | null): boolean {
+  if (value?.type === 'TSSatisfiesExpression') return isFillable(nodeAt(value, 'expression'));
+  if (value !== null && isCast(value)) {
+    const type = nodeAt(nodeAt(value, 'typeAnnotation') ?? value, 'typeName');
+    return nameOf(type) !== 'const' && isFillable(nodeAt(value, 'expression'));
   }
-  if (node.type === 'UnaryExpression') return isEmptyLiteral(nodeAt(node, 'argument'));
+  return ['ArrayExpression', 'ObjectExpression', 'NewExpression'].includes(String(value?.type));
+}
+
+/** Whether a node is nothing: `0`, `''`, `[]`, `{}`, `false`, an empty map or set, or its name. */
+function isEmptyLiteral(node: Node | null, names: Nothings): boolean {
+  if (node === null) return false;
+  if (node.type === 'Identifier') return names.has(nameOf(node));
+  if (isCast(node) || node.type === 'TSSatisfiesExpression') {
+    return isEmptyLiteral(nodeAt(node, 'expression'), names);
+  }
+  if (node.type === 'UnaryExpression') return isEmptyLiteral(nodeAt(node, 'argument'), names);
   if (node.type === 'ArrayExpression') return nodesAt(node, 'elements').length === 0;
   if (node.type === 'ObjectExpression') return nodesAt(node, 'properties').length === 0;
   if (node.type === 'TemplateLiteral')
     return nodesAt(node, 'expressions').length === 0 && isBlank(node);
   if (node.type === 'NewExpression' || isMember(nodeAt(node, 'callee'), 'Object', 'freeze')) {
-    return nodesAt(node, 'arguments').every(isEmptyLiteral);
+    return nodesAt(node, 'arguments').every((one) => isEmptyLiteral(one, names));
   }
   if (node.type !== 'Literal') return false;
   const { value } = node;
@@ -41,31 +77,33 @@ function isBlank(template: Node): boolean {
 }
 
 /** What a function answers at once: its expression, or the only thing that it returns. */
-function answersEmpty(node: Node | null): boolean {
+function answersEmpty(node: Node | null, names: Nothings): boolean {
   if (node === null || !isFunction(node)) return false;
   const body = nodeAt(node, 'body');
-  if (body === null || body.type !== 'BlockStatement') return isEmptyLiteral(body);
+  if (body === null || body.type !== 'BlockStatement') return isEmptyLiteral(body, names);
   return holds(
     body,
-    (one) => one.type === 'ReturnStatement' && isEmptyLiteral(nodeAt(one, 'argument')),
+    (one) => one.type === 'ReturnStatement' && isEmptyLiteral(nodeAt(one, 'argument'), names),
   );
 }
 
 /** Whether a literal that is nothing stands in for what was absent or failed. */
-export function isFallback(node: Node): boolean {
+export function isFallback(node: Node, names: Nothings): boolean {
   const operator = node['operator'];
   if (node.type === 'LogicalExpression') {
-    return (operator === '??' || operator === '||') && isEmptyLiteral(nodeAt(node, 'right'));
+    return (operator === '??' || operator === '||') && isEmptyLiteral(nodeAt(node, 'right'), names);
   }
   if (node.type === 'AssignmentExpression') {
-    return (operator === '??=' || operator === '||=') && isEmptyLiteral(nodeAt(node, 'right'));
+    return (
+      (operator === '??=' || operator === '||=') && isEmptyLiteral(nodeAt(node, 'right'), names)
+    );
   }
-  if (node.type === 'AssignmentPattern') return isEmptyLiteral(nodeAt(node, 'right'));
+  if (node.type === 'AssignmentPattern') return isEmptyLiteral(nodeAt(node, 'right'), names);
   if (node.type !== 'CallExpression') return false;
   const method = nameOf(nodeAt(nodeAt(node, 'callee') ?? node, 'property'));
   const [first, second] = nodesAt(node, 'arguments');
-  if (method === 'catch') return answersEmpty(first ?? null);
-  return method === 'then' && answersEmpty(second ?? null);
+  if (method === 'catch') return answersEmpty(first ?? null, names);
+  return method === 'then' && answersEmpty(second ?? null, names);
 }
 
 /** Whether a test holds, or fails, where a reading came to no end or a value is absent. */
@@ -121,36 +159,44 @@ function isAbsent(node: Node | null): boolean {
 }
 
 /** Whether a choice has nothing for a silent reading, or for a value that it gives where it is. */
-export function choosesNothing(node: Node, text: string): boolean {
+export function choosesNothing(node: Node, text: string, names: Nothings): boolean {
   if (node.type !== 'ConditionalExpression') return false;
   const [held, failed] = [nodeAt(node, 'consequent'), nodeAt(node, 'alternate')];
   const test = nodeAt(node, 'test');
   const reading = silence(test, ofReading);
-  if ((reading.held && isEmptyLiteral(held)) || (reading.failed && isEmptyLiteral(failed))) {
-    return true;
-  }
+  const nothing = (one: Node | null) => isEmptyLiteral(one, names);
+  if ((reading.held && nothing(held)) || (reading.failed && nothing(failed))) return true;
   const written = (one: Node | null) => (one === null ? null : text.slice(one.start, one.end));
   const value = test === null ? null : written(nodeAt(test, 'left'));
   const absent = test === null ? NEITHER : ofAbsence(test);
-  if (absent.held) return isEmptyLiteral(held) && written(failed) === value;
-  return absent.failed && isEmptyLiteral(failed) && written(held) === value;
+  if (absent.held) return nothing(held) && written(failed) === value;
+  return absent.failed && nothing(failed) && written(held) === value;
 }
 
 /** Whether a branch for a silent reading, or for an absent value, returns nothing. */
-export function returnsNothing(node: Node): boolean {
+export function returnsNothing(node: Node, names: Nothings): boolean {
   if (node.type !== 'IfStatement') return false;
   const { held, failed } = silence(nodeAt(node, 'test'), (leaf) =>
     ofAbsence(leaf) === NEITHER ? ofReading(leaf) : ofAbsence(leaf),
   );
-  const inHeld = held && endsInNothing(nodeAt(node, 'consequent'));
-  return inHeld || (failed && endsInNothing(nodeAt(node, 'alternate')));
+  const inHeld = held && endsInNothing(nodeAt(node, 'consequent'), names);
+  return inHeld || (failed && endsInNothing(nodeAt(node, 'alternate'), names));
 }
 
-function endsInNothing(statement: Node | null): boolean {
+function endsInNothing(statement: Node | null, names: Nothings): boolean {
   if (statement === null) return false;
-  if (statement.type === 'ReturnStatement') return isEmptyLiteral(nodeAt(statement, 'argument'));
+  if (statement.type === 'ReturnStatement') {
+    return isEmptyLiteral(nodeAt(statement, 'argument'), names);
+  }
   if (statement.type !== 'BlockStatement') return false;
-  return endsInNothing(nodesAt(statement, 'body').at(-1) ?? null);
+  return endsInNothing(nodesAt(statement, 'body').at(-1) ?? null, names);
+}
+
+/** Whether a choice has a named nothing on one of its sides, whatever it asks. */
+export function choosesNamedNothing(node: Node, names: Nothings): boolean {
+  if (node.type !== 'ConditionalExpression') return false;
+  const sides = [nodeAt(node, 'consequent'), nodeAt(node, 'alternate')];
+  return sides.some((one) => one?.type === 'Identifier' && names.has(nameOf(one)));
 }
 
 /** Whether a part is taken for decided by a test that does not look at it. */
@@ -174,8 +220,8 @@ function namesBound(param: Node): string[] {
 const JOINS: ReadonlySet<string> = new Set(['all', 'some', 'both']);
 
 /** Whether readings are joined where there are none: what looks read was never asked for. */
-export function joinsNothing(node: Node): boolean {
+export function joinsNothing(node: Node, names: Nothings): boolean {
   if (node.type !== 'CallExpression' || nodeAt(node, 'callee')?.type !== 'Identifier') return false;
   const [first] = nodesAt(node, 'arguments');
-  return JOINS.has(calledName(node)) && first !== undefined && isEmptyLiteral(first);
+  return JOINS.has(calledName(node)) && first !== undefined && isEmptyLiteral(first, names);
 }

@@ -2,10 +2,12 @@
 // Each rule looks at one form; `tidy-fixtures.ts` has the form and its right twin.
 
 import {
+  choosesNamedNothing,
   choosesNothing,
   decidesBlindly,
   isFallback,
   joinsNothing,
+  nothingsIn,
   returnsNothing,
 } from './tidy-readings.ts';
 import {
@@ -25,6 +27,15 @@ import {
   type Violation,
   walk,
 } from './tidy-source.ts';
+import {
+  clocksIn,
+  dropsRejections,
+  failsSilently,
+  fillsIn,
+  isDatedByClock,
+  saysOnEveryPath,
+  strips,
+} from './tidy-sources.ts';
 
 /** Where each rule does not hold, and what it knows by name. */
 export type Exceptions = {
@@ -48,6 +59,12 @@ export type Exceptions = {
   readonly saysFailure: readonly string[];
   /** Speak to another process, where a failure is a message. */
   readonly failureMessages: readonly string[];
+  /** Adapters: where an outside's answer becomes a reading. */
+  readonly adapters: readonly string[];
+  /** The one file of them that may name a schema that drops what it does not name. */
+  readonly dropping: readonly string[];
+  /** May give a value for a failure: what it gives cannot be taken for an answer. */
+  readonly failureAsValue: readonly string[];
 };
 
 type Rule = (
@@ -107,14 +124,21 @@ function evidenceNames(source: SourceFile): ReadonlySet<string> {
   return names;
 }
 
-const knownNames = new WeakMap<SourceFile, ReadonlySet<string>>();
-function namesIn(source: SourceFile): ReadonlySet<string> {
-  const known = knownNames.get(source);
-  if (known !== undefined) return known;
-  const names = evidenceNames(source);
-  knownNames.set(source, names);
-  return names;
+/** What is found out about a file once, however many of its nodes ask. */
+function oncePerFile<T>(find: (source: SourceFile) => T): (source: SourceFile) => T {
+  const known = new WeakMap<SourceFile, { readonly found: T }>();
+  return (source) => {
+    const before = known.get(source);
+    if (before !== undefined) return before.found;
+    const found = find(source);
+    known.set(source, { found });
+    return found;
+  };
 }
+
+const namesIn = oncePerFile(evidenceNames);
+const clocksOf = oncePerFile(({ program }) => clocksIn(program));
+const nothingsOf = oncePerFile(({ program }) => nothingsIn(program));
 
 /** Whether the value of `JSON.parse` at once becomes `unknown`, or goes through a schema. */
 function isCheckedParse(node: Node, above: readonly Node[], source: SourceFile): boolean {
@@ -233,26 +257,31 @@ const RULES: { readonly [rule: string]: Rule } = {
     isUntyped(node, above.at(-1)) ? textOf(source, above.at(-1) ?? node) : null,
 
   'literal fallback': (node, _, source, but) =>
-    within(source.path, but.noFallbacks) && !isTest(source.path) && isFallback(node)
+    within(source.path, but.noFallbacks) &&
+    !isTest(source.path) &&
+    isFallback(node, nothingsOf(source))
       ? textOf(source, node)
       : null,
 
   'empty for silence': (node, _, source, but) =>
     within(source.path, but.noFallbacks) &&
     !isTest(source.path) &&
-    (choosesNothing(node, source.text) || returnsNothing(node))
+    (choosesNothing(node, source.text, nothingsOf(source)) ||
+      returnsNothing(node, nothingsOf(source)))
       ? textOf(source, node)
       : null,
 
   'blind decision': (node, _, source, but) =>
     !isTest(source.path) &&
     !within(source.path, but.liars) &&
-    (decidesBlindly(node) || joinsNothing(node))
+    (decidesBlindly(node) || joinsNothing(node, nothingsOf(source)))
       ? textOf(source, node)
       : null,
 
   'loose schema': (node, above, source) =>
-    source.path.endsWith('.contract.ts') && isLoose(node) && !above.some(isAsked)
+    /\.(contract\.ts|route\.tsx?)$|\/shapes\.ts$/.test(source.path) &&
+    isLoose(node) &&
+    !above.some(isAsked)
       ? textOf(source, node)
       : null,
 
@@ -262,6 +291,36 @@ const RULES: { readonly [rule: string]: Rule } = {
     if (within(source.path, but.failureMessages)) return null;
     const body = nodeAt(node, 'body');
     return body !== null && saysFailure(body, but.saysFailure) ? null : textOf(source, node);
+  },
+
+  'filled in': (node, _, source, but) =>
+    isAdapter(source, but) && fillsIn(node) ? textOf(source, node) : null,
+
+  'dropped rejection': (node, _, source, but) =>
+    isAdapter(source, but) && dropsRejections(node) ? textOf(source, node) : null,
+
+  'stripping schema': (node, _, source, but) =>
+    isAdapter(source, but) && !within(source.path, but.dropping) && strips(node)
+      ? textOf(source, node)
+      : null,
+
+  'dated by the clock': (node, _, source, but) =>
+    isAdapter(source, but) && isDatedByClock(node, source.program, clocksOf(source))
+      ? textOf(source, node)
+      : null,
+
+  'named nothing': (node, _, source, but) =>
+    isAdapter(source, but) && choosesNamedNothing(node, nothingsOf(source))
+      ? textOf(source, node)
+      : null,
+
+  'silent path': (node, _, source, but) => {
+    if (!isAdapter(source, but) || within(source.path, but.failureAsValue)) return null;
+    const isSilent =
+      node.type === 'CatchClause'
+        ? !saysOnEveryPath(node, but.saysFailure)
+        : failsSilently(node, but.saysFailure);
+    return isSilent ? textOf(source, node) : null;
   },
 
   environment: (node, _, source, but) => {
@@ -298,6 +357,10 @@ const RULES: { readonly [rule: string]: Rule } = {
     return only || mocked ? textOf(source, node) : null;
   },
 };
+
+function isAdapter(source: SourceFile, but: Exceptions): boolean {
+  return within(source.path, but.adapters) && !isTest(source.path);
+}
 
 function isEnvSpecifier(one: Node): boolean {
   return one.type === 'ImportSpecifier' && nameOf(nodeAt(one, 'imported')) === 'env';

@@ -1,8 +1,8 @@
 // Answers one question: in which worlds is a route asked, and what is planted in each.
 // An empty one, and for each fact one that holds that fact and nothing else.
 
-import { parseKnownAddress } from '../chain/address.ts';
-import { otherForms } from '../chain/equivalent-form.ts';
+import { otherForms, parseKnownAddress } from '../chain/address.ts';
+
 import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';

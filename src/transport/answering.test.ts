@@ -3,15 +3,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Admission, createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
-import { type Caller, NOBODY } from '../contract/caller.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
 import { badInput } from '../contract/refusals.ts';
-import { plainRoute } from '../contract/route.ts';
+import { type Caller, NOBODY, plainRoute } from '../contract/route.ts';
+
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
-import { answersOf } from './answering.ts';
+import { type AnyHandler, answersOf } from './answer.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

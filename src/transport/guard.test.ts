@@ -3,18 +3,23 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate, type Gate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
-import { mintToken, tokenAuthentication } from '../access/tokens.ts';
-import type { Caller } from '../contract/caller.ts';
-import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../contract/route.ts';
+import { deriveSecrets, mintKey, mintToken, tokenAuthentication } from '../access/secret.ts';
+
+import {
+  type AccessRule,
+  type Caller,
+  evidenceRoute,
+  plainRoute,
+  type Surface,
+} from '../contract/route.ts';
+
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { AnyHandler, Mounted } from './answer.ts';
 import type { Guarding, Tokens } from './guard.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler, Mounted } from './mounted.ts';
 
 const NOW = 1_790_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

@@ -1,19 +1,20 @@
-// Answers one question: who may ask a route, by the rule of access that it declares.
-// A rule that nothing on this server can hold stops the mounting: no route is served without it.
+// Who may ask a route, by the rule of access that it declares. A rule that nothing on this server
+// can hold stops the mounting: no route is served without it.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HostedRule, Presented } from '../access/credential.ts';
-import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
+import type { Admission, Gate, HostedRule, Presented, TurnedAway } from '../access/gate.ts';
+import type { AuthenticateToken } from '../access/secret.ts';
 import type { Sessions } from '../access/session.ts';
-import type { AuthenticateToken } from '../access/tokens.ts';
-import { NOBODY } from '../contract/caller.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { isSentByPages } from '../contract/reply.ts';
-import type { RouteFacts } from '../contract/route.ts';
+import {
+  type AnyEvidenceRoute,
+  type AnyPlainRoute,
+  NOBODY,
+  type RouteFacts,
+} from '../contract/route.ts';
 import type { AnyStreamRoute } from '../contract/stream.ts';
-import type { Soon } from '../evidence/soon.ts';
-import type { Mounted } from './mounted.ts';
-import { foreignForm, isOwnSite } from './own-pages.ts';
+import type { Soon } from '../evidence/waiting.ts';
 
 /** Who opens routes that take a bearer token; `anonymous` where all may come in. */
 export type Tokens = AuthenticateToken | 'anonymous';
@@ -39,7 +40,7 @@ const OPERATOR: Admission = { kind: 'uncharged', caller: { kind: 'operator' } };
 type TokenIn = 'header' | 'header_or_query';
 
 /** The guard of a route. Throws where this server has none for its rule. */
-export function guardOf(route: Mounted['route'], guarding: Guarding): Guard {
+export function guardOf(route: AnyEvidenceRoute | AnyPlainRoute, guarding: Guarding): Guard {
   const tokenIn = 'token' in route.query.shape ? 'header_or_query' : 'header';
   const guard = guardOfRule(route, guarding, tokenIn);
   return isSentByPages(route) ? fromOwnPages(guard, guarding) : guard;
@@ -141,3 +142,25 @@ function closed(
 
 const ONLY_OPERATOR = "The operator's token opens this, and nothing else does.";
 const NO_OPERATOR = closed({ outcome: 'none', reason: ONLY_OPERATOR }, BEARER);
+
+// A browser sends its cookie with whatever another site makes it send, so that a session alone is
+// no proof. What fails here is refused before the body is read, and again before it is used.
+
+/**
+ * Whether a request comes from our own origin. Browsers say so themselves (Sec-Fetch-Site); those
+ * that do not name the origin of the page. `origin` is our own where it is known, else the host
+ * that was asked.
+ */
+export function isOwnSite(headers: IncomingHttpHeaders, origin: string | undefined): boolean {
+  const { 'sec-fetch-site': site, origin: from, host } = headers;
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  if (from === undefined || !URL.canParse(from)) return false;
+  return origin === undefined ? new URL(from).host === host : from === origin;
+}
+
+/** The refusal of what another site sent, or of a form that is older than its session. */
+export function foreignForm(): Refusal {
+  const error =
+    'This did not come from a page of this service that you opened while you were signed in.';
+  return new Refusal('foreign_form', { error });
+}

@@ -2,9 +2,9 @@ import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { badInput } from '../contract/refusals.ts';
 import { evidenceRoute, type Handler, plainRoute } from '../contract/route.ts';
 import { negative } from '../contract/wire.ts';
@@ -12,9 +12,9 @@ import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { AnyHandler, Mounted } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler, Mounted } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

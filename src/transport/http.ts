@@ -1,41 +1,46 @@
-// Answers one question: how does a declared route become an HTTP answer.
-// It knows the web framework and no route: what a route says is in its declaration and its handler.
+// How a declared route becomes an HTTP answer. This file knows the web framework and no route: what
+// a route says is in its declaration and its handler.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Admission, Gate, TurnedAway } from '../access/gate.ts';
-import type { QuotaFigures } from '../access/quota.ts';
-import { HTML_TYPE, mediaOf } from '../contract/media.ts';
+import type { Admission, Gate, QuotaFigures, TurnedAway } from '../access/gate.ts';
+import { isFormOf } from '../access/session.ts';
 import { badInput, Refusal } from '../contract/refusals.ts';
-import { isRevalidated, isSentByPages } from '../contract/reply.ts';
+import {
+  FORM_TOKEN,
+  HTML_TYPE,
+  isRevalidated,
+  isSentByPages,
+  type Media,
+  mediaOf,
+} from '../contract/reply.ts';
 import type { Method } from '../contract/route.ts';
-import type { Soon } from '../evidence/soon.ts';
+import type { Soon } from '../evidence/waiting.ts';
 import {
   type Answering,
   type Answers,
+  API_HEADERS,
   type Asking,
   answersOf,
+  askedOf,
+  describe,
+  faultRefusal,
   figuresOf,
+  type Mounted,
+  PAGE_HEADERS,
+  reasonOf,
   refusalSaid,
   type Said,
-} from './answering.ts';
-import { acceptOnly } from './bodies.ts';
-import { askedOf } from './ending.ts';
-import { presentedIn } from './guard.ts';
-import type { Mounted } from './mounted.ts';
-import { withoutToken } from './own-pages.ts';
-import {
-  BAD_PATH,
-  describe,
-  encodingRefusal,
-  faultRefusal,
-  reasonOf,
-  refusalOf,
-} from './refusing.ts';
-import { API_HEADERS, PAGE_HEADERS } from './security-headers.ts';
+  type Sent,
+} from './answer.ts';
+import { foreignForm, presentedIn } from './guard.ts';
 import { type StreamServing, serveStreams } from './stream.ts';
-import { refuseUnparsed } from './unparsed.ts';
-import { closeUnused } from './unused-connections.ts';
 
 /** The largest body of a route that names no bound of its own. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -395,4 +400,162 @@ function matches(template: string, path: string): boolean {
     wanted.length === given.length &&
     wanted.every((part, i) => part === given[i] || (part.startsWith('{') && given[i] !== ''))
   );
+}
+
+/** The header in which a script of our own pages sends the token of its session. */
+const TOKEN_HEADER = 'x-form-token';
+
+/** What a browser sent, without the token of its session; a refusal where that is not right. */
+export function withoutToken(
+  { params, query, body, headers }: Sent & { readonly headers: IncomingHttpHeaders },
+  { caller }: Admission,
+): Sent | Refusal {
+  if (caller.kind !== 'session') return { params, query, body, headers };
+  const isForm = typeof body === 'object' && body !== null && FORM_TOKEN in body;
+  const { [FORM_TOKEN]: token = headers[TOKEN_HEADER], ...fields } = Object(isForm ? body : {});
+  if (typeof token !== 'string' || !isFormOf(caller, token)) return foreignForm();
+  return { params, query, body: isForm ? fields : body, headers };
+}
+
+// A route takes one form of body; any other is refused before it is read.
+
+/** Fields of a form, repeated ones each for itself. */
+const FORM_FIELDS_MAX = 500;
+
+/** Has everything that is mounted on `app` take this form of body. */
+export function acceptOnly(app: FastifyInstance, { kind, type }: Media): void {
+  app.removeAllContentTypeParsers();
+  const [name = '*'] = type === null ? [] : type.split(';');
+  if (kind === 'bytes') {
+    app.addContentTypeParser(name, { parseAs: 'buffer' }, (_request, bytes, done) => {
+      done(null, bytes);
+    });
+    return;
+  }
+  const parse = kind === 'form' ? formOf : jsonOf;
+  app.addContentTypeParser(name, { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      done(null, parse(String(text)));
+    } catch (fault) {
+      done(fault instanceof Error ? fault : new BrokenBody('body: expected what can be read'));
+    }
+  });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return parsed;
+  } catch {
+    throw new BrokenBody('body: expected valid JSON');
+  }
+}
+
+/** The fields of a form by name: a text, or a list where a name is repeated. */
+function formOf(text: string): { readonly [field: string]: string | readonly string[] } {
+  const sent = new URLSearchParams(text);
+  if (sent.size > FORM_FIELDS_MAX) {
+    throw new BrokenBody(`body: expected at most ${FORM_FIELDS_MAX} fields`);
+  }
+  return Object.fromEntries(
+    [...new Set(sent.keys())].map((name) => {
+      const [first, ...more] = sent.getAll(name);
+      return [name, first === undefined || more.length > 0 ? sent.getAll(name) : first];
+    }),
+  );
+}
+
+/** The words about a path that cannot be read. */
+export const BAD_PATH = 'path: expected a decodable path of at most 256 characters a field';
+
+/** A body that is not what its type announces; the message says what was expected. */
+export class BrokenBody extends Error {}
+
+/** The refusal that a fault of the framework stands for; `null` for a fault of ours. */
+export function refusalOf(error: unknown, bodyType = 'application/json'): Refusal | null {
+  if (error instanceof BrokenBody) return badInput([error.message]);
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('body_too_large', { error: 'body: larger than this route reads' });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Refusal('wrong_content_type', {
+        error: `content-type: expected ${bodyType}`,
+      });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return badInput(['body: expected valid JSON']);
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badInput(['content-length: expected the length of the body']);
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return badInput([BAD_PATH]);
+    default:
+      return null;
+  }
+}
+
+/** The refusal of a body in an encoding: none is read here, and none is taken for plain text. */
+export function encodingRefusal(headers: IncomingHttpHeaders): Refusal | null {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || /^\s*(identity\s*)?$/i.test(encoding)) return null;
+  const error = 'content-encoding: expected none; a compressed body is not read';
+  return new Refusal('wrong_content_type', { error }, { 'accept-encoding': 'identity' });
+}
+
+// Node.js refuses what its parser cannot take before there is a request: no route, no caller, no
+// id.
+
+/** Answers what the parser refused on a connection, and closes it. */
+export function refuseUnparsed(
+  error: { readonly code?: string },
+  socket: Socket,
+  { gate, meters }: Pick<Answering, 'gate' | 'meters'>,
+): void {
+  // An answer that is still due on this connection would be taken for this one's.
+  const isDue = Reflect.get(socket, '_httpMessage') != null;
+  if (error.code === 'ECONNRESET' || !socket.writable || isDue) {
+    socket.destroy();
+    return;
+  }
+  const refusal = refusalOfParser(error.code);
+  meters.refused('unknown', refusal.code);
+  // Nothing of the request is known, so that a key that it may hold is not either.
+  const said = refusalSaid(refusal, gate === null ? null : gate.noFigures());
+  const { status, bytes } = said;
+  const closing = { connection: 'close', 'content-length': bytes.length };
+  const lines = Object.entries({ ...API_HEADERS, ...said.headers, ...closing }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head), bytes]));
+}
+
+function refusalOfParser(code: string | undefined): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Refusal('head_too_large', { error: 'path and headers: at most 16 KiB together' });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Refusal('body_too_large', { error: 'body: its chunk extensions are too large' });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Refusal('too_slow', { error: 'request: expected whole within 30 seconds' });
+    default:
+      return badInput(['request: expected one of HTTP/1.1']);
+  }
+}
+
+// A stopping server need not wait for connections that carry nothing. The runtime closes those that
+// have answered; clients also open some that they never use.
+
+/** Has a stopping server close the connections on which nothing was asked yet. */
+export function closeUnused(app: FastifyInstance): void {
+  const unused = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  app.server.on('request', ({ socket }) => unused.delete(socket));
+  app.addHook('preClose', async () => {
+    for (const socket of unused) socket.destroy();
+  });
 }

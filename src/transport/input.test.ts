@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { mintSecret } from '../access/key.ts';
+import { mintSecret } from '../access/secret.ts';
 import { Refusal } from '../contract/refusals.ts';
-import { parseInput } from './input.ts';
+import { parseInput } from './answer.ts';
 
 const declared = {
   params: z.strictObject({}),

@@ -1,10 +1,10 @@
 // Which rules of access and kinds of route does the matrix put together, and what answers each?
 
 import { z } from 'zod';
-import { html, text } from '../contract/media.ts';
+import { html, text } from '../contract/reply.ts';
 import { type AccessRule, evidenceRoute, plainRoute, type Surface } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
-import type { Mounted } from './mounted.ts';
+import type { Mounted } from './answer.ts';
 
 /** What each rule answers to whom; `charged`: with the figures of an allowance. */
 export const RULES: {

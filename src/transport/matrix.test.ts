@@ -5,27 +5,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey, mintToken, tokenAuthentication } from '../access/secret.ts';
+
 import { createSessions } from '../access/session.ts';
-import { mintToken, tokenAuthentication } from '../access/tokens.ts';
-import { longRoute } from '../contract/long.ts';
+
 import { type Content, openapiDocument } from '../contract/openapi.ts';
 import type { AccessRule, Surface } from '../contract/route.ts';
 import { type StreamSource, streamRoute } from '../contract/stream.ts';
 import { Read } from '../evidence/reading.ts';
-import type { WorkStore } from '../ports/work/work-store.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { Mounted } from './answer.ts';
 import type { Guarding } from './guard.ts';
 import { createHttp } from './http.ts';
-import { longHandlers } from './long-work.ts';
 import { ACCESS, type Credential, factsOf, KINDS, RULES } from './matrix.suite.ts';
 import { createMeters } from './metrics.ts';
-import type { Mounted } from './mounted.ts';
-import { STREAM_LIMITS } from './stream-limits.ts';
-import type { MountedStream } from './stream-opening.ts';
+import { createSlots, type MountedStream } from './stream.ts';
+import { STREAM_LIMITS } from './stream-reader.ts';
 import { ALONE, ask, handshake, refusedHandshake } from './stream-service.suite.ts';
-import { createSlots } from './stream-slots.ts';
 
 const NOW = 1_790_000_000;
 const SURFACES: readonly Surface[] = ['hosted', 'intelligence', 'web'];
@@ -38,17 +34,8 @@ const CELLS = Object.keys(KINDS).flatMap((kind) =>
 const MOUNTED = CELLS.map(({ kind, surface, access }) => mountedAs(kind, surface, access));
 const PAIRS = SURFACES.flatMap((surface) => ACCESS.map((access) => ({ surface, access })));
 const STREAMS = PAIRS.map(streamOf);
-// Work is somebody's: none can be declared open.
-const WORKS = PAIRS.flatMap(({ surface, access }) => {
-  if (access === 'open' || access === 'visitor') return [];
-  return [{ surface, access, long: longOf(surface, access) }];
-});
 const DOCUMENT = openapiDocument(
-  [
-    ...MOUNTED.map(({ route }) => route),
-    ...STREAMS.map(({ route }) => route),
-    ...WORKS.flatMap(({ long }) => [long.begin, long.poll, long.cancel]),
-  ],
+  [...MOUNTED.map(({ route }) => route), ...STREAMS.map(({ route }) => route)],
   { title: 'Matrix', version: '0.0.0', description: 'Every cell.', serverUrl: 'http://127.0.0.1' },
 );
 
@@ -74,20 +61,6 @@ function streamOf({ surface, access }: (typeof PAIRS)[number]) {
 }
 
 const NOTHING: StreamSource<never> = { next: () => 'end', onMore: () => undefined };
-
-function longOf(surface: Surface, access: Exclude<AccessRule, 'open' | 'visitor'>) {
-  const { name, path, summary } = factsOf('long', surface, access);
-  const shape = z.strictObject({ of: z.int() });
-  const bounds = { runningMax: 9, keptMax: 9, deadlineMs: 9_000 };
-  return longRoute({ name, surface, access, summary, path, body: shape, result: shape, bounds });
-}
-
-function workMounted(long: ReturnType<typeof longOf>, work: WorkStore): Mounted[] {
-  const run = async (body: unknown) => heard.push('work') && body;
-  const handlers = longHandlers(long, run, { work, log: QUIET, heardEachMs: 1_000 });
-  const steps = ['begin', 'poll', 'cancel'] as const;
-  return steps.map((step) => ({ route: long[step], handle: handlers[step] }));
-}
 
 const quiet = () => undefined;
 const QUIET = { info: quiet, warn: quiet, error: quiet };
@@ -116,20 +89,11 @@ type Headers = { readonly [name: string]: string };
 const fresh = embeddedControl();
 let app: ReturnType<typeof serve>;
 let port: number;
-/** The work of a server whose store nobody asks. */
-let workStore: WorkStore;
 let credentials: { readonly [who in Credential]: Headers };
 
 beforeAll(async () => {
   const secrets = deriveSecrets('a root secret of the tests', null);
-  const {
-    memberships,
-    keys,
-    quota,
-    tokens,
-    sessions: store,
-    work,
-  } = accessIn(fresh(), () => NOW * 1e3);
+  const { memberships, keys, quota, tokens, sessions: store } = accessIn(fresh(), () => NOW * 1e3);
   const keyOf = async (holder: Parameters<typeof mintKey>[0]) => {
     const key = mintKey(holder, secrets, NOW);
     await keys.add(key.stored, 5);
@@ -172,9 +136,7 @@ beforeAll(async () => {
     sessions,
     isOperator: (authorization: string | undefined) => authorization === OPERATOR,
   };
-  workStore = work;
-  const works = WORKS.flatMap(({ long }) => workMounted(long, work));
-  app = serve([...MOUNTED, ...works], guarding, STREAMS);
+  app = serve(MOUNTED, guarding, STREAMS);
   port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
 }, 120_000);
 afterAll(() => app.close());
@@ -259,56 +221,11 @@ describe.each(ACCESS)('%s', (access) => {
     expect(heard).toEqual([caller, caller]);
   });
 
-  const works = WORKS.filter((one) => one.access === access);
-  const asking = async (method: 'POST' | 'GET' | 'DELETE', url: string, sent: Headers) => {
-    const json = { 'content-type': 'application/json' };
-    const body = method === 'POST' ? { payload: '{"of":1}' } : {};
-    const headers = { ...OWN_PAGE, ...sent, ...(method === 'POST' ? json : {}) };
-    return app.inject({ method, url, headers, ...body });
-  };
-  test.skipIf(works.length === 0).each(works)(
-    'long work on $surface is begun, told and cancelled by who may alone',
-    async ({ long }) => {
-      const { path } = long.begin;
-      const right202 = await asking('POST', path, credentials[right]);
-      expect(right202.statusCode).toBe(202);
-      const own = String(right202.headers.location);
-      await expect
-        .poll(async () => (await asking('GET', own, credentials[right])).json())
-        .toMatchObject({ state: 'done', result: { of: 1 } });
-      heard.length = 0;
-      for (const headers of [{}, WRONG, credentials[less]]) {
-        for (const [method, url] of [
-          ['POST', path],
-          ['GET', own],
-          ['DELETE', own],
-        ] as const) {
-          const reply = await asking(method, url, headers);
-          expect([method, reply.statusCode, bare(reply.headers)]).toEqual([
-            method,
-            refused,
-            'application/json',
-          ]);
-          const at = DOCUMENT.paths[url === own ? `${path}/{id}` : path]?.[method.toLowerCase()];
-          expect(at?.responses[reply.statusCode]).toBeDefined();
-        }
-      }
-      expect(heard).toEqual([]);
-      const cancelled = await asking('DELETE', own, credentials[right]);
-      expect(cancelled.statusCode).toBe(200);
-      expect(cancelled.headers['x-ratelimit-remaining'] !== undefined).toBe(charged);
-    },
-  );
-
-  test('no stream and no long work is mounted where nothing holds the rule', () => {
+  test('no stream is mounted where nothing holds the rule', () => {
     for (const one of streams) {
       const mount = () => serve([], { gate: null }, [one]);
       if (refused === null) expect(mount).not.toThrow();
       else expect(mount).toThrow(`${one.route.name} needs`);
-    }
-    for (const { long } of works) {
-      const mount = () => serve(workMounted(long, workStore), { gate: null });
-      expect(mount).toThrow(`${long.begin.name} needs`);
     }
   });
 

@@ -1,8 +1,8 @@
-// Answers one question: what has the service been doing, in Prometheus's words.
-// Labels are closed sets (routes, states, reasons, ports): no address, key or host is ever one.
+// Metrics in Prometheus's words. Labels are closed sets (routes, tiers, states, reasons, ports): no
+// address, key or host is ever one.
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type StreamMeters, streamMeters } from './stream-meters.ts';
+import type { StreamEnd, StreamScope } from './stream-reader.ts';
 
 /** The service's meters. Times are in seconds. */
 export type Meters = {
@@ -106,4 +106,56 @@ function register(registry: Registry, reading: GaugeReading): void {
       else gauge.set(value);
     },
   });
+}
+
+/** The meters of the streams. */
+export type StreamMeters = {
+  readonly opened: (route: string, tier: StreamScope) => void;
+  readonly closed: (route: string, tier: StreamScope, why: StreamEnd) => void;
+  /** Counted for each reader; it costs no more than an addition. */
+  readonly messages: (route: string) => () => void;
+};
+
+/** Makes the meters of the streams of a process. */
+export function streamMeters(registry: Registry): StreamMeters {
+  const open = new Gauge({
+    name: 'exhibit_stream_connections',
+    help: 'Open streams by route and tier.',
+    labelNames: ['route', 'tier'] as const,
+    registers: [registry],
+  });
+  const ends = new Counter({
+    name: 'exhibit_stream_ends_total',
+    help: 'Ended streams by route and reason.',
+    labelNames: ['route', 'reason'] as const,
+    registers: [registry],
+  });
+  const counts = new Map<string, { since: number }>();
+  const messages = new Counter({
+    name: 'exhibit_stream_messages_total',
+    help: 'Messages that were queued for a reader, by route.',
+    labelNames: ['route'] as const,
+    registers: [registry],
+    collect() {
+      for (const [route, count] of counts) {
+        messages.inc({ route }, count.since);
+        count.since = 0;
+      }
+    },
+  });
+  return {
+    opened: (route, tier) => open.inc({ route, tier }),
+    closed: (route, tier, reason) => {
+      open.dec({ route, tier });
+      ends.inc({ route, reason });
+    },
+    messages: (route) => {
+      const known = counts.get(route);
+      const count = known === undefined ? { since: 0 } : known;
+      counts.set(route, count);
+      return () => {
+        count.since += 1;
+      };
+    },
+  };
 }

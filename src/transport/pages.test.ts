@@ -6,13 +6,13 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deriveSecrets } from '../access/secret.ts';
 import { createSessions, type Sessions } from '../access/session.ts';
-import { bytes, form, html, noBody } from '../contract/media.ts';
+import { bytes, form, html, noBody } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
 import { Read } from '../evidence/reading.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { AnyHandler, Mounted } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler, Mounted } from './mounted.ts';
 
 const NOW = 1_790_000_000;
 const FORM = 'application/x-www-form-urlencoded';

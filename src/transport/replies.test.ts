@@ -2,11 +2,11 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { html, noBody, text } from '../contract/media.ts';
+import { html, noBody, text } from '../contract/reply.ts';
 import { plainRoute } from '../contract/route.ts';
+import type { Mounted } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { Mounted } from './mounted.ts';
 
 const OPEN = {
   surface: 'web',

@@ -6,15 +6,15 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { evidenceRoute } from '../contract/route.ts';
 import { unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import type { AnyHandler } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler } from './mounted.ts';
 
 const NOW = 1_780_000_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

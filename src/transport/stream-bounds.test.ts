@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { frameRate } from './stream-frames.ts';
-import { STREAM_LIMITS } from './stream-limits.ts';
+import { createSlots } from './stream.ts';
+import { frameRate } from './stream-doors.ts';
+import { STREAM_LIMITS } from './stream-reader.ts';
 import {
   ALONE,
   numbers,
@@ -14,7 +15,6 @@ import {
   serveTicks,
   ticksIn,
 } from './stream-service.suite.ts';
-import { createSlots } from './stream-slots.ts';
 
 /** More than the sockets of both sides hold of unread bytes. */
 const TICK_BYTES = 64 * 1024;

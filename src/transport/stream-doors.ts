@@ -1,11 +1,11 @@
-// Answers one question: how does an open stream leave by a WebSocket, and how by its twin.
+// An open stream leaves by a WebSocket, or by its twin of server-sent events.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { WebSocketServer } from 'ws';
-import type { StreamLimits } from './stream-limits.ts';
-import type { Door, StreamEnd } from './stream-reader.ts';
-import type { Upgrading } from './stream-upgrade.ts';
+import type { AnyStreamRoute, Sendable } from '../contract/stream.ts';
+import type { Door, StreamEnd, StreamLimits } from './stream-reader.ts';
 
 /** The codes that a WebSocket is closed with (RFC 6455, 7.4.1, and the registry of IANA). */
 const CLOSE_CODES: { readonly [end in StreamEnd]: number } = {
@@ -117,4 +117,120 @@ export function eventsDoor(
     },
     destroy: () => response.destroy(),
   };
+}
+
+/** A frame of a client: one that the stream declares, or the message that says what is wrong. */
+export type Heard =
+  | { readonly kind: 'ask'; readonly ask: { readonly type: string } }
+  | { readonly kind: 'wrong'; readonly answer: Sendable };
+
+/** Reads a frame by the declaration; `null` is a binary one. What was sent is never echoed. */
+export function heardFrame(route: AnyStreamRoute, text: string | null): Heard {
+  const sent = text === null ? undefined : parsed(text);
+  const ask = route.frames.safeParse(sent);
+  if (ask.success) return { kind: 'ask', ask: ask.data };
+  const known = Object.keys(route.heard);
+  const isKnown = known.some((type) => type === typeOf(sent));
+  const answer = isKnown
+    ? route.own.error('bad_frame', 'This frame does not have the fields that its type declares.')
+    : route.own.error('unknown_frame', `Expected a JSON object whose type is ${known.join(', ')}.`);
+  return { kind: 'wrong', answer };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (fault) {
+    if (fault instanceof SyntaxError) return undefined;
+    throw fault;
+  }
+}
+
+function typeOf(sent: unknown): unknown {
+  return typeof sent === 'object' && sent !== null && 'type' in sent ? sent.type : undefined;
+}
+
+/** Whether one more frame may be heard now. */
+export type FrameRate = (nowMs: number) => boolean;
+
+const MS_PER_S = 1_000;
+
+/** Lets so many frames pass at once, and so many more with each second. */
+export function frameRate({
+  framesAtOnceMax,
+  framesPerSecondMax,
+}: Pick<StreamLimits, 'framesAtOnceMax' | 'framesPerSecondMax'>): FrameRate {
+  let left = framesAtOnceMax;
+  let lastMs: number | null = null;
+  return (nowMs) => {
+    const passed = lastMs === null ? 0 : nowMs - lastMs;
+    lastMs = nowMs;
+    left = Math.min(framesAtOnceMax, left + (passed * framesPerSecondMax) / MS_PER_S);
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+}
+
+// A server that listens for upgrades is handed every one of them. Those that are for no stream of
+// ours go on as the plain requests that they were without us, h2c offers of clients among them.
+
+/** A request to upgrade on its way through the framework. */
+export type Upgrading = {
+  readonly socket: Socket;
+  readonly head: Buffer;
+  /** Answers a refusal; it lets go of the socket before the upgrade. */
+  readonly response: ServerResponse;
+};
+
+/** Finds what came with a request to upgrade; `undefined` for a plain one. */
+export type FindUpgrading = (request: IncomingMessage) => Upgrading | undefined;
+
+/** Routes the requests to upgrade on these paths like any other request. */
+export function routeUpgrades(app: FastifyInstance, paths: ReadonlySet<string>): FindUpgrading {
+  const held = new WeakMap<IncomingMessage, Upgrading>();
+  app.server.on('upgrade', (request, socket, head) => {
+    // The server listens on TCP alone.
+    if (!(socket instanceof Socket)) throw new Error('an upgrade came from no socket');
+    if (!isForStream(request, paths)) {
+      socket.unshift(Buffer.concat([withoutUpgrade(request), head]));
+      app.server.emit('connection', socket);
+      return;
+    }
+    // Nobody else hears the faults of a socket that left the server.
+    socket.on('error', () => socket.destroy());
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once('finish', () => socket.end());
+    held.set(request, { socket, head, response });
+    app.server.emit('request', request, response);
+  });
+  return (request) => held.get(request);
+}
+
+/** The version of RFC 6455, and the form of a handshake's key there. */
+export const WEBSOCKET_VERSION = '13';
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+// A broken handshake is for no stream: it is answered as a plain request is.
+function isForStream({ method, url, headers }: IncomingMessage, paths: ReadonlySet<string>) {
+  const [path] = url === undefined ? [] : url.split('?', 1);
+  return (
+    method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    path !== undefined &&
+    paths.has(path) &&
+    headers['sec-websocket-version'] === WEBSOCKET_VERSION &&
+    KEY.test(String(headers['sec-websocket-key']))
+  );
+}
+
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() !== 'upgrade')
+      lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

@@ -1,11 +1,10 @@
-// Answers one question: how does one reader's stream run, and how does it end.
-// It takes messages from a source only while the reader takes them, and knows nothing of sockets.
+// One reader's stream. It takes messages from a source only while the reader takes them, and knows
+// nothing of sockets.
 
-import { setImmediate } from 'node:timers/promises';
-import type { Sendable } from '../contract/message.ts';
-import type { AnyStreamRoute, StreamSource } from '../contract/stream.ts';
-import type { StreamLimits } from './stream-limits.ts';
-import { type Flusher, type Outlet, Output } from './stream-output.ts';
+import type { Writable } from 'node:stream';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { Caller } from '../contract/route.ts';
+import type { AnyStreamRoute, Sendable, StreamSource } from '../contract/stream.ts';
 
 /** Why a stream ended, as it is counted. */
 export type StreamEnd =
@@ -97,7 +96,7 @@ export class Reader {
         else if (typeof said === 'number') this.#seq = said;
         else this.say(said);
         if (this.#output.full) return this.#takeLater(source, this.#held());
-        if (burst === BURST_MAX) return this.#takeLater(source, setImmediate());
+        if (burst === BURST_MAX) return this.#takeLater(source, othersTurn());
       }
     });
   }
@@ -214,5 +213,234 @@ export class Reader {
     this.#heldMs = this.#parts.nowMs();
     await this.#output.roomMade();
     this.#heldMs = null;
+  }
+}
+
+// Messages wait here and not in the socket, so that they can be counted, and taken back from a
+// reader that lags. Their bytes are shared by all readers.
+
+/** Sent messages leave the list of the waiting ones when there are this many of them. */
+const SENT_KEPT_MAX = 1_024;
+
+/** Where a reader's messages go: the socket of a frame, the response of an event. */
+export type Outlet = {
+  readonly stream: Writable;
+  readonly bytesOf: (message: Sendable) => Buffer;
+};
+
+/** How much may wait. */
+export type OutputLimits = { readonly queueBytesMax: number; readonly queueMessagesMax: number };
+
+/** Hands on, at the end of an event-loop tick, what was said in it. */
+export type Flusher = (output: Output) => void;
+
+/** One flusher for the readers of a process: what they are sent leaves together. */
+export function createFlusher(): Flusher {
+  let waiting: Output[] = [];
+  const flushAll = () => {
+    const those = waiting;
+    waiting = [];
+    for (const output of those) output.flush();
+  };
+  return (output) => {
+    waiting.push(output);
+    if (waiting.length === 1) setImmediate(flushAll);
+  };
+}
+
+/** The messages that one reader has not been sent yet. */
+export class Output {
+  /** The last number that was handed to the socket. */
+  sent = 0;
+  readonly #outlet: Outlet;
+  readonly #limits: OutputLimits;
+  readonly #flusher: Flusher;
+  #waiting: Sendable[] = [];
+  #next = 0;
+  #bytes = 0;
+  #scheduled = false;
+  #taking = false;
+  #onRoom: (() => void) | null = null;
+
+  constructor(outlet: Outlet, limits: OutputLimits, flusher: Flusher) {
+    this.#outlet = outlet;
+    this.#limits = limits;
+    this.#flusher = flusher;
+    outlet.stream.on('drain', () => {
+      this.#taking = true;
+      this.flush();
+    });
+  }
+
+  /** Whether no more should be said for now. */
+  get full(): boolean {
+    const { queueBytesMax, queueMessagesMax } = this.#limits;
+    return (
+      this.#bytes + this.#outlet.stream.writableLength >= queueBytesMax ||
+      this.#waiting.length - this.#next >= queueMessagesMax
+    );
+  }
+
+  /** Whether the reader has taken anything since this was asked last. */
+  hasTaken(): boolean {
+    const taken = this.#taking;
+    this.#taking = false;
+    return taken;
+  }
+
+  say(message: Sendable): void {
+    this.#waiting.push(message);
+    this.#bytes += this.#outlet.bytesOf(message).length;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#flusher(this);
+  }
+
+  /** Resolves when half of what may wait is free, or the output is cleared. */
+  roomMade(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  /** Hands to the socket as much as it takes; the rest goes when it has drained. */
+  flush(): void {
+    this.#scheduled = false;
+    const { stream } = this.#outlet;
+    const many = this.#waiting.length - this.#next > 1;
+    if (many) stream.cork();
+    while (this.#next < this.#waiting.length && !stream.writableNeedDrain && stream.writable) {
+      this.#hand();
+    }
+    if (many) stream.uncork();
+    if (this.#next === this.#waiting.length || this.#next > SENT_KEPT_MAX) {
+      this.#waiting.splice(0, this.#next);
+      this.#next = 0;
+    }
+    this.#tellRoom();
+  }
+
+  /** Hands everything to the socket, whether it takes it or not: the stream ends after it. */
+  flushAll(): void {
+    const { stream } = this.#outlet;
+    stream.cork();
+    while (this.#next < this.#waiting.length && stream.writable) this.#hand();
+    stream.uncork();
+    this.clear();
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#waiting = [];
+    this.#next = 0;
+    this.#bytes = 0;
+    this.#tellRoom();
+  }
+
+  #hand(): void {
+    const message = this.#waiting[this.#next];
+    if (message === undefined) return;
+    this.#next += 1;
+    const bytes = this.#outlet.bytesOf(message);
+    this.#bytes -= bytes.length;
+    if (message.seq !== null) this.sent = message.seq;
+    this.#outlet.stream.write(bytes);
+  }
+
+  #tellRoom(): void {
+    if (this.#onRoom === null) return;
+    const { queueBytesMax, queueMessagesMax } = this.#limits;
+    const unsent = this.#bytes + this.#outlet.stream.writableLength;
+    const count = this.#waiting.length - this.#next;
+    if (unsent * 2 > queueBytesMax || count * 2 > queueMessagesMax) return;
+    const tell = this.#onRoom;
+    this.#onRoom = null;
+    tell();
+  }
+}
+
+/** The bounds of the streams of a process. */
+export type StreamLimits = {
+  /** Open streams of the process, whoever reads them. */
+  readonly connectionsMax: number;
+  /** Unsent bytes and messages of one reader, past which nothing more is taken for it. */
+  readonly queueBytesMax: number;
+  readonly queueMessagesMax: number;
+  /** How long a reader may stay past them before it is told that it lags. */
+  readonly lagMs: number;
+  /** The largest frame of a client, and how many it may send at once and each second after. */
+  readonly frameBytesMax: number;
+  readonly framesAtOnceMax: number;
+  readonly framesPerSecondMax: number;
+  /** How long a handler may take to open a stream. */
+  readonly openMs: number;
+  /** How long a closing handshake, or the end of a stream, may take. */
+  readonly closeMs: number;
+  /** How often it is asked again whether a credential still opens its streams. */
+  readonly recheckMs: number;
+  /** How long one stream of server-sent events lives: its reader cannot be asked for a pong. */
+  readonly eventsLifeMs: number;
+};
+
+/** The bounds in force. */
+export const STREAM_LIMITS: StreamLimits = {
+  connectionsMax: 20_000,
+  queueBytesMax: 1024 * 1024,
+  queueMessagesMax: 10_000,
+  lagMs: 5_000,
+  frameBytesMax: 4 * 1024,
+  framesAtOnceMax: 20,
+  framesPerSecondMax: 5,
+  openMs: 10_000,
+  closeMs: 2_000,
+  recheckMs: 60_000,
+  eventsLifeMs: 60 * 60 * 1_000,
+};
+
+/** Open streams of one credential, by its tier or plan. All who send none share one bound. */
+export const CONNECTIONS_MAX = {
+  free: 10,
+  pro: 100,
+  desk: 1_000,
+  analyst: 10,
+  enterprise: 1_000,
+  partner: 10,
+  session: 10,
+  operator: 100,
+  anonymous: 1_000,
+} as const;
+
+/** A name under which streams are counted together, in answers and in the metrics. */
+export type StreamScope = keyof typeof CONNECTIONS_MAX;
+
+/** On whose account a stream is open, and how many more of it there may be. */
+export type StreamHolder = {
+  readonly id: string;
+  readonly scope: StreamScope;
+  readonly limit: number;
+};
+
+/** On whose account a caller's streams are counted. */
+export function holderOf(caller: Caller): StreamHolder {
+  const [id, scope] = account(caller);
+  return { id, scope, limit: CONNECTIONS_MAX[scope] };
+}
+
+function account(caller: Caller): readonly [string, StreamScope] {
+  switch (caller.kind) {
+    case 'nobody':
+      return ['anonymous', 'anonymous'];
+    case 'token':
+      return [`token:${caller.token_id}`, caller.tier];
+    case 'member':
+      return [`key:${caller.key_id}`, caller.plan];
+    case 'partner':
+      return [`key:${caller.key_id}`, 'partner'];
+    case 'session':
+      return [`session:${caller.session_id}`, 'session'];
+    case 'operator':
+      return ['operator', 'operator'];
+    default:
+      throw new Error(`no streams are counted for ${JSON.stringify(caller satisfies never)}`);
   }
 }

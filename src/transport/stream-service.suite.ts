@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { z } from 'zod';
 import { type AccessRule, plainRoute } from '../contract/route.ts';
@@ -11,9 +11,8 @@ import { TickLog, type TicksRoute, ticksHandler, ticksRoute } from '../testing/s
 import type { Guarding, Tokens } from './guard.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import { STREAM_LIMITS, type StreamLimits } from './stream-limits.ts';
-import type { MountedStream } from './stream-opening.ts';
-import { type CountedTogether, createSlots } from './stream-slots.ts';
+import { type CountedTogether, createSlots, type MountedStream } from './stream.ts';
+import { STREAM_LIMITS, type StreamLimits } from './stream-reader.ts';
 
 /** Tokens of the tests: `pro-1` is of the tier pro, and so on; `down` cannot be checked. */
 export const TOKENS: Exclude<Tokens, 'anonymous'> = async ({ authorization, queryToken }) => {
@@ -43,11 +42,6 @@ export type Given = Serving & {
   readonly keptMax?: number;
   readonly handle?: (route: TicksRoute, log: TickLog) => unknown;
 };
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 /** Starts a server; it is closed after the test. */
 export async function serveTicks(given: Given = {}) {
@@ -82,7 +76,7 @@ export async function serveStream(stream: MountedStream, given: Serving = {}) {
     trustProxy: false,
   });
   base = await app.listen({ host: '127.0.0.1', port: 0 });
-  closing.push(() => app.close());
+  onTestFinished(() => app.close());
   const port = Number(new URL(base).port);
   const metric = async (name: string): Promise<string[]> => {
     const lines = (await meters.registry.metrics()).split('\n');
@@ -125,7 +119,7 @@ export async function readSocket(
     });
   });
   ws.on('error', () => undefined);
-  closing.push(() => ws.terminate());
+  onTestFinished(() => ws.terminate());
   await once(ws, 'open');
   return { ws, read, closed, until: untilOf(read, (tell) => (told = tell)) };
 }
@@ -151,7 +145,7 @@ export async function readEvents(
 ) {
   const sent = get(`${base}${path}?${query}`, { headers, agent: false });
   sent.on('error', () => undefined);
-  closing.push(() => sent.destroy());
+  onTestFinished(() => void sent.destroy());
   const [response]: IncomingMessage[] = await once(sent, 'response');
   if (response === undefined) throw new Error('no response');
   const read: Body[] = [];
@@ -209,7 +203,7 @@ export function handshake(path: string, headers: readonly string[] = []): string
 export async function openStalled(port: number, path: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
-  closing.push(() => {
+  onTestFinished(() => {
     socket.destroy();
   });
   socket.write(handshake(path));

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets } from '../access/secret.ts';
-import type { Message } from '../contract/message.ts';
-import type { StreamHandler, StreamSource } from '../contract/stream.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
+import type { Message, StreamHandler, StreamSource } from '../contract/stream.ts';
+
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { type TicksRoute, ticksHandler } from '../testing/scratch-stream.ts';
 import {

@@ -1,28 +1,54 @@
-// Answers one question: how is a declared stream served, by WebSocket and by server-sent events.
-// Whoever may not read is answered before anything is upgraded, with a declared body.
+// Serves declared streams by WebSocket and by server-sent events. Whoever may not read is answered
+// before anything is upgraded, with a declared body.
 
+import { setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission, TurnedAway } from '../access/gate.ts';
-import { Refusal } from '../contract/refusals.ts';
-import type { AnyStreamRoute } from '../contract/stream.ts';
-import { type Answering, refusalSaid, type Said } from './answering.ts';
-import { type Guard, guardOfStream } from './guard.ts';
-import { describe, faultRefusal, reasonOf } from './refusing.ts';
-import { API_HEADERS } from './security-headers.ts';
-import { type Ears, eventsDoor, websocketDoors } from './stream-doors.ts';
-import { frameRate, heardFrame } from './stream-frames.ts';
-import { createHub } from './stream-hub.ts';
-import type { StreamLimits } from './stream-limits.ts';
+import { type Admission, quotaHeaders, type TurnedAway } from '../access/gate.ts';
+import { Reply } from '../contract/answer.ts';
+import { badInput, Refusal } from '../contract/refusals.ts';
 import {
-  type AnyStreaming,
-  type MountedStream,
-  type OpeningAsked,
-  type OpeningParts,
-  openStream,
-} from './stream-opening.ts';
-import type { Reader } from './stream-reader.ts';
-import type { Slots } from './stream-slots.ts';
-import { type FindUpgrading, routeUpgrades, WEBSOCKET_VERSION } from './stream-upgrade.ts';
+  type AnyStreamRoute,
+  positionText,
+  type Sendable,
+  type StreamSource,
+} from '../contract/stream.ts';
+import type { Soon } from '../evidence/waiting.ts';
+import {
+  type Answering,
+  API_HEADERS,
+  describe,
+  faultRefusal,
+  figuresOf,
+  type Log,
+  parseInput,
+  reasonOf,
+  refusalSaid,
+  type Said,
+} from './answer.ts';
+import { type Guard, guardOfStream } from './guard.ts';
+import type { StreamMeters } from './metrics.ts';
+import {
+  type Ears,
+  eventsDoor,
+  type FindUpgrading,
+  frameRate,
+  heardFrame,
+  routeUpgrades,
+  WEBSOCKET_VERSION,
+  websocketDoors,
+} from './stream-doors.ts';
+import {
+  createFlusher,
+  type Door,
+  type Heartbeat,
+  holderOf,
+  Reader,
+  type StreamHolder,
+  type StreamLimits,
+  type StreamScope,
+} from './stream-reader.ts';
 
 /** The streams of a server. */
 export type StreamServing = {
@@ -207,4 +233,405 @@ function earsOf({ stream, hub, limits }: Mount, streaming: AnyStreaming, reader:
       else reader.end('too_many_frames');
     },
   };
+}
+
+// Before anything is upgraded query, place, handler and charge may each refuse, and then the place
+// is returned at once.
+
+/** What a handler gives, as the transport takes it: the declaration's types were checked before. */
+export type AnyStreaming = {
+  readonly welcome: Sendable;
+  readonly messages: StreamSource<Sendable>;
+  readonly hear?: ((ask: { readonly type: string }) => Sendable | null) | undefined;
+};
+
+/** A declared stream with who opens it. */
+export type MountedStream = {
+  readonly route: AnyStreamRoute;
+  readonly handle: (asked: {
+    readonly query: unknown;
+    readonly caller: Admission['caller'];
+    readonly since: number | null;
+    readonly signal: AbortSignal;
+    readonly now: () => number;
+  }) => Promise<AnyStreaming | Reply<never> | Refusal>;
+};
+
+/** What opening needs. */
+export type OpeningParts = Answering & {
+  readonly stream: MountedStream;
+  readonly hub: StreamHub;
+  readonly limits: StreamLimits;
+  readonly now: () => number;
+};
+
+/** A request to open a stream. */
+export type OpeningAsked = {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly by: Admission;
+  readonly query: unknown;
+  /** The place that a browser remembered; it counts more than the one in the query. */
+  readonly lastEventId: string | null;
+  /** The socket or the response, which closes when the reader has gone. */
+  readonly ends: Socket | ServerResponse;
+  readonly recheck: () => Soon<Admission | TurnedAway>;
+};
+
+/** A stream that may begin; the figures of the caller's allowance go with its headers. */
+export type Opening = {
+  readonly streaming: AnyStreaming;
+  readonly quota: { readonly [name: string]: string };
+  readonly begin: (door: Door) => Reader;
+};
+
+/** Opens a stream, or says why not. It never rejects: a fault of ours is a 500. */
+export async function openStream(
+  parts: OpeningParts,
+  asked: OpeningAsked,
+): Promise<Opening | Said> {
+  const { stream, hub, meters, log } = parts;
+  const { route } = stream;
+  const { id, by, ends } = asked;
+  const figures = figuresOf(by);
+  const refused = (refusal: Refusal): Said => {
+    meters.refused(route.name, refusal.code);
+    return refusalSaid(refusal, figures);
+  };
+  // Its end was told before anybody listened for it.
+  if (ends.destroyed) return refused(new Refusal('overloaded', STOPPING, RETRY));
+  const place = placeOf(route, asked);
+  if (place instanceof Refusal) return refused(place);
+  const holder = holderOf(by.caller);
+  const slot = await hub.slots.take(holder);
+  if (slot instanceof Refusal) return refused(slot);
+  if (ends.destroyed) {
+    slot.release();
+    return refused(new Refusal('overloaded', STOPPING, RETRY));
+  }
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const leave = () => {
+    controller.abort();
+    slot.release();
+  };
+  ends.once('close', leave);
+  const letGo = (said: Said): Said => {
+    ends.off('close', leave);
+    leave();
+    return said;
+  };
+  try {
+    const said = await opened(parts, asked, place, controller.signal);
+    if (said instanceof Refusal) return letGo(refused(said));
+    if (said instanceof Reply) {
+      meters.refused(route.name, String(said.status));
+      return letGo({ status: said.status, headers: said.headers, bytes: said.bytes() });
+    }
+    const charged = by.kind === 'uncharged' ? null : await charge(parts, by);
+    if (charged?.kind === 'refused') return letGo(refused(charged.refusal));
+    meters.answered(route.name, 'opened', (performance.now() - asked.startedMs) / 1000);
+    return {
+      streaming: said,
+      quota: charged === null ? {} : quotaHeaders(charged.figures),
+      begin: (door) => hub.begin({ route, holder, id, door, recheck: asked.recheck }),
+    };
+  } catch (fault) {
+    log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
+    return letGo(refusalSaid(faultRefusal(id), figures));
+  }
+}
+
+type Place = { readonly query: unknown; readonly since: number | null };
+
+/** The query as the handler takes it, and the place to go on from. */
+function placeOf(route: AnyStreamRoute, { query, lastEventId }: OpeningAsked): Place | Refusal {
+  const input = parseInput(route.sent, { params: {}, query, body: undefined });
+  if (input instanceof Refusal) return input;
+  const { since, token: _, ...own } = Object(input.query);
+  if (lastEventId === null)
+    return { query: own, since: since === undefined ? null : Number(since) };
+  if (!positionText.safeParse(lastEventId).success) {
+    return badInput(['Last-Event-ID: expected the id of an event of this stream']);
+  }
+  return { query: own, since: Number(lastEventId) };
+}
+
+const BUSY = { error: 'The stream could not be opened in time; try again in a second.' };
+const STOPPING = { error: 'The service is stopping; try again in a second.' };
+const RETRY = { 'retry-after': '1' };
+
+async function opened(
+  { stream, hub, limits, now }: OpeningParts,
+  { by }: OpeningAsked,
+  place: Place,
+  signal: AbortSignal,
+): Promise<AnyStreaming | Reply<never> | Refusal> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Refusal>((resolve) => {
+    timer = setTimeout(() => resolve(new Refusal('overloaded', BUSY, RETRY)), limits.openMs);
+  });
+  const asked = { ...place, caller: by.caller, signal, now };
+  const said = await Promise.race([stream.handle(asked), late]).finally(() => clearTimeout(timer));
+  return hub.stopping() ? new Refusal('overloaded', STOPPING, RETRY) : said;
+}
+
+function charge({ gate }: OpeningParts, by: Admission & { readonly kind: 'admitted' }) {
+  if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
+  return gate.charge(by);
+}
+
+// One timer looks after all open streams: heartbeats, lagging and lost readers, credentials that
+// were revoked.
+
+/** The looks of the timer in each heartbeat, and the time between two of them at most. */
+const LOOKS_A_HEARTBEAT = 16;
+const LOOK_MS_MAX = 1_000;
+const MS_PER_S = 1_000;
+
+/** A stream that begins. */
+export type Beginning = {
+  readonly route: AnyStreamRoute;
+  readonly holder: StreamHolder;
+  readonly id: string;
+  readonly door: Door;
+  /** Asks again whether the credential that opened it still does. */
+  readonly recheck: () => Soon<Admission | TurnedAway>;
+};
+
+/** The open streams of a server. */
+export type StreamHub = {
+  readonly slots: Slots;
+  readonly stopping: () => boolean;
+  readonly begin: (beginning: Beginning) => Reader;
+  /** Its socket is closed. */
+  readonly gone: (reader: Reader) => void;
+  /** The heartbeat of a number, as of now. */
+  readonly heartbeat: (route: AnyStreamRoute) => Heartbeat;
+  /** Ends all of them in order, and resolves when the last socket is closed. */
+  readonly stop: () => Promise<void>;
+};
+
+/** What the hub is made of. */
+export type HubParts = {
+  readonly routes: readonly AnyStreamRoute[];
+  readonly slots: Slots;
+  readonly limits: StreamLimits;
+  readonly meters: StreamMeters;
+  readonly log: Log;
+};
+
+/** Makes the hub and starts its timer. */
+export function createHub({ routes, slots, limits, meters, log }: HubParts): StreamHub {
+  const open = new Map<Reader, Beginning>();
+  const accounts = createAccounts(limits.recheckMs, log);
+  const flusher = createFlusher();
+  let onEmpty: (() => void) | null = null;
+  let stopping = false;
+  const shortest = Math.min(...routes.map(({ heartbeat_s }) => heartbeat_s * MS_PER_S));
+  const intervalMs = Math.min(shortest / LOOKS_A_HEARTBEAT, LOOK_MS_MAX);
+  // While the service itself stood still nobody could be heard, so that time does not count.
+  let lookedMs = performance.now();
+  let clockMs = 0;
+  const nowMs = () => clockMs;
+  const look = (): void => {
+    const now = performance.now();
+    clockMs += Math.min(now - lookedMs, 2 * intervalMs);
+    lookedMs = now;
+    const heartbeats = new Map(routes.map((route) => [route, heartbeatOf(route)]));
+    for (const [reader, { route }] of open) {
+      const heartbeat = heartbeats.get(route);
+      if (heartbeat !== undefined) reader.look(heartbeat);
+    }
+    accounts.recheckDue(nowMs());
+  };
+  const timer = setInterval(look, intervalMs);
+  timer.unref();
+
+  return {
+    slots,
+    stopping: () => stopping,
+    heartbeat: heartbeatOf,
+    begin: (beginning) => {
+      const { route, holder, id, door } = beginning;
+      meters.opened(route.name, holder.scope);
+      const reader = new Reader(door, {
+        route,
+        limits,
+        flusher,
+        nowMs,
+        onMessage: meters.messages(route.name),
+        onEnd: (end) => meters.closed(route.name, holder.scope, end),
+        onFault: (fault) =>
+          log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault'),
+      });
+      open.set(reader, beginning);
+      accounts.join(beginning, reader, nowMs());
+      return reader;
+    },
+    gone: (reader) => {
+      const beginning = open.get(reader);
+      if (beginning === undefined) return;
+      open.delete(reader);
+      accounts.leave(beginning, reader);
+      if (open.size === 0 && onEmpty !== null) onEmpty();
+    },
+    stop: () => {
+      stopping = true;
+      clearInterval(timer);
+      return new Promise((resolve) => {
+        if (open.size === 0) return resolve();
+        onEmpty = resolve;
+        for (const reader of open.keys()) reader.end('going_away');
+      });
+    },
+  };
+}
+
+// Readers who stand at one place are sent the same bytes.
+function heartbeatOf(route: AnyStreamRoute): Heartbeat {
+  const made = new Map<number, Sendable>();
+  const at = new Date().toISOString();
+  return (seq) => {
+    const known = made.get(seq);
+    const message = known === undefined ? route.own.heartbeat(seq, at) : known;
+    made.set(seq, message);
+    return message;
+  };
+}
+
+/** The streams of each credential, which is asked for again in turn. */
+function createAccounts(recheckMs: number, log: Log) {
+  const accounts = new Map<string, Account>();
+  return {
+    join: ({ holder, recheck }: Beginning, reader: Reader, now: number): void => {
+      const known = accounts.get(holder.id);
+      if (known !== undefined) known.readers.add(reader);
+      else {
+        accounts.set(holder.id, { readers: new Set([reader]), recheck, dueMs: now + recheckMs });
+      }
+    },
+    leave: ({ holder }: Beginning, reader: Reader): void => {
+      const account = accounts.get(holder.id);
+      account?.readers.delete(reader);
+      if (account?.readers.size === 0) accounts.delete(holder.id);
+    },
+    recheckDue: (now: number): void => {
+      for (const account of accounts.values()) {
+        if (now < account.dueMs) continue;
+        account.dueMs = now + recheckMs;
+        recheck(account).catch((fault) => log.error({ fault: describe(fault) }, 'fault'));
+      }
+    },
+  };
+}
+
+type Account = {
+  readonly readers: Set<Reader>;
+  readonly recheck: Beginning['recheck'];
+  dueMs: number;
+};
+
+// A store that does not answer closes nothing: who was let in stays until it says otherwise.
+async function recheck({ readers, recheck }: Account): Promise<void> {
+  const said = await recheck();
+  if (said.kind !== 'refused') return;
+  const { code } = said.refusal;
+  const isShut =
+    code === 'unauthorized' ||
+    (code === 'credential' && reasonOf(said.refusal) !== 'store_unavailable');
+  if (!isShut) return;
+  for (const reader of readers) reader.shut();
+}
+
+// A slot is returned once, whatever becomes of its stream. The streams of a credential are counted
+// over all processes; where nobody can be asked about the others, each process counts alone.
+
+/** Seconds after which a refused reader may find a slot. */
+const RETRY_AFTER_S = 5;
+
+/** A place of one stream. */
+export type Slot = { readonly release: () => void };
+
+/** How processes count together; what is not `checked` was not said. */
+export type CountedTogether = {
+  readonly hold: (
+    held: { readonly holder: string; readonly tier: string; readonly own: number },
+    max: number | null,
+  ) => Promise<
+    | {
+        readonly checked: true;
+        readonly value: { readonly granted: boolean; readonly others: number };
+      }
+    | { readonly checked: false }
+  >;
+};
+
+/** The places of a process. */
+export type Slots = {
+  readonly take: (holder: StreamHolder) => Promise<Slot | Refusal>;
+  /** How many are taken. */
+  readonly taken: () => number;
+  /** How many of them by credentials of a scope. */
+  readonly takenBy: (scope: StreamScope) => number;
+};
+
+/** Makes the places. */
+export function createSlots(connectionsMax: number, together: CountedTogether): Slots {
+  const byHolder = new Map<string, number>();
+  const byScope = new Map<StreamScope, number>();
+  let all = 0;
+  const add = ({ id, scope }: StreamHolder, many: 1 | -1): number => {
+    all += many;
+    byScope.set(scope, countOf(byScope, scope) + many);
+    const own = countOf(byHolder, id) + many;
+    if (own === 0) byHolder.delete(id);
+    else byHolder.set(id, own);
+    return own;
+  };
+  const giveBack = (holder: StreamHolder): void => {
+    const own = add(holder, -1);
+    void together.hold({ holder: holder.id, tier: holder.scope, own }, null);
+  };
+  return {
+    taken: () => all,
+    takenBy: (scope) => countOf(byScope, scope),
+    take: async (holder) => {
+      const { id, scope, limit } = holder;
+      if (all >= connectionsMax) return atCapacity('process', connectionsMax, all);
+      // It is taken before anybody is asked, so that many at once do not all find room.
+      const own = add(holder, 1);
+      if (own > limit) {
+        add(holder, -1);
+        return atCapacity(scope, limit, own - 1);
+      }
+      const said = await together.hold({ holder: id, tier: scope, own }, limit);
+      let held = true;
+      const release = () => {
+        if (held) giveBack(holder);
+        held = false;
+      };
+      if (!said.checked || said.value.granted) return { release };
+      release();
+      return atCapacity(scope, limit, said.value.others + own - 1);
+    },
+  };
+}
+
+function countOf<K>(counts: ReadonlyMap<K, number>, key: K): number {
+  const count = counts.get(key);
+  return count === undefined ? 0 : count;
+}
+
+function atCapacity(scope: string, limit: number, current: number): Refusal {
+  const whose = scope === 'process' ? 'This process' : `A credential of the tier ${scope}`;
+  const body = {
+    state: 'at_capacity',
+    error: 'too_many_connections',
+    scope,
+    limit,
+    current,
+    reason: `${whose} may hold ${limit} streams open; close one, or try again later.`,
+  };
+  return new Refusal('at_capacity', body, { 'retry-after': String(RETRY_AFTER_S) });
 }

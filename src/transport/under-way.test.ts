@@ -6,16 +6,15 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { plainRoute } from '../contract/route.ts';
 import { tally } from '../evidence/measure.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { type AnyHandler, OF_ONE_ALLOWANCE_MAX, REQUESTS_MAX, requestsUnderWay } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
-import type { AnyHandler } from './mounted.ts';
-import { OF_ONE_ALLOWANCE_MAX, REQUESTS_MAX, requestsUnderWay } from './under-way.ts';
 
 const NOW = 1_780_000_000;
 const DAY = '2026-05-28';

@@ -7,9 +7,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createGate } from '../access/gate.ts';
-import { mintKey } from '../access/key.ts';
 import { PLANS } from '../access/plan.ts';
-import { deriveSecrets } from '../access/secret.ts';
+import { deriveSecrets, mintKey } from '../access/secret.ts';
+
 import { plainRoute } from '../contract/route.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
 import { createHttp } from './http.ts';

@@ -76,7 +76,18 @@ function dayOfIssue(issue: number): string {
   return formatIsoDate(issue * DAYS_PER_ISSUE * DAY_S);
 }
 
-function standingParties(seed: string): WorldParty[] {
+const standing = new Map<string, readonly WorldParty[]>();
+
+/** The parties that stand on every issue: the same for a seed, so that they are made up once. */
+function standingParties(seed: string): readonly WorldParty[] {
+  const known = standing.get(seed);
+  if (known !== undefined) return known;
+  const made = makeUpStanding(seed);
+  standing.set(seed, made);
+  return made;
+}
+
+function makeUpStanding(seed: string): WorldParty[] {
   const rows = STANDING.flatMap(({ form, currency, count }) =>
     Array.from({ length: count }, (_, i) => ({
       currency,

@@ -2,8 +2,7 @@
 // Well-formed for its network, drawn from a digest of a seed and a name: nobody holds its key.
 
 import { createHash } from 'node:crypto';
-import { checksumAddress, parseEvmAddress } from '../chain/address.ts';
-import { equivalentForms } from '../chain/equivalent-form.ts';
+import { checksumAddress, equivalentForms, parseEvmAddress } from '../chain/address.ts';
 
 /** The networks whose addresses the world makes up. */
 export const MADE_UP_FORMS = [

@@ -3,7 +3,7 @@
 // top or inside another program's instruction. Places are those of the programs' own IDLs.
 
 import { createHash } from 'node:crypto';
-import { encodeBase58 } from '../chain/base58.ts';
+import { encodeBase58 } from '../chain/coin-address.ts';
 import { WORLD_SEED } from './listed-parties.ts';
 import { madeUpAddress } from './made-up-address.ts';
 import type { LaunchKind, WorldLaunch } from './solana-launches.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { bridgesExplain } from '../../features/bridges/bridges.command.ts';
+import { bridgeServices } from '../../features/bridges/feature.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
-import { bridgeServices } from './bridges.ts';
 
 const FOLDER = join(SHARED_DATA, 'provider-recordings/unit/decoders/test_across');
 const RECORDED = existsSync(FOLDER);

@@ -2,24 +2,28 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGate } from '../../access/gate.ts';
-import { mintKey } from '../../access/key.ts';
-import { deriveSecrets } from '../../access/secret.ts';
+import { deriveSecrets, mintKey } from '../../access/secret.ts';
+
 import { Answer } from '../../contract/answer.ts';
-import { NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
+import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
-import { partnerScan, SECTION_ROUTES } from '../../features/partner/partner-scan.contract.ts';
-import { partnerScanHandler } from '../../features/partner/partner-scan.route.ts';
-import { walletOfac } from '../../features/sanctions/wallet-ofac.contract.ts';
+import {
+  partnerScan,
+  partnerScanHandler,
+  SECTION_ROUTES,
+} from '../../features/partner/partner-scan.route.ts';
+
+import { walletOfac } from '../../features/sanctions/wallet-ofac.route.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { accessIn, embeddedControl } from '../../testing/control-store.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import type { SilencePorts } from '../../testing/silence-ports.ts';
 import { WORLDS } from '../../testing/worlds.ts';
+import type { AnyHandler } from '../../transport/answer.ts';
 import { createHttp } from '../../transport/http.ts';
 import { createMeters } from '../../transport/metrics.ts';
-import type { AnyHandler } from '../../transport/mounted.ts';
 import { handlerOf } from '../list.ts';
 
 const NOW = STILL_NOW;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
 import { readConfig } from '../../config.ts';
+import { bridgeServices } from '../../features/bridges/feature.ts';
 import { registryCheck } from '../../features/bridges/registry.command.ts';
 import { type Anvil, anvilPath, startAnvil } from '../../testing/anvil.ts';
 import { compileContracts } from '../../testing/contracts.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { bridgeServices } from './bridges.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,12 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { mintKey } from '../../access/key.ts';
-import { deriveSecrets } from '../../access/secret.ts';
-import { mintToken } from '../../access/tokens.ts';
+import { deriveSecrets, mintKey, mintToken } from '../../access/secret.ts';
+
 import { accessIn, embeddedControl, type TestStore } from '../../testing/control-store.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { type KeyServices, keyCommands } from './keys.command.ts';
-import { type MemberServices, memberCommands } from './members.command.ts';
-import { type TokenServices, tokenCommands } from './tokens.command.ts';
+import {
+  type KeyServices,
+  keyCommands,
+  type MemberServices,
+  memberCommands,
+  type TokenServices,
+  tokenCommands,
+} from './members.command.ts';
 
 const NOW = 1_763_700_000;
 const SECRETS = deriveSecrets('a root secret of the tests', null);

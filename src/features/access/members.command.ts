@@ -1,24 +1,39 @@
-// Answers one question: how does an operator add, list and end memberships.
-// Payment events do the same by themselves; the newest event by its own time wins.
+// Adds, lists and ends memberships by hand. Payment events do the same by themselves; the newest
+// event by its own time wins.
 
-import { isMembershipId, mintMembershipId } from '../../access/membership.ts';
+import { isMembershipId, mintMembershipId, PLANS } from '../../access/plan.ts';
 import {
-  type Command,
+  anyText,
+  defineCommand,
   EXIT,
+  type ExitStatus,
+  fail,
   type Io,
-  oneOf,
-  readArgs,
+  mandatory,
+  numberWithin,
+  optional,
   requireOption,
   UsageError,
+  wordIn,
 } from '../../command/command.ts';
-import { print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { showList } from '../../command/readings.ts';
+import { printRecord, printRows, timeText } from '../../command/output.ts';
+import {
+  type KeyHolder,
+  type KeyStore,
+  type KeysOf,
+  type NewKey,
+  type NewToken,
+  type Revoked,
+  TOKEN_TIERS,
+  type TokenStore,
+  type TokenTier,
+} from '../../ports/access/key-store.ts';
 import {
   MEMBERSHIP_STATUSES,
-  type Membership,
   type MembershipStore,
   PLAN_NAMES,
 } from '../../ports/access/membership-store.ts';
+import { PAYMENT_OUTCOMES, type PaymentStore } from '../../ports/access/payment-store.ts';
 
 /** The services of the membership commands. `now` is Unix seconds. */
 export type MemberServices = {
@@ -26,100 +41,321 @@ export type MemberServices = {
   readonly now: () => number;
 };
 
-const add: Command<MemberServices> = {
+const add = defineCommand({
   name: 'members add',
   summary: 'Add a membership on a plan.',
-  usage: 'exhibit members add --plan PLAN [--id ID] [--json]',
   example: 'exhibit members add --plan desk',
-  details: [
-    `--plan   one of ${PLAN_NAMES.join(', ')}`,
-    '--id     the id to give it; one is made where it is absent',
-  ],
-  run: async (argv, io, { memberships, now }) => {
-    const { values } = readArgs(argv, {
-      options: { plan: { type: 'string' }, id: { type: 'string' } },
-    });
-    const plan = oneOf(requireOption(values.plan, '--plan'), '--plan', PLAN_NAMES);
-    const id = values.id === undefined ? mintMembershipId() : values.id;
-    if (!isMembershipId(id)) throw new UsageError('--id takes 3 to 100 letters, digits, _ and -.');
-    const held = await memberships.find(id);
-    if (!held.checked) return failed(io, held.why.reason);
-    if (held.value !== null) return failed(io, `${id}: there is such a membership already.`);
-    const recorded = await memberships.record({
-      membership_id: id,
-      plan,
-      status: 'active',
-      at: now(),
-    });
-    if (!recorded.checked) return failed(io, recorded.why.reason);
-    const { membership } = recorded.value;
-    if (io.json) printJson(io, { membership_id: membership.membership_id, plan: membership.plan });
-    else io.out(`${membership.membership_id} added on the ${membership.plan} plan.`);
-    return EXIT.done;
+  options: {
+    plan: mandatory('PLAN', `one of ${PLAN_NAMES.join(', ')}`, wordIn(PLAN_NAMES)),
+    id: optional('ID', 'the id to give it; one is made where it is absent', (text, name) => {
+      if (isMembershipId(text)) return text;
+      throw new UsageError(`${name} takes 3 to 100 letters, digits, _ and -.`);
+    }),
   },
-};
+  run: async ({ plan, id }, io, { memberships, now }: MemberServices) => {
+    const membership_id = id === null ? mintMembershipId() : id;
+    const held = await memberships.find(membership_id);
+    if (!held.checked) return fail(io, held.why.reason);
+    if (held.value !== null) {
+      return fail(io, `${membership_id}: there is such a membership already.`);
+    }
+    const event = { membership_id, plan, status: 'active', at: now() } as const;
+    const recorded = await memberships.record(event);
+    if (!recorded.checked) return fail(io, recorded.why.reason);
+    const { membership } = recorded.value;
+    const added = { membership_id: membership.membership_id, plan: membership.plan };
+    return printRecord(added, io, `${added.membership_id} added on the ${added.plan} plan.`);
+  },
+});
 
-const list: Command<MemberServices> = {
+const listMembers = defineCommand({
   name: 'members list',
   summary: 'List the memberships.',
-  usage: 'exhibit members list [--json]',
   example: 'exhibit members list',
-  details: ['--json   one membership a line'],
-  run: async (argv, io, { memberships }) => {
-    readArgs(argv, { options: {} });
-    return showList(await memberships.list(), io, {
+  json: 'one membership a line',
+  run: async (_, io, { memberships }: MemberServices) =>
+    printRows(await memberships.list(), io, {
       none: 'No membership is recorded.',
-      rows: (held) => print(io, membershipLines(held, io)),
-      json: (one) => one,
-    });
-  },
-};
+      columns: ['membership_id', 'plan', 'status', 'created_at', 'updated_at'],
+    }),
+});
 
-function membershipLines(held: readonly Membership[], io: Io): string[] {
-  const rows = held.map((one) => [
-    one.membership_id,
-    one.plan,
-    one.status,
-    timeText(one.created_at),
-    timeText(one.updated_at),
-  ]);
-  const titles = ['membership', 'plan', 'status', 'created', 'updated'];
-  return tableLines(
-    titles.map((title) => ({ title })),
-    rows,
-    io,
-  );
-}
-
-const deactivate: Command<MemberServices> = {
+const deactivate = defineCommand({
   name: 'members deactivate',
   summary: 'End a membership: its keys open nothing from then on.',
-  usage: 'exhibit members deactivate ID [--json]',
   example: 'exhibit members deactivate mem_5b1c0e7d9a42f60b8c3d1e2f',
-  run: async (argv, io, { memberships, now }) => {
-    const { positionals } = readArgs(argv, { options: {}, positionals: ['ID'] });
-    const id = requireOption(positionals[0], 'ID');
+  arguments: { id: mandatory('ID', null, anyText) },
+  run: async ({ id }, io, { memberships, now }: MemberServices) => {
     const held = await memberships.find(id);
-    if (!held.checked) return failed(io, held.why.reason);
-    if (held.value === null) return failed(io, 'There is no such membership.');
+    if (!held.checked) return fail(io, held.why.reason);
+    if (held.value === null) return fail(io, 'There is no such membership.');
     const [, inactive] = MEMBERSHIP_STATUSES;
     const { plan } = held.value;
     const event = { membership_id: id, plan, status: inactive, at: now() };
     const recorded = await memberships.record(event);
-    if (!recorded.checked) return failed(io, recorded.why.reason);
+    if (!recorded.checked) return fail(io, recorded.why.reason);
     const { membership, applied } = recorded.value;
-    if (!applied) return failed(io, 'A newer event of this membership is recorded already.');
-    if (io.json) {
-      printJson(io, { membership_id: membership.membership_id, status: membership.status });
-    } else io.out(`${membership.membership_id} is ${membership.status}.`);
-    return EXIT.done;
+    if (!applied) return fail(io, 'A newer event of this membership is recorded already.');
+    const { membership_id, status } = membership;
+    return printRecord({ membership_id, status }, io, `${membership_id} is ${status}.`);
   },
-};
-
-function failed(io: Io, reason: string): typeof EXIT.failed {
-  io.err(reason);
-  return EXIT.failed;
-}
+});
 
 /** The membership commands. */
-export const memberCommands: readonly Command<MemberServices>[] = [add, list, deactivate];
+export const memberCommands = [add, listMembers, deactivate];
+
+// Creates, lists and revokes keys of the hosted API. A key is shown once, when it is created.
+// Nothing here can show it again.
+
+/** The services of the key commands. A minted key's `text` is the key. `now` is Unix seconds. */
+export type KeyServices = {
+  readonly keys: KeyStore;
+  readonly memberships: MembershipStore;
+  readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
+  readonly now: () => number;
+};
+
+const BUDGET_MAX = 1_000_000_000;
+const PARTNER_FORM = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u;
+
+const create = defineCommand({
+  name: 'keys create',
+  summary: 'Create a key for a membership, or for a partner with a monthly budget.',
+  usage: '(--membership ID | --partner NAME --budget N)',
+  example: 'exhibit keys create --membership mem_5b1c0e7d9a42f60b8c3d1e2f',
+  options: {
+    membership: optional('ID', 'the membership whose key it is', anyText),
+    partner: optional('NAME', 'the partner whose key it is', (text, name) => {
+      if (PARTNER_FORM.test(text)) return text;
+      throw new UsageError(`${name} takes up to 64 characters.`);
+    }),
+    budget: optional(
+      'N',
+      'requests a month that the partner key may make',
+      numberWithin(1, BUDGET_MAX),
+    ),
+  },
+  notes: ['The key is printed once. What is stored cannot be turned back into it.'],
+  run: async ({ membership, partner, budget }, io, services: KeyServices) => {
+    if ((membership === null) === (partner === null)) {
+      throw new UsageError('Give either --membership or --partner.');
+    }
+    if (membership !== null) {
+      if (budget !== null) throw new UsageError('--budget goes with --partner.');
+      return createForMembership(membership, io, services);
+    }
+    const monthly_budget = requireOption(budget, '--budget');
+    return store(io, services, {
+      holder: { kind: 'scp', partner: requireOption(partner, '--partner'), monthly_budget },
+      activeMax: Number.MAX_SAFE_INTEGER,
+    });
+  },
+});
+
+async function createForMembership(id: string, io: Io, services: KeyServices): Promise<ExitStatus> {
+  const held = await services.memberships.find(id);
+  if (!held.checked) return fail(io, held.why.reason);
+  if (held.value === null) return fail(io, 'There is no such membership.');
+  if (held.value.status !== 'active') return fail(io, 'The membership is not active.');
+  return store(io, services, {
+    holder: { kind: 'sc', membership_id: id },
+    activeMax: PLANS[held.value.plan].active_keys,
+  });
+}
+
+async function store(
+  io: Io,
+  { keys, mintKey }: KeyServices,
+  what: { readonly holder: KeyHolder; readonly activeMax: number },
+): Promise<ExitStatus> {
+  const { text, stored } = mintKey(what.holder);
+  const added = await keys.add(stored, what.activeMax);
+  if (!added.checked) return fail(io, added.why.reason);
+  if (added.value.outcome === 'no_membership') return fail(io, 'There is no such membership.');
+  if (added.value.outcome === 'limit') {
+    const { active } = added.value;
+    return fail(io, `The membership has ${active} active keys, as many as its plan holds.`);
+  }
+  const { prefix, expires_at } = added.value.key;
+  printRecord({ key: text, prefix, expires_at }, io, text);
+  if (!io.json) io.err(`This key is shown once. It expires on ${String(timeText(expires_at))}.`);
+  return EXIT.done;
+}
+
+const listKeys = defineCommand({
+  name: 'keys list',
+  summary: 'List keys: prefix, dates and last use; never the keys themselves.',
+  usage: '[--membership ID | --partner NAME]',
+  example: 'exhibit keys listKeys --membership mem_5b1c0e7d9a42f60b8c3d1e2f',
+  options: {
+    membership: optional('ID', 'only the keys of this membership', anyText),
+    partner: optional('NAME', 'only the keys of this partner', anyText),
+  },
+  json: 'one key a line',
+  run: async ({ membership, partner }, io, { keys }: KeyServices) => {
+    if (membership !== null && partner !== null) {
+      throw new UsageError('Give --membership or --partner, not both.');
+    }
+    const ofPartner: KeysOf = partner === null ? 'everyone' : { partner };
+    const reading = await keys.list(
+      membership === null ? ofPartner : { membership_id: membership },
+    );
+    return printRows(reading, io, {
+      none: 'No key is held.',
+      columns: [
+        'prefix',
+        'id',
+        ['holder', ({ holder }) => (holder.kind === 'sc' ? holder.membership_id : holder.partner)],
+        'created_at',
+        'expires_at',
+        'last_used_at',
+        'revoked_at',
+      ],
+      json: ({ holder, ...key }) => ({ ...key, ...holder }),
+    });
+  },
+});
+
+const revokeKey = defineCommand({
+  name: 'keys revoke',
+  summary: 'Revoke a key; it opens nothing, in any process, within 5 seconds.',
+  example: 'exhibit keys revokeKey sc_4fQz81Lm',
+  arguments: { key: mandatory('PREFIX-OR-ID', null, anyText) },
+  run: async ({ key }, io, { keys, now }: KeyServices) => {
+    const reading = await keys.revoke(key, now(), null);
+    if (!reading.checked) return fail(io, reading.why.reason);
+    return printRevocation(reading.value, 'key', io);
+  },
+});
+
+/** Prints what became of a revocation. A prefix that several share revokes none of them. */
+export function printRevocation(
+  outcome: Revoked<{ readonly id: string; readonly prefix: string; revoked_at: number | null }>,
+  what: string,
+  io: Io,
+): ExitStatus {
+  if (outcome.outcome === 'unknown') return fail(io, `There is no such ${what}.`);
+  if (outcome.outcome === 'ambiguous') {
+    const ids = outcome.ids.join(', ');
+    return fail(io, `Several ${what}s begin so; none was revoked. Ids: ${ids}`);
+  }
+  const { id, prefix, revoked_at } = outcome.revoked;
+  return printRecord({ id, prefix, revoked_at }, io, `${prefix} (${id}) is revoked.`);
+}
+
+/** The key commands. */
+export const keyCommands = [create, listKeys, revokeKey];
+
+/** The services of the link command. `base` is where browsers find the service. */
+export type LinkServices = {
+  readonly memberships: Pick<MembershipStore, 'find'>;
+  readonly mintLink: (membershipId: string) => string;
+  readonly base: string;
+};
+
+const link = defineCommand({
+  name: 'members link',
+  summary: 'Print a link that signs one browser in for a membership, once.',
+  example: 'exhibit members link mem_5b1c0e7d9a42f60b8c3d1e2f',
+  arguments: { id: mandatory('ID', null, anyText) },
+  notes: ['Whoever has the link is signed in. It opens once, within 24 hours.'],
+  run: async ({ id }, io, { memberships, mintLink, base }: LinkServices) => {
+    const held = await memberships.find(id);
+    if (!held.checked) return fail(io, held.why.reason);
+    if (held.value === null) return fail(io, 'There is no such membership.');
+    const url = `${base}/activate?link=${mintLink(id)}`;
+    return printRecord({ membership_id: id, url }, io, url);
+  },
+});
+
+/** The link command. */
+export const linkCommands = [link];
+
+/** The services of the payment commands. */
+export type PaymentServices = { readonly payments: Pick<PaymentStore, 'list'> };
+
+const listPayments = defineCommand({
+  name: 'payments list',
+  summary: 'List what the payment platform sent, and what became of it.',
+  example: 'exhibit payments listPayments --outcome no_plan',
+  options: {
+    outcome: optional('OUTCOME', `one of ${PAYMENT_OUTCOMES.join(', ')}`, wordIn(PAYMENT_OUTCOMES)),
+  },
+  json: 'one event a line',
+  notes: [
+    'no_plan     held until EXHIBIT_PLANS names the plan or product; applied at the next start',
+    'unknown     of a type that asks nothing of a membership; kept',
+    'unreadable  asks something that cannot be done; kept',
+  ],
+  run: async ({ outcome }, io, { payments }: PaymentServices) =>
+    printRows(await payments.list(outcome), io, {
+      none: 'No such payment event is held.',
+      columns: [
+        'received_at',
+        'type',
+        'outcome',
+        'membership_id',
+        'plan_id',
+        'product_id',
+        'delivery_id',
+      ],
+    }),
+});
+
+/** The payment commands. */
+export const paymentCommands = [listPayments];
+
+// Mints, lists and revokes bearer tokens of the intelligence service. A token is shown once, when
+// it is minted.
+
+/** The services of the token commands. A minted token's `text` is it. `now` is Unix seconds. */
+export type TokenServices = {
+  readonly tokens: TokenStore;
+  readonly mintToken: (tier: TokenTier) => { readonly text: string; readonly stored: NewToken };
+  readonly now: () => number;
+};
+
+const mint = defineCommand({
+  name: 'tokens mint',
+  summary: 'Mint a bearer token of the intelligence service.',
+  example: 'exhibit tokens mint --tier pro',
+  options: {
+    tier: mandatory('TIER', `one of ${TOKEN_TIERS.join(', ')}`, wordIn(TOKEN_TIERS)),
+  },
+  notes: ['The token is printed once. Mint one of its own for clients that send it in a URL.'],
+  run: async ({ tier }, io, { tokens, mintToken }: TokenServices) => {
+    const { text, stored } = mintToken(tier);
+    const added = await tokens.add(stored);
+    if (!added.checked) return fail(io, added.why.reason);
+    printRecord({ token: text, tier }, io, text);
+    if (!io.json) io.err(`This token is shown once. Its tier is ${tier}.`);
+    return EXIT.done;
+  },
+});
+
+const listTokens = defineCommand({
+  name: 'tokens list',
+  summary: 'List the tokens that were minted here; never the tokens themselves.',
+  example: 'exhibit tokens list',
+  json: 'one token a line',
+  run: async (_, io, { tokens }: TokenServices) =>
+    printRows(await tokens.list(), io, {
+      none: 'No token was minted.',
+      columns: ['prefix', 'id', 'tier', 'created_at', 'revoked_at'],
+    }),
+});
+
+const revokeToken = defineCommand({
+  name: 'tokens revoke',
+  summary: 'Revoke a token.',
+  example: 'exhibit tokens revokeToken tok_4fQz81Lm',
+  arguments: { token: mandatory('PREFIX-OR-ID', null, anyText) },
+  run: async ({ token }, io, { tokens, now }: TokenServices) => {
+    const reading = await tokens.revoke(token, now());
+    if (!reading.checked) return fail(io, reading.why.reason);
+    return printRevocation(reading.value, 'token', io);
+  },
+});
+
+/** The token commands. */
+export const tokenCommands = [mint, listTokens, revokeToken];

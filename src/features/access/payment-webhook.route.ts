@@ -1,12 +1,35 @@
-// Answers POST /webhooks/payments: verifies, keeps and does what a delivery asks, once.
-
-import { readPaymentEvent } from '../../access/payment-event.ts';
-import { verifyDelivery } from '../../access/webhook.ts';
-import type { PlainHandler } from '../../contract/route.ts';
+import { z } from 'zod';
+import { readPaymentEvent, verifyDelivery } from '../../access/payment.ts';
+import { bytes } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { SecretHash } from '../../ports/access/key-store.ts';
 import type { PaymentDelivery, PaymentStore, PlanOf } from '../../ports/access/payment-store.ts';
-import { paymentWebhook } from './payment-webhook.contract.ts';
+
+const error = z.strictObject({ error: z.string() });
+const header = z.string().max(2_048).optional();
+
+export const paymentWebhook = plainRoute({
+  name: 'payment_webhook',
+  surface: 'web',
+  method: 'POST',
+  path: '/webhooks/payments',
+  summary: 'Takes the signed events of the payment platform.',
+  access: 'open',
+  bodyBytesMax: 65_536,
+  requestHeaders: z.strictObject({
+    'webhook-id': header,
+    'webhook-timestamp': header,
+    'webhook-signature': header,
+  }),
+  body: bytes('application/json'),
+  responses: {
+    200: z.strictObject({ received: z.literal(true), outcome: z.string() }),
+    400: error,
+    401: error,
+    503: error,
+  },
+});
 
 /** What the webhook rests on. */
 export type PaymentDesk = {
@@ -28,6 +51,7 @@ const HELD =
   'again; it is then applied.';
 const UNREADABLE = 'A payment event asks what cannot be done: see `exhibit payments list`.';
 
+/** @internal */
 export function paymentWebhookHandler(desk: PaymentDesk): PlainHandler<typeof paymentWebhook> {
   return async ({ headers, body }, { now }) => {
     if (desk.keys.length === 0) return paymentWebhook.reply(503, { error: NO_SECRET });

@@ -1,7 +1,7 @@
 // Answers one question: what does each plan hold?
 
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import type { ShownPlan } from './settings.contract.ts';
+import type { ShownPlan } from './settings.route.tsx';
 
 const PATH = '/pricing';
 const TITLE = 'Plans';

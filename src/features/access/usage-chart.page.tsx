@@ -1,7 +1,10 @@
 // Answers one question: how many requests were charged on each day? A picture, and the same as a
 // table.
 
-import type { DayShown } from './settings.contract.ts';
+import { countOrZero } from '../../evidence/measure.ts';
+
+/** A day and its requests; of a day on which nothing was charged there is no counter. */
+export type DayShown = { readonly day: string; readonly used: number | undefined };
 
 const WIDTH = 720;
 const HEIGHT = 190;
@@ -106,11 +109,8 @@ function Ends({ days, slots, slot }: EndsProps) {
   );
 }
 
-// A counter that was read and has no row of a day was not charged on it.
-const UNCHARGED = 0;
-
 function usedOn({ used }: DayShown): number {
-  return used === undefined ? UNCHARGED : used;
+  return countOrZero(used);
 }
 
 /** The top of the scale: the next of 1, 2, 4, 6, 8 times a power of ten, and at least 2. */

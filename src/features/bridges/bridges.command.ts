@@ -1,4 +1,4 @@
-// What an operator types to see what one recorded transaction shows of bridging, or why not.
+// The command that shows what one recorded transaction shows of bridging, or why not.
 
 import {
   type Command,
@@ -11,11 +11,7 @@ import {
 } from '../../command/command.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import { BRIDGE_CHAINS, type BridgeChain } from '../../ports/bridges/bridge-registry.ts';
-import type {
-  Explained,
-  ExplainedEvent,
-  ExplainedReceipt,
-} from '../../ports/bridges/explained-receipt.ts';
+import type { ExplainedEvent, Explanation } from './explain.ts';
 
 /** The command's services; compose fills them. */
 export type BridgesServices = {
@@ -23,7 +19,9 @@ export type BridgesServices = {
     path: string,
     options: { readonly chain: BridgeChain | null; readonly destination: boolean },
     signal: AbortSignal,
-  ) => Promise<ExplainedReceipt>;
+  ) => Promise<
+    { readonly read: false; readonly reason: string } | ({ readonly read: true } & Explanation)
+  >;
 };
 
 /** `exhibit bridges explain`. */
@@ -61,17 +59,17 @@ export const bridgesExplain: Command<BridgesServices> = {
       io.err(explained.reason);
       return EXIT.failed;
     }
-    if (io.json) json(explained, io);
-    else show(explained, io);
+    if (io.json) printLines(explained, io);
+    else printText(explained, io);
     return explained.checked ? EXIT.done : EXIT.couldNotCheck;
   },
 };
 
-function json({ bridged, ...rest }: Explained, io: Io): void {
+function printLines({ bridged, ...rest }: Explanation, io: Io): void {
   const { chain, checked, why_not, unknown_events } = rest;
   for (const one of bridged) printJson(io, { ...one, chain, unknown_events });
   if (bridged.length > 0) return;
-  // An event that cannot be read is no "nothing": what is not told is null.
+  // An event that cannot be read is no "nothing": it is null.
   printJson(io, { bridged: checked ? false : null, why_not, chain, checked, unknown_events });
 }
 
@@ -90,8 +88,8 @@ function arrivalText({ arrival }: ExplainedEvent): string | null {
   const { state, tx, matched_by, reason } = arrival;
   if (state === null) return `not told: ${reason}`;
   const by = matched_by === null ? state : `${state} by ${matched_by}`;
-  const told = tx === null ? by : `${by}: ${tx}`;
-  return reason === null ? told : `${told} (${reason})`;
+  const text = tx === null ? by : `${by}: ${tx}`;
+  return reason === null ? text : `${text} (${reason})`;
 }
 
 /** The event's own words, where they differ. */
@@ -101,8 +99,8 @@ function loggedText({ user, asset, amount, logged }: ExplainedEvent): string | n
   return same ? null : words.join(', ');
 }
 
-function show(
-  { bridged, chain, chain_from, why_not, checked, unknown_events }: Explained,
+function printText(
+  { bridged, chain, chain_from, why_not, checked, unknown_events }: Explanation,
   io: Io,
 ): void {
   if (why_not !== null) io.out(`${denial(checked, unknown_events)}: ${why_not}`);

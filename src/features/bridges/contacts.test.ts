@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { RegistryRow } from '../../ports/bridges/bridge-registry.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
-import { contactsIn, transactionsToRead, withReceipts } from './contacts.ts';
 import { registryIndex } from './registry.ts';
+import { addReceipts, sortContacts, transactionsToRead } from './trace.ts';
 
 const SUBJECT = evm('subject');
 const BRIDGE = evm('bridge');
@@ -47,7 +47,7 @@ describe('contacts', () => {
   test('every transfer with a contract is a contact, left out and counted, or no transfer', () => {
     fc.assert(
       fc.property(fc.array(transfer, { maxLength: 40 }), (transfers) => {
-        const { bridging, messaging, provided, left_out } = contactsIn(
+        const { bridging, messaging, provided, left_out } = sortContacts(
           ...([SUBJECT, 'ethereum', transfers, INDEX] as const),
         );
         const withBridge = transfers.filter(
@@ -69,7 +69,7 @@ describe('contacts', () => {
           initiator: ATTACKER,
           has_market: false,
         }));
-        const { bridging } = contactsIn(SUBJECT, 'ethereum', planted, INDEX);
+        const { bridging } = sortContacts(SUBJECT, 'ethereum', planted, INDEX);
         expect(bridging).toEqual([]);
       }),
     );
@@ -78,16 +78,16 @@ describe('contacts', () => {
   test('the transactions of contacts are read first, and no more than asked', () => {
     const paid = memoryTransfer(60, SUBJECT, BRIDGE);
     const inbound = [61, 62, 63].map((n) => memoryTransfer(n, ATTACKER, SUBJECT));
-    const contacts = contactsIn(SUBJECT, 'ethereum', [...inbound, paid], INDEX);
+    const contacts = sortContacts(SUBJECT, 'ethereum', [...inbound, paid], INDEX);
     expect(transactionsToRead(contacts, 2)).toEqual([paid.tx, String(inbound[0]?.tx)]);
     expect(transactionsToRead(contacts, 0)).toEqual([]);
   });
 
   test('a receipt without an event of the contract changes nothing of a contact', () => {
     const paid = memoryTransfer(60, SUBJECT, BRIDGE);
-    const contacts = contactsIn(SUBJECT, 'ethereum', [paid], INDEX);
+    const contacts = sortContacts(SUBJECT, 'ethereum', [paid], INDEX);
     const receipts = new Map([[paid.tx, { events: [], unknown: [], off_registry: [] }]]);
-    const told = withReceipts(SUBJECT, contacts, receipts, INDEX);
+    const told = addReceipts(SUBJECT, contacts, receipts, INDEX);
     expect(told.bridging).toEqual([{ ...contacts.bridging[0], events: [] }]);
   });
 });

@@ -14,7 +14,7 @@ import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
 import { type MemoryArrivals, memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
 import { memoryTransactionReceipts } from '../../testing/memory/transaction-receipts.ts';
-import { arrivalOf, destinationOf } from './destination.ts';
+import { findArrival, findDestination } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';
 
@@ -80,7 +80,7 @@ async function saidOf({ at = STILL_NOW - HOUR_S, ...placed }: Case) {
   const { event, rows } = depositOf(placed);
   const chain = { logs: new Map([['base' as const, []]]), as_of: STILL_NOW, simulated: false };
   const asked = { event, chain: 'ethereum', tx: NONE, at } as const;
-  const said = await destinationOf(portsOf(chain), rows, asked, SIGNAL);
+  const said = await findDestination(portsOf(chain), rows, asked, SIGNAL);
   return said.state instanceof Read ? said.state.value : said.reasons[0]?.code;
 }
 
@@ -144,8 +144,8 @@ test('a page is asked of a deposit though nobody tells when it was sent', async 
   const said = { page: 'across_status', state: 'paid', tx: PAID, word: 'filled' } as const;
   const pages = new Map([[NONE, said]]);
   const held = portsOf({ logs: new Map(), as_of: 0, simulated: false, pages });
-  const asked = { event, tx: NONE, chain: 'ethereum', block: 5 };
-  const arrival = await arrivalOf(held, rows, asked, SIGNAL);
+  const asked = { event, tx: NONE, chain: 'ethereum', block: 5 } as const;
+  const arrival = await findArrival(held, rows, asked, SIGNAL);
   const { state, tx, matched_by } = arrival;
   expect([state, tx, matched_by]).toEqual(['matched', PAID, 'across_status']);
   expect(arrival.reason).toContain('A node of ethereum');

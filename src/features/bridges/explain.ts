@@ -1,18 +1,42 @@
-// What does one transaction and its receipt show of bridging, or why not?
+// Explains what one transaction and its receipt show of bridging, or why nothing.
 // A receipt of a chain that the registry does not cover, or with an event of a bridge that cannot
-// be read, is not told: that is no "nothing".
+// be read, is not explained: that is no "nothing".
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { given } from '../../evidence/measure.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
   type RegistryRow,
 } from '../../ports/bridges/bridge-registry.ts';
-import type { Arrival, Explained, ExplainedEvent } from '../../ports/bridges/explained-receipt.ts';
 import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
+import { type ArrivalPorts, findArrival } from './destination.ts';
 import { evmChain } from './protocols/chains.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
 import { type RegistryIndex, registryIndex } from './registry.ts';
+import type { Arrival, BridgeEvent } from './shapes.ts';
+
+/** One thing that was bridged, or passed as a message. */
+export type ExplainedEvent = BridgeEvent & {
+  readonly protocol: string;
+  readonly messaging_only: boolean;
+  /** Where it arrived; `null` where nobody looked, and of what arrived here. */
+  readonly arrival: Arrival | null;
+};
+
+/**
+ * `checked` is false where nothing may be denied: the receipt could not be held against the
+ * registry, or it holds nothing that can be read and an event of a bridge that cannot.
+ */
+export type Explanation = {
+  readonly checked: boolean;
+  readonly chain: string | null;
+  /** Whether the file named the chain, or the registry's contracts did. */
+  readonly chain_from: 'file' | 'registry' | null;
+  readonly bridged: readonly ExplainedEvent[];
+  readonly why_not: string | null;
+  readonly unknown_events: number;
+};
 
 /** A receipt of which the chain may not be known. */
 type Unplaced = Omit<ReceiptFacts, 'chain'>;
@@ -22,34 +46,31 @@ export function explainReceipt(
   receipt: Unplaced,
   chain: EvmChainName | number | null,
   rows: readonly RegistryRow[],
-): Explained {
+): Explanation {
   const index = registryIndex(rows);
   const named = BRIDGE_CHAINS.find((one) => one === chain);
-  if (named !== undefined) return explained({ ...receipt, chain: named }, 'file', index);
+  if (named !== undefined) return explainOn({ ...receipt, chain: named }, 'file', index);
   if (chain !== null) {
-    const shown = typeof chain === 'number' ? evmChain(chain) : chain;
-    return unchecked(shown, `The registry covers no chain ${shown}: ${covered()}.`);
+    const name = typeof chain === 'number' ? evmChain(chain) : chain;
+    const covered = BRIDGE_CHAINS.map((one) => `${one} (${CHAINS[one].chain_id})`).join(', ');
+    return notChecked(name, `The registry covers no chain ${name}: ${covered}.`);
   }
   const fits = chainsFitting(receipt, index);
   const [only, second] = fits;
   if (only === undefined) {
-    return unchecked(
+    return notChecked(
       null,
       'The file names no chain, and its contracts are on no chain’s registry.',
     );
   }
   const own = BRIDGE_CHAINS.find((one) => one === only);
   if (second !== undefined || own === undefined) {
-    return unchecked(null, `The file names no chain, and its contracts fit ${fits.join(', ')}.`);
+    return notChecked(null, `The file names no chain, and its contracts fit ${fits.join(', ')}.`);
   }
-  return explained({ ...receipt, chain: own }, 'registry', index);
+  return explainOn({ ...receipt, chain: own }, 'registry', index);
 }
 
-function covered(): string {
-  return BRIDGE_CHAINS.map((one) => `${one} (${CHAINS[one].chain_id})`).join(', ');
-}
-
-function unchecked(chain: string | null, why_not: string): Explained {
+function notChecked(chain: string | null, why_not: string): Explanation {
   return { checked: false, chain, chain_from: null, bridged: [], why_not, unknown_events: 0 };
 }
 
@@ -65,64 +86,72 @@ function chainsFitting(receipt: Unplaced, index: RegistryIndex): string[] {
     const elsewhere = own.map(({ also_on }) => also_on);
     const [first, ...rest] = elsewhere;
     const shared = first?.filter((id) => rest.every((one) => one.includes(id)));
-    for (const id of shared ?? NOWHERE) fits.add(evmChain(id));
+    for (const id of given(shared)) fits.add(evmChain(id));
   }
   return [...fits];
 }
 
-const NOWHERE: readonly number[] = [];
-
-function explained(
+function explainOn(
   receipt: ReceiptFacts & { readonly chain: BridgeChain },
   chain_from: 'file' | 'registry',
   index: RegistryIndex,
-): Explained {
-  const said = decodeReceipt(receipt, index);
-  const shown = toldOf(said);
-  const untold = shown.length === 0 && said.unknown.length > 0;
+): Explanation {
+  const decoded = decodeReceipt(receipt, index);
+  const bridged = bridgedEvents(decoded).map(explainEvent);
+  const unknown_events = decoded.unknown.length;
   return {
-    checked: !untold,
+    checked: bridged.length > 0 || unknown_events === 0,
     chain: receipt.chain,
     chain_from,
-    bridged: shown.map(shownEvent),
-    why_not: shown.length > 0 ? null : whyNot(receipt, said, index),
-    unknown_events: said.unknown.length,
+    bridged,
+    why_not: bridged.length > 0 ? null : whyNot(receipt, decoded, index),
+    unknown_events,
   };
 }
 
-/** What a receipt tells of bridging, in the order in which it is shown. */
-function toldOf({ events }: DecodedReceipt): readonly DecodedEvent[] {
+/** The events of a receipt that are bridging, then those that pass messages. */
+function bridgedEvents({ events }: DecodedReceipt): readonly DecodedEvent[] {
   return ['bridge', 'message'].flatMap((kind) => events.filter((one) => one.kind === kind));
 }
 
-/** The same with the other side of each thing that was sent, as `look` finds it. */
-export async function withArrivals(
-  explained: Explained,
+/** Adds the other side of each thing that was sent. */
+export async function addArrivals(
+  ports: ArrivalPorts,
+  explanation: Explanation,
   receipt: Unplaced,
   rows: readonly RegistryRow[],
-  look: (event: DecodedEvent) => Promise<Arrival>,
-): Promise<Explained> {
-  const chain = BRIDGE_CHAINS.find((one) => one === explained.chain);
-  if (chain === undefined || explained.bridged.length === 0) return explained;
-  const events = toldOf(decodeReceipt({ ...receipt, chain }, registryIndex(rows)));
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const chain = BRIDGE_CHAINS.find((one) => one === explanation.chain);
+  if (chain === undefined || explanation.bridged.length === 0) return explanation;
+  const { tx, block } = receipt;
+  const events = bridgedEvents(decodeReceipt({ ...receipt, chain }, registryIndex(rows)));
   const bridged: ExplainedEvent[] = [];
-  for (const [i, shown] of explained.bridged.entries()) {
+  for (const [i, one] of explanation.bridged.entries()) {
     const event = events[i];
-    const sent = event !== undefined && event.direction === 'out';
-    bridged.push(sent ? { ...shown, arrival: await look(event) } : shown);
+    const arrival =
+      event?.direction === 'out'
+        ? await findArrival(ports, rows, { event, chain, tx, block }, signal)
+        : one.arrival;
+    bridged.push({ ...one, arrival });
   }
-  return { ...explained, bridged };
+  return { ...explanation, bridged };
 }
 
-function shownEvent(one: DecodedEvent): ExplainedEvent {
-  const { protocol, direction, user, asset, amount, contract, message_id, logged } = one;
+function explainEvent(one: DecodedEvent): ExplainedEvent {
+  const messaging_only = one.kind === 'message';
+  return { protocol: one.protocol, ...viewEvent(one), messaging_only, arrival: null };
+}
+
+/** An event as answers show it. */
+export function viewEvent(one: DecodedEvent): BridgeEvent {
+  const { direction, user, asset, amount, via, contract, message_id, logged } = one;
   return {
-    protocol,
     direction,
     user,
     asset,
     amount: textOf(amount),
-    via: one.via,
+    via: [...via],
     contract,
     message_id,
     origin: one.origin,
@@ -130,8 +159,6 @@ function shownEvent(one: DecodedEvent): ExplainedEvent {
     event: one.event,
     version: one.version,
     logged: { ...logged, amount: textOf(logged.amount) },
-    messaging_only: one.kind === 'message',
-    arrival: null,
   };
 }
 
@@ -139,20 +166,20 @@ function textOf(amount: bigint | null): string | null {
   return amount === null ? null : amount.toString();
 }
 
-function whyNot(receipt: ReceiptFacts, said: DecodedReceipt, index: RegistryIndex): string {
+function whyNot(receipt: ReceiptFacts, decoded: DecodedReceipt, index: RegistryIndex): string {
   if (receipt.success === false) return 'The transaction failed, so it moved nothing.';
-  const [unknown] = said.unknown;
+  const [unknown] = decoded.unknown;
   if (unknown !== undefined) {
-    const more = said.unknown.length > 1 ? ` and ${said.unknown.length - 1} more` : '.';
+    const more = decoded.unknown.length > 1 ? ` and ${decoded.unknown.length - 1} more` : '.';
     const topic = unknown.topic === null ? 'no topic' : unknown.topic;
     return `No layout is known for ${topic} of ${unknown.protocol} ${unknown.contract}${more}`;
   }
-  const [provided] = said.events;
+  const [provided] = decoded.events;
   if (provided !== undefined) {
     const { event, protocol, name } = provided;
     return `${event} of ${protocol} ${name} is what liquidity providers do, not bridging.`;
   }
-  const [off] = said.off_registry;
+  const [off] = decoded.off_registry;
   if (off !== undefined) {
     return `${off.event} of ${off.protocol} was logged by ${off.contract}, not on the registry.`;
   }

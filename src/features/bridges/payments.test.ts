@@ -9,7 +9,7 @@ import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf } from '../../testing/event-logs.ts';
 import { type MemoryArrivals, memoryBridgeArrivals } from '../../testing/memory/bridge-arrivals.ts';
 import { memoryTransactionReceipts } from '../../testing/memory/transaction-receipts.ts';
-import { destinationOf, sentences } from './destination.ts';
+import { findDestination, joinReasons } from './destination.ts';
 import { decodeReceipt } from './protocols/decode.ts';
 import { registryIndex } from './registry.ts';
 
@@ -87,9 +87,9 @@ async function said(world: World) {
     transactionReceipts: memoryTransactionReceipts({ receipts: read, ...dated }),
   };
   const asked = { event, chain: 'ethereum', tx: NONE, at } as const;
-  const { state, tx, matched_by, reasons } = await destinationOf(ports, rows, asked, SIGNAL);
+  const { state, tx, matched_by, reasons } = await findDestination(ports, rows, asked, SIGNAL);
   const codes = reasons.map(({ code }) => code).filter((code) => code !== 'not_configured');
-  expect(sentences(reasons)).toContain('A node of base');
+  expect(joinReasons(reasons)).toContain('A node of base');
   return { state: state instanceof Read ? state.value : state, tx, matched_by, codes };
 }
 

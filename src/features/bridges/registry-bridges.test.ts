@@ -5,7 +5,7 @@ import type { BridgeRegistry, RegistryRow } from '../../ports/bridges/bridge-reg
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
-import { registryBridgesHandler } from './registry-bridges.route.ts';
+import { registryBridgesHandler } from './registry.route.tsx';
 
 type Call = (
   input: object,

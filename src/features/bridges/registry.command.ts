@@ -10,47 +10,20 @@ import {
   readArgs,
 } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
-
-/** A row that the rules of its table or a node refuse. */
-type RefusedRow = {
-  readonly line: number;
-  readonly chain: string;
-  readonly address: string;
-  readonly code: string;
-  readonly reason: string;
-};
-
-/** The outcome of asking the node of a chain. */
-type NodeLine = {
-  readonly chain: string;
-  readonly rows: number;
-  readonly checked: number;
-  readonly events_seen: number;
-  readonly silent: string | null;
-  readonly refused: readonly RefusedRow[];
-};
+import type { RefusedLine } from '../../ports/tables/table-import.ts';
+import type { RegistryCheck } from './registry-check.ts';
 
 /** The outcome of a check, or why the file could not be read. */
-type RegistryCheck =
+type CheckResult =
   | { readonly read: false; readonly reason: string }
-  | {
-      readonly read: true;
-      readonly file: string;
-      readonly sha256: string;
-      readonly rows: number;
-      readonly accepted: number;
-      readonly refused: readonly RefusedRow[];
-      readonly nodes: readonly NodeLine[];
-      /** Chains with rows and without a node. */
-      readonly without_node: readonly string[];
-    };
+  | ({ readonly read: true } & RegistryCheck);
 
 /** The command's services. Compose fills them; without a path it takes the tables that ship. */
 export type RegistryServices = {
   readonly checkRegistry: (
     path: string | null,
     signal: AbortSignal,
-  ) => Promise<readonly RegistryCheck[]>;
+  ) => Promise<readonly CheckResult[]>;
 };
 
 /** `exhibit registry check`. */
@@ -73,41 +46,36 @@ export const registryCheck: Command<RegistryServices> = {
     const { positionals } = readArgs(argv, { options: {}, positionals: [], many: true });
     const [path] = positionals;
     const file = path === undefined ? null : fileArgument(path, io);
-    const statuses = (await checkRegistry(file, io.signal)).map((one) => told(one, io));
+    const statuses = (await checkRegistry(file, io.signal)).map((one) => printCheck(one, io));
     const worst = [EXIT.failed, EXIT.couldNotCheck].find((status) => statuses.includes(status));
     return worst === undefined ? EXIT.done : worst;
   },
 };
 
-function told(checked: RegistryCheck, io: Io): ExitStatus {
+function printCheck(checked: CheckResult, io: Io): ExitStatus {
   if (!checked.read) {
     io.err(checked.reason);
     return EXIT.failed;
   }
   const status = statusOf(checked);
-  if (io.json) printJson(io, { ...jsonOf(checked), status });
-  else show(checked, io);
+  const { read: _, ...fields } = checked;
+  if (io.json) printJson(io, { ...fields, status });
+  else printText(checked, io);
   return status;
 }
 
-type Checked = Extract<RegistryCheck, { read: true }>;
-
-function refusedIn({ refused, nodes }: Checked): RefusedRow[] {
+function refusals({ refused, nodes }: RegistryCheck): RefusedLine[] {
   return [...refused, ...nodes.flatMap((node) => node.refused)];
 }
 
-function statusOf(checked: Checked): ExitStatus {
-  if (refusedIn(checked).length > 0) return EXIT.failed;
+function statusOf(checked: RegistryCheck): ExitStatus {
+  if (refusals(checked).length > 0) return EXIT.failed;
   if (checked.rows === 0) return EXIT.failed;
   return checked.nodes.some(({ silent }) => silent !== null) ? EXIT.couldNotCheck : EXIT.done;
 }
 
-function jsonOf({ read: _, ...checked }: Checked): object {
-  return checked;
-}
-
-function show(checked: Checked, io: Io): void {
-  const refused = refusedIn(checked);
+function printText(checked: RegistryCheck, io: Io): void {
+  const refused = refusals(checked);
   const columns = ['line', 'chain', 'address', 'why', 'reason'].map((title) => ({ title }));
   const lineOf = (line: number) => (line === 0 ? null : line);
   if (refused.length > 0) {

@@ -1,9 +1,10 @@
-// Which bridges did an address deal with on a chain, and which transactions show it?
-// It refuses to say that none was touched unless the registry and the whole history of the address
-// on that chain were read. A contract that is not on the registry is not looked for.
+// Traces which bridges an address dealt with on a chain, and which transactions show it.
+// A contact is a transfer with a contract of the registry as its other end, or one that an event of
+// such a contract names. What poisoning and spam made is left out, and counted. That no bridge was
+// touched is said only where the registry and the whole history of the address were read.
 
 import { addDecimals } from '../../chain/amount.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
+import { formatIsoTime } from '../../chain/time.ts';
 import { collect, present } from '../../evidence/measure.ts';
 import {
   both,
@@ -17,34 +18,183 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import type {
   BridgeChain,
-  BridgeProtocol,
   BridgeRegistry,
   BridgeRegistryPort,
+  RegistryRow,
   RegistryTable,
 } from '../../ports/bridges/bridge-registry.ts';
 import {
-  RECEIPTS_MAX,
+  RECEIPTS_ASK_MAX,
   type TransactionReceipts,
   type TransactionReceiptsPort,
 } from '../../ports/bridges/transaction-receipts.ts';
 import type {
   CoverageRange,
+  HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import { type AddressHistory, addressHistory } from '../history/address-history.ts';
-import {
-  type Contact,
-  type Contacts,
-  contactsIn,
-  transactionsToRead,
-  withReceipts,
-} from './contacts.ts';
-import { type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
-import { familyOf, movesAssets, registryIndex } from './registry.ts';
+import { type LeftOutRule, sift } from '../history/edge-rule.ts';
+import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';
+import { NATIVE } from './protocols/layout.ts';
+import { familyOf, movesAssets, type RegistryIndex, registryIndex } from './registry.ts';
+import type { BridgeDealings } from './shapes.ts';
+
+/** A transfer with a bridge, as seen from the subject. */
+export type Contact = {
+  readonly transfer: HistoryTransfer;
+  /** The contract, in the first of its roles that counts. */
+  readonly row: RegistryRow;
+  readonly direction: 'out' | 'in';
+  /**
+   * `transfer`: the contract is its other end. `event`: another is, and an event of the contract in
+   * the same transaction says that it is what the subject bridged.
+   */
+  readonly basis: 'transfer' | 'event';
+  /** The protocol's events that name it; `null` where the receipt was not read. */
+  readonly events: readonly DecodedEvent[] | null;
+};
+
+/** The contacts of a history, sorted out. */
+export type Contacts = {
+  readonly bridging: readonly Contact[];
+  /** With contracts that only pass messages: fees, and what came back of them. */
+  readonly messaging: readonly Contact[];
+  /** With contracts, or by events, of liquidity providers. */
+  readonly provided: readonly Contact[];
+  readonly left_out: Readonly<Record<LeftOutRule, number>>;
+  /**
+   * Transfers of which only an event can tell whether they are bridging: what others paid to the
+   * subject, mints and burns, what it paid to others, who may have passed it on to a bridge.
+   */
+  readonly candidates: readonly HistoryTransfer[];
+};
+
+/** Sorts the transfers of an address, newest first, by the registry's contracts on one chain. */
+export function sortContacts(
+  address: string,
+  chain: BridgeChain,
+  transfers: readonly HistoryTransfer[],
+  registry: RegistryIndex,
+): Contacts {
+  const left_out = { zero_value: 0, no_market_token: 0 };
+  const bridging: Contact[] = [];
+  const messaging: Contact[] = [];
+  const provided: Contact[] = [];
+  const candidates: HistoryTransfer[] = [];
+  for (const transfer of transfers) {
+    if (transfer.chain !== chain || transfer.success === false) continue;
+    const direction = transfer.from === address ? 'out' : 'in';
+    const other = direction === 'out' ? transfer.to : transfer.from;
+    const rows = registry.at(chain, other, transfer.block);
+    const unwanted = sift([address], [transfer]).leftOut[0];
+    const row = rows.find(movesAssets) ?? rows[0];
+    if (unwanted !== undefined) {
+      // Only what seems to touch a bridge is counted.
+      if (row !== undefined) left_out[unwanted.why] += 1;
+      continue;
+    }
+    // Whoever holds a token that bridges itself may deal with its contract without bridging.
+    if (row === undefined || row.role === 'token') {
+      if (transfer.raw_amount > 0n && other !== address) candidates.push(transfer);
+      continue;
+    }
+    const list = movesAssets(row) ? bridging : row.role === 'providers' ? provided : messaging;
+    list.push({ transfer, row, direction, basis: 'transfer', events: null });
+  }
+  return { bridging, messaging, provided, left_out, candidates };
+}
+
+/** The transactions whose receipts tell most: those of contacts first, then of candidates. */
+export function transactionsToRead(contacts: Contacts, most: number): string[] {
+  const { bridging, candidates } = contacts;
+  const wanted = [...bridging.map(({ transfer }) => transfer), ...candidates];
+  return [...new Set(wanted.map(({ tx }) => tx))].slice(0, most);
+}
+
+/** Adds events to contacts, and contacts that only an event shows; leaves out what is none. */
+export function addReceipts(
+  address: string,
+  contacts: Contacts,
+  receipts: ReadonlyMap<string, DecodedReceipt>,
+  registry: RegistryIndex,
+): Contacts {
+  const bridging: Contact[] = [];
+  const provided = [...contacts.provided];
+  for (const contact of contacts.bridging) {
+    const receipt = receipts.get(contact.transfer.tx);
+    if (receipt === undefined) {
+      bridging.push(contact);
+      continue;
+    }
+    const events = receipt.events.filter(
+      (event) => event.protocol === contact.row.protocol && isAbout(event, address, contact),
+    );
+    (events.length > 0 && areOfProviders(events) ? provided : bridging).push({
+      ...contact,
+      events,
+    });
+  }
+  for (const transfer of contacts.candidates) {
+    const receipt = receipts.get(transfer.tx);
+    if (receipt === undefined) continue;
+    const contact = contactByEvent(address, transfer, receipt, registry);
+    if (contact !== null) (areOfProviders(contact.events) ? provided : bridging).push(contact);
+  }
+  bridging.sort((a, b) => b.transfer.at - a.transfer.at || b.transfer.block - a.transfer.block);
+  return { ...contacts, bridging, provided };
+}
+
+function areOfProviders(events: readonly DecodedEvent[]): boolean {
+  return events.every(({ kind }) => kind === 'liquidity');
+}
+
+/** A transfer that an event of the same transaction says to be what the subject bridged. */
+function contactByEvent(
+  address: string,
+  transfer: HistoryTransfer,
+  receipt: DecodedReceipt,
+  registry: RegistryIndex,
+): (Contact & { readonly events: readonly DecodedEvent[] }) | null {
+  const direction = transfer.from === address ? 'out' : 'in';
+  const events = receipt.events.filter(
+    (event) => event.user === address && isAbout(event, address, { transfer, direction }),
+  );
+  const [event] = events;
+  if (event === undefined) return null;
+  const own = registry.at(transfer.chain, event.contract, transfer.block).find(movesAssets);
+  return { transfer, row: own ?? event.row, direction, basis: 'event', events };
+}
+
+/** Whether an event is about a transfer: of its direction, its user, its asset and its amount. */
+function isAbout(
+  event: DecodedEvent,
+  address: string,
+  { transfer, direction }: Pick<Contact, 'transfer' | 'direction'>,
+): boolean {
+  const { kind, logged } = event;
+  if (kind === 'message' || event.direction !== direction) return false;
+  const users = [event.user, logged.user];
+  if (!users.includes(address) && event.user !== null) return false;
+  return [event, logged].some(({ asset, amount }) => isOfAsset(transfer, asset, amount));
+}
+
+function isOfAsset(
+  { kind, token, raw_amount }: HistoryTransfer,
+  asset: string | null,
+  amount: bigint | null,
+): boolean {
+  const own = kind === 'token' ? token : NATIVE;
+  if (asset !== null && asset !== own) return false;
+  if (amount === null) return asset !== null;
+  // What a transaction carries in coins may hold the fee of a message beside what is bridged.
+  return kind === 'native' ? raw_amount >= amount : raw_amount === amount;
+}
 
 /** The ports that a trace reads. */
 export type BridgePorts = {
@@ -57,32 +207,8 @@ export type BridgePorts = {
 /** The ports without which nothing can be said. */
 export type TracePort = BridgeRegistryPort | TransferHistoryPort;
 
-/** What is asked. The signal ends the reading's time. */
-type TraceAsked = {
-  readonly address: string;
-  readonly chain: BridgeChain;
-  readonly signal: AbortSignal;
-};
-
 /** How many receipts one trace reads: of contacts first, then of the newest candidates. */
-const TRACE_RECEIPTS_MAX = 2 * RECEIPTS_MAX;
-
-/** The dealings with one family of contracts of a protocol. `usd` is over priced transfers only. */
-export type BridgeDealings = {
-  readonly protocol: BridgeProtocol;
-  readonly name: string;
-  readonly direction: 'out' | 'in' | 'both';
-  readonly transfers: number;
-  readonly transactions: number;
-  /** Decimal text; `null` where none of them is priced. */
-  readonly usd: string | null;
-  readonly unpriced_transfers: number;
-  /** Unix seconds. */
-  readonly first_seen: number;
-  readonly last_seen: number;
-  readonly contracts: readonly string[];
-  readonly messaging_only: boolean;
-};
+const TRACE_RECEIPTS_MAX = 2 * RECEIPTS_ASK_MAX;
 
 /** The outcome of a trace. */
 export type Trace = {
@@ -97,8 +223,8 @@ export type Trace = {
   readonly registry: RegistryTable['rows'];
 };
 
-/** How far the receipts were read, of contacts and of candidates. */
-export type ReceiptsTold = {
+/** How far the receipts of contacts and of candidates were read. */
+export type ReceiptsSummary = {
   /** Transactions whose receipts are wanted, and those of them whose receipts were read. */
   readonly wanted: number;
   readonly read: number;
@@ -110,45 +236,55 @@ export type ReceiptsTold = {
   readonly why: Why | null;
 };
 
-/** A trace: what it says, and what its receipts came to; `null` where there was none to read. */
-type Traced = {
+/** A trace and what its receipts came to; `null` where there was none to read. */
+type TraceResult = {
   readonly trace: Partly<Trace, TracePort>;
-  readonly receipts: ReceiptsTold | null;
+  readonly receipts: ReceiptsSummary | null;
 };
 
-/** Traces one address on one chain. */
-export async function bridgeTrace(ports: BridgePorts, asked: TraceAsked): Promise<Traced> {
-  const { address, chain, signal } = asked;
+/** Traces one address on one chain, until the signal ends its time. */
+export async function traceBridges(
+  ports: BridgePorts,
+  address: string,
+  chain: BridgeChain,
+  signal: AbortSignal,
+): Promise<TraceResult> {
   const [table, history] = await Promise.all([
-    tableInTime(ports.bridgeRegistry, chain, signal),
+    readTable(ports.bridgeRegistry, chain, signal),
     addressHistory(ports.transferHistory, address, { signal, chains: [chain] }),
   ]);
-  const joined: Partly<Held, TracePort> = both({ table, history });
-  const first = seen(map(joined, (held) => [{ held, contacts: contactsOf(asked, held) }]));
-  if (first === null) return { trace: map(joined, (held) => traceOf(held, asked)), receipts: null };
-  const [{ held, contacts }] = first;
-  const wanted = transactionsToRead(contacts, Number.POSITIVE_INFINITY);
-  if (wanted.length === 0) {
-    return { trace: map(joined, (one) => traceOf(one, asked)), receipts: null };
+  const inputs: Partly<TraceInputs, TracePort> = map(both({ table, history }), (one) => {
+    const index = registryIndex(one.table.rows);
+    return { ...one, index, contacts: sortContacts(address, chain, one.history.transfers, index) };
+  });
+  const known = seen(
+    map(inputs, (one) => [
+      { ...one, wanted: transactionsToRead(one.contacts, Number.POSITIVE_INFINITY) },
+    ]),
+  );
+  if (known === null || known[0].wanted.length === 0) {
+    return { trace: map(inputs, (one) => makeTrace(one, one.contacts)), receipts: null };
   }
+  const [{ contacts, index, wanted }] = known;
   const hashes = wanted.slice(0, TRACE_RECEIPTS_MAX);
-  const readings = await receiptsInTime(ports.transactionReceipts, chain, hashes, signal);
-  const index = registryIndex(held.table.rows);
+  const readings = await readReceipts(ports.transactionReceipts, chain, hashes, signal);
   const decoded = new Map<string, DecodedReceipt>();
   for (const [tx, reading] of readings) {
     if (reading instanceof Read) decoded.set(tx, decodeReceipt(reading.value, index));
   }
-  const trace = map(joined, (one) => traceOf(one, asked, decoded));
-  const receipts = receiptsTold(wanted.length, readings, decoded);
-  const missed = missedBy(contacts, decoded, receipts, held.table.rows, chain);
-  return { trace: missed === null ? trace : weaken(trace, missed), receipts };
+  const trace = map(inputs, (one) =>
+    makeTrace(one, addReceipts(address, one.contacts, decoded, index)),
+  );
+  const receipts = summarizeReceipts(wanted.length, readings, decoded);
+  const missing = whyIncomplete(contacts, decoded, receipts, known[0].table.rows, chain);
+  return { trace: missing === null ? trace : weaken(trace, missing), receipts };
 }
 
-/** Why there may be bridging that was not seen: a candidate's receipt was not read or not told. */
-function missedBy(
+/** Why there may be unseen bridging: a candidate's receipt was not read or cannot be decoded. */
+function whyIncomplete(
   { candidates }: Contacts,
   decoded: ReadonlyMap<string, DecodedReceipt>,
-  receipts: ReceiptsTold,
+  receipts: ReceiptsSummary,
   rows: RegistryTable['rows'],
   chain: BridgeChain,
 ): Why | null {
@@ -164,9 +300,14 @@ function missedBy(
   return null;
 }
 
-type Held = { readonly table: RegistryTable; readonly history: AddressHistory };
+type TraceInputs = {
+  readonly table: RegistryTable;
+  readonly history: AddressHistory;
+  readonly index: RegistryIndex;
+  readonly contacts: Contacts;
+};
 
-async function tableInTime(registry: BridgeRegistry, chain: BridgeChain, signal: AbortSignal) {
+async function readTable(registry: BridgeRegistry, chain: BridgeChain, signal: AbortSignal) {
   const table = await inTime(() => registry.table(), signal);
   if (table === OUT_OF_TIME) return unread('bridge_registry' as const, STOPPED_BY_TIME);
   const covers = !(table instanceof Read) || table.value.rows.some((row) => row.chain === chain);
@@ -178,38 +319,24 @@ async function tableInTime(registry: BridgeRegistry, chain: BridgeChain, signal:
 
 type ReceiptReadings = Awaited<ReturnType<TransactionReceipts['lookUp']>>;
 
-async function receiptsInTime(
+async function readReceipts(
   receipts: TransactionReceipts,
   chain: BridgeChain,
   hashes: readonly string[],
   signal: AbortSignal,
 ): Promise<ReceiptReadings> {
   const parts: (readonly string[])[] = [];
-  for (let from = 0; from < hashes.length; from += RECEIPTS_MAX) {
-    parts.push(hashes.slice(from, from + RECEIPTS_MAX));
+  for (let from = 0; from < hashes.length; from += RECEIPTS_ASK_MAX) {
+    parts.push(hashes.slice(from, from + RECEIPTS_ASK_MAX));
   }
-  const looked = () => Promise.all(parts.map((part) => receipts.lookUp(chain, part, signal)));
-  const readings = await inTime(looked, signal);
+  const lookUp = () => Promise.all(parts.map((part) => receipts.lookUp(chain, part, signal)));
+  const readings = await inTime(lookUp, signal);
   if (readings !== OUT_OF_TIME) return new Map(readings.flatMap((one) => [...one]));
   const late = unread('transaction_receipts' as const, STOPPED_BY_TIME);
   return new Map(hashes.map((hash) => [hash, late]));
 }
 
-function contactsOf({ address, chain }: TraceAsked, { table, history }: Held): Contacts {
-  return contactsIn(address, chain, history.transfers, registryIndex(table.rows));
-}
-
-function traceOf(
-  held: Held,
-  asked: TraceAsked,
-  receipts: ReadonlyMap<string, DecodedReceipt> | null = null,
-): Trace {
-  const { table, history } = held;
-  const plain = contactsOf(asked, held);
-  const contacts =
-    receipts === null
-      ? plain
-      : withReceipts(asked.address, plain, receipts, registryIndex(table.rows));
+function makeTrace({ table, history }: TraceInputs, contacts: Contacts): Trace {
   return {
     contacts,
     bridges: [...dealings(contacts.bridging, false), ...dealings(contacts.messaging, true)],
@@ -227,9 +354,10 @@ function dealings(contacts: readonly Contact[], messaging_only: boolean): Bridge
   for (const contact of contacts) {
     collect(families, `${contact.row.protocol} ${familyOf(contact.row)}`, contact);
   }
+  const newest = (own: readonly Contact[]) => Math.max(...own.map(({ transfer }) => transfer.at));
   return [...families.values()]
-    .map((own) => dealingsOf(own, messaging_only))
-    .sort((a, b) => b.last_seen - a.last_seen);
+    .sort((a, b) => newest(b) - newest(a))
+    .map((own) => dealingsOf(own, messaging_only));
 }
 
 function dealingsOf(contacts: readonly Contact[], messaging_only: boolean): BridgeDealings {
@@ -241,25 +369,25 @@ function dealingsOf(contacts: readonly Contact[], messaging_only: boolean): Brid
     protocol: first.row.protocol,
     name: familyOf(first.row),
     direction: directions.size > 1 ? 'both' : first.direction,
-    ...sumOf(contacts),
-    first_seen: Math.min(...times),
-    last_seen: Math.max(...times),
+    ...sumContacts(contacts),
+    first_seen: formatIsoTime(Math.min(...times)),
+    last_seen: formatIsoTime(Math.max(...times)),
     contracts: [...new Set(contacts.map(({ row }) => row.address))].sort(),
     messaging_only,
   };
 }
 
-/** What transfers come to: their number, their transactions, and USD over those with a price. */
-type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced_transfers'>;
+/** The number of transfers and their transactions, and USD over those with a price. */
+export type Sum = Pick<BridgeDealings, 'transfers' | 'transactions' | 'usd' | 'unpriced_transfers'>;
 
 /** Adds up contacts. The USD of none, or of unpriced ones alone, is `null`. */
-export function sumOf(contacts: readonly Contact[]): Sum {
+export function sumContacts(contacts: readonly Contact[]): Sum {
   const priced = present(contacts.map(({ transfer }) => transfer.usd));
   const [first, ...rest] = priced;
   return {
     transfers: contacts.length,
     transactions: new Set(contacts.map(({ transfer }) => transfer.tx)).size,
-    usd: first === undefined ? null : rest.reduce(addDecimals, first),
+    usd: first === undefined ? null : Number(rest.reduce(addDecimals, first)),
     unpriced_transfers: contacts.length - priced.length,
   };
 }
@@ -291,16 +419,15 @@ function joinedRange(ranges: readonly CoverageRange[]): { from: number; to: numb
   return { from: first.from_block, to };
 }
 
-function receiptsTold(
+function summarizeReceipts(
   wanted: number,
   readings: ReceiptReadings,
   decoded: ReadonlyMap<string, DecodedReceipt>,
-): ReceiptsTold {
-  const asked = [...readings.values()];
-  const silent = asked.find((one) => one instanceof Unread);
-  const cut =
-    wanted > asked.length ? why('receipts_capped', { limit: String(asked.length) }) : null;
-  const whole = map(some(asked), () => null);
+): ReceiptsSummary {
+  const all = [...readings.values()];
+  const silent = all.find((one) => one instanceof Unread);
+  const cut = wanted > all.length ? why('receipts_capped', { limit: String(all.length) }) : null;
+  const whole = map(some(all), () => null);
   return {
     wanted,
     read: decoded.size,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ArrivalLog, StatusTold } from '../../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, DepositStatus } from '../../ports/bridges/bridge-arrivals.ts';
 import { BOB, PAIRS, type Terms } from '../../testing/bridge-pairs.ts';
 import {
   asked,
@@ -21,7 +21,7 @@ import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
-import { walletBridges } from './wallet-bridges.contract.ts';
+import { walletBridges } from './wallet-bridges.route.ts';
 
 const DAY_S = 86_400;
 const AMOUNT = 70_000_000n;
@@ -155,10 +155,10 @@ describe('says', () => {
 
 describe('says a status page’s word as its own', () => {
   const page = 'across_status';
-  const told = (state: StatusTold['state'], word: string): StatusTold => {
+  const told = (state: DepositStatus['state'], word: string): DepositStatus => {
     return { page, state, word, tx: state === 'paid' ? FAR_TX : null };
   };
-  const withPage = (terms: Terms, said: StatusTold, logs = true): World => {
+  const withPage = (terms: Terms, said: DepositStatus, logs = true): World => {
     const pages = new Map([[depositOf(terms).transfer.tx, said]]);
     const { arrivals = loggedOnBase(), ...world } = worldOf(terms);
     return { ...world, arrivals: { ...arrivals, pages, logs: logs ? arrivals.logs : new Map() } };

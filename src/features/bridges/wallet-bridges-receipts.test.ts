@@ -19,7 +19,7 @@ import {
 import { STILL_NOW } from '../../testing/clock.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
-import { walletBridges } from './wallet-bridges.contract.ts';
+import { walletBridges } from './wallet-bridges.route.ts';
 
 const DEPOSITED = [
   'event FundsDeposited(bytes32 inputToken, bytes32 outputToken, uint256 inputAmount,',

@@ -1,31 +1,156 @@
-// Answers GET /api/v1/wallet/{address}/bridges: which known bridges an address dealt with.
+// GET /api/v1/wallet/{address}/bridges: the transfers of an address with known bridge contracts.
 // It refuses to answer an empty list unless the whole history on the chain was read.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
-import type { Handler } from '../../contract/route.ts';
+import { evidenceRoute, type Handler } from '../../contract/route.ts';
+import {
+  addressText,
+  checked,
+  harmless,
+  isoDay,
+  isoTime,
+  negative,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { decided, map, Part, type Partly, Read, seen } from '../../evidence/reading.ts';
-import { type Why, why } from '../../evidence/reasons.ts';
-import { isSignedBy } from '../../ports/history/signing.ts';
-import type { Contact } from './contacts.ts';
-import { type Deposit, depositsOf } from './deposits.ts';
-import { sentences } from './destination.ts';
-import type { DecodedEvent } from './protocols/decode.ts';
+import { why } from '../../evidence/reasons.ts';
+import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
+import { isSignedBy } from '../../ports/history/transfer-history.ts';
+import { type Deposit, findDeposits, joinReasons } from './destination.ts';
+import { viewEvent } from './explain.ts';
+import { arrival, bridgeDealings, bridgeEvent } from './shapes.ts';
 import {
-  type BridgeDealings,
   type BridgePorts,
-  bridgeTrace,
-  type ReceiptsTold,
-  sumOf,
+  type Contact,
+  type ReceiptsSummary,
+  type Sum,
+  sumContacts,
   type Trace,
   type TracePort,
+  traceBridges,
 } from './trace.ts';
-import { walletBridges } from './wallet-bridges.contract.ts';
+
+const TRACE = { restsOn: ['bridge_registry', 'transfer_history'] } as const;
+const RECEIPTS = { restsOn: ['transaction_receipts'] } as const;
+
+const count = z.int().nonnegative();
+const usd = z.number().nonnegative();
+
+// `basis` is `event` where the other end is no bridge and an event says that it was bridged.
+// `events` is null where the receipt was not read, and where it holds none of the contract.
+const contact = z.strictObject({
+  protocol: words(),
+  name: words(),
+  contract: words(),
+  tx: words(),
+  block: z.int().positive(),
+  at: isoTime,
+  direction: oneOf(['out', 'in']),
+  kind: oneOf(['native', 'internal', 'token']),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  amount: words().nullable(),
+  raw_amount: words(),
+  usd: usd.nullable(),
+  initiated_by_subject: z.boolean().nullable(),
+  basis: oneOf(['transfer', 'event']),
+  receipt: oneOf(['read', 'unread']),
+  events: z.array(bridgeEvent).min(1).nullable(),
+});
+
+// What the address sent, and its other side.
+const deposit = z.strictObject({
+  protocol: words(),
+  name: words(),
+  contract: words(),
+  tx: words(),
+  at: isoTime,
+  event: words().nullable(),
+  message_id: words().nullable(),
+  asset: words().nullable(),
+  amount: words().nullable(),
+  destination: arrival,
+});
+
+const claimedCount = negative(count.nullable(), TRACE);
+const claimedUsd = negative(usd.nullable(), TRACE);
+
+export const walletBridges = evidenceRoute({
+  name: 'wallet_bridges',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/wallet/{address}/bridges',
+  summary: 'Transfers of the address with known bridge contracts on one chain.',
+  access: 'analyst',
+  params: z.strictObject({ address: addressText }),
+  query: z.strictObject({
+    chain: z.enum(BRIDGE_CHAINS).default('ethereum'),
+  }),
+  data: z.strictObject({
+    address: words(),
+    chain: words(),
+    bridges: negative(z.array(bridgeDealings), TRACE),
+    totals: z.strictObject({
+      out_usd: claimedUsd,
+      in_usd: claimedUsd,
+      transfers: claimedCount,
+      transactions: claimedCount,
+    }),
+    total_usd: claimedUsd,
+    coverage: z.strictObject({
+      checked: checked(TRACE),
+      reason: prose().nullable(),
+      from_block: harmless(count, 'the number of a block is a place').nullable(),
+      to_block: z.int().positive().nullable(),
+      provenance: oneOf(['warehouse', 'onchain']).nullable(),
+    }),
+    protocols_seen: negative(z.array(words()), TRACE),
+    messaging_only: claimedCount,
+    truncated: negative(z.boolean(), TRACE),
+    unpriced_transfers: claimedCount,
+    rows_scanned: claimedCount,
+    price_basis: words().min(1),
+    contacts: negative(z.array(contact).nullable(), TRACE),
+    contacts_count: claimedCount,
+    deposits: z
+      .array(deposit)
+      .min(1)
+      .nullable()
+      .describe('What was sent, the newest first; null where the trace shows that of none.'),
+    transfers_left_out: z.strictObject({ zero_value: claimedCount, no_market_token: claimedCount }),
+    liquidity_actions: claimedCount,
+    receipts: z
+      .strictObject({
+        read: z.int().positive().nullable(),
+        unread: z.int().positive().nullable(),
+        complete: checked(RECEIPTS),
+        unknown_events: negative(count.nullable(), RECEIPTS),
+        reason: prose().nullable(),
+      })
+      .nullable(),
+    registry: z.strictObject({
+      id: words(),
+      rows: z.int().positive(),
+      reviewed: isoDay,
+    }),
+    caveat: prose().min(1),
+  }),
+  absences: ['not_supported', 'not_deployed'],
+  tool: {
+    name: 'wallet_bridges',
+    description:
+      'Transfers of one EVM address with known contracts of seven bridge protocols on one chain. ' +
+      'An empty list says that no contract on the registry was touched, no more than that.',
+  },
+});
 
 type Data = z.input<typeof walletBridges.data>;
 
@@ -35,7 +160,7 @@ const CONTACTS_SHOWN_MAX = 100;
 const PRICE_BASIS =
   'USD at the time of each transfer, from the configured price source; over priced transfers only';
 
-/** The handler of the bridge trace. */
+/** @internal The handler of the bridge trace. */
 export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletBridges> {
   return async ({ params, query }, { signal }) => {
     const { chain } = query;
@@ -46,25 +171,25 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
       const reason = why('not_traced_kind', { kind });
       return walletBridges.absent.not_supported({ subject: address, why: reason });
     }
-    const { trace, receipts } = await bridgeTrace(ports, { address, chain, signal });
-    const shown = seen(map(trace, (one) => [one]));
-    if (shown === null) {
-      const silent = { subject: address, silent: unreadOf(trace) };
-      return walletBridges.absent.not_deployed(silent);
+    const { trace, receipts } = await traceBridges(ports, address, chain, signal);
+    const found = seen(map(trace, (one) => [one]));
+    if (found === null) {
+      if (trace instanceof Read) throw new TypeError('bridges: a trace that was read is shown');
+      return walletBridges.absent.not_deployed({ subject: address, silent: trace });
     }
-    const [known] = shown;
-    if (trace instanceof Part && sawNothing(known)) {
+    const [known] = found;
+    if (trace instanceof Part && known.bridges.length === 0) {
       const rows = String(known.rows_scanned);
       const reason = why('no_bridge_seen', { chain, rows, rest: trace.why.reason });
       return walletBridges.absent.not_deployed({ subject: address, silent: trace, why: reason });
     }
     const { contacts, registry } = known;
-    const asked = { rows: registry, most: CONTACTS_SHOWN_MAX, signal };
-    const [newest, ...older] = await depositsOf(ports, contacts, asked);
+    const deposits = await findDeposits(ports, contacts, registry, CONTACTS_SHOWN_MAX, signal);
+    const [newest, ...older] = deposits.map(viewDeposit);
     const data: Data = {
       address,
       chain,
-      deposits: newest === undefined ? null : [newest, ...older].map(depositShown),
+      deposits: newest === undefined ? null : [newest, ...older],
       ...sums(trace),
       coverage: coverageOf(trace, known),
       ...lists(address, trace),
@@ -77,18 +202,8 @@ export function walletBridgesHandler(ports: BridgePorts): Handler<typeof walletB
   };
 }
 
-function unreadOf(trace: Partly<Trace, TracePort>) {
-  if (trace instanceof Read) throw new TypeError('bridges: a trace that was read is shown');
-  return trace;
-}
-
-/** Whether a trace has no dealings to show. */
-function sawNothing({ bridges }: Trace): boolean {
-  return bridges.length === 0;
-}
-
 /** A count of a trace; of one that was cut only where there is something to count. */
-function counted<T extends number | boolean>(
+function countOf<T extends number | boolean>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => T | null,
 ): Claim<T | null, null, TracePort> {
@@ -97,7 +212,7 @@ function counted<T extends number | boolean>(
 }
 
 /** A list of a trace; of one that was cut only what is on it. */
-function listed<T>(
+function listOf<T>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => readonly T[],
 ): Claim<T[], readonly [T, ...T[]] | null, TracePort> {
@@ -108,8 +223,8 @@ function listed<T>(
   );
 }
 
-/** As `listed`, of a list on which something is known to stand. */
-function filled<T>(
+/** As `listOf`, of a list on which something is known to stand. */
+function fullListOf<T>(
   trace: Partly<Trace, TracePort>,
   pick: (one: Trace) => readonly T[],
 ): Claim<T[], readonly [T, ...T[]], TracePort> {
@@ -125,47 +240,42 @@ function filled<T>(
 }
 
 function sums(trace: Partly<Trace, TracePort>) {
-  const of = (pick: (one: ReturnType<typeof sumOf>) => number | null, way?: 'out' | 'in') =>
-    counted(trace, ({ contacts }) => {
+  const sum = (pick: (own: Sum) => number | null, way?: 'out' | 'in') =>
+    countOf(trace, ({ contacts }) => {
       const own = contacts.bridging.filter(
         ({ direction }) => way === undefined || direction === way,
       );
-      return pick(sumOf(own));
+      return pick(sumContacts(own));
     });
-  const usdOf = (sum: ReturnType<typeof sumOf>) => (sum.transfers === 0 ? 0 : dollars(sum.usd));
+  const usdOf = ({ transfers, usd }: Sum) => (transfers === 0 ? 0 : usd);
   return {
     totals: {
-      out_usd: of(usdOf, 'out'),
-      in_usd: of(usdOf, 'in'),
-      transfers: of((sum) => sum.transfers),
-      transactions: of((sum) => sum.transactions),
+      out_usd: sum(usdOf, 'out'),
+      in_usd: sum(usdOf, 'in'),
+      transfers: sum((sum) => sum.transfers),
+      transactions: sum((sum) => sum.transactions),
     },
-    total_usd: of(usdOf),
-    unpriced_transfers: of((sum) => sum.unpriced_transfers),
-    contacts_count: of((sum) => sum.transfers),
-    rows_scanned: counted(trace, (one) => one.rows_scanned),
-    messaging_only: counted(trace, ({ contacts }) => contacts.messaging.length),
-    liquidity_actions: counted(trace, ({ contacts }) => contacts.provided.length),
+    total_usd: sum(usdOf),
+    unpriced_transfers: sum((sum) => sum.unpriced_transfers),
+    contacts_count: sum((sum) => sum.transfers),
+    rows_scanned: countOf(trace, (one) => one.rows_scanned),
+    messaging_only: countOf(trace, ({ contacts }) => contacts.messaging.length),
+    liquidity_actions: countOf(trace, ({ contacts }) => contacts.provided.length),
     transfers_left_out: {
-      zero_value: counted(trace, ({ contacts }) => contacts.left_out.zero_value),
-      no_market_token: counted(trace, ({ contacts }) => contacts.left_out.no_market_token),
+      zero_value: countOf(trace, ({ contacts }) => contacts.left_out.zero_value),
+      no_market_token: countOf(trace, ({ contacts }) => contacts.left_out.no_market_token),
     },
   };
 }
 
-function dollars(text: string | null): number | null {
-  return text === null ? null : Number(text);
-}
-
 function lists(address: string, trace: Partly<Trace, TracePort>) {
-  const bridges = (one: Trace) => one.bridges.map(bridgeOf);
   const protocols = (one: Trace) => [...new Set(one.bridges.map(({ protocol }) => protocol))];
   const contacts = (one: Trace) =>
-    one.contacts.bridging.slice(0, CONTACTS_SHOWN_MAX).map((each) => contactOf(address, each));
+    one.contacts.bridging.slice(0, CONTACTS_SHOWN_MAX).map((each) => viewContact(address, each));
   return {
-    bridges: filled(trace, bridges),
-    protocols_seen: filled(trace, protocols),
-    contacts: listed(trace, contacts),
+    bridges: fullListOf(trace, (one) => one.bridges),
+    protocols_seen: fullListOf(trace, protocols),
+    contacts: listOf(trace, contacts),
     // Whatever stopped a trace, its counts are the least that there is.
     truncated: claim(
       trace,
@@ -175,22 +285,12 @@ function lists(address: string, trace: Partly<Trace, TracePort>) {
   };
 }
 
-function bridgeOf(one: BridgeDealings) {
-  return {
-    ...one,
-    usd: dollars(one.usd),
-    first_seen: formatIsoTime(one.first_seen),
-    last_seen: formatIsoTime(one.last_seen),
-    contracts: [...one.contracts],
-  };
-}
-
-function contactOf(address: string, { transfer, row, direction, basis, events }: Contact) {
+function viewContact(address: string, { transfer, row, direction, basis, events }: Contact) {
   const { tx, block, kind, token, decimals, raw_amount, usd, chain } = transfer;
   if (kind === 'nft') throw new TypeError('an NFT is no contact with a bridge');
   const native = kind === 'token' ? null : CHAINS[chain].native;
   const places = native === null ? decimals : native.decimals;
-  const [first, ...rest] = events === null ? [] : events.map(eventOf);
+  const [first, ...rest] = events === null ? [] : events.map(viewEvent);
   return {
     protocol: row.protocol,
     name: row.name,
@@ -204,7 +304,7 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
     symbol: native === null ? transfer.symbol : native.symbol,
     amount: places === null ? null : formatUnits(raw_amount, places),
     raw_amount: raw_amount.toString(),
-    usd: dollars(usd),
+    usd: usd === null ? null : Number(usd),
     initiated_by_subject: isSignedBy(address, transfer),
     basis,
     receipt: events === null ? ('unread' as const) : ('read' as const),
@@ -212,45 +312,24 @@ function contactOf(address: string, { transfer, row, direction, basis, events }:
   };
 }
 
-function eventOf(one: DecodedEvent) {
-  const { event, version, direction, user, asset, amount, contract, message_id, logged } = one;
-  const inText = (units: bigint | null) => (units === null ? null : units.toString());
-  return {
-    event,
-    version,
-    direction,
-    user,
-    asset,
-    contract,
-    message_id,
-    amount: inText(amount),
-    via: [...one.via],
-    origin: one.origin,
-    destination: one.destination,
-    logged: { ...logged, amount: inText(logged.amount) },
-  };
-}
-
-function depositShown({ contact, event, destination }: Deposit) {
+function viewDeposit({ contact, event, destination }: Deposit) {
   const { row, transfer } = contact;
-  const { state, reasons, chain, tx, matched_by } = destination;
-  const amount = event === null ? null : event.amount;
+  const { state, reasons, ...rest } = destination;
+  const known = event === null ? null : viewEvent(event);
   return {
     protocol: row.protocol,
     name: row.name,
-    contract: event === null ? row.address : event.contract,
+    contract: known === null ? row.address : known.contract,
     tx: transfer.tx,
     at: formatIsoTime(transfer.at),
-    event: event === null ? null : event.event,
-    message_id: event === null ? null : event.message_id,
-    asset: event === null ? null : event.asset,
-    amount: amount === null ? null : amount.toString(),
+    event: known === null ? null : known.event,
+    message_id: known === null ? null : known.message_id,
+    asset: known === null ? null : known.asset,
+    amount: known === null ? null : known.amount,
     destination: {
-      chain,
-      tx,
+      ...rest,
       state: state instanceof Read ? claim(state, (outcome) => outcome) : state,
-      matched_by,
-      reason: sentences(reasons),
+      reason: joinReasons(reasons),
     },
   };
 }
@@ -270,7 +349,7 @@ function coverageOf(trace: Partly<Trace, TracePort>, known: Trace): Data['covera
   };
 }
 
-function receiptsOf({ wanted, read, unknown_events, reading, why: cause }: ReceiptsTold) {
+function receiptsOf({ wanted, read, unknown_events, reading, why: cause }: ReceiptsSummary) {
   const positive = (n: number): number | null => (n === 0 ? null : n);
   return {
     read: positive(read),
@@ -280,13 +359,13 @@ function receiptsOf({ wanted, read, unknown_events, reading, why: cause }: Recei
       () => true as const,
       () => false as const,
     ),
-    unknown_events: whole(reading, unknown_events),
-    reason: reasonOf(cause),
+    unknown_events: countWhole(reading, unknown_events),
+    reason: cause === null ? null : cause.reason,
   };
 }
 
 /** A count that is shown where it counts something, and is nothing only where all was read. */
-function whole(reading: ReceiptsTold['reading'], n: number) {
+function countWhole(reading: ReceiptsSummary['reading'], n: number) {
   const met = decided(
     map(reading, () => n),
     (count) => count > 0,
@@ -299,17 +378,13 @@ function whole(reading: ReceiptsTold['reading'], n: number) {
   );
 }
 
-function reasonOf(cause: Why | null): string | null {
-  return cause === null ? null : cause.reason;
-}
-
 function caveatOf(
   chain: string,
   trace: Partly<Trace, TracePort>,
   { table, contacts }: Trace,
-  receipts: ReceiptsTold | null,
+  receipts: ReceiptsSummary | null,
 ): string {
-  const said = [
+  const sentences = [
     `Only contracts on the registry (${table.rows} rows, reviewed ${table.reviewed}) were looked ` +
       `for, on ${chain} alone: it covers seven protocols and is partial by construction. That ` +
       'none was touched does not show that nothing was bridged.',
@@ -317,13 +392,15 @@ function caveatOf(
       'is recognised only where the receipt was read.',
   ];
   if (!(trace instanceof Read)) {
-    said.push(`History was not read in full, so every count is the least: ${trace.why.reason}`);
+    sentences.push(
+      `History was not read in full, so every count is the least: ${trace.why.reason}`,
+    );
   }
   const more = contacts.bridging.length - CONTACTS_SHOWN_MAX;
-  if (more > 0) said.push(`${more} older contacts are counted and not listed.`);
+  if (more > 0) sentences.push(`${more} older contacts are counted and not listed.`);
   if (receipts !== null && receipts.why !== null) {
     const unread = receipts.wanted - receipts.read;
-    said.push(`Events of ${unread} of ${receipts.wanted} transactions were not read.`);
+    sentences.push(`Events of ${unread} of ${receipts.wanted} transactions were not read.`);
   }
-  return said.join(' ');
+  return sentences.join(' ');
 }

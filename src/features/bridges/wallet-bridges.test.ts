@@ -26,7 +26,7 @@ import { STILL_NOW } from '../../testing/clock.ts';
 import { logOf } from '../../testing/event-logs.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
-import { walletBridges } from './wallet-bridges.contract.ts';
+import { walletBridges } from './wallet-bridges.route.ts';
 
 const DEPOSIT = memoryTransfer(20, SUBJECT, POOL, token());
 const PAYOUT = memoryTransfer(30, VAULT, SUBJECT, token({ usd: null, initiator: SUBJECT }));

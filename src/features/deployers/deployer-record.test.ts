@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import { envelopeSchema } from '../../contract/route.ts';
+import { envelopeSchema, NOBODY } from '../../contract/route.ts';
+
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { CommittedRecord } from '../../ports/launches/deployer-records.ts';
@@ -9,8 +9,11 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
-import { deployerRecord } from './deployer-record.contract.ts';
-import { type DeployerPorts, deployerRecordHandler } from './deployer-record.route.ts';
+import {
+  type DeployerPorts,
+  deployerRecord,
+  deployerRecordHandler,
+} from './deployer-record.route.tsx';
 
 const DEPLOYER = evm('deployer');
 const FACTORY = evm('factory');

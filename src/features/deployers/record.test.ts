@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ListedPool } from '../../ports/launches/deployer-walk.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
-import { outcomeOf } from './outcome.ts';
-import { countsOf, recordFields } from './record.ts';
+import { countsOf, outcomeOf, recordFields } from './record.ts';
 
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
 const LEVEL = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import { envelopeSchema } from '../../contract/route.ts';
+import { envelopeSchema, NOBODY } from '../../contract/route.ts';
+
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { launchOf as launchedOnSolana } from '../../ports/launches/launches.suite.ts';
@@ -12,8 +12,7 @@ import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
 import { memoryDeployerRecords } from '../../testing/memory/deployer-records.ts';
 import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
 import { recordFields } from './record.ts';
-import { tokenCreator } from './token-creator.contract.ts';
-import { type CreatorPorts, tokenCreatorHandler } from './token-creator.route.ts';
+import { type CreatorPorts, tokenCreator, tokenCreatorHandler } from './token.route.tsx';
 
 const [TOKEN, DEPLOYER, FACTORY] = [evm('token'), evm('deployer'), evm('factory')] as const;
 const [MINT, WALLET] = [named('solana', 'mint'), named('solana', 'wallet')] as const;

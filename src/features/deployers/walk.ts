@@ -4,7 +4,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { UnixSeconds } from '../../chain/time.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { collect, given, heldUnder } from '../../evidence/measure.ts';
 import { basis, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { NEW_FOR_S } from '../../ports/flags/launch-scoring.ts';
@@ -17,7 +17,7 @@ import type {
 } from '../../ports/launches/deployer-records.ts';
 import type { ListedPool, MadeContract, WalkSources } from '../../ports/launches/deployer-walk.ts';
 import { launchedWith } from './launch-liquidity.ts';
-import { outcomeOf } from './outcome.ts';
+import { outcomeOf } from './record.ts';
 
 /** What a walk may cost, and below which pooled liquidity a launch has died. */
 export type WalkLimits = {
@@ -45,7 +45,7 @@ type Walking = {
   readonly limits: WalkLimits;
   readonly signal: AbortSignal;
   readonly providers: Set<string>;
-  readonly launches: ObservedLaunch[];
+  readonly launches: Omit<ObservedLaunch, 'launched_with'>[];
   readonly skipped: Skipped[];
   /** The pools of each launch that the venue told of. */
   readonly pools: Map<string, readonly ListedPool[]>;
@@ -126,11 +126,8 @@ function isDetermined({ reason }: Skipped): boolean {
 /** Notes who answered, and gives what was seen so far. */
 function listIn<T>(walking: Walking, reading: Partly<readonly T[], never>): readonly T[] {
   noted(walking, reading);
-  const list = seen(reading);
-  return list === null ? NOTHING : list;
+  return given(seen(reading));
 }
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 function noted(walking: Walking, reading: Partly<unknown, never>): void {
   for (const { name, url } of basis(reading).sources) walking.providers.add(`${name} ${url}`);

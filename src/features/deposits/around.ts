@@ -18,20 +18,24 @@ import {
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts, ChainFactsPort, CodeFact } from '../../ports/accounts/chain-facts.ts';
-import { signerOf } from '../../ports/history/signing.ts';
-import type {
-  HistoryTransfer,
-  TransferHistory,
-  TransferHistoryPort,
+import {
+  type HistoryTransfer,
+  signerOf,
+  type TransferHistory,
+  type TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
+
 import type { ExchangeLabels, ExchangeLabelsPort } from '../../ports/labels/exchange-labels.ts';
 import {
   type AddressHistory,
+  addCause,
   addressHistories,
+  type Cause,
+  type Causes,
   everyoneIn,
   type HistoryAsked,
 } from '../history/address-history.ts';
-import { addCause, type Cause, type Causes } from '../history/causes.ts';
+
 import { compareText } from '../history/edge-rule.ts';
 import { type Named, namedIn } from '../tables/service-wallets.ts';
 import { keptTransfers } from './activity.ts';

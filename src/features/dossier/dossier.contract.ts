@@ -1,17 +1,17 @@
 // Declares the dossier: everything that is answered of one address, part by part, for people.
 
 import { z } from 'zod';
-import { html, noBody } from '../../contract/media.ts';
+import { html, noBody } from '../../contract/reply.ts';
 import { plainRoute } from '../../contract/route.ts';
 import { addressText } from '../../contract/wire.ts';
 import type { ShownSource } from '../../evidence/source.ts';
-import { walletBridges } from '../bridges/wallet-bridges.contract.ts';
-import type { ShownRecord } from '../deployers/deployer-record.contract.ts';
-import type { walletEntityData } from '../entities/wallet-entity.contract.ts';
+import { walletBridges } from '../bridges/wallet-bridges.route.ts';
+import type { ShownRecord } from '../deployers/deployer-record.route.tsx';
+import type { walletEntityData } from '../entities/wallet-entity.route.ts';
 import type { walletCex } from '../exchanges/wallet-cex.contract.ts';
-import type { walletScore } from '../forensics/wallet-score.contract.ts';
-import type { solanaDeployer } from '../launches/solana-deployer.contract.ts';
-import type { walletOfac } from '../sanctions/wallet-ofac.contract.ts';
+import type { walletScore } from '../forensics/wallet-score.route.ts';
+import type { solanaDeployer } from '../launches/solana-deployer.route.ts';
+import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 
 /** The parts of a dossier, in the order in which they are shown. */
 export const PART_NAMES = [

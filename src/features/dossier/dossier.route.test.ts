@@ -1,11 +1,11 @@
 // One source that never answers holds up no page: its part is told as not read, the rest is there.
 
 import { expect, test } from 'vitest';
-import { NOBODY } from '../../contract/caller.ts';
 import { badInput } from '../../contract/refusals.ts';
+import { NOBODY } from '../../contract/route.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import type { Dossier } from './dossier.contract.ts';
-import { dossierHandler } from './dossier.route.ts';
+import { dossierHandler } from './dossier.route.tsx';
 
 test('a part that never answers is late, and denies nothing', async () => {
   const never = () => new Promise<never>(() => undefined);

@@ -1,7 +1,7 @@
 // A search leads to the dossier of an address, and says of anything else what it is.
 
 import { expect, test } from 'vitest';
-import { whereTo } from './search.ts';
+import { whereTo } from './search.route.ts';
 
 test.each([
   ['0x64144967C175997fc8526ba694021ae36965331c'.toLowerCase(), '/address/0x64144967c17599'],

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { BitcoinInput, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
 import { named } from '../../testing/addresses.ts';
-import { changeTies, inputObjections, inputTies, isSignatureTold } from './bitcoin.ts';
-import { coinJoin, isWhirlpoolTx0 } from './coinjoin.ts';
+import {
+  changeTies,
+  coinJoin,
+  inputObjections,
+  inputTies,
+  isSignatureTold,
+  isWhirlpoolTx0,
+} from './bitcoin.ts';
 
 const AT_2024 = Date.UTC(2024, 5, 1) / 1_000;
 const AT_2019 = Date.UTC(2019, 5, 1) / 1_000;

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { TIE_FORMS } from '../../ports/entities/cluster-store.ts';
 import { accountMeasures, type Measures, walletMeasures } from '../../testing/entity-measures.ts';
-import { calibrationPage } from './calibration.page.tsx';
-import { publishedCalibration } from './calibration.route.ts';
+import { calibrationPage, publishedCalibration } from './calibration.route.tsx';
+
 import {
   CALIBRATION,
   type Calibration,

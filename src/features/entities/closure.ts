@@ -3,11 +3,11 @@
 // first. A bounded number is examined for one answer; what is left over makes it a part.
 
 import type { ChainName } from '../../chain/chain.ts';
-import { listFrom } from '../../evidence/measure.ts';
+import { given, listFrom } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
-import { readOnce } from '../history/read-once.ts';
+import { readOnce } from '../history/address-history.ts';
 import {
   type ExaminationAsked,
   type ExaminationPort,
@@ -105,11 +105,8 @@ function ranOf(live: Live, heuristic: Heuristic): boolean {
 }
 
 function membersIn(held: Partly<Entity, HeldPort>): readonly string[] {
-  const found = seen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members)));
-  return found === null ? NOBODY : found;
+  return given(seen(map(held, (one) => (one.cluster === null ? [] : one.cluster.members))));
 }
-
-const NOBODY: readonly string[] = Object.freeze([]);
 
 /** The members that nobody examined to their end lately. */
 function openIn(

@@ -3,12 +3,12 @@
 // It refuses to call an address linked to nobody unless everything that could link it was read.
 
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { both, map, type Partly, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
 import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
-import { blockRuns, leastIn } from './blocks.ts';
+import { blockRuns, leastIn } from './bitcoin.ts';
 import { asFarAs, closureOf, type EntityPorts } from './closure.ts';
 import type { EvidenceItem } from './evidence.ts';
 import type { ExaminationAsked, ExaminationPort, Examined, HeuristicRun } from './examination.ts';

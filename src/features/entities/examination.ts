@@ -1,8 +1,8 @@
-// What ties an address to others, by its own history and that of a bounded number of neighbours?
 // Every heuristic says for itself whether it came to its end, and why not. A service is named and
 // left alone: it links nobody. Poisoning and spam, by the walk's rule, never tie.
 
 import { type ChainName, isEvmChain } from '../../chain/chain.ts';
+import { listFrom } from '../../evidence/measure.ts';
 import {
   both,
   map,
@@ -20,6 +20,7 @@ import type {
   ContractCreationsPort,
 } from '../../ports/accounts/contract-creations.ts';
 import type {
+  HeldTie,
   Heuristic,
   Judged,
   Objection,
@@ -31,8 +32,9 @@ import type { ExchangeLabels, ExchangeLabelsPort } from '../../ports/labels/exch
 import { keptTransfers } from '../deposits/activity.ts';
 import { type AddressHistory, addressHistory } from '../history/address-history.ts';
 import { type Named, namedIn } from '../tables/service-wallets.ts';
-import { deployerTies } from './deployers.ts';
+import { type Bars, stands } from './evidence.ts';
 import {
+  deployerTies,
   depositsFound,
   type Found,
   fundingFound,
@@ -41,7 +43,8 @@ import {
   type Scene,
   valueIn,
 } from './neighbours.ts';
-import { SERVICE_DEGREE } from './ties.ts';
+import { objectionText } from './statements.ts';
+import { earlier, SERVICE_DEGREE } from './ties.ts';
 
 /** The most transfers of the subject and of each neighbour. */
 const ROWS_MAX = 2_000;
@@ -203,4 +206,96 @@ async function createdAround(
     .filter(() => reading instanceof Read)
     .map((key): Judged => ({ heuristic: 'same_deployer', key }));
   return { ties: deployerTies(made, reading instanceof Read), judged, runs, reading };
+}
+
+// It is shown beside the evidence, for whoever weighs it; it takes no link away by itself.
+
+/** An item against a link, with the addresses that it names. */
+export type AgainstItem = {
+  readonly kind: Objection['kind'];
+  readonly addresses: readonly string[];
+  /** The transaction or the address that it is about. */
+  readonly through: string;
+  readonly transactions: readonly string[];
+  /** Unix seconds of the earliest. */
+  readonly at: number;
+  readonly statement: string;
+};
+
+/** The members with whom an address is compared for accounts of their own. */
+const COMPARED_MAX = 100;
+
+/** What is held against links of these members; items that name the address come first. */
+export function againstOf(
+  address: string,
+  members: readonly string[],
+  objections: readonly Objection[],
+  ties: readonly HeldTie[],
+  bars: Bars,
+): AgainstItem[] {
+  const own = objections.filter((one) => members.includes(one.address));
+  const all = [...own, ...separateAccounts(address, members, ties, bars)];
+  const byName = new Map<string, Objection[]>();
+  for (const one of all) {
+    const name = JSON.stringify([one.kind, one.key]);
+    const list = byName.get(name);
+    if (list === undefined) byName.set(name, [one]);
+    else list.push(one);
+  }
+  const items = [...byName.values()].flatMap(itemFrom);
+  return items.sort(
+    (a, b) =>
+      Number(b.addresses.includes(address)) - Number(a.addresses.includes(address)) ||
+      a.at - b.at ||
+      (a.through < b.through ? -1 : 1),
+  );
+}
+
+function itemFrom(group: readonly Objection[]): readonly AgainstItem[] {
+  const sorted = [...group].sort(earlier);
+  return listFrom(sorted[0], (first) => {
+    const addresses = [...new Set(sorted.map((one) => one.address))].sort();
+    const { kind, key, at } = first;
+    return [
+      {
+        kind,
+        addresses,
+        at,
+        through: key,
+        transactions: [...new Set(sorted.map(({ tx }) => tx))],
+        statement: objectionText(first, addresses.length),
+      },
+    ];
+  });
+}
+
+/** Members who pay into deposit addresses of their own, none of which the address uses. */
+function separateAccounts(
+  address: string,
+  members: readonly string[],
+  ties: readonly HeldTie[],
+  bars: Bars,
+): Objection[] {
+  const uses = ties
+    .filter((one) => one.heuristic === 'deposit_reuse' && one.address !== one.key)
+    .filter((one) => stands(one, bars))
+    .sort((a, b) => earlier(a, b) || (a.key < b.key ? -1 : 1));
+  const own = uses.filter((one) => one.address === address);
+  const accounts = new Set(own.map(({ key }) => key));
+  return members.slice(0, COMPARED_MAX).flatMap((member) => {
+    const theirs = uses.filter((one) => one.address === member && member !== address);
+    const pair = [...own.slice(0, 1), ...theirs.slice(0, 1)];
+    if (pair.length < 2 || theirs.some(({ key }) => accounts.has(key))) return [];
+    const detail = pair.map((one) => `${nameOf(one, bars)} (${one.key})`).join(' and ');
+    return pair.map((one): Objection => {
+      const { chain, tx, block, at } = one;
+      const key = [address, member].sort().join(' ');
+      return { chain, kind: 'separate_accounts', key, address: one.address, tx, block, at, detail };
+    });
+  });
+}
+
+function nameOf({ rests_on, key }: HeldTie, { exchanges }: Bars): string {
+  const name = rests_on === null ? undefined : exchanges.get(rests_on);
+  return name === undefined ? key : name;
 }

@@ -21,9 +21,9 @@ import {
   t,
   world,
 } from '../../testing/entity-world.ts';
-import { addressHistory } from '../history/address-history.ts';
-import { fundingOf } from '../history/first-funder.ts';
-import { firstFunding } from './funders.ts';
+import { addressHistory, fundingOf } from '../history/address-history.ts';
+
+import { firstFunding } from './neighbours.ts';
 
 const DAY_S = 86_400;
 const NEVER = new AbortController().signal;

@@ -5,7 +5,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
-import { blocksReading, everyBlock } from './blocks.ts';
+import { blocksReading, everyBlock } from './bitcoin.ts';
 import type { EntityPorts } from './closure.ts';
 import type { ExaminationAsked } from './examination.ts';
 import { type Entity, type HeldPort, heldOf, NOTHING_FRESH } from './held-entity.ts';

@@ -29,8 +29,8 @@ import type {
   ExchangeLabelsPort,
 } from '../../ports/labels/exchange-labels.ts';
 import { namedIn } from '../tables/service-wallets.ts';
-import { type AgainstItem, againstOf } from './against.ts';
 import { type Bars, confidenceOf, evidenceOf } from './evidence.ts';
+import { type AgainstItem, againstOf } from './examination.ts';
 import { type Cluster, clusterForest, type Merge, mergesOf } from './forest.ts';
 import { TIED_LIMITS } from './ties.ts';
 

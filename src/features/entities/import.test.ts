@@ -10,8 +10,8 @@ import { BlocksFault } from '../../ports/entities/bitcoin-blocks.ts';
 import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
 import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
-import { changeTies, inputTies } from './bitcoin.ts';
-import { coinJoin } from './coinjoin.ts';
+import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
+
 import { evidenceOf } from './evidence.ts';
 import { importBlocks } from './import.ts';
 import { TIED_LIMITS } from './ties.ts';

@@ -22,8 +22,14 @@ import type {
   Objection,
   Tie,
 } from '../../ports/entities/cluster-store.ts';
-import { changeTies, inputObjections, inputTies, isSignatureTold } from './bitcoin.ts';
-import { coinJoin, joinedIn } from './coinjoin.ts';
+import {
+  changeTies,
+  coinJoin,
+  inputObjections,
+  inputTies,
+  isSignatureTold,
+  joinedIn,
+} from './bitcoin.ts';
 
 /** So many transactions are taken in before they are kept. */
 const HARVEST_TRANSACTIONS = 5_000;

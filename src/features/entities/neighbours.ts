@@ -1,36 +1,31 @@
-// What do the neighbours of an address show: who funded it, where it deposits, who acts like it?
 // Each heuristic says for itself what it judged and whether it came to its end.
 
+import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { listFrom, present } from '../../evidence/measure.ts';
+import { collect, listFrom, present } from '../../evidence/measure.ts';
 import { all, both, map, type Partly, Read, seen, Unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
-import type { Judged, Objection, Tie } from '../../ports/entities/cluster-store.ts';
+import type { Creation } from '../../ports/accounts/contract-creations.ts';
+import type { Judged, Objection, Tie, TieForm } from '../../ports/entities/cluster-store.ts';
 import type {
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
+import { signerOf } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
-import { candidatesOf, depositsIn } from '../deposits/around.ts';
+import { candidatesOf, depositsIn, type SeenDeposit } from '../deposits/around.ts';
 import {
   type AddressHistory,
   addressHistories,
+  firstFundingTransfer,
   type HistoryAsked,
+  sinceFirst,
 } from '../history/address-history.ts';
 import type { Named } from '../tables/service-wallets.ts';
-import { depositTies } from './deposits.ts';
-import {
-  type FirstFunding,
-  firstFunding,
-  funderObjection,
-  funderTies,
-  isPayersOwn,
-  recipientsOf,
-} from './funders.ts';
 import { type LockstepPair, lockstepPair, lockstepTies, pairKey } from './lockstep.ts';
-import { FUNDING_WINDOW_S } from './ties.ts';
+import { earliest, FUNDED_MAX, FUNDING_WINDOW_S, SERVICE_DEGREE, type TiedBy } from './ties.ts';
 
 /** How many of the addresses that a subject pays are read as deposit addresses. */
 const DEPOSITS_READ_MAX = 20;
@@ -214,4 +209,152 @@ function allOf(histories: Histories): Partly<unknown, TransferHistoryPort> {
 
 function cutWhere<P extends string>(isCut: boolean, ran: Partly<unknown, P>): Partly<unknown, P> {
   return isCut && !(ran instanceof Unread) ? weaken(ran, why('neighbours_cut')) : ran;
+}
+
+// (heuristic d) Who signs a creation directly chose what was created. Through a factory it may be a
+// bundler or a relayer that signed for its customers (ERC-4337, Safe), which a creation does not
+// tell: it ties nobody, but where the factory is the signer's own contract.
+
+/** The ties of contracts to the key that made them; both are members. */
+export function deployerTies(creations: readonly Creation[], whole: boolean): Tie[] {
+  const own = new Map<string, string>();
+  for (const { created, creator, signer } of creations) {
+    if (signer !== null && creator === signer) own.set(created, signer);
+  }
+  return creations.flatMap(({ chain, created, creator, signer, tx, block, at }) =>
+    listFrom(signer, (key) =>
+      listFrom(formOf(creator, key, own), (form) => {
+        const pair = [created, key];
+        const shared = { chain, heuristic: 'same_deployer', form, key } as const;
+        return pair.some(isSystemAddress)
+          ? []
+          : pair.map((address): Tie => {
+              return { ...shared, address, tx, block, at, rests_on: null, whole };
+            });
+      }),
+    ),
+  );
+}
+
+function formOf(creator: string, signer: string, own: ReadonlyMap<string, string>): TieForm | null {
+  if (creator === signer) return 'signed';
+  return own.get(creator) === signer ? 'own_factory' : null;
+}
+
+// (heuristic a) Victor, "Address Clustering Heuristics for Ethereum", Financial Cryptography 2020,
+// section 3: an exchange gives each customer a deposit address, so those who pay into one are one
+// customer. The inference is `features/deposits`'; one that may be a contract ties nobody.
+
+/** The ties of its users to a deposit address, by its own history. It is a member of its own. */
+export function depositTies(
+  { inferred, externallyOwned, whole, first }: SeenDeposit,
+  own: AddressHistory,
+): Tie[] {
+  const { address: key, forwards, wallets, receiverRole } = inferred;
+  const [wallet] = wallets;
+  if (externallyOwned !== true || own.degree > SERVICE_DEGREE || isSystemAddress(key)) return [];
+  const users = new Set(forwards.map(({ user }) => user));
+  const sent = new Map<string, TiedBy[]>();
+  for (const one of own.transfers) {
+    // A wallet that pays its own deposit address back, and nobody's address, are no customers.
+    if (one.to !== key || !users.has(one.from) || wallets.includes(one.from)) continue;
+    if (one.raw_amount > 0n && !isSystemAddress(one.from)) collect(sent, one.from, one);
+  }
+  const form = receiverRole === 'hot' ? 'hot_wallet' : 'unstated_role';
+  const shared = {
+    chain: first.chain,
+    heuristic: 'deposit_reuse',
+    form,
+    key,
+    rests_on: wallet === undefined ? null : wallet,
+    whole,
+  } as const;
+  return [...sent].flatMap(([user, transactions]) =>
+    earliest(transactions).flatMap(({ tx, block, at }): Tie[] => [
+      { ...shared, tx, block, at, address: user },
+      { ...shared, tx, block, at, address: key },
+    ]),
+  );
+}
+
+// (heuristic b) After the star and chain funding of Liu and Zhu, "Fighting Sybils in Airdrops",
+// 2022, and of the LayerZero sybil reports of 2024. The first funder is
+// `features/history/first-funder.ts`'s. It refuses a payer that serves anybody: a contract, a
+// signer for others, a payer of many.
+
+/** The first coins of an address that may be somebody's own way to begin it. */
+export type FirstFunding = { readonly funded: string; readonly by: HistoryTransfer };
+
+/**
+ * The first coins of an address that then signed something itself: a shop that was paid is not
+ * begun by its first customer. `null` where its history is not whole, or nothing came.
+ */
+export function firstFunding(history: History, chain: ChainName): FirstFunding | null {
+  const known = wholeOf(history);
+  const by = known === null ? null : firstFundingTransfer(known);
+  if (known === null || by === null || by.chain !== chain) return null;
+  const acted = known.transfers.some((one) => {
+    return one.from === known.address && signerOf(one) === known.address;
+  });
+  return acted ? { funded: known.address, by } : null;
+}
+
+/** Whether the payer itself signed: coins of a contract are sent by whoever asks it to. */
+export function isPayersOwn({ by }: FirstFunding): boolean {
+  return by.kind === 'native' && signerOf(by) === by.from;
+}
+
+/** Everybody to whom an address ever sent coins. */
+export type Recipients = {
+  /** With the Unix seconds of the first time. */
+  readonly first: ReadonlyMap<string, number>;
+  /** So many that those whom it began are its customers: also a history that was cut shows it. */
+  readonly isCrowd: boolean;
+};
+
+/** The recipients of a payer; `null` where it was not read far enough to say how many there are. */
+export function recipientsOf(payer: History): Recipients | null {
+  const value = payer instanceof Unread ? null : seen(map(payer, (one) => [one]));
+  if (value === null) return null;
+  const [{ address, transfers }] = value;
+  const first = new Map<string, number>();
+  for (const { from, to, kind, raw_amount, success, at } of transfers) {
+    if (from !== address || kind === 'token') continue;
+    if (raw_amount > 0n && success !== false) first.set(to, at);
+  }
+  const isCrowd = first.size > FUNDED_MAX;
+  return isCrowd || wholeOf(payer) !== null ? { first, isCrowd } : null;
+}
+
+/** The ties of funded addresses to their funder; the funder itself is no member. */
+export function funderTies(fundings: readonly FirstFunding[]): Tie[] {
+  return fundings
+    .filter(({ funded, by }) => !isSystemAddress(funded) && funded !== by.from)
+    .map(({ funded, by: { chain, from, tx, block, at } }) => ({
+      chain,
+      heuristic: 'shared_funder',
+      form: 'first_coins',
+      key: from,
+      address: funded,
+      tx,
+      block,
+      at,
+      rests_on: null,
+      whole: true,
+    }));
+}
+
+/** Why a first funding ties nobody, as what speaks against it. */
+export function funderObjection(
+  { funded, by: { chain, from, tx, block, at } }: FirstFunding,
+  kind: 'crowd' | 'contract_payer',
+  detail: string | null,
+): Objection {
+  return { chain, kind, key: from, address: funded, tx, block, at, detail };
+}
+
+function wholeOf(history: History): AddressHistory | null {
+  const first = sinceFirst(history);
+  const value = first instanceof Unread ? null : seen(map(first, (one) => [one]));
+  return value === null ? null : value[0];
 }

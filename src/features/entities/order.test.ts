@@ -5,9 +5,10 @@ import { describe, expect, test, vi } from 'vitest';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { answered, HOT, t, world } from '../../testing/entity-world.ts';
+import { trialsOf } from '../../testing/trials.ts';
 
 vi.setConfig({ testTimeout: 3_600_000 });
-const TRIALS = Number(process.env['EXHIBIT_TRIALS'] ?? '4');
+const TRIALS = trialsOf('EXHIBIT_TRIALS', 4, 200);
 const QUESTIONS = 5;
 const TRANSFERS = 26;
 

@@ -24,7 +24,7 @@ import {
   world,
 } from '../../testing/entity-world.ts';
 import { calibrationOf } from './calibration.ts';
-import { walletEntity } from './wallet-entity.contract.ts';
+import { walletEntity } from './wallet-entity.route.ts';
 
 const WEIGHT = calibrationOf('hot_wallet').weight;
 

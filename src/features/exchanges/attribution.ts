@@ -5,8 +5,7 @@
 
 import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
-import { heldUnder } from '../../evidence/measure.ts';
+import { given, heldUnder } from '../../evidence/measure.ts';
 import {
   both,
   map,
@@ -20,12 +19,9 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
-import type {
-  EntityCluster,
-  EntityClusters,
-  EntityClustersPort,
-} from '../../ports/entities/entity-clusters.ts';
+import type { EntityClusters, EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
 import type { TransferHistory, TransferHistoryPort } from '../../ports/history/transfer-history.ts';
 import type {
   ExchangeLabel,
@@ -38,9 +34,10 @@ import { type Deposits, depositsAround, seenIn } from '../deposits/around.ts';
 import {
   type AddressHistory,
   addressHistory,
+  causesText,
   type HistoryAsked,
 } from '../history/address-history.ts';
-import { causesText } from '../history/causes.ts';
+
 import { leadingLabel } from '../tables/labels.ts';
 
 /** The ports that an attribution reads. */
@@ -132,7 +129,7 @@ async function linkedTo(
   const held = some(answers);
   const met = seen(map(held, (found) => found.filter((one) => one !== null)));
   const clusterOf = new Map<string, string>();
-  for (const { cluster_id, members } of met === null ? NO_CLUSTERS : met) {
+  for (const { cluster_id, members } of given(met)) {
     for (const member of members) if (member !== address) clusterOf.set(member, cluster_id);
   }
   const look = await labels.lookUp([...clusterOf.keys()]);
@@ -143,8 +140,6 @@ async function linkedTo(
     }),
   );
 }
-
-const NO_CLUSTERS: readonly EntityCluster[] = Object.freeze([]);
 
 async function activityOf(
   { address }: ParsedAddress,

@@ -19,8 +19,8 @@ import { decided, map, Read, seen, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
 import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
-import { isSignedBy } from '../../ports/history/signing.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import { isSignedBy, type TransferHistory } from '../../ports/history/transfer-history.ts';
+
 import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { ContactTransfer, ExchangeContact } from '../deposits/activity.ts';
 import { assetParts, type SeenDeposit } from '../deposits/around.ts';
@@ -46,7 +46,7 @@ type CexPorts = {
   readonly chainFacts: ChainFacts;
 };
 
-/** The handler of the attribution of one address. */
+/** @internal The handler of the attribution of one address. */
 export function walletCexHandler(ports: CexPorts): Handler<typeof walletCex> {
   const { exchangeLabels: labels, entityClusters: clusters } = ports;
   const { transferHistory: history, chainFacts: facts } = ports;

@@ -20,9 +20,9 @@ import {
   STREAM_OPTIONS,
   type StreamConnection,
 } from '../../command/connection.ts';
-import { coloured, NO_VALUE, printable, printJson } from '../../command/output.ts';
+import { NO_VALUE, paint, printable, printJson } from '../../command/output.ts';
 import { given } from '../../evidence/measure.ts';
-import { flagStream } from './flag-stream.contract.ts';
+import { flagStream } from './flag-stream.route.ts';
 
 type Event = EventOf<typeof flagStream>;
 
@@ -141,7 +141,7 @@ function lineOf(event: Event, io: Io): string {
   if (event.type === 'retraction') {
     const { retracts, reason, retracted_at: at } = event;
     const line = cells(String(seq), shownTime(at), chain, address, NO_VALUE);
-    return coloured(printable(`${line}  Takes ${retracts} back: ${reason}${label}`), 'dim', io);
+    return paint(printable(`${line}  Takes ${retracts} back: ${reason}${label}`), 'dim', io);
   }
   const { score, evidence, flagged_at: at } = event;
   const line = cells(String(seq), shownTime(at), chain, address, score.toFixed(3));

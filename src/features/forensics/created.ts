@@ -4,9 +4,9 @@
 import type { ParsedAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { Read, type Reading, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   CommittedRecord,
   DeployerRecords,

@@ -4,7 +4,6 @@
 
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { given } from '../../evidence/measure.ts';
 import {
   all,
@@ -19,6 +18,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import {
   type ChainFacts,
   FACT_NAMES,
@@ -40,8 +40,8 @@ import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { addressHistory } from '../history/address-history.ts';
-import { readOnce } from '../history/read-once.ts';
+import { addressHistory, readOnce } from '../history/address-history.ts';
+
 import { proximity, WALK_LIMITS, type WalkPort } from '../sanctions/walk.ts';
 import { type RecordHeld, recordHeld } from './created.ts';
 import { factsOf } from './facts-asked.ts';
@@ -177,7 +177,7 @@ async function historyOf(
 }
 
 async function walkOf(
-  { sanctionsList: list, counterpartyRing: ring, exchangeLabels: labels }: ForensicPorts,
+  { sanctionsList: list, counterpartyRing: ring }: ForensicPorts,
   history: TransferHistory,
   subject: ParsedAddress,
   asked: ForensicAsked,
@@ -186,7 +186,7 @@ async function walkOf(
   if (MAIN_CHAINS[kind] === null) {
     return unread<WalkPort>('transfer_history', why('not_walked_kind', { kind }));
   }
-  return proximity({ list, history, ring, labels }, subject, WALK_LIMITS, asked);
+  return proximity({ list, history, ring, labels: null }, subject, WALK_LIMITS, asked);
 }
 
 /** The chain that stands for a kind of address; `null` where none is read here. */

@@ -4,9 +4,9 @@
 
 import type { ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { map, Read, seen, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ChainFacts, FactName, FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { ChainFactsOf } from './read-of-chains.ts';
 

@@ -7,7 +7,7 @@ import { basis, both, map, type Partly, Read, seen } from '../../evidence/readin
 import { why } from '../../evidence/reasons.ts';
 import type { FactReadings } from '../../ports/accounts/chain-facts.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import { firstFundingTransfer, sinceFirst } from '../history/first-funder.ts';
+import { firstFundingTransfer, sinceFirst } from '../history/address-history.ts';
 import { accountKind, factual } from './evidence.ts';
 import { MAIN_FACTS_CHAIN, unreadFacts } from './facts-asked.ts';
 import type { FindingInputs } from './finding.ts';

@@ -6,8 +6,12 @@ import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
-import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import {
+  type HistoryTransfer,
+  isSignedBy,
+  signerOf,
+} from '../../ports/history/transfer-history.ts';
+
 import { type LeftOut, sift } from '../history/edge-rule.ts';
 import type { FindingDraft, TransferEvidence } from './finding.ts';
 

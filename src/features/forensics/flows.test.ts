@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
-import { NOBODY } from '../../contract/caller.ts';
+import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
 import { evm } from '../../testing/addresses.ts';

@@ -2,10 +2,10 @@
 // It is asked for those alone: a search of a chain's events or of its past state costs calls.
 
 import { matchKey } from '../../chain/address.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { given } from '../../evidence/measure.ts';
 import { type Partly, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { ChainFacts, ChainFactsPort, SetFact } from '../../ports/accounts/chain-facts.ts';
 import { namedKey } from './named-by-facts.ts';
 import type { NamedByFact, NamingFact, SetByOf } from './read-of-chains.ts';

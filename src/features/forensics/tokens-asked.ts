@@ -4,10 +4,10 @@
 
 import { matchKey, type ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { given } from '../../evidence/measure.ts';
 import { map, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { IssuerFreezes } from '../../ports/accounts/issuer-freezes.ts';
 import type { ApprovalEvent, TokenApprovals } from '../../ports/accounts/token-approvals.ts';
 import { MAIN_FACTS_CHAIN } from './facts-asked.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Answer, type Envelope } from '../../contract/answer.ts';
-import { type Caller, NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import { type Asked, envelopeSchema } from '../../contract/route.ts';
+import { type Asked, type Caller, envelopeSchema, NOBODY } from '../../contract/route.ts';
+
 import { why } from '../../evidence/reasons.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
@@ -16,8 +16,7 @@ import type { MemoryFact } from '../../testing/memory/chain-facts.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry } from '../../testing/walked-world.ts';
-import { walletScore } from './wallet-score.contract.ts';
-import { walletScoreHandler } from './wallet-score.route.ts';
+import { walletScore, walletScoreHandler } from './wallet-score.route.ts';
 
 const SUBJECT = '0x8589427373d6d84e98730d7795d8f6f8731fda16';
 const SUBJECT_EIP55 = '0x8589427373D6D84E98730D7795D8f6f8731FDA16';

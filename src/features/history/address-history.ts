@@ -1,9 +1,11 @@
-// What did these addresses send and receive, transfer by transfer, as far as could be read?
-// It is as whole as the history that it is taken from: only a whole one carries a negative.
+// What some addresses sent and received, transfer by transfer, as far as could be read. It is as
+// whole as the history that it is taken from: only a whole one carries a negative.
 
+import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
-import { map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import { map, Part, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
+import type { ReasonCode, Why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   CoverageRange,
   CoveredNeighbourhood,
@@ -13,7 +15,6 @@ import type {
   TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
 import { compareText } from './edge-rule.ts';
-import { HISTORY_LIMITS } from './limits.ts';
 
 /** What is known of one address. */
 export type AddressHistory = {
@@ -104,4 +105,100 @@ function toldOf({ counterparties, ...known }: CoveredNeighbourhood): AddressHist
 
 function newestFirst(a: HistoryTransfer, b: HistoryTransfer): number {
   return b.at - a.at || b.block - a.block || compareText(a.tx, b.tx);
+}
+
+/** What bounds a reading of transfer history. */
+export const HISTORY_LIMITS = {
+  /** The most transfers of one address. */
+  rowsMax: 5_000,
+  /** The most transfers of all addresses of one question. */
+  batchRowsMax: 100_000,
+} as const;
+
+/** Why a walk was not taken to its end: the first cause of a kind, and how many there were. */
+export type Cause = { readonly why: Why; readonly count: number };
+
+/** The causes of one walk, in the order in which their codes were first met. */
+export type Causes = Map<ReasonCode, Cause>;
+
+/** Adds a cause. Of causes of one code the first is kept and the rest counted. */
+export function addCause(causes: Causes, why: Why): void {
+  const before = causes.get(why.code);
+  const cause = before === undefined ? { why, count: 1 } : { ...before, count: before.count + 1 };
+  causes.set(why.code, cause);
+}
+
+/** The causes as one text for people. */
+export function causesText(causes: readonly Cause[]): string {
+  return causes
+    .map(({ why, count }) =>
+      count === 1 ? why.reason : `${why.reason} (and ${count - 1} more so)`,
+    )
+    .join(' ');
+}
+
+type Readings = Awaited<ReturnType<TransferHistory['neighbourhoods']>>;
+type OneReading = NonNullable<ReturnType<Readings['get']>>;
+
+/**
+ * A history for one answer whose limits do not change: each address is read once. A second reading
+ * could differ, and costs.
+ */
+export function readOnce(history: TransferHistory): TransferHistory {
+  const known = new Map<string, OneReading>();
+  let chains: ReturnType<TransferHistory['chainsRead']> | null = null;
+  return {
+    worths: history.worths,
+    chainsRead: () => {
+      if (chains === null) chains = history.chainsRead();
+      return chains;
+    },
+    neighbourhoods: async (addresses, limits) => {
+      const missing = addresses.filter((one) => !known.has(one));
+      if (missing.length > 0) {
+        for (const [address, reading] of await history.neighbourhoods(missing, limits)) {
+          known.set(address, reading);
+        }
+      }
+      return new Map([...known].filter(([address]) => addresses.includes(address)));
+    },
+  };
+}
+
+type History = Partly<AddressHistory, TransferHistoryPort>;
+
+/**
+ * A history that says what came first: one that is cut could have anything before what it shows,
+ * so it is unread here. Made-up history is shown as the made-up whole that it is.
+ */
+export function sinceFirst(history: History): History {
+  if (!(history instanceof Part) || history.why.code === 'simulated') return history;
+  return unread('transfer_history', history.why);
+}
+
+/**
+ * The first transfer that paid coins to the address: its `from` is the first funder. `null` where
+ * nothing came, or something is missing of the history.
+ */
+export function firstFundingTransfer({
+  address,
+  transfers,
+  gaps,
+}: AddressHistory): HistoryTransfer | null {
+  if (gaps.length > 0) return null;
+  const paid = transfers.filter(
+    ({ kind, from, to, raw_amount, success }) =>
+      kind !== 'token' &&
+      to === address &&
+      raw_amount > 0n &&
+      success !== false &&
+      !isSystemAddress(from),
+  );
+  const last = paid.at(-1);
+  return last === undefined ? null : last;
+}
+
+/** The reading of that transfer. */
+export function fundingOf(history: History): Partly<HistoryTransfer | null, TransferHistoryPort> {
+  return map(sinceFirst(history), firstFundingTransfer);
 }

@@ -5,8 +5,11 @@
 
 import { compareDecimals } from '../../chain/amount.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
-import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import {
+  type HistoryTransfer,
+  isSignedBy,
+  signerOf,
+} from '../../ports/history/transfer-history.ts';
 
 /** The rule under which a transfer is no edge. */
 export type LeftOutRule = 'zero_value' | 'no_market_token';

@@ -1,16 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { read } from '../../evidence/reading.ts';
-import type { FollowEnd, FollowState } from '../../ports/indexing/chain-following.ts';
-import type { ChainNode } from '../../ports/indexing/chain-node.ts';
+import { read, unread } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type {
+  ChainNode,
+  Followable,
+  FollowEnd,
+  FollowReport,
+  FollowState,
+  FollowWatch,
+} from '../../ports/indexing/following.ts';
+import type { Leases } from '../../ports/indexing/leases.ts';
 import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import { embeddedControl, followReportsIn, leasesIn } from '../../testing/control-store.ts';
 import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
 import {
   type MemoryTransferStore,
   memoryTransferStore,
 } from '../../testing/memory/transfer-store.ts';
-import { followChain, TIP_BLOCKS_MAX } from './follow-chain.job.ts';
-import type { FollowWorld } from './follow-chain-steps.job.ts';
+import {
+  followable,
+  followChain,
+  followChains,
+  followLags,
+  followUnderLease,
+  LEASE_RENEW_MS,
+  LEASE_S,
+  type ReportWorld,
+  TIP_BLOCKS_MAX,
+} from './follow-chain.job.ts';
+import type { FollowWorld } from './follow-steps.ts';
 
 const NOW = 1_800_000_000;
 const STEPS_MAX = 5_000;
@@ -376,4 +395,302 @@ describe('following a chain', () => {
     const { end } = await followed(chain, held, { onWait: stopAt(1) });
     expect(end.state).toMatchObject({ blocks: 0, lag_s: NOW - 1_700_000_000 - 10 * 12 });
   });
+});
+
+const fresh = embeddedControl();
+
+type LeaseOf = Parameters<typeof followable>[2];
+
+/** A lease that nobody else asks for, held until it is let go, and a place for reports. */
+function unleased() {
+  const database = fresh();
+  const lease = { leases: leasesIn(database, 'one'), sleep: endless, settleMs: 0 };
+  return { lease, report: { reports: followReportsIn(database), elapsedMs: () => 0 } };
+}
+
+/** A chain that is followed in this process. */
+function inProcess(world: FollowWorld, ...rest: [LeaseOf, ReportWorld]): Followable {
+  return followable(world.node, (...given) => followChain(world, ...given), ...rest);
+}
+
+function endless(_: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve());
+    if (signal.aborted) resolve();
+  });
+}
+
+describe('chains that a service follows', () => {
+  test('several chains go on at once, and one that breaks is nothing to the others', async () => {
+    const good = memoryChain();
+    const bad = memoryChain('base');
+    const held = memoryTransferStore();
+    good.mine(100);
+    bad.onAsked(() => {
+      throw new TypeError('a bug');
+    });
+    const [bugs, ends]: [unknown[], FollowEnd[]] = [[], []];
+    const world = (chain: MemoryChain): FollowWorld => ({
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    });
+    await new Promise<void>((resolve) => {
+      const { lease, report } = unleased();
+      const followed = (chain: MemoryChain) => inProcess(world(chain), lease, report);
+      const both = [bad, good].map((one) => ({ followable: followed(one), fromBlock: 0 }));
+      const following = followChains(both, {
+        onBug: (error) => bugs.push(error),
+        onEnd: (end) => ends.push(end),
+        sleep: endless,
+        onState: (state) => {
+          if (state.last_block === 100) void following.stop().then(resolve);
+        },
+      });
+    });
+    expect(bugs).toEqual([new TypeError('a bug')]);
+    expect(ends).toMatchObject([{ end: 'stopped', state: { chain: 'ethereum' } }]);
+    expect(rows(good, held).held).toEqual(rows(good, held).said);
+  });
+
+  test('a chain that stopped is tried again until it goes on, and tells when it does not', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(20);
+    const { lease, report } = unleased();
+    let bugs = 0;
+    const { heads } = chain.node;
+    const failing: ChainNode['heads'] = async (signal) => {
+      if (bugs < 2) throw new TypeError('a bug');
+      return await heads(signal);
+    };
+    const node = { ...chain.node, heads: failing };
+    const world = { node, store: held.store, origin: 'simulated', now: () => NOW } as const;
+    const one = inProcess(
+      { ...world, pollMs: 1, tipBlocksMax: 100, sleep: endless },
+      lease,
+      report,
+    );
+    const waited: number[] = [];
+    const told: (FollowReport | undefined)[] = [];
+    const lastTold = async () => {
+      const all = await report.reports.all();
+      told.push(all.checked ? all.value[0] : undefined);
+    };
+    await new Promise<void>((resolve) => {
+      const following = followChains([{ followable: one, fromBlock: 0 }], {
+        onBug: () => {
+          bugs += 1;
+        },
+        onEnd: () => undefined,
+        onState: (state) => {
+          if (state.last_block === 20) void following.stop().then(resolve);
+        },
+        sleep: async (ms) => {
+          waited.push(ms);
+          await lastTold();
+        },
+      });
+    });
+    expect(waited.slice(0, 2)).toEqual([5_000, 10_000]);
+    const reason = 'Following ethereum failed by a fault of this service; its log has the cause.';
+    expect(told[0]).toMatchObject({ chain: 'ethereum', state: 'stopped', reason });
+    expect(told[1]).toEqual(told[0]);
+    await lastTold();
+    expect(told.at(-1)).toMatchObject({
+      state: 'stopped',
+      reason: 'The process that followed ethereum was stopped.',
+      last_block: 20,
+    });
+  });
+
+  test('a chain has one writer: who asks for it again looks on, and leaves without ending it', async () => {
+    const chain = memoryChain();
+    const held = memoryTransferStore();
+    chain.mine(10);
+    const first = new AbortController();
+    const second = new AbortController();
+    const seen: FollowState[] = [];
+    let looking: Promise<FollowEnd> | null = null;
+    let waits = 0;
+    const world: FollowWorld = {
+      node: chain.node,
+      store: held.store,
+      origin: 'simulated',
+      now: () => NOW,
+      pollMs: 1,
+      tipBlocksMax: TIP_BLOCKS_MAX,
+      sleep: async () => {
+        waits += 1;
+        chain.mine(1);
+        if (waits === 1) {
+          looking = shared.follow(0, { signal: second.signal, onState: (one) => seen.push(one) });
+        }
+        if (waits === 3) second.abort();
+        if (waits === 3) expect((await looking)?.end).toBe('stopped');
+        if (waits === 5) first.abort();
+      },
+    };
+    const { lease, report } = unleased();
+    const shared = inProcess(world, lease, report);
+    const end = await shared.follow(0, { signal: first.signal, onState: () => undefined });
+    expect(end.state.last_block).toBe(14);
+    expect(seen.at(-1)?.last_block).toBe(12);
+    expect(held.doubles()).toBe(0);
+    expect(rows(chain, held).held).toEqual(rows(chain, held).said.slice(0, 15));
+  });
+});
+
+const LEASED: FollowState = {
+  chain: 'base',
+  source: 'a node',
+  kinds: null,
+  head_block: null,
+  last_block: null,
+  last_time: null,
+  final_block: null,
+  lag_blocks: null,
+  lag_s: null,
+  blocks: 0,
+  transfers: 0,
+  reorgs: 0,
+  blocks_undone: 0,
+  left_out: { misshapen: 0 },
+  fault: null,
+};
+
+const SOURCE = { name: 'x', url: 'x', as_of: 0, kind: 'table', simulated: true } as const;
+const ORIGIN = { port: 'leases', source: SOURCE } as const;
+type Held = { by: string | null; untilMs: number };
+
+/** The one lease that is asked for, by a clock that the test moves: a database has its own. */
+function leasesOf(held: Held, holder: string, nowMs: () => number): Leases {
+  return {
+    take: async (_, forS) => {
+      const isFree = held.by === null || held.by === holder || held.untilMs < nowMs();
+      if (isFree) Object.assign(held, { by: holder, untilMs: nowMs() + forS * 1_000 });
+      return read(isFree ? { epoch: 1, released: true } : null, ORIGIN);
+    },
+    release: async () => {
+      if (held.by === holder) held.by = null;
+      return read(true, ORIGIN);
+    },
+  };
+}
+
+/** A clock that moves when somebody waits, in turns so that all who wait see each step of it. */
+function twoProcesses() {
+  let atMs = 0;
+  const held: Held = { by: null, untilMs: 0 };
+  const log: string[] = [];
+  const stop = new AbortController();
+  const sleep = async (ms: number, signal: AbortSignal) => {
+    const until = atMs + ms;
+    while (atMs < until && !signal.aborted) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const process = (holder: string, over: Partial<Leases> = {}) => {
+    const leases = { ...leasesOf(held, holder, () => atMs), ...over };
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, stop.signal]);
+    const follow = async (watch: FollowWatch): Promise<FollowEnd> => {
+      log.push(`${holder} begins`);
+      await sleep(Number.MAX_SAFE_INTEGER, watch.signal);
+      log.push(`${holder} ends`);
+      return { end: 'stopped', state: LEASED };
+    };
+    const waits = (fault: Why): FollowState => {
+      log.push(`${holder} waits: ${fault.code}`);
+      return { ...LEASED, fault };
+    };
+    const watch = { signal, onState: () => undefined };
+    const running = followUnderLease(
+      { chain: 'base', leases, sleep, settleMs: 0 },
+      follow,
+      watch,
+      waits,
+    );
+    return { running, ended };
+  };
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += LEASE_RENEW_MS / 2) {
+      atMs += LEASE_RENEW_MS / 2;
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+    }
+  };
+  return { process, pass, log, stop };
+}
+
+describe('a chain that two processes would follow', () => {
+  test('is followed by one; the other takes over once that has stopped', async () => {
+    const { process, pass, log, stop } = twoProcesses();
+    const one = process('one');
+    await pass(LEASE_RENEW_MS);
+    const other = process('other');
+    await pass(3 * LEASE_S * 1_000);
+    expect(log.filter((line) => line.endsWith('begins'))).toEqual(['one begins']);
+    expect(log).toContain('other waits: followed_elsewhere');
+    one.ended.abort();
+    await one.running;
+    await pass(2 * LEASE_RENEW_MS);
+    expect(log.filter((line) => !line.includes('waits'))).toEqual([
+      ...['one begins', 'one ends', 'other begins'],
+    ]);
+    stop.abort();
+    await other.running;
+  });
+
+  test('is let go before the lease ends where it can no longer be held', async () => {
+    const { process, pass, log, stop } = twoProcesses();
+    let silent = false;
+    const gone = unread('leases' as const, why('store_unreadable', { what: 'It', fault: 'gone' }));
+    const own = leasesOf({ by: null, untilMs: 0 }, 'one', () => 0);
+    const take: Leases['take'] = async (name, forS) => (silent ? gone : own.take(name, forS));
+    const one = process('one', { take });
+    await pass(LEASE_RENEW_MS);
+    silent = true;
+    await pass(LEASE_S * 1_000 - LEASE_RENEW_MS);
+    expect(log).toContain('one ends');
+    silent = false;
+    await pass(2 * LEASE_RENEW_MS);
+    expect(log.at(-1)).toBe('one begins');
+    stop.abort();
+    await one.running;
+  });
+});
+
+const LAGGING: FollowState = {
+  chain: 'base',
+  source: 'https://node.example',
+  kinds: null,
+  head_block: 12,
+  last_block: 10,
+  last_time: 1_000,
+  final_block: null,
+  lag_blocks: 2,
+  lag_s: 5,
+  blocks: 0,
+  transfers: 0,
+  reorgs: 3,
+  blocks_undone: 4,
+  left_out: { misshapen: 0 },
+  fault: null,
+};
+
+test('a lag grows while nothing is heard, and is unknown before anything was', () => {
+  let now = 1_005;
+  const lags = followLags(() => now);
+  expect([lags.lagS('base'), lags.lagBlocks('base'), lags.reorgs('base')]).toEqual([
+    ...[null, null, null],
+  ]);
+  lags.onState(LAGGING);
+  expect([lags.lagS('base'), lags.lagBlocks('base'), lags.reorgs('base')]).toEqual([5, 2, 3]);
+  now = 4_600;
+  expect(lags.lagS('base')).toBe(3_600);
+  expect(lags.lagS('ethereum')).toBeNull();
+  lags.onState({ ...LAGGING, last_time: null });
+  expect(lags.lagS('base')).toBeNull();
 });

@@ -1,19 +1,23 @@
-// Answers one question: is what we hold of a chain what its node says now, up to its head.
-// Old blocks come final, newer ones stay undoable until the node will not take them back. Each step
-// asks the store where it stands, so a killed process goes on without gap or double.
+// Keeps what is held of a chain what its node says now, up to its head. Old blocks come final,
+// newer ones stay undoable until the node will not take them back. Each step asks the store where
+// it stands, so a killed process goes on without gap or double. Two that follow one chain into one
+// warehouse would undo each other's blocks, so whoever follows holds a lease.
 
+import type { ChainName } from '../../chain/chain.ts';
+import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type {
-  Followable,
-  FollowEnd,
-  FollowState,
-  FollowWatch,
-} from '../../ports/indexing/chain-following.ts';
-import type { ChainNode } from '../../ports/indexing/chain-node.ts';
+import {
+  type ChainNode,
+  type Followable,
+  type FollowEnd,
+  type FollowReports,
+  type FollowState,
+  type FollowWatch,
+  REPORT_EACH_S,
+} from '../../ports/indexing/following.ts';
+import type { Leases } from '../../ports/indexing/leases.ts';
 import type { Tenure } from '../../ports/indexing/transfer-store.ts';
-import { FollowSteps, type FollowWorld, notBegun } from './follow-chain-steps.job.ts';
-import { followUnderLease, type LeaseWorld } from './follow-lease.job.ts';
-import { type ReportWorld, reporter } from './follow-report.job.ts';
+import { FollowSteps, type FollowWorld, notBegun } from './follow-steps.ts';
 
 /** How often a node is asked for a newer head. */
 export const FOLLOW_POLL_MS = 2_000;
@@ -24,6 +28,7 @@ const RETRY_MAX_MS = 60_000;
 const DOUBLINGS_MAX = 10;
 /** How often in a row a chain may move away under a reading before that is told as a fault. */
 const MOVES_MAX = 10;
+const RESTLESS = 'keeps changing its chain while it is read';
 
 /**
  * Follows a chain until it is stopped. `fromBlock` counts on the first start of a chain only;
@@ -36,6 +41,7 @@ export async function followChain(
   tenure: Tenure,
 ): Promise<FollowEnd> {
   const { signal } = watch;
+  const provider = world.node.source;
   const steps = new FollowSteps(world, fromBlock, tenure, signal);
   let failures = 0;
   let moves = 0;
@@ -44,7 +50,8 @@ export async function followChain(
     if (signal.aborted) break;
     moves = took.step === 'moved' ? moves + 1 : 0;
     failures = took.step === 'silent' || moves > MOVES_MAX ? failures + 1 : 0;
-    const restless = moves > MOVES_MAX ? restlessness(world) : null;
+    const restless =
+      moves > MOVES_MAX ? why('provider_failed', { provider, fault: RESTLESS }) : null;
     const fault = 'why' in took ? took.why : restless;
     watch.onState(steps.state(fault));
     if (took.step === 'broken')
@@ -52,11 +59,6 @@ export async function followChain(
     if (took.step !== 'ahead') await world.sleep(waitMs(world.pollMs, failures), signal);
   }
   return { end: 'stopped', state: steps.state(null) };
-}
-
-function restlessness({ node }: FollowWorld): Why {
-  const fault = 'keeps changing its chain while it is read';
-  return why('provider_failed', { provider: node.source, fault });
 }
 
 function waitMs(pollMs: number, failures: number): number {
@@ -186,5 +188,131 @@ export function followable(
         watches.delete(watch);
       }
     },
+  };
+}
+
+/** How long a lease is taken for. */
+export const LEASE_S = 60;
+/** How often it is taken anew, or asked for while another process has it. */
+export const LEASE_RENEW_MS = 10_000;
+/** Renewals that may fail in a row; the one after would come when the lease has nearly ended. */
+const FAILED_MAX = 3;
+/** For stores that outlive their client: longer than they let a statement run that counts. */
+export const SETTLE_MS = 40_000;
+
+/** The outside of a leased following. `sleep` ends at once when its signal does. */
+export type LeaseWorld = {
+  readonly chain: string;
+  readonly leases: Leases;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** How long a holder that is heard of no more may still have a statement under way. */
+  readonly settleMs: number;
+};
+
+/**
+ * Follows while the lease is held, and waits while another process holds it. `waits` is told why it
+ * does not follow just now.
+ */
+export async function followUnderLease(
+  world: LeaseWorld,
+  follow: (watch: FollowWatch, tenure: Tenure) => Promise<FollowEnd>,
+  watch: FollowWatch,
+  waits: (why: Why) => FollowEnd['state'],
+): Promise<FollowEnd> {
+  const { chain, leases, sleep } = world;
+  const name = `follow ${chain}`;
+  let fault = why('followed_elsewhere', { chain });
+  while (!watch.signal.aborted) {
+    const taken = await leases.take(name, LEASE_S);
+    if (taken.checked && taken.value !== null) {
+      const lost = new AbortController();
+      const over = new AbortController();
+      const signal = AbortSignal.any([watch.signal, lost.signal]);
+      const held = keepLease(world, name, lost, AbortSignal.any([signal, over.signal]));
+      const { epoch, released } = taken.value;
+      let settled: Promise<void> | null = released ? Promise.resolve() : null;
+      const settle = async () => {
+        if (settled === null) settled = sleep(world.settleMs, signal);
+        await settled;
+      };
+      const end = await follow({ ...watch, signal }, { epoch, settle });
+      over.abort();
+      await held;
+      await leases.release(name);
+      if (end.end === 'broken' || watch.signal.aborted) return end;
+    }
+    fault = taken.checked ? why('followed_elsewhere', { chain }) : taken.why;
+    watch.onState(waits(fault));
+    await sleep(LEASE_RENEW_MS, watch.signal);
+  }
+  return { end: 'stopped', state: waits(fault) };
+}
+
+/** Holds a lease until the signal ends it; `lost` is ended where another process took it. */
+async function keepLease(
+  { leases, sleep }: LeaseWorld,
+  name: string,
+  lost: AbortController,
+  signal: AbortSignal,
+): Promise<void> {
+  let failed = 0;
+  while (!signal.aborted) {
+    await sleep(LEASE_RENEW_MS, signal);
+    if (signal.aborted) return;
+    const taken = await leases.take(name, LEASE_S);
+    failed = taken.checked ? 0 : failed + 1;
+    if ((taken.checked && taken.value === null) || failed > FAILED_MAX) lost.abort();
+  }
+}
+
+/** Where reports go, and a clock in milliseconds that only goes forward. */
+export type ReportWorld = { readonly reports: FollowReports; readonly elapsedMs: () => number };
+
+/** Tells the states of one follower as they come. */
+export function reporter({ reports, elapsedMs }: ReportWorld, chain: ChainName) {
+  let told: { readonly reason: string | null; readonly atMs: number } | null = null;
+  return {
+    onState: ({ fault, last_block, head_block }: FollowState): void => {
+      const reason = fault === null ? null : fault.reason;
+      const atMs = elapsedMs();
+      const isDue = told === null || atMs >= told.atMs + REPORT_EACH_S * MS_PER_S;
+      if (!isDue && told !== null && told.reason === reason) return;
+      told = { reason, atMs };
+      const state = fault === null ? 'following' : 'held_up';
+      // A report that is lost is followed by the next one; who reads notices where none comes.
+      void reports.tell({ chain, state, reason, last_block, head_block });
+    },
+    /** Tells that it has ended, and why. */
+    stopped: async (reason: string, last_block: number | null): Promise<void> => {
+      told = null;
+      await reports.tell({ chain, state: 'stopped', reason, last_block, head_block: null });
+    },
+  };
+}
+
+/** The last word of each chain. Values are `null` where nothing is known yet. */
+export type FollowLags = {
+  readonly onState: (state: FollowState) => void;
+  /** Seconds since the last block held was made. */
+  readonly lagS: (chain: string) => number | null;
+  /** Blocks between the last one held and the node's head, when it was last asked. */
+  readonly lagBlocks: (chain: string) => number | null;
+  /** Re-orgs met since this start. */
+  readonly reorgs: (chain: string) => number | null;
+};
+
+/** Keeps the last states, for the metrics. `now` gives Unix seconds. */
+export function followLags(now: () => UnixSeconds): FollowLags {
+  const states = new Map<string, FollowState>();
+  const told = <T>(chain: string, value: (state: FollowState) => T): T | null => {
+    const state = states.get(chain);
+    return state === undefined ? null : value(state);
+  };
+  return {
+    onState: (state) => void states.set(state.chain, state),
+    lagS: (chain) =>
+      told(chain, ({ last_time }) => (last_time === null ? null : Math.max(0, now() - last_time))),
+    lagBlocks: (chain) => told(chain, (state) => state.lag_blocks),
+    reorgs: (chain) => told(chain, (state) => state.reorgs),
   };
 }

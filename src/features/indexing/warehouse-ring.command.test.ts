@@ -3,8 +3,13 @@
 import { expect, test } from 'vitest';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RingFilling, RingFillState } from '../../ports/indexing/ring-filling.ts';
-import type { RingKeeping, RingStatus } from '../../ports/indexing/ring-keeping.ts';
+import type {
+  RingFilling,
+  RingFillState,
+  RingKeeping,
+  RingStatus,
+} from '../../ports/history/counterparty-ring.ts';
+
 import { evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { ringCommands } from './warehouse-ring.command.ts';

@@ -1,14 +1,17 @@
 // What an operator types to see what the ring around the sanctions list holds and lacks.
-// A ring that could not be told is said to be unread; that is never an empty one.
+// A ring that could not be read is unread; that is never an empty one.
 
-import { type Command, EXIT, type ExitStatus, type Io, readArgs } from '../../command/command.ts';
+import { defineCommand, EXIT, type ExitStatus, fail, type Io } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
-import type { RawRingPort } from '../../ports/history/counterparty-ring.ts';
-import type { RingFilling, RingFillState } from '../../ports/indexing/ring-filling.ts';
-import type { RingKeeping, RingStatus } from '../../ports/indexing/ring-keeping.ts';
+import type {
+  RawRingPort,
+  RingFilling,
+  RingFillState,
+  RingKeeping,
+  RingStatus,
+} from '../../ports/history/counterparty-ring.ts';
 
-/** The commands' services; compose fills them. */
 type RingServices = {
   readonly warehouseRing: RingKeeping & { readonly filling: RingFilling };
 };
@@ -17,85 +20,74 @@ const GAPS_SHOWN = 20;
 const MIB = 1_024 * 1_024;
 const MS_PER_S = 1_000;
 /** How many listed addresses lie between two lines of progress. */
-const TOLD_EACH = 1_024;
+const PROGRESS_EACH = 1_024;
 
-const status: Command<RingServices> = {
+const status = defineCommand({
   name: 'warehouse ring status',
   summary: 'Show the ring of all who dealt with listed addresses, and what it lacks.',
-  usage: 'exhibit warehouse ring status [--json]',
   example: 'exhibit warehouse ring status',
-  details: [
+  notes: [
     'The ring is every counterparty of every listed address, as the warehouse holds them. A walk',
     'that meets a whole one need not read its second hop address by address.',
     'Exit status 3: the warehouse or the list could not be read.',
   ],
-  run: async (argv, io, { warehouseRing: ring }) => {
-    readArgs(argv, { options: {} });
-    return shown(await ring.status(), ring.filling.state(), io);
-  },
-};
+  run: async (_, io, { warehouseRing: ring }: RingServices) =>
+    printRing(await ring.status(), ring.filling.state(), io),
+});
 
-const rebuild: Command<RingServices> = {
+const rebuild = defineCommand({
   name: 'warehouse ring rebuild',
   summary: 'Build the ring around the sanctions list anew.',
-  usage: 'exhibit warehouse ring rebuild [--json]',
   example: 'exhibit warehouse ring rebuild',
-  details: [
+  notes: [
     'It is kept up by itself; what was forgotten in the warehouse leaves it by a rebuild.',
     'Walks are answered from the earlier ring until the new one is whole.',
     'Exit status 3: the warehouse or the list could not be read.',
   ],
-  run: async (argv, io, { warehouseRing: ring }) => {
-    readArgs(argv, { options: {} });
-    const told = (done: number, of: number) => {
-      if (done === of || done % TOLD_EACH === 0) io.err(`${done} of ${of} listed addresses`);
+  run: async (_, io, { warehouseRing: ring }: RingServices) => {
+    const onProgress = (done: number, of: number) => {
+      if (done === of || done % PROGRESS_EACH === 0) io.err(`${done} of ${of} listed addresses`);
     };
-    return shown(await ring.rebuild(told), ring.filling.state(), io);
+    return printRing(await ring.rebuild(onProgress), ring.filling.state(), io);
   },
-};
+});
 
-const fill: Command<RingServices> = {
+const fill = defineCommand({
   name: 'warehouse ring fill',
   summary: 'Read what listed addresses did through explorers.',
-  usage: 'exhibit warehouse ring fill [--json]',
   example: 'exhibit warehouse ring fill',
-  details: [
+  notes: [
     'A service does so by itself. What is read is kept list by list: stop it with Ctrl-C, and the',
     'next one goes on from there. It makes EXHIBIT_RING_CALLS calls a day at most.',
     'Exit status 3: some of it could not be read, or the calls of today are spent.',
   ],
-  run: async (argv, io, { warehouseRing: ring }) => {
-    readArgs(argv, { options: {} });
-    let shownAt = NOWHERE;
-    const told = ({ lists_held, lists, calls_today }: RingFillState) => {
+  run: async (_, io, { warehouseRing: ring }: RingServices) => {
+    let printed: number | null = null;
+    const onState = ({ lists_held, lists, calls_today }: RingFillState) => {
       const step = Math.floor((lists_held * STEPS) / Math.max(1, lists));
-      if (step === shownAt) return;
-      shownAt = step;
+      if (step === printed) return;
+      printed = step;
       io.err(`${lists_held} of ${lists} lists held, ${calls_today} calls today`);
     };
-    const state = await ring.filling.fill(told, io.signal);
-    const exit = shown(await ring.status(), state, io);
+    const state = await ring.filling.fill(onState, io.signal);
+    const exit = printRing(await ring.status(), state, io);
     return exit === EXIT.done && state.state !== 'filled' ? EXIT.couldNotCheck : exit;
   },
-};
+});
 
 /** Lines of progress of one round. */
 const STEPS = 100;
-const NOWHERE = -1;
 
-function shown(
+function printRing(
   reading: Reading<RingStatus, RawRingPort>,
   filling: RingFillState,
   io: Io,
 ): ExitStatus {
-  if (!reading.checked) {
-    io.err(reading.why.reason);
-    return EXIT.couldNotCheck;
-  }
+  if (!reading.checked) return fail(io, reading.why.reason, EXIT.couldNotCheck);
   const { why, ...state } = filling;
   const read_ahead = { ...state, reason: why === null ? null : why.reason };
   if (io.json) printJson(io, { ...reading.value, read_ahead });
-  else print(io, [...linesOf(reading.value, io), readAheadLine(filling)]);
+  else print(io, [...ringLines(reading.value, io), readAheadLine(filling)]);
   return EXIT.done;
 }
 
@@ -109,15 +101,15 @@ const READ_AHEAD: Readonly<Record<RingFillState['state'], string>> = {
   off: 'Nothing is read ahead.',
 };
 
-function readAheadLine({ state, why, ...told }: RingFillState): string {
-  const { lists_held, lists, calls_today, calls_a_day } = told;
+function readAheadLine(filling: RingFillState): string {
+  const { state, why, lists_held, lists, calls_today, calls_a_day } = filling;
   const because = why === null ? '' : ` ${why.reason}`;
   if (state === 'off') return `${READ_AHEAD.off}${because}`;
   const counts = `${lists_held} of ${lists} lists, ${calls_today} of ${calls_a_day} calls today`;
   return `${READ_AHEAD[state]} ${counts}.${because}`;
 }
 
-function linesOf({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, io: Io): string[] {
+function ringLines({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, io: Io): string[] {
   const columns = [
     { title: 'chain' },
     { title: 'listed', right: true },
@@ -146,4 +138,4 @@ function linesOf({ listed, pairs, bytes, build_ms, chains, gaps }: RingStatus, i
 }
 
 /** The commands of the ring. */
-export const ringCommands: readonly Command<RingServices>[] = [status, rebuild, fill];
+export const ringCommands = [status, rebuild, fill];

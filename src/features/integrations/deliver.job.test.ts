@@ -3,7 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Running } from '../../evidence/until-stopped.ts';
+import type { Running } from '../../evidence/waiting.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine, type TestStore } from '../../testing/control-store.ts';
 import {

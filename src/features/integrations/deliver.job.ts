@@ -5,7 +5,7 @@
 import { MS_PER_S } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
+import { type Running, untilStopped } from '../../evidence/waiting.ts';
 import type {
   ChatPlatform,
   ChatPlatforms,

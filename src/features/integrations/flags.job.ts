@@ -1,13 +1,13 @@
-// How do flags come into the queues of the chats? From their log, in order, until it is stopped.
-// Several processes may do it: each step is taken by one of them.
+// From their log, in order, until it is stopped. Several processes may do it: each step is taken by
+// one of them.
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
-import type { FlagStep, FlagsTold } from '../../ports/chat/flags-told.ts';
-import type { FlagEventChunk, FlagEvents } from '../../ports/flags/flag-events.ts';
-import { flagDispatch, gapDispatch } from './flag-message.ts';
+import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import type { DispatchMessage } from '../../ports/chat/dispatches.ts';
+import type { FlagDispatch, FlagStep, FlagsTold } from '../../ports/chat/flags-told.ts';
+import type { FlagEvent, FlagEventChunk, FlagEvents } from '../../ports/flags/flag-events.ts';
 
 type Parts = {
   readonly flagEvents: Pick<FlagEvents, 'after' | 'bounds'>;
@@ -61,4 +61,61 @@ export function tellFlagsUntilStopped(parts: Telling): Running {
       if (more !== true) await parts.sleep(parts.pollMs, signal);
     }
   });
+}
+
+const FLAG_CAVEAT =
+  'A flag is what a model made of what was known when the launch was scored: evidence about a ' +
+  'launch and no judgement of anybody. What was not flagged was not cleared by that.';
+const RETRACTION_CAVEAT =
+  'What the flag rested on is gone. That it was taken back says nothing else about the token or ' +
+  'about who launched it.';
+const GAP_CAVEAT =
+  'What they said is not known here any more. That you were told of no flag among them says ' +
+  'nothing about any token.';
+
+/** The dispatch of an event of the log. */
+export function flagDispatch(event: FlagEvent): FlagDispatch {
+  const { seq, chain, address, token } = event;
+  return { key: `flag:${seq}`, chain, address, message: messageOf(event) };
+
+  function messageOf({ simulated, model_version }: FlagEvent): DispatchMessage {
+    const facts = [`Chain: ${chain}`, `Token: ${token}`, `Launched by: ${address}`];
+    const shown = { path: `/deployer/${chain}/${address}`, simulated };
+    if (event.kind === 'flag') {
+      return {
+        title: `A launch was flagged on ${chain}`,
+        facts: [...facts, `Evidence: ${event.evidence}`, `Model: ${model_version}`, `Flag: ${seq}`],
+        caveat: FLAG_CAVEAT,
+        ...shown,
+        at: event.flagged_at,
+      };
+    }
+    return {
+      title: `Flag ${event.retracts} was taken back on ${chain}`,
+      facts: [...facts, `Why: ${event.reason}`],
+      caveat: RETRACTION_CAVEAT,
+      ...shown,
+      at: event.retracted_at,
+    };
+  }
+}
+
+/** The dispatch of flags that the log had let go of before anybody was told of them. */
+export function gapDispatch(
+  from: number,
+  to: number,
+  said: Pick<DispatchMessage, 'at' | 'simulated'>,
+): FlagDispatch {
+  return {
+    key: `gap:${from}`,
+    chain: null,
+    address: null,
+    message: {
+      title: 'Flags are missing here',
+      facts: [`Flags ${from} to ${to} were not told: the log let go of them before they could be.`],
+      caveat: GAP_CAVEAT,
+      path: '/leaderboard',
+      ...said,
+    },
+  };
 }

@@ -1,19 +1,177 @@
-// Answers /integrations: to whoever sends a key of the membership.
-
+import { z } from 'zod';
+import { parseAddress } from '../../chain/address.ts';
+import { CHAIN_NAMES, type ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
-import type { Caller } from '../../contract/caller.ts';
 import { badInput } from '../../contract/refusals.ts';
-import type { PlainHandler } from '../../contract/route.ts';
+import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { addressText, harmless, isoTime, oneOf, prose, words } from '../../contract/wire.ts';
 import { given } from '../../evidence/measure.ts';
 import { seen, Unread } from '../../evidence/reading.ts';
-import type { Rules } from '../../ports/chat/integrations.ts';
-import { connectChat, type IntegrationDesk, testChat } from './desk.ts';
+import type { ChatPlatform, ChatPlatforms, ChatTarget } from '../../ports/chat/chat-platforms.ts';
+import type { DispatchKind } from '../../ports/chat/dispatches.ts';
 import {
-  connectIntegration,
-  listIntegrations,
-  removeIntegration,
-  testIntegration,
-} from './integrations.contract.ts';
+  INTEGRATION_LIMITS,
+  type IntegrationStore,
+  type Rules,
+  type Sealed,
+} from '../../ports/chat/integrations.ts';
+import { type Given, targetOf } from './targets.ts';
+
+const PLATFORMS = ['slack', 'discord', 'telegram'] as const;
+/** What chats can be told of. */
+const KINDS = ['flag', 'watch'] as const;
+const ADDRESSES_MAX = 100;
+const INTEGRATIONS_MAX = 10;
+const DEAD_SHOWN_MAX = 100;
+const TEXT_CHARS_MAX = 300;
+
+const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
+const BODY_BYTES_MAX = 16_384;
+const problem = z.strictObject({ error: prose().min(1) });
+const id = z.strictObject({ id: z.string().max(60) });
+const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
+
+/** What rules name; what is left out is not limited. */
+export const ruleFields = {
+  kinds: z.array(z.enum(KINDS)).min(1).optional(),
+  chains: z.array(z.enum(CHAIN_NAMES)).min(1).optional(),
+  addresses: z
+    .array(addressText.refine((one) => parseAddress(one) !== null, 'expected addresses'))
+    .min(1)
+    .max(ADDRESSES_MAX)
+    .optional(),
+};
+
+/** What each platform is connected with. */
+export const targetFields = {
+  webhook_url: text,
+  bot_token: text,
+  channel: text,
+  webhook_id: text,
+  webhook_token: text,
+  chat_id: text,
+};
+
+const rules = z.strictObject({
+  kinds: z.array(oneOf(KINDS)).min(1),
+  /** `null`: of every chain. */
+  chains: z.array(oneOf(CHAIN_NAMES)).min(1).nullable(),
+  /** `null`: about every address. */
+  addresses: z.array(words()).min(1).nullable(),
+});
+
+const integration = z.strictObject({
+  id: words(),
+  platform: oneOf(PLATFORMS),
+  place: words(),
+  rules,
+  created_at: isoTime,
+  verified: harmless(z.boolean(), 'it tells of the platform alone'),
+  verified_at: isoTime.nullable(),
+  broken_at: isoTime.nullable(),
+  /** What keeps the next dispatch from being delivered. */
+  fault: words().nullable(),
+  delivered_at: isoTime.nullable(),
+  waiting: harmless(z.int().nonnegative(), 'it counts a queue'),
+  dead_letters: harmless(z.int().nonnegative(), 'it counts a queue'),
+});
+
+const deadLetter = z.strictObject({
+  integration_id: words(),
+  platform: oneOf(PLATFORMS),
+  dispatch: z.int().positive(),
+  title: words(),
+  facts: z.array(words()),
+  caveat: prose(),
+  url: words(),
+  queued_at: isoTime,
+  dead_at: isoTime,
+  reason: words(),
+});
+
+export const connectIntegration = plainRoute({
+  ...HOSTED,
+  name: 'connect_integration',
+  method: 'POST',
+  path: '/integrations/{chat_platform}/connect',
+  summary: 'Connects a chat that is told of what happens; it is asked nothing and reads nothing.',
+  bodyBytesMax: BODY_BYTES_MAX,
+  params: z.strictObject({ chat_platform: z.enum(PLATFORMS) }),
+  body: z
+    .strictObject({
+      ...targetFields,
+      chat_id: z.union([z.string().trim().max(TEXT_CHARS_MAX), z.int()]).optional(),
+      rules: z.strictObject(ruleFields).optional(),
+    })
+    .describe(
+      'Of Slack `webhook_url`, or `bot_token` and `channel`; of Discord `webhook_id` and ' +
+        '`webhook_token`; of Telegram `bot_token` and `chat_id`.',
+    ),
+  responses: {
+    201: z
+      .strictObject({
+        id: words(),
+        platform: oneOf(PLATFORMS),
+        place: words(),
+        created_at: isoTime,
+        verified: harmless(z.boolean(), 'it tells of the platform alone'),
+        /** Why the platform did not verify it; `null` where it did. */
+        reason: prose().nullable(),
+      })
+      .describe('Connected. What was not verified is, by the first test that is delivered.'),
+    409: problem.describe('The membership is not active, or has as many as it may have.'),
+    503: problem.describe('Nothing could be stored.'),
+  },
+});
+
+export const testIntegration = plainRoute({
+  ...HOSTED,
+  name: 'test_integration',
+  method: 'POST',
+  path: '/integrations/{id}/test',
+  summary: 'Posts a message to a connected chat.',
+  params: id,
+  responses: {
+    200: z.strictObject({
+      delivered: harmless(z.boolean(), 'it tells of the platform alone'),
+      /** Why not; `null` where it was. */
+      reason: prose().nullable(),
+    }),
+    404: problem.describe('The membership has no such integration.'),
+    503: problem.describe('The integrations could not be read.'),
+  },
+});
+
+export const listIntegrations = plainRoute({
+  ...HOSTED,
+  name: 'list_integrations',
+  method: 'GET',
+  path: '/integrations',
+  summary: 'The connected chats of the membership, and what did not reach them.',
+  responses: {
+    200: z.strictObject({
+      integrations: harmless(z.array(integration).max(INTEGRATIONS_MAX), 'it is what was set up'),
+      dead_letters: harmless(z.array(deadLetter).max(DEAD_SHOWN_MAX), 'it tells of queues'),
+      /** Whether there are more than are listed; the newest are. */
+      more_dead_letters: harmless(z.boolean(), 'it tells of queues'),
+    }),
+    503: problem.describe('The integrations could not be read.'),
+  },
+});
+
+export const removeIntegration = plainRoute({
+  ...HOSTED,
+  name: 'remove_integration',
+  method: 'DELETE',
+  path: '/integrations/{id}',
+  summary: 'Removes a connected chat, with what waits for it.',
+  params: id,
+  responses: {
+    200: z.strictObject({ id: words(), removed: z.literal(true) }),
+    404: problem.describe('The membership has no such integration.'),
+    503: problem.describe('Nothing could be stored.'),
+  },
+});
 
 const NO_STORE = {
   error: 'The integrations cannot be read or changed just now. Nothing was done; try again later.',
@@ -25,6 +183,7 @@ function memberOf(caller: Caller): string {
   return caller.membership_id;
 }
 
+/** @internal */
 export function connectHandler(desk: IntegrationDesk): PlainHandler<typeof connectIntegration> {
   return async ({ params: { chat_platform: platform }, body }, { now, signal }, caller) => {
     const { rules, chat_id, ...others } = body;
@@ -41,6 +200,7 @@ export function connectHandler(desk: IntegrationDesk): PlainHandler<typeof conne
   };
 }
 
+/** @internal */
 export function testHandler(desk: IntegrationDesk): PlainHandler<typeof testIntegration> {
   return async ({ params: { id } }, { now, signal }, caller) => {
     const end = await testChat(desk, { membership_id: memberOf(caller), now, signal }, id);
@@ -60,6 +220,7 @@ function shownRules({ kinds, chains, addresses }: Rules) {
 
 const time = (at: UnixSeconds | null): string | null => (at === null ? null : formatIsoTime(at));
 
+/** @internal */
 export function listHandler({
   integrations,
   base,
@@ -103,6 +264,7 @@ export function listHandler({
   };
 }
 
+/** @internal */
 export function removeHandler({
   integrations,
 }: IntegrationDesk): PlainHandler<typeof removeIntegration> {
@@ -114,3 +276,178 @@ export function removeHandler({
       : removeIntegration.reply(404, UNKNOWN);
   };
 }
+
+// Whose it is follows from the caller alone; what it is posted with leaves this file sealed.
+
+/** What integrations rest on. */
+export type IntegrationDesk = {
+  readonly integrations: IntegrationStore;
+  readonly platforms: ChatPlatforms;
+  readonly sealed: (target: ChatTarget, integrationId: string) => Sealed;
+  readonly opened: (sealed: Sealed, integrationId: string) => ChatTarget | null;
+  readonly mintId: () => string;
+  /** Where webhooks of Slack are posted to here. */
+  readonly slackRoot: URL;
+  /** What links begin with. */
+  readonly base: string;
+  readonly simulated: boolean;
+};
+
+/** Who asks, and when. */
+type Asked = {
+  readonly membership_id: string;
+  readonly now: () => UnixSeconds;
+  readonly signal: AbortSignal;
+};
+
+/** Rules as they are given: what is left out is not limited. */
+export type GivenRules = {
+  readonly kinds?: readonly DispatchKind[] | undefined;
+  readonly chains?: readonly ChainName[] | undefined;
+  readonly addresses?: readonly string[] | undefined;
+};
+
+const ALL_KINDS: readonly DispatchKind[] = ['flag', 'watch'];
+
+function rulesOf(rules: GivenRules | undefined): Rules {
+  if (rules === undefined) return { kinds: ALL_KINDS, chains: null, addresses: null };
+  const { kinds = ALL_KINDS, chains, addresses } = rules;
+  return {
+    kinds: [...new Set(kinds)],
+    chains: chains === undefined ? null : [...new Set(chains)],
+    addresses: addresses === undefined ? null : [...new Set(addresses.map(comparedForm))],
+  };
+}
+
+// Dispatches name addresses in the form in which they are compared.
+function comparedForm(text: string): string {
+  const parsed = parseAddress(text);
+  if (parsed === null) throw new Error('a rule of something that is no address');
+  return parsed.address;
+}
+
+/** What became of connecting. `reason`: why the platform did not verify it. */
+export type ConnectEnd =
+  | {
+      readonly outcome: 'connected';
+      readonly id: string;
+      readonly place: string;
+      readonly created_at: UnixSeconds;
+      readonly reason: string | null;
+    }
+  | { readonly outcome: 'bad_input'; readonly problems: readonly string[] }
+  | { readonly outcome: 'refused'; readonly why: string }
+  | { readonly outcome: 'unread' };
+
+const BY_A_TEST = 'The platform says nothing of a webhook before it is posted to: test it.';
+const INACTIVE = 'This membership is not active: nothing can be connected.';
+const FULL = `A membership has ${INTEGRATION_LIMITS.each} integrations at most. Remove one first.`;
+
+/** @internal Connects a chat, verified where the platform can be asked without a post. */
+export async function connectChat(
+  desk: IntegrationDesk,
+  { membership_id, now, signal }: Asked,
+  platform: ChatPlatform,
+  given: Given,
+  rules: GivenRules | undefined,
+): Promise<ConnectEnd> {
+  const parsed = targetOf(platform, given, desk.slackRoot);
+  if ('problems' in parsed) return { outcome: 'bad_input', problems: parsed.problems };
+  const { target } = parsed;
+  const said = await desk.platforms.verify(target, signal);
+  const facts = said instanceof Unread ? null : said.value;
+  if (facts !== null && facts.outcome === 'broken') {
+    return { outcome: 'bad_input', problems: [`body: ${platform} ${facts.fault}`] };
+  }
+  const isVerified = facts !== null && facts.outcome === 'verified';
+  const place = facts !== null && 'place' in facts ? facts.place : placeOf(target);
+  const id = desk.mintId();
+  const created_at = now();
+  const stored = await desk.integrations.connect(
+    {
+      id,
+      membership_id,
+      platform,
+      place,
+      sealed: desk.sealed(target, id),
+      rules: rulesOf(rules),
+      created_at,
+      verified_at: isVerified ? created_at : null,
+    },
+    'member',
+  );
+  if (stored instanceof Unread) return { outcome: 'unread' };
+  if (stored.value.outcome === 'limit') return { outcome: 'refused', why: FULL };
+  if (stored.value.outcome === 'no_membership') return { outcome: 'refused', why: INACTIVE };
+  if (said instanceof Unread) {
+    return { outcome: 'connected', id, place, created_at, reason: said.why.reason };
+  }
+  const reason = reasonOf(said.value);
+  return { outcome: 'connected', id, place, created_at, reason };
+}
+
+/** What a target is called of which the platform said nothing. */
+function placeOf(target: ChatTarget): string {
+  if (target.platform === 'discord') return `Webhook ${target.webhook_id}`;
+  if (target.platform === 'telegram') return `Chat ${target.chat_id}`;
+  return 'channel' in target ? target.channel : 'A webhook';
+}
+
+type Facts = Exclude<Awaited<ReturnType<ChatPlatforms['verify']>>, Unread<never>>['value'];
+
+function reasonOf(facts: Facts): string | null {
+  if (facts.outcome === 'verified') return null;
+  return 'fault' in facts ? `The platform ${facts.fault}.` : BY_A_TEST;
+}
+
+/** What became of a test. `reason`: why it was not delivered. */
+export type TestEnd =
+  | { readonly outcome: 'tested'; readonly reason: string | null }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'unread' };
+
+const TEST_CAVEAT =
+  'That nothing is told here says nothing about any address: what is not flagged and what nobody ' +
+  'watches is not told.';
+const SEALED_AWAY = 'What it posts with cannot be opened any more: remove it, and connect it anew.';
+/** A test is no dispatch of the queue, and has the number of none. */
+const NO_DISPATCH = 0;
+
+/** @internal Posts a message outside the queue, and notes what that showed. */
+export async function testChat(
+  desk: IntegrationDesk,
+  { membership_id, now, signal }: Asked,
+  id: string,
+): Promise<TestEnd> {
+  const { integrations, platforms, simulated, base } = desk;
+  const held = await integrations.sealedOf(membership_id, id);
+  if (held instanceof Unread) return { outcome: 'unread' };
+  if (held.value === null) return { outcome: 'unknown' };
+  const target = desk.opened(held.value.sealed, id);
+  if (target === null) return { outcome: 'tested', reason: SEALED_AWAY };
+  const at = now();
+  const post = {
+    title: 'Exhibit is connected here',
+    facts: ['This is a test. Dispatches come here as they happen, in order.'],
+    caveat: TEST_CAVEAT,
+    path: PATH,
+    link: base + PATH,
+    at,
+    simulated,
+    dispatch: NO_DISPATCH,
+  };
+  const said = await platforms.post(target, post, signal);
+  if (said instanceof Unread) return { outcome: 'tested', reason: said.why.reason };
+  const end = said.value;
+  if (end.outcome === 'moved') {
+    return { outcome: 'tested', reason: `The chat is ${end.chat_id} by now: connect it anew.` };
+  }
+  const fault = 'fault' in end ? `the platform ${end.fault}` : null;
+  if (end.outcome === 'taken') await integrations.tried(id, { outcome: 'taken', at });
+  if (end.outcome === 'broken' && fault !== null) {
+    await integrations.tried(id, { outcome: 'broken', at, fault });
+  }
+  return { outcome: 'tested', reason: fault === null ? null : `Not delivered: ${fault}.` };
+}
+
+const PATH = '/settings/integrations';

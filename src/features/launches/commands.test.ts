@@ -3,8 +3,8 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { HoldOut } from '../../ports/launches/wallet-launches.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { corpusEvaluate } from './evaluate.command.ts';
-import { corpusSettle } from './settle.command.ts';
+import { corpusEvaluate, corpusSettle } from './evaluate.command.ts';
+
 import type { Settled } from './settle.ts';
 
 const SOURCE = { name: 'store', url: 'urn:s', kind: 'table', simulated: false, as_of: 0 } as const;

@@ -2,7 +2,7 @@
 // A round that fails is told and ends no other; a bug in one neither.
 
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
+import { type Running, untilStopped } from '../../evidence/waiting.ts';
 import { type CollectLimits, collectAccount } from './collect.ts';
 import { type SettleParts, settleRound } from './settle.ts';
 

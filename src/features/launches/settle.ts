@@ -3,9 +3,9 @@
 // or not at all; a launch of which it did not tell waits, and is never taken for dead.
 
 import { createHash } from 'node:crypto';
-import type { ImportOrigin } from '../../evidence/origin.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
 import type { DueLaunch, LaunchCollection } from '../../ports/launches/launch-collection.ts';
 import type { LaunchListings } from '../../ports/launches/launch-listings.ts';
 import type { Launch } from '../../ports/launches/launches.ts';

@@ -1,20 +1,88 @@
-// Answers GET /api/v1/solana/deployer/{address}: what became of what a Solana wallet launched.
-// It asks what is recorded here and nothing else; the address is taken letter by letter.
+// The flag is a screen for what is gone a day later; it has no good side.
 
+import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { HOUR_S } from '../../chain/time.ts';
-import type { Handler } from '../../contract/route.ts';
+import { formatIsoDate, HOUR_S } from '../../chain/time.ts';
+import { evidenceRoute, type Handler } from '../../contract/route.ts';
+import {
+  harmless,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
+import { wilsonInterval } from '../../evidence/measure.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { WalletLaunches, WalletRecord } from '../../ports/launches/wallet-launches.ts';
+import {
+  type Collection,
+  ENTRIES_MAX,
+  type HoldOut,
+  type Measured,
+  type WalletLaunches,
+  type WalletRecord,
+} from '../../ports/launches/wallet-launches.ts';
 import { LAUNCH_WINDOW_S, launchAnswer } from '../tables/launches.ts';
-import { recordCaveat } from './caveat.ts';
-import { solanaDeployer } from './solana-deployer.contract.ts';
+
+const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
+
+const settledLaunch = z.strictObject({
+  mint: words(),
+  launched_at: unixSeconds,
+  settled_at: unixSeconds,
+  listed_after_window: ofRow(z.boolean(), LAUNCHES),
+  outcome: oneOf(['survived', 'died']),
+});
+
+const NEVER_EMPTY = 'an answer with data has a settled launch';
+
+export const solanaDeployer = evidenceRoute({
+  name: 'solana_deployer',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/solana/deployer/{address}',
+  summary: 'The settled launches of one Solana wallet, and whether all of them died.',
+  access: 'analyst',
+  params: z.strictObject({
+    address: z
+      .string()
+      .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+      .meta({ description: 'Base58, in its exact letter case.' }),
+  }),
+  data: z.strictObject({
+    answer: oneOf(['flagged', 'record']).describe(
+      'flagged: every settled launch has died; record: at least one survived.',
+    ),
+    entries: ofRow(z.array(settledLaunch), LAUNCHES).describe(
+      'The newest settled launches, up to 500.',
+    ),
+    count: z.int().positive().describe('Settled launches, those beyond the entries included.'),
+    empty: harmless(z.literal(false), NEVER_EMPTY),
+    empty_reason: harmless(z.null(), NEVER_EMPTY),
+    window_hours: z.int().positive(),
+    suppressed: negative(z.int().nonnegative(), LAUNCHES).describe(
+      'Launches on record that have not settled.',
+    ),
+    caveat: prose().min(1),
+  }),
+  absences: ['insufficient_evidence', 'not_deployed'],
+  tool: {
+    name: 'deployer_record',
+    when: { argument: 'chain', is: 'solana' },
+    description:
+      'Of a Solana wallet (chain `solana`): its settled launches, and whether all of them were ' +
+      'gone a day later. A wallet without a record has not been cleared.',
+  },
+});
+
+// It asks what is recorded here and nothing else; the address is taken letter by letter.
 
 /** The ports of the route. */
 export type SolanaDeployerPorts = { readonly walletLaunches: WalletLaunches };
 
-/** The handler of the Solana deployer record. */
+/** @internal The handler of the Solana deployer record. */
 export function solanaDeployerHandler({
   walletLaunches,
 }: SolanaDeployerPorts): Handler<typeof solanaDeployer> {
@@ -52,4 +120,57 @@ function noRecord(address: string, { corpus, waiting }: WalletRecord): Why {
   const unsettled =
     waiting.length === 0 ? '' : ` ${waiting.length} of its launches wait to be settled.`;
   return why('no_record_settled', { launches, unsettled });
+}
+
+// What the flag was worth here, on launches that came later, with its denominators; what was not
+// collected; and that a wallet which is not flagged has not been cleared.
+
+/** The hold-out rates that the interface document publishes: a reference, measured elsewhere. */
+export const PUBLISHED_RATES = { flagged: 0.008, rest: 0.0434 } as const;
+
+/** @internal The caveat of a record. */
+export function recordCaveat({ corpus, settled }: WalletRecord): string {
+  const sentences = [
+    'The launches that this deployment has on record, credited to the wallet that signed them; ' +
+      'others of it may be missing, and a record that is not flagged is no clearance.',
+    'The flag says that a launch is likelier to be gone 24 hours later, and nothing else.',
+    corpus.hold_out === null ? UNMEASURED : measuredHere(corpus.hold_out),
+    `Published reference, measured elsewhere: ${percent(PUBLISHED_RATES.flagged)} of flagged ` +
+      `launches against ${percent(PUBLISHED_RATES.rest)} of the rest.`,
+  ];
+  if (corpus.collection !== null) sentences.push(collected(corpus.collection));
+  if (settled > ENTRIES_MAX) sentences.push(`The newest ${ENTRIES_MAX} are shown.`);
+  return sentences.join(' ');
+}
+
+const UNMEASURED = 'On the corpus of this deployment it has not been measured yet.';
+
+function measuredHere({ split, flagged, rest }: HoldOut): string {
+  return (
+    `On the corpus of this deployment, of the launches from ${split} on, held out, were still ` +
+    `listed after their window: ${share(flagged)} of wallets flagged before, ${share(rest)} of ` +
+    'all others.'
+  );
+}
+
+/** @internal A share in words, with its denominator and its interval. */
+export function share({ launches, listed }: Measured): string {
+  const interval = wilsonInterval(listed, launches);
+  if (interval === null) return '0 of 0 (unmeasured)';
+  const { low, high } = interval;
+  const of = `${listed.toLocaleString('en')} of ${launches.toLocaleString('en')}`;
+  return `${of} (${percent(listed / launches)}, 95% interval ${percent(low)} to ${percent(high)})`;
+}
+
+const PERCENT = 100;
+
+function percent(part: number): string {
+  return `${(part * PERCENT).toFixed(2)}%`;
+}
+
+function collected({ since, reached_at, gaps, missed_s }: Collection): string {
+  const span = `Collected from ${formatIsoDate(since)} to ${formatIsoDate(reached_at)}`;
+  if (gaps === 0) return `${span}.`;
+  const hours = (missed_s / HOUR_S).toFixed(1);
+  return `${span}, with ${gaps.toLocaleString('en')} gaps of ${hours} hours together.`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NOBODY } from '../../contract/caller.ts';
-import { envelopeSchema } from '../../contract/route.ts';
+import { envelopeSchema, NOBODY } from '../../contract/route.ts';
+
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { launchOf } from '../../ports/launches/launches.suite.ts';
@@ -9,8 +9,7 @@ import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
 import { named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
-import { solanaDeployer } from './solana-deployer.contract.ts';
-import { solanaDeployerHandler } from './solana-deployer.route.ts';
+import { solanaDeployer, solanaDeployerHandler } from './solana-deployer.route.ts';
 
 const [WALLET, OTHER, NEW] = ['wallet', 'other', 'new'].map((one) => named('solana', one));
 const DAY_S = 86_400;

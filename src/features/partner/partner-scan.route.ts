@@ -1,22 +1,64 @@
-// Answers POST /api/v1/scan/{address}: each section by the handler of its own route, at once and
-// within one budget of time.
-// It takes no answer apart: what a section says, and what it leaves unsaid, is its route's own.
-
+import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
-import { Answer } from '../../contract/answer.ts';
-import type { Caller } from '../../contract/caller.ts';
+import { Answer, Sections } from '../../contract/answer.ts';
 import { badInput, REFUSALS, Refusal } from '../../contract/refusals.ts';
-import type { Asked, Handler, InputOf } from '../../contract/route.ts';
-import { Sections } from '../../contract/sections.ts';
+import {
+  type Asked,
+  type Caller,
+  evidenceRoute,
+  type Handler,
+  type InputOf,
+  sectionsOf,
+} from '../../contract/route.ts';
+import { addressText, harmless, oneOf, prose } from '../../contract/wire.ts';
 import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import {
-  partnerScan,
-  SECTION_NAMES,
-  type SECTION_ROUTES,
-  type Section,
-} from './partner-scan.contract.ts';
+import { walletBridges } from '../bridges/wallet-bridges.route.ts';
+import { walletCex } from '../exchanges/wallet-cex.contract.ts';
+import { walletScore } from '../forensics/wallet-score.route.ts';
+import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
+
+/** The sections that may be asked for. One whose route is not served here is not among them. */
+export const SECTION_NAMES = ['ofac', 'exchange', 'bridges', 'evidence'] as const;
+export type Section = (typeof SECTION_NAMES)[number];
+
+/** The route of each section. */
+export const SECTION_ROUTES = {
+  ofac: walletOfac,
+  exchange: walletCex,
+  bridges: walletBridges,
+  evidence: walletScore,
+} as const satisfies { readonly [S in Section]: unknown };
+
+const refused = z.strictObject({ section: oneOf(SECTION_NAMES), error: prose().min(1) });
+
+export const partnerScan = evidenceRoute({
+  name: 'partner_scan',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/scan/{address}',
+  summary: 'Several routes about one address at once, for partners: each answer as its route’s.',
+  access: 'partner',
+  params: z.strictObject({ address: addressText }),
+  body: z
+    .strictObject({
+      /** The chain of the section `bridges`. */
+      chain: walletBridges.query.shape.chain.unwrap().optional(),
+      /** All of them, where none is named. */
+      sections: z.array(z.enum(SECTION_NAMES)).min(1).max(SECTION_NAMES.length).optional(),
+    })
+    .optional(),
+  data: z.strictObject({
+    sections: sectionsOf(SECTION_ROUTES),
+    refused: harmless(z.array(refused), 'it is about the sections that were asked for'),
+    caveat: prose().min(1),
+  }),
+  absences: ['not_supported', 'not_deployed'],
+  tool: null,
+});
+
+// It takes no answer apart: what a section says, and what it leaves unsaid, is its route's own.
 
 type Routes = typeof SECTION_ROUTES;
 /** The handlers of the sections' routes. */
@@ -31,7 +73,7 @@ const CAVEAT =
   'negative.';
 const CAVEAT_REFUSED = ' Sections that do not take this address were left out: see `refused`.';
 
-/** The handler of the partner scan over the handlers of its sections. */
+/** @internal The handler of the partner scan over the handlers of its sections. */
 export function partnerScanHandler(handlers: SectionHandlers): Handler<typeof partnerScan> {
   return async (input, asked, caller) => {
     const wanted = wantedOf(input.body);

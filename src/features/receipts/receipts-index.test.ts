@@ -12,8 +12,7 @@ import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryReceiptFolder } from '../../testing/memory/receipt-folder.ts';
 import { publishedOf } from './covering.ts';
 import { receiptsFeedOf } from './feed.ts';
-import { receiptsIndex } from './receipts-index.contract.ts';
-import { receiptsIndexHandler } from './receipts-index.route.ts';
+import { receiptsIndex, receiptsIndexHandler } from './receipts-index.route.tsx';
 
 const NOW = STILL_NOW;
 const ALICE = evm('alice');

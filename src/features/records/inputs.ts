@@ -1,5 +1,3 @@
-// Answers one question: which input of a recorded answer is as it was, and which has moved?
-
 import { formatIsoTime } from '../../chain/time.ts';
 import type { RecordedInput } from '../../ports/screening/screening-records.ts';
 import type { ListVersion, TableVersion, Versions } from '../../ports/screening/served-versions.ts';
@@ -87,4 +85,38 @@ function tablesOf(
 function tableText(version: TableVersion | undefined): string | null {
   if (version === undefined) return null;
   return `${formatIsoTime(version.imported_at)} ${version.sha256}`;
+}
+
+/** Two values that JSON can say, taken apart side by side. */
+type Side = unknown;
+
+/** More places than this are not named. */
+const PLACES_MAX = 50;
+
+/** The places at which two texts of JSON differ, as paths: `data.proximity.found`. */
+export function differingPlaces(one: string, other: string): string[] {
+  const places: string[] = [];
+  compare(parsed(one), parsed(other), '', places);
+  return places.slice(0, PLACES_MAX);
+}
+
+function parsed(text: string): Side {
+  const value: unknown = JSON.parse(text);
+  return value;
+}
+
+function compare(one: Side, other: Side, at: string, places: string[]): void {
+  if (Object.is(one, other)) return;
+  if (!isHolder(one) || !isHolder(other) || Array.isArray(one) !== Array.isArray(other)) {
+    places.push(at);
+    return;
+  }
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const place = Array.isArray(one) ? `${at}[${key}]` : at === '' ? key : `${at}.${key}`;
+    compare(Reflect.get(one, key), Reflect.get(other, key), place, places);
+  }
+}
+
+function isHolder(value: Side): value is object {
+  return typeof value === 'object' && value !== null;
 }

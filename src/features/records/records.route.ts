@@ -1,12 +1,28 @@
-// Answers /api/v1/screens: makes records of screens, shows them, and asks them again.
-// What is kept is what the screen's own route answered; whose it is follows from the key alone.
+// A record quotes the answer of the route that it is of, as text, so that its hash can be checked.
 
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { formatIsoTime } from '../../chain/time.ts';
 import type { Answer } from '../../contract/answer.ts';
-import type { Caller } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import type { Asked, Handler, PlainHandler } from '../../contract/route.ts';
+import {
+  type Asked,
+  type Caller,
+  type Handler,
+  type PlainHandler,
+  plainRoute,
+} from '../../contract/route.ts';
+import {
+  addressText,
+  harmless,
+  isoDay,
+  isoTime,
+  ofRow,
+  oneOf,
+  prose,
+  sourceShown,
+  words,
+} from '../../contract/wire.ts';
 import { map, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
@@ -17,16 +33,152 @@ import type {
   ScreeningRecords,
 } from '../../ports/screening/screening-records.ts';
 import type { ServedVersions, Versions } from '../../ports/screening/served-versions.ts';
-import { differingPlaces } from './differing.ts';
-import { type InputThenAndNow, inputsOf, versionsOf } from './inputs.ts';
+import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import {
-  type RECORDED,
-  recordBulkScreen,
-  recordScreen,
-  screenRecord,
-  screenReplay,
-} from './records.contract.ts';
-import { recordShown, spokenShown } from './shown.ts';
+  BULK_BODY_BYTES_MAX,
+  bulkAsked,
+  bulkWalletScreen,
+} from '../screening/bulk-wallet-screen.route.ts';
+import { differingPlaces, type InputThenAndNow, inputsOf, versionsOf } from './inputs.ts';
+
+import { spokenIn } from './spoken.ts';
+
+/** The routes whose answers are kept. */
+export const RECORDED = { wallet_ofac: walletOfac, bulk_wallet_screen: bulkWalletScreen } as const;
+
+const ID_CHARS_MAX = 64;
+const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
+const asAsked = 'it is what was asked';
+const asThen = 'it is what the answer of then rested on';
+
+const tableVersion = z.strictObject({
+  table: words(),
+  source: words(),
+  sha256,
+  imported_at: isoTime,
+});
+
+const told = 'it lists the sentences of the answer';
+const spoken = {
+  caveats: harmless(z.array(prose()), told),
+  not_read: harmless(z.array(prose()), told).describe('What the answer says was not looked at.'),
+};
+
+const screeningRecord = z.strictObject({
+  id: words(),
+  made_at: isoTime,
+  kept_until: isoTime,
+  key_id: words().describe('The key that asked.'),
+  asked: z.strictObject({
+    route: oneOf(['wallet_ofac', 'bulk_wallet_screen']),
+    addresses: z.array(words()).min(1),
+    on: isoDay.nullable(),
+    tables: harmless(z.array(words()).nullable(), asAsked),
+  }),
+  list: z
+    .strictObject({
+      name: words(),
+      published: isoDay,
+      sha256,
+      as_of: isoTime,
+      reason: prose().nullable(),
+    })
+    .nullable()
+    .describe('The sanctions list that answered. `reason`: why it showed listings only.'),
+  list_reason: prose().nullable().describe('Why the list was not read.'),
+  tables: harmless(z.array(tableVersion), asThen).describe('The imports that were served.'),
+  code_version: words(),
+  sources: harmless(z.array(sourceShown), asThen),
+  state: oneOf(['ok', 'insufficient_evidence', 'not_supported', 'not_deployed']),
+  answer: words().describe('The answer as JSON: `state`, `subject`, `data` and `reason`.'),
+  answer_sha256: sha256.describe('Of the characters of `answer`, as UTF-8.'),
+  ...spoken,
+});
+
+const input = z.strictObject({
+  input: words(),
+  state: oneOf(['same', 'former_held', 'moved', 'read_anew', 'not_read_then']).describe(
+    '`former_held`: another version is in force, and the former one was asked. `moved`: the ' +
+      'former one is gone. `read_anew`: it has no versions, and was read again.',
+  ),
+  recorded: words().nullable(),
+  current: words().nullable(),
+});
+
+const replay = z.strictObject({
+  id: words(),
+  replayed_at: isoTime,
+  same: ofRow(z.boolean()),
+  recorded_sha256: sha256,
+  answer_sha256: sha256,
+  inputs: z.array(input).min(1),
+  moved: ofRow(z.array(words())).describe('Inputs that may account for another answer.'),
+  differs: ofRow(z.array(words())).describe('Where the answers differ, as paths; 50 at most.'),
+  reason: prose(),
+  answer: words().describe('The answer of now, as the record quotes that of then.'),
+  ...spoken,
+});
+
+const unavailable = z
+  .strictObject({ error: prose(), reason: prose() })
+  .describe('Something that the record rests on could not be read; what was asked is not kept.');
+const full = z
+  .strictObject({ error: prose() })
+  .describe('The membership holds as many records as its plan keeps; what was asked is not kept.');
+const unknown = z
+  .strictObject({ error: prose() })
+  .describe('The membership that asks has no record of this id.');
+
+const HOSTED = { surface: 'hosted', access: 'analyst' } as const;
+const made = { 201: screeningRecord, 409: full, 503: unavailable };
+const headers = { 201: { location: 'Where the record is.' } };
+const one = { params: z.strictObject({ id: z.string().min(1).max(ID_CHARS_MAX) }) };
+
+export const recordScreen = plainRoute({
+  ...HOSTED,
+  name: 'record_screen',
+  method: 'POST',
+  path: '/api/v1/screens',
+  summary: 'Screens one address as wallet_ofac does, and keeps the answer as a record.',
+  body: z.strictObject({ address: addressText, on: isoDay.optional() }),
+  responses: made,
+  headers,
+});
+
+export const recordBulkScreen = plainRoute({
+  surface: 'hosted',
+  access: 'desk',
+  name: 'record_bulk_screen',
+  method: 'POST',
+  path: '/api/v1/screens/bulk',
+  summary: 'Screens up to 500 addresses as bulk_wallet_screen does, and keeps one record of it.',
+  bodyBytesMax: BULK_BODY_BYTES_MAX,
+  body: bulkAsked,
+  responses: made,
+  headers,
+});
+
+export const screenRecord = plainRoute({
+  ...HOSTED,
+  ...one,
+  name: 'screen_record',
+  method: 'GET',
+  path: '/api/v1/screens/{id}',
+  summary: 'A record of a screen: what was asked, on which versions, and what was answered.',
+  responses: { 200: screeningRecord, 404: unknown, 503: unavailable },
+});
+
+export const screenReplay = plainRoute({
+  ...HOSTED,
+  ...one,
+  name: 'screen_replay',
+  method: 'GET',
+  path: '/api/v1/screens/{id}/replay',
+  summary: 'Asks a recorded screen again on the versions held, and compares the answers.',
+  responses: { 200: replay, 404: unknown, 503: unavailable },
+});
+
+// What is kept is what the screen's own route answered; whose it is follows from the key alone.
 
 type Recorded = typeof RECORDED;
 type Plan = Extract<Caller, { kind: 'member' }>['plan'];
@@ -59,17 +211,19 @@ function memberOf(caller: Caller): Member {
 
 type Made = { readonly record: ScreeningRecord } | 'full' | { readonly why: Why } | Refusal;
 
+/** @internal */
 export function recordScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordScreen> {
   return async ({ body: { address, on } }, asked, caller) => {
     const day = on === undefined ? null : on;
     const made = await make(desk, { route: 'wallet_ofac', address, on: day }, asked, caller);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordScreen.reply(409, { error: FULL });
-    if ('why' in made) return recordScreen.reply(503, unavailable(made.why));
+    if ('why' in made) return recordScreen.reply(503, unavailableBody(made.why));
     return recordScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
   };
 }
 
+/** @internal */
 export function recordBulkScreenHandler(desk: RecordsDesk): PlainHandler<typeof recordBulkScreen> {
   return async ({ body: { addresses, tables } }, asked, caller) => {
     const limited = tables === undefined ? null : tables;
@@ -77,14 +231,14 @@ export function recordBulkScreenHandler(desk: RecordsDesk): PlainHandler<typeof 
     const made = await make(desk, input, asked, caller);
     if (made instanceof Refusal) return made;
     if (made === 'full') return recordBulkScreen.reply(409, { error: FULL });
-    if ('why' in made) return recordBulkScreen.reply(503, unavailable(made.why));
+    if ('why' in made) return recordBulkScreen.reply(503, unavailableBody(made.why));
     return recordBulkScreen.reply(201, recordShown(made.record), { location: pathOf(made.record) });
   };
 }
 
 const FULL = 'This membership holds as many records as its plan keeps.';
 
-function unavailable({ reason }: Why) {
+function unavailableBody({ reason }: Why) {
   return { error: 'unavailable', reason };
 }
 
@@ -177,12 +331,13 @@ function quoted(answer: Answer<'wallet_ofac'> | Answer<'bulk_wallet_screen'>, no
   return { state, answer: text, answer_sha256: hash('sha256', text) };
 }
 
+/** @internal */
 export function screenRecordHandler({
   records,
 }: Pick<RecordsDesk, 'records'>): PlainHandler<typeof screenRecord> {
   return async ({ params: { id } }, _asked, caller) => {
     const found = await records.find(memberOf(caller).membership_id, id);
-    if (found instanceof Unread) return screenRecord.reply(503, unavailable(found.why));
+    if (found instanceof Unread) return screenRecord.reply(503, unavailableBody(found.why));
     if (found.value === null) return screenRecord.reply(404, { error: UNKNOWN });
     return screenRecord.reply(200, recordShown(found.value));
   };
@@ -191,16 +346,17 @@ export function screenRecordHandler({
 /** What is said of an id that is nobody's, and of one that is another's. */
 export const UNKNOWN = 'This membership has no such record.';
 
+/** @internal */
 export function screenReplayHandler(desk: RecordsDesk): PlainHandler<typeof screenReplay> {
   return async ({ params: { id } }, asked, caller) => {
     const found = await desk.records.find(memberOf(caller).membership_id, id);
-    if (found instanceof Unread) return screenReplay.reply(503, unavailable(found.why));
+    if (found instanceof Unread) return screenReplay.reply(503, unavailableBody(found.why));
     const record = found.value;
     if (record === null) return screenReplay.reply(404, { error: UNKNOWN });
     const current = await desk.versions.now(dayOf(record.input));
-    if (current instanceof Unread) return screenReplay.reply(503, unavailable(current.why));
+    if (current instanceof Unread) return screenReplay.reply(503, unavailableBody(current.why));
     const former = await desk.versions.listOf(record.versions.list);
-    if (former instanceof Unread) return screenReplay.reply(503, unavailable(former.why));
+    if (former instanceof Unread) return screenReplay.reply(503, unavailableBody(former.why));
     const atThatTime = at(record.made_at, asked);
     const answer = await ask(desk.screensOver(former.value), record.input, atThatTime, caller);
     if (answer instanceof Refusal) throw new Error('a question that was answered is refused');
@@ -243,4 +399,49 @@ function compared(
     answer: again.answer,
     ...spokenShown(again.answer),
   };
+}
+
+/** @internal A record as its route and its page show it. */
+export function recordShown(record: ScreeningRecord) {
+  const { id, input, versions, state, answer, answer_sha256, code_version, key_id } = record;
+  return {
+    id,
+    made_at: formatIsoTime(record.made_at),
+    kept_until: formatIsoTime(record.kept_until),
+    key_id,
+    asked: askedShown(input),
+    list: listShown(versions),
+    list_reason: versions.list.read ? null : versions.list.why.reason,
+    tables: versions.tables.map(({ imported_at, ...table }) => {
+      return { ...table, imported_at: formatIsoTime(imported_at) };
+    }),
+    code_version,
+    sources: [...record.sources],
+    state,
+    answer,
+    answer_sha256,
+    ...spokenShown(answer),
+  };
+}
+
+/** @internal The sentences of an answer, beside it. */
+export function spokenShown(answer: string) {
+  const { caveats, not_read } = spokenIn(answer);
+  return { caveats: [...caveats], not_read: [...not_read] };
+}
+
+function askedShown(input: RecordedInput) {
+  const { route } = input;
+  if (input.route === 'wallet_ofac') {
+    return { route, addresses: [input.address], on: input.on, tables: null };
+  }
+  const tables = input.tables === null ? null : [...input.tables];
+  return { route, addresses: [...input.addresses], on: null, tables };
+}
+
+function listShown({ list }: Versions) {
+  if (!list.read) return null;
+  const { name, published, sha256, as_of } = list.facts;
+  const reason = list.cut === null ? null : list.cut.reason;
+  return { name, published, sha256, as_of: formatIsoTime(as_of), reason };
 }

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelTree } from '../../ports/flags/rug-model.ts';
-import { binned } from './bins.ts';
-import { type Boosted, type BoostingLimits, boosted, type Examples } from './boosting.ts';
-import { grownTree } from './grow-tree.ts';
+import {
+  type Boosted,
+  type BoostingLimits,
+  binned,
+  boosted,
+  type Examples,
+  grownTree,
+} from './train.ts';
+
 import { leafOf, marginOf } from './trees.ts';
 
 const LIMITS: BoostingLimits = {

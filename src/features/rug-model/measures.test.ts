@@ -8,7 +8,7 @@ import {
   type Scored,
   shareOf,
   tiesOf,
-} from './measures.ts';
+} from './evaluation.ts';
 
 const anyScored = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.boolean(), fc.integer({ min: 0, max: 3 })), {

@@ -3,9 +3,9 @@
 
 import { expect, test } from 'vitest';
 import { STILL_NOW } from '../../testing/clock.ts';
-import type { ShownCharts } from './launch-chart.contract.ts';
-import { launchCharts } from './launch-chart.route.ts';
-import { leaderboardHtml } from './leaderboard.page.tsx';
+import { launchCharts, type ShownCharts } from './launch-chart.route.tsx';
+
+import { leaderboardHtml } from './leaderboard.route.tsx';
 
 const FACTS = { simulated: false, version: '0', links: [] };
 const NO_CHARTS: ShownCharts = [];

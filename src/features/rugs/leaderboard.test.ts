@@ -11,9 +11,12 @@ import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryRugFlags } from '../../testing/memory/rug-flags.ts';
 import { rugFlagOf, SCORED } from '../../testing/rug-worlds.ts';
-import { leaderboard } from './leaderboard.contract.ts';
-import { leaderboardHandler, rugsLeaderboardHandler } from './leaderboard.route.ts';
-import { rugsLeaderboard } from './rugs-leaderboard.contract.ts';
+import {
+  leaderboard,
+  leaderboardHandler,
+  rugsLeaderboard,
+  rugsLeaderboardHandler,
+} from './leaderboard.route.tsx';
 
 const ALICE = evm('alice');
 const CAVEAT =

@@ -4,7 +4,7 @@
 
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
+import { type Running, untilStopped } from '../../evidence/waiting.ts';
 import {
   SCORED_CHAINS,
   type ScoredChainName,
@@ -14,8 +14,7 @@ import {
   type WalletToScore,
 } from '../../ports/flags/launch-scoring.ts';
 import type { PublishedModel, PublishedModels } from '../../ports/flags/published-model.ts';
-import { flagLevel } from './flag-level.ts';
-import { scoreWallet } from './scoring.ts';
+import { flagLevel, scoreWallet } from './scoring.ts';
 
 /** Wallets that are read at once, and how often that is done in one run. */
 const WALLETS_AT_ONCE = 50;

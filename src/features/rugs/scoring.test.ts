@@ -12,8 +12,7 @@ import type { ReliabilityRow } from '../../ports/flags/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
-import { flagLevel } from './flag-level.ts';
-import { type Judging, scoreWallet } from './scoring.ts';
+import { flagLevel, type Judging, scoreWallet } from './scoring.ts';
 
 const OBSERVED = STILL_NOW - 60;
 const by: Judging = { model: SMALL_MODEL, settle_days: 30, level: 0.7, isListedToken: () => false };

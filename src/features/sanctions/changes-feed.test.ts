@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
 import { acceptedIn } from '../../testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from '../../testing/control-store.ts';
-import { readChanges } from './changes.route.ts';
-import { changesFeed } from './changes-feed.ts';
+import { changesFeed, readChanges } from './changes.route.tsx';
 
 const T = Date.UTC(2026, 8, 16, 9) / 1_000;
 const FIRST = listOf('2026-09-15', '1', [row('gone', '7', { entity: 'A & <B>\u0001' })]);

@@ -6,7 +6,7 @@ import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
 import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
 import { acceptedIn } from '../../testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from '../../testing/control-store.ts';
-import { LIST_CHANGES_CAVEAT, removalsBy, sanctionsChangesHandler } from './changes.route.ts';
+import { LIST_CHANGES_CAVEAT, removalsBy, sanctionsChangesHandler } from './changes.route.tsx';
 
 const FIRST_DAY = Date.UTC(2026, 8, 16, 23) / 1_000;
 const SECOND_DAY = Date.UTC(2026, 8, 17, 1) / 1_000;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { otherForms } from '../../chain/equivalent-form.ts';
+import { otherForms } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherForms } from '../../chain/equivalent-form.ts';
+import { otherForms } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import type { Io } from '../../command/command.ts';
 import { unread } from '../../evidence/reading.ts';

@@ -1,35 +1,55 @@
-// What an operator types to check addresses against the list in force, and nothing else.
 // A check that could not be made exits 3 and never prints unlisted. It refuses to fold a listed
 // other form of the same key or account into the answer about the address that was asked.
 
 import {
+  ADDRESSES_MAX,
+  columnName,
+  type FileAddress,
+  FileUnreadable,
+  fileAddresses,
+  layoutOf,
+  type ReadRecords,
+  type UnreadRow,
+} from '../../command/address-file.ts';
+import {
   type Command,
+  EXIT,
   type ExitStatus,
   fileArgument,
   type Io,
   readArgs,
   UsageError,
 } from '../../command/command.ts';
-import { print, printJson, tableLines, timeText } from '../../command/output.ts';
-import { given } from '../../evidence/measure.ts';
+import { otherListsText, type SaidByList } from '../../command/other-lists-text.ts';
+import {
+  formatTime,
+  print,
+  printable,
+  printJson,
+  tableLines,
+  timeText,
+} from '../../command/output.ts';
+import { progressLine } from '../../command/run-import.ts';
+import { given, present, written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
 import type { Gate } from '../../ports/sanctions/publisher.ts';
-import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { checkFile } from './check-file.command.ts';
+import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import {
-  type Checked,
-  checkOne,
-  countChecked,
-  jsonOfCheck,
-  newTally,
-  shortfallOf,
-  statusOf,
-} from './check-result.command.ts';
-import { caseHint } from './letter-case.ts';
-import { fromFile } from './publications.command.ts';
-import type { SanctionsServices } from './sanctions.command.ts';
+  type CaseHint,
+  caseHint,
+  directCheck,
+  entriesOf,
+  type ListSubject,
+  listSubject,
+  type ScreenedForm,
+  spellingsOf,
+} from './direct-check.ts';
+import { askOtherLists, otherListsNaming, otherListsShown, standsOnOthers } from './other-lists.ts';
+import { fromFile, type SanctionsServices } from './sanctions.command.ts';
+import { directCaveat } from './wallet-ofac.route.ts';
 
 /** How many addresses one check takes from its arguments. */
 const CHECKED_MAX = 1_000;
@@ -192,4 +212,421 @@ function showChecks(results: readonly Checked[], simulated: boolean, io: Io): vo
     `${facts.name}${label} of ${facts.published}, ${facts.addresses} addresses, checked ` +
       `${checked}. Not listed is a statement about this list alone.`,
   );
+}
+
+// Each address and each row that could not be taken gets a line of its own. Nothing of the file is
+// kept but the rows that are about to be shown.
+
+/** A file, and what its addresses are asked of. */
+export type FileCheck = {
+  readonly path: string;
+  /** The columns to read; empty for every one that holds addresses. */
+  readonly columns: readonly string[];
+  readonly readRecords: ReadRecords;
+  readonly ask: (address: string) => Promise<Checked>;
+  readonly simulated: boolean;
+};
+
+type Row = UnreadRow | (FileAddress & { readonly result: Checked });
+
+/** So many rows are aligned with one another, and shown at once. */
+const SHOWN_AT_ONCE = 500;
+
+/** Checks a file and counts into `tally`; the last line, on the error stream, is the summary. */
+export async function checkFile(check: FileCheck, tally: Tally, io: Io): Promise<void> {
+  const columns: string[] = [];
+  let shown = 0;
+  const rows: Row[] = [];
+  const flush = async () => {
+    show(rows.splice(0), shown === 0, check.simulated, io);
+    shown += 1;
+    await io.room?.();
+  };
+  try {
+    for await (const row of checkedRows(check, columns, tally, io)) {
+      rows.push(row);
+      if (rows.length >= SHOWN_AT_ONCE) await flush();
+    }
+  } catch (fault) {
+    if (!(fault instanceof FileUnreadable)) throw fault;
+    tally.stopped = `the file cannot be read: ${fault.message}`;
+  }
+  if (rows.length > 0) await flush();
+  io.err(summary(tally, columns, check.simulated));
+}
+
+async function* checkedRows(
+  { path, columns: named, readRecords, ask }: FileCheck,
+  columns: string[],
+  tally: Tally,
+  io: Io,
+): AsyncGenerator<Row, void> {
+  const layout = await layoutOf(readRecords(path), named);
+  columns.push(...layout.columns.map((place) => columnName(layout, place)));
+  // A bar that renews its line would wipe out a row where both streams go to one terminal.
+  const progress = progressLine({ err: io.err, colour: false }, () => performance.now());
+  let records = 0;
+  async function* watched() {
+    for await (const record of readRecords(path)) {
+      records += 1;
+      yield record;
+      if (records % PROGRESS_ROWS !== 0) continue;
+      const fraction = records / layout.records;
+      progress.show({ phase: 'Checking', rows: records, fraction });
+    }
+  }
+  for await (const row of fileAddresses(watched(), layout)) {
+    if (io.signal.aborted) {
+      tally.stopped = 'it was told to';
+      return;
+    }
+    if ('problem' in row) {
+      tally.unread += 1;
+      yield row;
+      continue;
+    }
+    if (tally.addresses >= ADDRESSES_MAX) {
+      throw new FileUnreadable(`it holds over ${ADDRESSES_MAX} addresses`);
+    }
+    const result = await ask(row.address);
+    countChecked(result, tally);
+    yield { ...row, result };
+  }
+}
+
+/** How many rows lie between two looks at the clock. */
+const PROGRESS_ROWS = 10_000;
+
+const FILE_COLUMNS = [
+  'line',
+  'column',
+  'address',
+  'listed',
+  'entity',
+  'programmes',
+  'uid',
+  'other lists',
+].map((title) => ({ title, right: title === 'line' }));
+
+function show(rows: readonly Row[], isFirst: boolean, simulated: boolean, io: Io): void {
+  if (io.json) {
+    for (const row of rows) printJson(io, jsonOf(row, simulated));
+    return;
+  }
+  const [heading, ...lines] = tableLines(
+    FILE_COLUMNS,
+    rows.map((row) => cellsOf(row, simulated)),
+    io,
+  );
+  if (isFirst) io.out(written(heading));
+  // What is said of a row stands behind it, whole: rows get cut out and passed on.
+  print(
+    io,
+    lines.map((line, i) => `${line}  ${printable(saidOf(rows[i]))}`),
+  );
+}
+
+function jsonOf(row: Row, simulated: boolean): object {
+  if ('result' in row) {
+    const { line, column, result } = row;
+    return { line, column, ...jsonOfCheck(result, simulated) };
+  }
+  const { line, problem } = row;
+  const label = simulated ? { simulated } : {};
+  return { line, column: null, address: null, ...UNCHECKED, reason: problem, ...label };
+}
+
+function cellsOf(row: Row, simulated: boolean): (string | number | null)[] {
+  const label = simulated ? ' (simulated)' : '';
+  if (!('result' in row))
+    return [row.line, null, null, `not checked${label}`, ...NO_FILE_ENTRY, null];
+  const { line, column, address, result } = row;
+  const place = [line, column, address];
+  const { text: others } = result.others;
+  if (result.listed === null) return [...place, `not checked${label}`, ...NO_FILE_ENTRY, others];
+  if (!result.listed) return [...place, `not on the list${label}`, ...NO_FILE_ENTRY, others];
+  const { matches } = result;
+  const all = (texts: readonly (string | null)[]) => [...new Set(texts)].map(written).join('; ');
+  const programmes = matches.flatMap(({ programs }) =>
+    programs === null ? [null] : [...programs],
+  );
+  const names = all(matches.map(({ entity }) => entity));
+  const uids = all(matches.map(({ uid }) => uid));
+  return [...place, `LISTED${label}`, names, all(programmes), uids, others];
+}
+
+/** The cells of an entry where there is none. */
+const NO_FILE_ENTRY = [null, null, null] as const;
+
+function saidOf(row: Row | undefined): string {
+  if (row === undefined) throw new Error('check: a line without a row');
+  if (!('result' in row)) return `${row.problem}.`;
+  const { result } = row;
+  const said = result.listed === null ? written(result.reason) : result.caveat;
+  return result.others.isShort ? `${said} ${shortfallOf(result)}` : said;
+}
+
+/** That nothing is listed is said where the list was read for every address. */
+function summary(tally: Tally, columns: readonly string[], simulated: boolean): string {
+  const { addresses, listed, formListed, elsewhere, inPart, stopped } = tally;
+  const { misformed, unchecked, unread } = tally;
+  const from = columns.length === 0 ? '' : ` (${columns.join(', ')})`;
+  const parts = [`${addresses} addresses${from}`];
+  const label = simulated ? ' (simulated)' : '';
+  const dated = [...tally.published].map((day) => ` of ${day}`).join(' and');
+  if (addresses === 0) parts.push('nothing was checked');
+  else if (listed > 0 || misformed + unchecked === 0) {
+    parts.push(`${listed} on the sanctions list${dated}${label}`);
+  }
+  if (formListed > 0) parts.push(`${formListed} with another form on it`);
+  if (elsewhere > 0) parts.push(`${elsewhere} on lists of other authorities`);
+  if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
+  if (inPart > 0) parts.push(`${inPart} not checked on every list`);
+  if (unchecked > 0) parts.push(`${unchecked} not checked`);
+  if (unread > 0) parts.push(`${unread} rows not read in full`);
+  const told = `${parts.join(', ')}.`;
+  return stopped === null ? told : `${told} Stopped: ${stopped}. The rest was not checked.`;
+}
+
+// None was imported is no fault of a check; one that is unread, or lost rows, is.
+
+/** What was said of one address. */
+export type CheckedOthers = {
+  /** List by list, as the interface shows it; `null` where none was read. */
+  readonly shown: readonly object[] | null;
+  /** Why none was read. */
+  readonly reason: string | null;
+  readonly text: string;
+  /** The lists that hold it, or another form of it; `null` where none was read. */
+  readonly named: readonly string[] | null;
+  /** Whether an entry of it is on one. */
+  readonly holds: boolean;
+  /** Whether it, or another form of it, is listed. */
+  readonly listed: boolean;
+  /** Whether it could not be shown that one of them does not list it. */
+  readonly isShort: boolean;
+};
+
+/** Of a text that no list could hold, nothing is asked. */
+export const NOT_ASKED: CheckedOthers = {
+  shown: null,
+  reason: null,
+  text: 'not checked',
+  named: null,
+  holds: false,
+  listed: false,
+  isShort: false,
+};
+
+/** Asks the other lists about every form of a subject. `now` is Unix seconds. */
+export async function checkOthers(
+  lists: OtherLists,
+  subject: ListSubject,
+  now: number,
+): Promise<CheckedOthers> {
+  const look = await askOtherLists(lists, subject, null);
+  const { other_lists, other_lists_reason: reason } = otherListsShown(look, subject, now);
+  const named = otherListsNaming(look, subject);
+  const holds = standsOnOthers(look, subject);
+  if (other_lists === null) {
+    const isShort = !('why' in look) || look.why.code !== 'table_never_imported';
+    const text = isShort ? 'not checked' : 'none imported';
+    return { ...NOT_ASKED, reason, text, isShort };
+  }
+  const shown = other_lists.map(({ checked, listed, matches, equivalent_matches, ...one }) => ({
+    ...one,
+    checked: checked.shown,
+    listed: listed.shown,
+    matches: matches.shown,
+    equivalent_matches: equivalent_matches.shown,
+  }));
+  const said = shown.map(({ list, as_of, listed, matches, equivalent_matches }): SaidByList => {
+    const own = given(matches).map(({ entity }) => (entity === null ? UNNAMED : entity));
+    const forms = given(equivalent_matches).map(({ listed_address }) => listed_address);
+    const entity = own.length === 0 ? null : [...new Set(own)].join('; ');
+    return { list, as_of, listed, entity, forms };
+  });
+  return {
+    shown,
+    reason,
+    text: otherListsText(said),
+    named,
+    holds,
+    listed: said.some(({ listed, forms }) => listed === true || forms.length > 0),
+    isShort: said.some(({ listed }) => listed === null),
+  };
+}
+
+const UNNAMED = 'an entry without a name';
+
+// What could not be checked is `null`, never unlisted, and makes the exit status 3.
+
+/** The outcome of a check of one address. `listed` is `null` where it could not be checked. */
+export type Checked = {
+  readonly address: string;
+  readonly reason: string | null;
+  /** The other forms of it that the list holds, as far as it was read. */
+  readonly listedForms: readonly string[];
+  /** What the lists of other authorities say. */
+  readonly others: CheckedOthers;
+} & (
+  | { readonly listed: null; readonly recognised: boolean }
+  | {
+      readonly listed: boolean;
+      readonly matches: readonly ListEntry[];
+      readonly forms: readonly ScreenedForm[];
+      readonly list: ListFacts;
+      /** With the label of made-up data, where it is. */
+      readonly caveat: string;
+    }
+);
+
+/** Who is asked by a check. */
+export type CheckAsked = {
+  readonly lookUp: SanctionsList['lookUp'];
+  readonly otherLists: OtherLists;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly simulated: boolean;
+  /** Which listed address a text of no known form may have been meant to be. */
+  readonly hint: CaseHint;
+};
+
+/** Checks one address. */
+export async function checkOne(
+  address: string,
+  { lookUp, otherLists, now, simulated, hint }: CheckAsked,
+): Promise<Checked> {
+  const subject = listSubject(address);
+  if (subject === null) return notRecognised(address, null);
+  const others = await checkOthers(otherLists, subject, now());
+  const check = directCheck(subject, await lookUp(spellingsOf(subject)), others.holds);
+  if (check.outcome === 'misformed') return notRecognised(address, await hint(address));
+  const { listedForms } = check;
+  if (check.outcome === 'silent') {
+    const { reason } = check.why;
+    return { address, listed: null, recognised: true, reason, listedForms, others };
+  }
+  const { look, forms } = check;
+  const { list } = look.value;
+  const matches = entriesOf(look.value, subject.address);
+  const { named } = others;
+  const caveat = directCaveat({ subject, list, listedForms, named, on: null }).join(' ');
+  return {
+    address,
+    listed: matches.length > 0,
+    reason: null,
+    matches,
+    forms,
+    listedForms,
+    others,
+    list,
+    caveat: simulated ? SIMULATED_CAVEAT + caveat : caveat,
+  };
+}
+
+const NO_FORMS: readonly string[] = Object.freeze([]);
+
+function notRecognised(address: string, meant: string | null): Checked {
+  const alike = meant === null ? '' : ` The list holds ${meant}: check the letter case.`;
+  const reason = `Form not recognised; nothing was checked.${alike}`;
+  const nothing = { listedForms: NO_FORMS, others: NOT_ASKED };
+  return { address, listed: null, recognised: false, reason, ...nothing };
+}
+
+/** A check for a pipe. */
+export function jsonOfCheck(result: Checked, simulated: boolean): object {
+  const { address, listed, reason } = result;
+  const label = simulated ? { simulated } : {};
+  const others = {
+    other_lists: result.others.shown,
+    other_lists_reason: result.others.reason,
+  };
+  if (result.listed === null) return { address, ...UNCHECKED, reason, ...others, ...label };
+  const { matches, forms, list, caveat } = result;
+  return {
+    address,
+    listed,
+    reason,
+    matches,
+    equivalent_forms: forms.map(jsonOfForm),
+    list: { ...list, as_of: formatTime(list.as_of) },
+    ...others,
+    caveat,
+    ...label,
+  };
+}
+
+/** The fields of what could not be checked; its `reason` says why. */
+export const UNCHECKED = {
+  listed: null,
+  reason: null,
+  matches: null,
+  equivalent_forms: null,
+  list: null,
+  other_lists: null,
+  other_lists_reason: null,
+  caveat: null,
+} as const;
+
+function jsonOfForm({ form, address, relation, look, key }: ScreenedForm): object {
+  const listed = look instanceof Read ? look.value.found.has(key) : null;
+  return { form, address, relation, listed };
+}
+
+/** What the checks of one command came to. */
+export type Tally = {
+  addresses: number;
+  listed: number;
+  formListed: number;
+  /** Addresses that, or another form of which, a list of another authority names. */
+  elsewhere: number;
+  /** Addresses for which a list of another authority could not show that it lacks them. */
+  inPart: number;
+  /** Addresses of no known form, and others, that were not checked. */
+  misformed: number;
+  unchecked: number;
+  /** Rows of a file that could not be taken as its columns say. */
+  unread: number;
+  /** Why the rest of a file was not reached; `null` where all of it was. */
+  stopped: string | null;
+  /** The publications that answered. */
+  readonly published: Set<string>;
+};
+
+/** Nothing counted yet. */
+export function newTally(): Tally {
+  const counts = { addresses: 0, listed: 0, formListed: 0, misformed: 0, unchecked: 0, unread: 0 };
+  return { ...counts, elsewhere: 0, inPart: 0, stopped: null, published: new Set() };
+}
+
+/** Counts one address. */
+export function countChecked(result: Checked, tally: Tally): void {
+  tally.addresses += 1;
+  if (result.listedForms.length > 0) tally.formListed += 1;
+  if (result.others.listed) tally.elsewhere += 1;
+  if (result.listed === null) {
+    if (result.recognised) tally.unchecked += 1;
+    else tally.misformed += 1;
+    return;
+  }
+  if (result.listed) tally.listed += 1;
+  if (result.others.isShort) tally.inPart += 1;
+  tally.published.add(result.list.published);
+}
+
+/** A listing is no fault of a check, unless its caller says so. */
+export function statusOf(tally: Tally, failOnListed: boolean): ExitStatus {
+  const { addresses, listed, formListed, elsewhere, stopped } = tally;
+  if (failOnListed && listed + formListed + elsewhere > 0) return EXIT.failed;
+  const left = tally.misformed + tally.unchecked + tally.inPart + tally.unread;
+  return addresses === 0 || left > 0 || stopped !== null ? EXIT.couldNotCheck : EXIT.done;
+}
+
+/** What of the lists of other authorities was not checked, and why. */
+export function shortfallOf({ others }: Checked): string {
+  const { shown, reason } = others;
+  if (shown === null) return `lists of other authorities were not checked: ${written(reason)}`;
+  const reasons = shown.flatMap((one) => ('reason' in one ? [one.reason] : []));
+  return present(reasons).join(' ');
 }

@@ -1,16 +1,16 @@
-// Does the list hold this address, or another form of the same key or account?
 // It refuses to say that an address is not listed from a list that is past its age or unread, and
 // to fold a listed equivalent form into the answer about the address that was asked.
 
 import {
   type AddressKind,
   describeMisform,
+  type EquivalentForm,
+  equivalentForms,
   matchKey,
   type ParsedAddress,
   parseKnownAddress,
 } from '../../chain/address.ts';
-import { type EquivalentForm, equivalentForms } from '../../chain/equivalent-form.ts';
-import { heldUnder } from '../../evidence/measure.ts';
+import { given, heldUnder } from '../../evidence/measure.ts';
 import { decided, type Partly, Read, type Reading, type Silent } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
@@ -131,4 +131,23 @@ function silenceOf(silence: Why, listedForms: readonly string[]): Why {
   if (listedForms.length === 0) return silence;
   const { reason } = why('equivalent_listed', { forms: listedForms.join(', ') });
   return { code: silence.code, reason: `${silence.reason} ${reason}` };
+}
+
+// A hint for people, never a match: in most forms another letter case is another address, or none.
+
+/** What a text may have been meant to be; `null` where nothing listed is spelled alike. */
+export type CaseHint = (text: string) => Promise<string | null>;
+
+/** Looks among listed addresses, which are read when the first text is asked about. */
+export function caseHint(listed: () => Promise<readonly ListEntry[] | null>): CaseHint {
+  let held: Promise<ReadonlyMap<string, string>> | null = null;
+  const read = async () => {
+    const entries = given(await listed());
+    return new Map(entries.map(({ address }) => [address.toLowerCase(), address]));
+  };
+  return async (text) => {
+    if (held === null) held = read();
+    const found = (await held).get(text.toLowerCase());
+    return found === undefined || found === text ? null : found;
+  };
 }

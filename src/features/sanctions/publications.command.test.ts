@@ -8,7 +8,7 @@ import {
   run,
   servicesWith as servicesOn,
 } from '../../testing/list-services.ts';
-import { sanctionsDiff, sanctionsExport } from './publications.command.ts';
+import { sanctionsDiff, sanctionsExport } from './sanctions.command.ts';
 
 const fresh = embeddedControl();
 const servicesWith = (given: Parameters<typeof servicesOn>[1]) => servicesOn(fresh, given);

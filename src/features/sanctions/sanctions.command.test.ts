@@ -12,8 +12,7 @@ import {
   run,
   servicesWith as servicesOn,
 } from '../../testing/list-services.ts';
-import { sanctionsImport, sanctionsRefresh } from './sanctions.command.ts';
-import { sanctionsStatus } from './status.command.ts';
+import { sanctionsImport, sanctionsRefresh, sanctionsStatus } from './sanctions.command.ts';
 
 const fresh = embeddedControl();
 const servicesWith = (given: Parameters<typeof servicesOn>[1]) => servicesOn(fresh, given);

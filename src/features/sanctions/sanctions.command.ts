@@ -1,5 +1,5 @@
-// What an operator types to bring a newer list into force: from its publisher, or from a file.
-
+import { parseKnownAddress } from '../../chain/address.ts';
+import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import type { ReadRecords } from '../../command/address-file.ts';
 import {
   type Command,
@@ -7,24 +7,41 @@ import {
   type ExitStatus,
   fileArgument,
   type Io,
+  pastTime,
   readArgs,
   UsageError,
 } from '../../command/command.ts';
-import { factLines, formatTime, print, printJson, timeText } from '../../command/output.ts';
-import { timeStated } from '../../command/time-option.ts';
+import {
+  factLines,
+  formatTime,
+  print,
+  printJson,
+  tableLines,
+  timeText,
+} from '../../command/output.ts';
+import { written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
-import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
 import type {
-  Acceptance,
-  Gate,
-  ListDiff,
-  PublicationReader,
-  ReadList,
-  RefreshedList,
-  RefreshOutcome,
+  Asked,
+  CheckedBy,
+  HeldPublication,
+  HeldRefusal,
+  InForce,
+  PublicationStore,
+} from '../../ports/sanctions/publication-store.ts';
+import {
+  type Acceptance,
+  type Gate,
+  isListRefusal,
+  type ListDiff,
+  type Listing,
+  type PublicationReader,
+  type ReadList,
+  type RefreshedList,
+  type RefreshOutcome,
+  UNREADABLE,
 } from '../../ports/sanctions/publisher.ts';
 import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { refusalAdvice } from './refusal-advice.ts';
 
 type Rows = { readonly addresses: readonly ListEntry[] };
 
@@ -108,7 +125,7 @@ export const sanctionsImport: SanctionsCommand = {
     if (file === undefined) throw new UsageError('FILE is missing.');
     const inForce = await sanctions.store.inForce();
     if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
-    const obtained = timeStated(values.obtained, '--obtained', inForce.value.now);
+    const obtained = pastTime(values.obtained, '--obtained', inForce.value.now);
     const acceptance = acceptanceOf(values.accept, values.why);
     const path = fileArgument(file, io);
     const outcome = await sanctions.importFile(path, obtained, acceptance, io.signal);
@@ -182,4 +199,335 @@ function jsonOf(outcome: RefreshOutcome): object {
 export function couldNot(reason: string, io: Io): ExitStatus {
   io.err(`Could not check: ${reason}`);
   return EXIT.couldNotCheck;
+}
+
+// It exits 3 where a miss would be no answer.
+
+const CHECKED_BY: { readonly [B in CheckedBy]: string } = {
+  asked: 'the publisher',
+  obtained: 'an operator’s statement',
+  own_date: 'its own publication date: the publisher did not confirm it',
+};
+
+export const sanctionsStatus: Command<SanctionsServices> = {
+  name: 'sanctions status',
+  summary: 'Show the list in force, whose word its age is, and what was refused.',
+  usage: 'exhibit sanctions status [--literals] [--json]',
+  example: 'exhibit sanctions status --json',
+  details: [
+    '--literals  list the values of no known address form, which are matched as they are printed',
+    'Exit status 3: no list is in force, it is too old or superseded, so that a miss is no answer,',
+    'or the store could not be read.',
+  ],
+  run: async (argv, io, { sanctions }) => {
+    const { values } = readArgs(argv, { options: { literals: { type: 'boolean' } } });
+    const { store } = sanctions;
+    const inForce = await store.inForce();
+    if (!(inForce instanceof Read)) return couldNot(inForce.why.reason, io);
+    const refusals = await store.refusals();
+    if (!(refusals instanceof Read)) return couldNot(refusals.why.reason, io);
+    const asked = await store.asked();
+    if (!(asked instanceof Read)) return couldNot(asked.why.reason, io);
+    const { publication } = inForce.value;
+    const isAsked = values.literals === true && publication !== null;
+    const entries = isAsked ? await store.entries(publication.id) : null;
+    if (entries !== null && !(entries instanceof Read)) return couldNot(entries.why.reason, io);
+    const literals = entries === null ? null : entries.value.filter(isLiteral);
+    await sanctions.poll();
+    const look = await sanctions.list.lookUp([]);
+    const short = look instanceof Read ? null : look.why.reason;
+    const facts = {
+      ...inForce.value,
+      refused: refusals.value,
+      asked: asked.value,
+      short,
+      literals,
+    };
+    if (io.json) printJson(io, statusJson(facts));
+    else show(facts, sanctions.maxAgeS, io);
+    return short === null ? EXIT.done : EXIT.couldNotCheck;
+  },
+};
+
+type Facts = Pick<InForce, 'publication' | 'superseded'> & {
+  readonly refused: readonly HeldRefusal[];
+  readonly asked: readonly Asked[];
+  /** Why a miss is no answer; `null` where it is one. */
+  readonly short: string | null;
+  /** The rows of no known address form; `null` where nobody asks, or no list is in force. */
+  readonly literals: readonly ListEntry[] | null;
+};
+
+function isLiteral({ address }: ListEntry): boolean {
+  return parseKnownAddress(address) === null;
+}
+
+function statusJson({ publication, superseded, refused, asked, short, literals }: Facts): object {
+  return {
+    published: publication === null ? null : publication.published,
+    addresses: publication === null ? null : publication.distinct_addresses,
+    sha256: publication === null ? null : publication.sha256,
+    source: publication === null ? null : publication.source_url,
+    checked_at: publication === null ? null : formatTime(publication.checked_at),
+    checked_by: publication === null ? null : publication.checked_by,
+    shows_absence: short === null,
+    reason: short,
+    superseded: superseded === null ? null : { ...superseded, since: formatTime(superseded.since) },
+    refusals: refused.map(({ first_at, refused_at, sha256, source_url, ...row }) => ({
+      sha256,
+      source: source_url,
+      code: row.code,
+      reason: row.reason,
+      published: row.published,
+      acceptable: row.acceptable,
+      kept_as: row.kept_as,
+      first_at: formatTime(first_at),
+      refused_at: formatTime(refused_at),
+    })),
+    asked: asked.map(({ source, asked_at, result }) => ({
+      source: source.url,
+      asked_at: formatTime(asked_at),
+      result,
+    })),
+    ...(literals === null ? {} : { literals: literals.map(jsonOfLiteral) }),
+  };
+}
+
+function jsonOfLiteral({ address, currency, entity, uid, note }: ListEntry): object {
+  return { address, currency, entity, uid, note };
+}
+
+const LITERAL_COLUMNS = ['of no known form', 'currency', 'entity', 'uid', 'note'];
+
+function show(facts: Facts, maxAgeS: number | null, io: Io): void {
+  const { publication, superseded, refused, asked, short, literals } = facts;
+  for (const { refused_at, source_url, code, reason, kept_as } of refused) {
+    const kept = kept_as === null ? '' : `; kept as ${kept_as}`;
+    io.err(`Refused (${timeText(refused_at)}, ${source_url}): ${code}, ${reason}${kept}`);
+  }
+  if (superseded !== null) {
+    const { published, source_url, since } = superseded;
+    const seen = `a list of ${published} from ${source_url}, first seen ${timeText(since)}`;
+    io.err(`Not the newest: ${seen}, was refused.`);
+  }
+  if (publication !== null) print(io, factLines(linesOf(publication, asked, maxAgeS)));
+  if (literals !== null) {
+    const columns = LITERAL_COLUMNS.map((title) => ({ title }));
+    const rows = literals.map((one) => [one.address, one.currency, one.entity, one.uid, one.note]);
+    print(io, tableLines(columns, rows, io));
+  }
+  if (short !== null) couldNot(short, io);
+}
+
+function linesOf(publication: HeldPublication, asked: readonly Asked[], maxAgeS: number | null) {
+  const lines: [string, string | number | null][] = [
+    ['published', publication.published],
+    ['addresses', publication.distinct_addresses],
+    ['of no known form', publication.unparsed],
+    ['parties', publication.parties],
+    ['format', publication.format],
+    ['sha256', publication.sha256],
+    ['source', publication.source_url],
+    ['in force since', timeText(publication.accepted_at)],
+    ['checked', timeText(publication.checked_at)],
+    ['checked by', CHECKED_BY[publication.checked_by]],
+    ['maximum age', maxAgeS === null ? 'lifted' : limitText(maxAgeS)],
+    ['size rule set aside', publication.accepted_why],
+  ];
+  const [last] = asked;
+  if (last !== undefined) {
+    const { source, asked_at, result } = last;
+    lines.push(['last asked', `${source.url}, ${timeText(asked_at)}: ${result}`]);
+  }
+  return lines;
+}
+
+function limitText(limitS: number): string {
+  return limitS % DAY_S === 0 ? `${limitS / DAY_S} days` : `${limitS / HOUR_S} hours`;
+}
+
+// A publication is a file of the publisher's, or one that is held, named by its date. Files pass
+// the same absolute rules as the list in force, so that a cut file is refused here too.
+
+type Services = SanctionsServices['sanctions'];
+
+/** A publication, or the exit status after saying why there is none. */
+type Found = { readonly list: ReadList } | { readonly status: ExitStatus };
+
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The publication that a file of the publisher's holds, where it is whole. */
+export async function fromFile(
+  path: string,
+  io: Io,
+  { reader, gate }: Pick<Services, 'reader'> & { readonly gate: Pick<Gate, 'absolute'> },
+): Promise<Found> {
+  const outcome = await reader(fileArgument(path, io), io.signal);
+  const refused = isListRefusal(outcome) ? outcome : gate.absolute(outcome);
+  if (refused === null && !isListRefusal(outcome)) return { list: outcome };
+  if (refused === null || refused.code === UNREADABLE) {
+    return { status: couldNot(`${path}: ${refused === null ? 'not read' : refused.reason}.`, io) };
+  }
+  io.err(`${path} is refused (${refused.code}): ${refused.reason}.`);
+  return { status: EXIT.failed };
+}
+
+/** The held publication of a day, or the one in force where no day is named. */
+async function fromStore(day: string | null, io: Io, { store }: Services): Promise<Found> {
+  const inForce = await store.inForce();
+  if (!(inForce instanceof Read)) return { status: couldNot(inForce.why.reason, io) };
+  const held = await store.held();
+  if (!(held instanceof Read)) return { status: couldNot(held.why.reason, io) };
+  const publication =
+    day === null
+      ? inForce.value.publication
+      : held.value.find(({ published }) => published === day);
+  if (publication === undefined || publication === null) {
+    const dates = held.value.map(({ published }) => published).join(', ');
+    const about = day === null ? 'No list is in force' : `No publication of ${day} is held`;
+    return { status: couldNot(`${about}; held: ${dates === '' ? 'none' : dates}.`, io) };
+  }
+  const entries = await store.entries(publication.id);
+  if (!(entries instanceof Read)) return { status: couldNot(entries.why.reason, io) };
+  return { list: { ...publication, addresses: entries.value } };
+}
+
+function named(text: string, io: Io, services: Services): Promise<Found> {
+  return ISO_DAY.test(text) ? fromStore(text, io, services) : fromFile(text, io, services);
+}
+
+export const sanctionsDiff: SanctionsCommand = {
+  name: 'sanctions diff',
+  summary: 'Show what changed from one publication to another, by address and entry.',
+  usage: 'exhibit sanctions diff A B [--json]',
+  example: 'exhibit sanctions diff 2026-11-15 2026-11-18',
+  details: [
+    'A, B  a file of the publisher’s formats, or the date (YYYY-MM-DD) of a publication held',
+    'Moved: the same address under another entry. Exit status 1: a file is refused. 3: not held.',
+  ],
+  run: async (argv, io, { sanctions }) => {
+    const { positionals } = readArgs(argv, { options: {}, positionals: ['A', 'B'] });
+    const [a, b] = positionals;
+    if (a === undefined || b === undefined) throw new UsageError('A and B are missing.');
+    const before = await named(a, io, sanctions);
+    if ('status' in before) return before.status;
+    const after = await named(b, io, sanctions);
+    if ('status' in after) return after.status;
+    const diff = sanctions.diff(before.list, after.list);
+    if (io.json) printJson(io, { from: facts(before.list), to: facts(after.list), ...diff });
+    else showDiff(before.list, after.list, diff, io);
+    return EXIT.done;
+  },
+};
+
+function facts({ published, sha256, distinct_addresses }: ReadList): object {
+  return { published, addresses: distinct_addresses, sha256 };
+}
+
+function showDiff(before: ReadList, after: ReadList, diff: ListDiff, io: Io): void {
+  const { added, removed, moved, programmes_changed: programmes, renamed } = diff;
+  const counts = [
+    `${added.length} added`,
+    `${removed.length} removed`,
+    `${moved.length} moved`,
+    `${programmes.length} with other programmes`,
+    `${renamed.length} renamed`,
+  ];
+  io.out(
+    `From ${before.published} (${before.distinct_addresses} addresses) to ${after.published} ` +
+      `(${after.distinct_addresses}): ${counts.join(', ')}.`,
+  );
+  const rows = [
+    ...added.map((to) => row('added', to)),
+    ...removed.map((from) => row('removed', from)),
+    ...moved.map(({ from, to }) => row('moved', to, `from ${nameText(from)} (${from.uid})`)),
+    ...programmes.map(({ from, to }) => row('programmes', to, `from ${programmesText(from)}`)),
+    ...renamed.map(({ from, to }) => row('renamed', to, `from ${nameText(from)}`)),
+  ];
+  if (rows.length === 0) return;
+  const columns = ['change', 'address', 'currency', 'entity', 'programmes', 'uid', 'before'];
+  const lines = tableLines(
+    columns.map((title) => ({ title })),
+    rows,
+    io,
+  );
+  for (const line of lines) io.out(line);
+}
+
+function row(change: string, listing: Listing, before: string | null = null) {
+  const { address, currencies, uid } = listing;
+  const [name, programmes] = [nameText(listing), programmesText(listing)];
+  return [change, address, currencies.join(', '), name, programmes, uid, before];
+}
+
+const LEFT_OPEN = '(left open)';
+
+function nameText({ entity }: Pick<Listing, 'entity'>): string {
+  return entity === null ? LEFT_OPEN : entity;
+}
+
+function programmesText({ programs }: Pick<Listing, 'programs'>): string {
+  return programs === null ? LEFT_OPEN : programs.join(', ');
+}
+
+export const sanctionsExport: SanctionsCommand = {
+  name: 'sanctions export',
+  summary: 'Write every listed address and entry, of the list in force or of a file.',
+  usage: 'exhibit sanctions export [--source FILE] [--json | --csv]',
+  example: 'exhibit sanctions export --csv > list.csv',
+  details: [
+    '--source FILE  a file of the publisher’s formats, instead of the list in force',
+    '--json         one JSON document a line; --csv (the default): comma-separated with a heading',
+  ],
+  run: async (argv, io, { sanctions }) => {
+    const { values } = readArgs(argv, {
+      options: { source: { type: 'string' }, csv: { type: 'boolean' } },
+    });
+    if (values.csv === true && io.json) throw new UsageError('Either --json or --csv.');
+    const { source } = values;
+    const found =
+      source === undefined
+        ? await fromStore(null, io, sanctions)
+        : await fromFile(source, io, sanctions);
+    if ('status' in found) return found.status;
+    const { published, addresses } = found.list;
+    if (!io.json) io.out(EXPORTED.join(','));
+    for (const { address, currency, entity, type, programs, uid } of addresses) {
+      if (io.json) {
+        printJson(io, { address, currency, entity, type, programs, uid, published });
+      } else {
+        const programmes = programs === null ? null : programs.join('; ');
+        const cells = [address, currency, entity, type, programmes, uid, published];
+        io.out(cells.map(csvCell).join(','));
+      }
+    }
+    return EXIT.done;
+  },
+};
+
+const EXPORTED = ['address', 'currency', 'entity', 'type', 'programs', 'uid', 'published'];
+
+function csvCell(cell: string | null): string {
+  const text = written(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+// It names the file kept, the command that shows what it changes, and the one that accepts it.
+
+/** Lines for an operator. `command` is what was typed, or would be: `refresh`. */
+export function refusalAdvice(
+  refused: Extract<RefreshOutcome, { kind: 'refused' }>,
+  command: string,
+): string[] {
+  const { kept_as, in_force, acceptable, sha256 } = refused;
+  const lines: string[] = [];
+  if (kept_as !== null) lines.push(`The file is kept as ${kept_as}`);
+  if (kept_as !== null && in_force !== null && acceptable) {
+    lines.push(`What it would change: exhibit sanctions diff ${in_force} ${kept_as}`);
+  }
+  if (acceptable) {
+    const accept = `exhibit sanctions ${command} --accept ${sha256} --why TEXT`;
+    lines.push(`Only its size speaks against it. To accept exactly this file: ${accept}`);
+  }
+  return lines;
 }

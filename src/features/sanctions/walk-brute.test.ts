@@ -16,12 +16,13 @@ import {
 } from '../../testing/brute-walk.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull } from '../../testing/memory/transfers.ts';
+import { trialsOf } from '../../testing/trials.ts';
 import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-path.ts';
 
 /** Random graphs of each kind; more where a longer trial is wanted. */
-const GRAPHS = Number(process.env['EXHIBIT_TEST_GRAPHS'] ?? 500);
+const GRAPHS = trialsOf('EXHIBIT_TEST_GRAPHS', 500, 5_000);
 type Bounds = { readonly nodesMax: number; readonly rowsMax: number; readonly degreeMax: number };
 const ROOMY: Bounds = { nodesMax: 1_000, rowsMax: 1_000, degreeMax: 1_000 };
 

@@ -4,26 +4,28 @@
 
 import { isSystemAddress, matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import { decided, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type { CounterpartyRingPort } from '../../ports/history/counterparty-ring.ts';
-import { isSignedBy, signingOf } from '../../ports/history/signing.ts';
-import type {
-  Counterparty,
-  CoveredNeighbourhood,
-  HistoryTransfer,
-  TransferHistory,
-  TransferHistoryPort,
-  Worth,
+import {
+  type Counterparty,
+  type CoveredNeighbourhood,
+  type HistoryTransfer,
+  isSignedBy,
+  signingOf,
+  type TransferHistory,
+  type TransferHistoryPort,
+  type Worth,
 } from '../../ports/history/transfer-history.ts';
+
 import type {
   ListEntry,
   SanctionsList,
   SanctionsListPort,
 } from '../../ports/sanctions/sanctions-list.ts';
-import { addCause, type Causes } from '../history/causes.ts';
+import { addCause, type Causes } from '../history/address-history.ts';
 import { compareText, type LeftOut, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { compareWays, type Hop, stopsOf, type Way } from './walk-path.ts';
 

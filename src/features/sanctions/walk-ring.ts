@@ -4,23 +4,26 @@
 
 import type { AddressKind } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/deadline.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
 import type {
   CounterpartyRing,
   CounterpartyRingPort,
   MetRing,
 } from '../../ports/history/counterparty-ring.ts';
-import { type isSignedBy, signerOf, signingOf } from '../../ports/history/signing.ts';
-import type {
-  Counterparty,
-  CoveredNeighbourhood,
-  HistoryTransfer,
-  TransferHistory,
-  TransferHistoryPort,
+import {
+  type Counterparty,
+  type CoveredNeighbourhood,
+  type HistoryTransfer,
+  type isSignedBy,
+  signerOf,
+  signingOf,
+  type TransferHistory,
+  type TransferHistoryPort,
 } from '../../ports/history/transfer-history.ts';
+
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import { sift } from '../history/edge-rule.ts';
 import {

@@ -9,7 +9,7 @@ import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
-import { causesText } from '../history/causes.ts';
+import { causesText } from '../history/address-history.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import { stopsOf } from './walk-path.ts';
 

@@ -5,7 +5,6 @@
 
 import { type AddressKind, matchKey, type ParsedAddress } from '../../chain/address.ts';
 import { CHAIN_NAMES, CHAINS, type ChainName } from '../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME, soonOrInTime } from '../../evidence/deadline.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import {
   basis,
@@ -21,6 +20,7 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME, soonOrInTime } from '../../evidence/waiting.ts';
 import type {
   CounterpartyRing,
   CounterpartyRingPort,
@@ -28,9 +28,9 @@ import type {
 import type { TransferHistory } from '../../ports/history/transfer-history.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { addCause, type Cause } from '../history/causes.ts';
+import { addCause, type Cause, HISTORY_LIMITS } from '../history/address-history.ts';
 import { compareText, type LeftOutRule } from '../history/edge-rule.ts';
-import { HISTORY_LIMITS } from '../history/limits.ts';
+
 import { leadingLabel } from '../tables/labels.ts';
 import {
   admit,
@@ -69,7 +69,8 @@ export type WalkPorts = {
   readonly list: SanctionsList;
   readonly history: TransferHistory;
   readonly ring: CounterpartyRing;
-  readonly labels: ExchangeLabels;
+  /** Names the hubs; `null` for whoever shows no name. */
+  readonly labels: ExchangeLabels | null;
 };
 export type WalkPort = 'sanctions_list' | 'transfer_history';
 
@@ -93,7 +94,7 @@ export type Walk = {
   readonly hub_contacts_count: number;
   /** What says that no other hub did. */
   readonly ring: Partly<null, CounterpartyRingPort>;
-  /** Why hubs carry no label; `null` where they do, or where none was met. */
+  /** Why hubs carry no label; `null` where they do, none was met or nobody was to name them. */
   readonly labels_unread: Why | null;
   readonly left_out: Readonly<Record<LeftOutRule, number>>;
   readonly contacts: readonly LeftOutContact[];
@@ -304,7 +305,8 @@ async function concluded(
     .slice(0, LISTED_MAX);
   const contacts = [...state.hubContacts].sort(compareHubContacts).slice(0, LISTED_MAX);
   const shown = [...hubs, ...contacts];
-  const labels = shown.length === 0 ? null : await labelsOf(state, ports.labels, shown);
+  const labels =
+    ports.labels === null || shown.length === 0 ? null : await labelsOf(state, ports.labels, shown);
   const list = some(state.lists);
   const history = some(state.reads);
   const walkedOn: Partly<unknown, WalkPort> = both({ list, history });

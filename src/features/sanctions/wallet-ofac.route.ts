@@ -1,27 +1,42 @@
-// Answers GET /api/v1/wallet/{address}/ofac: the direct list check, and the walk to a listed one.
-// It refuses to answer a miss from a list that is unread or past its age, and to say anything of
-// proximity that the walk did not read to its end.
-
-import type { z } from 'zod';
+import { z } from 'zod';
 import { formatUnits } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, parseIsoDate } from '../../chain/time.ts';
 import { badInput, type Refusal } from '../../contract/refusals.ts';
-import type { Asked, Handler } from '../../contract/route.ts';
+import { type Asked, evidenceRoute, type Handler } from '../../contract/route.ts';
+import {
+  addressText,
+  checked,
+  checkedOrNull,
+  harmless,
+  isoDay,
+  isoTime,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import { DATED_BY } from '../../evidence/source.ts';
 import type {
   CounterpartyRing,
   CounterpartyRingPort,
 } from '../../ports/history/counterparty-ring.ts';
-import { isSignedBy, signerOf } from '../../ports/history/signing.ts';
-import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
+import {
+  type HistoryTransfer,
+  isSignedBy,
+  signerOf,
+  type TransferHistory,
+} from '../../ports/history/transfer-history.ts';
+
 import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { causesText } from '../history/causes.ts';
-import { ofacCaveat } from './caveat.ts';
+import { causesText } from '../history/address-history.ts';
 import {
   directCheck,
   entriesOf,
@@ -34,7 +49,314 @@ import { askOtherLists, otherListsNaming, otherListsShown, standsOnOthers } from
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
 import type { Hit, LeftOutContact, WalkLimits } from './walk-hop.ts';
 import { endOf, type Hop, stopsOf } from './walk-path.ts';
-import { walletOfac } from './wallet-ofac.contract.ts';
+
+const LIST = { restsOn: ['sanctions_list'] } as const;
+const OTHER = { restsOn: ['other_lists'] } as const;
+const WALK = { restsOn: ['sanctions_list', 'transfer_history'] } as const;
+const RING = { restsOn: ['sanctions_list', 'transfer_history', 'counterparty_ring'] } as const;
+
+// What the publisher's file leaves open of an entry is null, and `note` says so.
+const match = z.strictObject({
+  entity: words().nullable(),
+  type: words().nullable(),
+  programs: z.array(words()).nullable(),
+  currency: words(),
+  listed_address: words(),
+  uid: words(),
+  remarks: words().nullable(),
+  note: words().nullable(),
+});
+
+// `listed` is null where the list is too old to show that a form does not stand on it.
+const equivalentForm = z.strictObject({
+  form: words(),
+  address: words(),
+  relation: oneOf(['same_key', 'same_account']),
+  listed: z.boolean().nullable(),
+});
+
+const otherMatch = z.strictObject({
+  listed_address: words(),
+  currency: words().nullable(),
+  entity: words().nullable(),
+  entity_type: words().nullable(),
+  programs: words().nullable(),
+  entry_id: words().nullable(),
+  source_url: words().nullable(),
+  listed_at: isoDay.nullable(),
+  ended_at: isoDay.nullable(),
+  note: words().nullable(),
+});
+
+// A list of another authority as it was imported. `listed` is true while an entry has not ended.
+// Where rows of its file were refused what would be a miss is null, and `reason` says so.
+const otherList = z.strictObject({
+  list: words(),
+  as_of: unixSeconds,
+  dated_by: oneOf(DATED_BY),
+  imported_at: unixSeconds,
+  rows: z.int().positive(),
+  rows_lost: ofRow(z.int().nonnegative()),
+  sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
+  source_url: words().nullable(),
+  simulated: ofRow(z.boolean()),
+  checked: checked(OTHER),
+  listed: negative(z.boolean().nullable(), OTHER),
+  matches: negative(z.array(otherMatch).nullable(), OTHER),
+  equivalent_matches: negative(z.array(otherMatch).nullable(), OTHER),
+  reason: prose().nullable(),
+});
+
+// A hop is told by the largest transfer of it. `from` and `to` are the transfer's own; `direction`
+// is as seen from the end nearer to the subject. `amount` is null where the decimals are unknown.
+// An NFT (ERC-721, ERC-1155) has a `token_id` and no amount.
+const hop = z.strictObject({
+  from: words(),
+  to: words(),
+  chain: words(),
+  tx: words(),
+  token: words().nullable(),
+  symbol: words().nullable(),
+  amount: words().nullable(),
+  raw_amount: words().nullable(),
+  token_id: words().nullable(),
+  usd: words().nullable(),
+  at: isoTime,
+  direction: oneOf(['out', 'in']),
+  initiator: words().nullable(),
+  initiated_by_subject: ofRow(z.boolean().nullable()),
+  success: z.boolean().nullable(),
+});
+
+const leftOut = z.strictObject({
+  chain: words(),
+  tx: words(),
+  token: words().nullable(),
+  why: oneOf(['zero_value', 'no_market_token']),
+  listed_address: words(),
+});
+
+const hub = z.strictObject({
+  address: words(),
+  degree: z.int().positive(),
+  label: words().nullable(),
+});
+
+// A hub that dealt with a listed address: no path leads past it, and it is always shown.
+const hubContact = z.strictObject({
+  address: words(),
+  degree: z.int().positive(),
+  label: words().nullable(),
+  listed_address: words(),
+  tx: words(),
+});
+
+const leftOutCount = negative(z.int().nonnegative(), WALK);
+
+const proximityShape = z.strictObject({
+  checked: checked(WALK),
+  reason: prose().nullable(),
+  found: negative(z.boolean().nullable(), WALK),
+  hops: z.int().min(1).max(2).nullable(),
+  path: z.array(words()).min(2).nullable(),
+  hops_detail: z.array(hop).min(1).nullable(),
+  entity: words().nullable(),
+  program: words().nullable(),
+  listed_address: words().nullable(),
+  hops_examined: harmless(
+    negative(z.int().nonnegative().nullable(), WALK),
+    'that no hop was examined whole is what a walk that was cut has to say',
+  ),
+  nodes_examined: negative(z.int().nonnegative().nullable(), WALK),
+  nodes_unread: harmless(
+    z.int().nonnegative().nullable(),
+    'null unless the walk was read to its end, which leaves no address unread',
+    WALK,
+  ),
+  frontier_exhausted: checkedOrNull(WALK),
+  node_budget_hit: negative(z.boolean().nullable(), WALK),
+  hubs_not_expanded: negative(z.array(hub).nullable(), WALK),
+  hubs_not_expanded_count: negative(z.int().nonnegative().nullable(), WALK),
+  hub_contacts: negative(z.array(hubContact).nullable(), RING),
+  hub_contacts_count: negative(z.int().nonnegative().nullable(), RING),
+  edges_left_out: z
+    .strictObject({ zero_value: leftOutCount, no_market_token: leftOutCount })
+    .nullable(),
+  left_out_contacts: negative(z.array(leftOut).nullable(), WALK),
+  chains_examined: z.array(words()).min(1).nullable(),
+  chains_not_examined: negative(z.array(words()).nullable(), WALK),
+  nft_not_examined: negative(z.array(words()).nullable(), WALK),
+  provenance: oneOf(['warehouse', 'onchain']).nullable(),
+  is_screen: z.literal(true),
+});
+
+export const walletOfac = evidenceRoute({
+  name: 'wallet_ofac',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/wallet/{address}/ofac',
+  summary: 'Whether the address stands on the published sanctions list, and what history reaches.',
+  access: 'analyst',
+  params: z.strictObject({ address: addressText }),
+  query: z.strictObject({ on: isoDay.optional() }),
+  data: z.strictObject({
+    address: words(),
+    sanctioned: negative(z.boolean(), LIST),
+    matches: negative(z.array(match), LIST),
+    list: z.strictObject({
+      name: words(),
+      published: isoDay,
+      addresses: z.int().positive(),
+      source: words(),
+      sha256: words(z.string().regex(/^[0-9a-f]{64}$/)),
+      as_of: unixSeconds,
+    }),
+    equivalent_forms: harmless(
+      negative(z.array(equivalentForm), LIST),
+      'the other forms of an address follow from the address alone',
+    ),
+    other_lists: z.array(otherList).min(1).nullable(),
+    other_lists_reason: prose().nullable(),
+    proximity_checked: checked(WALK),
+    proximity: proximityShape,
+    caveat: prose().min(1),
+  }),
+  absences: ['not_deployed'],
+  tool: {
+    name: 'wallet_ofac',
+    description:
+      'Checks one address against the published sanctions list (SDN only) and, where transfer ' +
+      'history is held, walks up to two hops to a listed address. A false is not a clearance.',
+  },
+});
+
+// Product text with a stable code for each sentence. It refuses to deny anything: a sentence says
+// what was left unseen, or what was seen.
+
+/** The sentences of a screen's caveat. `{name}` marks what a sentence is filled with. */
+const OFAC_CAVEATS = {
+  sdn_only: 'A direct match against the published SDN list only; no other list was searched.',
+  sdn_beside:
+    'A direct match against the published SDN list only; what other lists say stands in ' +
+    '`other_lists` and is no part of `sanctioned`.',
+  other_list_names: 'It stands on another list: {lists}.',
+  no_clearance: 'It is a screen: a false is not a clearance.',
+  of_a_day: 'It is answered from the list that was the newest on {on}, of {published}.',
+  literal_form: 'The text is of no known address form and was compared as it is printed.',
+  equivalent_listed: 'Another form of the same key or account stands on the list: {forms}.',
+  graph_fact:
+    'Proximity walks transfer history up to two hops; being near a listed address is a fact ' +
+    'about the graph, not a designation, and no part of `sanctioned`.',
+  unchecked: 'Proximity was not checked, and while it is not, a false is no negative result.',
+  cut_short: 'The walk found a way before it came to its end: {causes}',
+  hubs: 'Addresses with too many counterparties were not walked past: {count}.',
+  hub_contacts:
+    'Addresses with too many counterparties, which are not walked past, dealt with listed ones: ' +
+    '{count}, with {listed}.',
+  by_address: 'The second hop was read address by address: {reason}',
+  labels_unread: 'They are shown without a label: {reason}',
+  chains: 'Chains not examined: {chains}.',
+  nft: 'NFT transfers (ERC-721, ERC-1155) were not all read on: {chains}.',
+  left_out:
+    'Transfers that the walk leaves out as unwanted touch listed addresses: {count}, of {listed}.',
+} as const;
+
+/** The code of a caveat's sentence. */
+type OfacCaveat = keyof typeof OFAC_CAVEATS;
+
+/** The facts that the caveat of one screen is made from. */
+type Screened = {
+  readonly subject: ListSubject;
+  readonly list: ListFacts;
+  readonly listedForms: readonly string[];
+  /** The other lists that name it; `null` where none was read. */
+  readonly named: readonly string[] | null;
+  readonly walk: Partly<Walk, WalkPort>;
+  /** The day asked about, `null` for now. */
+  readonly on: string | null;
+};
+
+/** @internal The caveat of one screen. */
+export function ofacCaveat({ walk, ...direct }: Screened): string {
+  return [...directCaveat(direct), say('graph_fact'), ...walkCaveats(walk)].join(' ');
+}
+
+/** The sentences about the list alone. */
+export function directCaveat({
+  subject,
+  list,
+  listedForms,
+  named: others,
+  on,
+}: Omit<Screened, 'walk'>): readonly string[] {
+  const said = [say(others === null ? 'sdn_only' : 'sdn_beside'), say('no_clearance')];
+  if (others !== null && others.length > 0) {
+    said.push(say('other_list_names', { lists: named(others) }));
+  }
+  if (on !== null) said.push(say('of_a_day', { on, published: list.published }));
+  said.push(...list.age_notes);
+  if (!subject.recognised) said.push(say('literal_form'));
+  if (listedForms.length > 0) said.push(say('equivalent_listed', { forms: named(listedForms) }));
+  return said;
+}
+
+function walkCaveats(walk: Partly<Walk, WalkPort>): string[] {
+  const said: string[] = [];
+  const checked = settledWalk(walk) instanceof Read;
+  if (!checked) said.push(say('unchecked'));
+  const sight = seen(map(walk, (one) => [one]));
+  if (sight === null) return said;
+  const [one] = sight;
+  if (checked && one.causes.length > 0) {
+    said.push(say('cut_short', { causes: causesText(one.causes) }));
+  }
+  if (one.hubs_count > 0) said.push(say('hubs', { count: String(one.hubs_count) }));
+  if (!(one.ring instanceof Read) && one.found?.way.length !== 1) {
+    said.push(say('by_address', { reason: one.ring.why.reason }));
+  }
+  if (one.hub_contacts_count > 0) {
+    const listed = [...new Set(one.hub_contacts.map(({ listed_address }) => listed_address))];
+    said.push(
+      say('hub_contacts', { count: String(one.hub_contacts_count), listed: named(listed) }),
+    );
+  }
+  if (one.labels_unread !== null) {
+    said.push(say('labels_unread', { reason: one.labels_unread.reason }));
+  }
+  if (one.chains_not_examined.length > 0) {
+    said.push(say('chains', { chains: one.chains_not_examined.join(', ') }));
+  }
+  const nft = one.nft_not_examined.filter((chain) => !one.chains_not_examined.includes(chain));
+  if (nft.length > 0) said.push(say('nft', { chains: nft.join(', ') }));
+  if (one.contacts_count > 0) {
+    const listed = [...new Set(one.contacts.map(({ listed_address }) => listed_address))];
+    said.push(say('left_out', { count: String(one.contacts_count), listed: named(listed) }));
+  }
+  return said;
+}
+
+/** The most addresses that one sentence names; the rest are counted. */
+const NAMED_MAX = 5;
+
+function named(texts: readonly string[]): string {
+  const shown = texts.slice(0, NAMED_MAX);
+  const rest = texts.length - shown.length;
+  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+const HOLE = /\{([a-z]+)\}/g;
+
+function say(code: OfacCaveat, filling?: { readonly [hole: string]: string }): string {
+  const text = OFAC_CAVEATS[code];
+  if (filling === undefined) return text;
+  return text.replace(HOLE, (hole, name: string) => {
+    const value = filling[name];
+    return value === undefined ? hole : value;
+  });
+}
+
+// It refuses to answer a miss from a list that is unread or past its age, and to say anything of
+// proximity that the walk did not read to its end.
 
 type HubContactShown = Walk['hub_contacts'][number];
 type Data = z.input<typeof walletOfac.data>;
@@ -49,7 +371,10 @@ export type OfacPorts = {
   readonly counterpartyRing: CounterpartyRing;
 };
 
-/** The handler of the screen of one address. A deployment's own limits replace the default ones. */
+/**
+ * The handler of the screen of one address. A deployment's own limits replace the default ones.
+ * @internal
+ */
 export function walletOfacHandler(
   ports: OfacPorts,
   limits: WalkLimits = WALK_LIMITS,

@@ -315,7 +315,7 @@ function refusedOf(
  */
 export async function readAgain(world: RefreshWorld, signal: AbortSignal): Promise<void> {
   const { publication: before, now } = stored(await world.store.inForce());
-  if (before === null || before.source_key === null || isReadByThis(world, before)) return;
+  if (before === null || isReadByThis(world, before)) return;
   const file = await world.publisher.kept(before.sha256);
   if (file === null) return;
   const mirror = { key: before.source_key, url: before.source_url, kind: 'file' } as const;

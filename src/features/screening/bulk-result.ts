@@ -1,9 +1,9 @@
 // What is said of one address of a bulk screen, and which readings may say it?
 
-import type { EquivalentForm } from '../../chain/equivalent-form.ts';
+import type { EquivalentForm } from '../../chain/address.ts';
 import type { Claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
-import type { DatedBy } from '../../evidence/origin.ts';
+import type { DatedBy } from '../../evidence/source.ts';
 import type { LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp } from '../../ports/launches/launches.ts';
 import type { OtherListsPort } from '../../ports/lists/other-lists.ts';

@@ -1,9 +1,10 @@
-// Which of these addresses do the tables held here have on record?
-// It reads four tables and nothing else: no chain, no history, no outside source.
-// It refuses to say of an address that nothing is held while a table that applies went unread.
+// It reads four tables and nothing else: no chain, no history, no outside source. It refuses to say
+// of an address that nothing is held while a table that applies went unread.
 
+import { matchKey } from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
 import { claim } from '../../evidence/claim.ts';
+import { heldUnder } from '../../evidence/measure.ts';
 import {
   both,
   decided,
@@ -16,27 +17,25 @@ import {
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.ts';
-import type {
-  OtherLists,
-  OtherListsLookUp,
-  OtherListsPort,
+import {
+  type OtherList,
+  type OtherListEntry,
+  type OtherLists,
+  type OtherListsLookUp,
+  type OtherListsPort,
+  standsOn,
 } from '../../ports/lists/other-lists.ts';
 import type { ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { readingOfLists } from '../tables/list-shortfall.ts';
-import { formsUnlisted, listedAs, listedForms, unlisted } from './bulk-listed.ts';
-import {
-  isOnOthers,
-  listingsElsewhere,
-  listingsOfUnnamed,
-  type OtherListsRead,
-  othersApplying,
-} from './bulk-other-lists.ts';
+import { readingOfList, readingOfLists } from '../tables/list-shortfall.ts';
 import {
   type CorpusPort,
   exchangeOf,
   type LabelsPort,
+  type ListedForm,
+  type ListingElsewhere,
   type ListPort,
   launchesOf,
+  programsOf,
   type ScreenResult,
 } from './bulk-result.ts';
 import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
@@ -366,3 +365,135 @@ function holds(tables: Tables, subject: Subject): boolean {
     (others !== null && isOnOthers(others, subject))
   );
 }
+
+// Whom it lacks is told of all of them at once: their rows, all together, are none.
+
+/** What the list says of those that it does not hold. */
+export function unlisted(
+  list: Read<ListLookUp, ListPort>,
+  subjects: readonly Subject[],
+): NonNullable<ScreenResult['sanctions']> {
+  const { found } = list.value;
+  const missing = subjects.filter(({ address }) => !found.has(address));
+  const rowsIn = (look: ListLookUp) =>
+    missing.flatMap(({ address }) => heldUnder(look.found, address));
+  return {
+    listed: claim(list, (look) => missing.some(({ address }) => look.found.has(address))),
+    programs: claim(list, (look) => programsOf(rowsIn(look))),
+    list_published: list.value.list.published,
+  };
+}
+
+/** The same of their other forms. */
+export function formsUnlisted(
+  list: Read<ListLookUp, ListPort>,
+  subjects: readonly Subject[],
+): NonNullable<ScreenResult['equivalent_forms']> {
+  const missing = subjects.filter((one) => listedForms(list.value, one).length === 0);
+  return claim(list, (look) => missing.flatMap((one) => listedForms(look, one)));
+}
+
+/** The forms of an address that the list holds. */
+export function listedForms({ found }: ListLookUp, { forms }: Subject): ListedForm[] {
+  return forms
+    .filter(({ address }) => found.has(address))
+    .map(({ form, address, relation }) => ({ form, address, relation, listed: true }));
+}
+
+/** What the list says of an address that it holds. */
+export function listedAs(
+  list: Read<ListLookUp, ListPort>,
+  address: string,
+): NonNullable<ScreenResult['sanctions']> {
+  return {
+    listed: claim(list, (look) => look.found.has(address)),
+    programs: claim(list, (look) => programsOf(heldUnder(look.found, address))),
+    list_published: list.value.list.published,
+  };
+}
+
+// None of them is the SDN list, and a deployment that never took one in answers as if there were
+// none to ask.
+
+/** What was read of the other lists; `null` where they do not apply. */
+export type OtherListsRead = Reading<OtherListsLookUp, OtherListsPort> | null;
+
+/** The other lists as they apply: where none was ever imported, only to who asked by name. */
+export function othersApplying(reading: OtherListsRead, isNamed: boolean): OtherListsRead {
+  if (reading === null || reading instanceof Read || isNamed) return reading;
+  return reading.why.code === 'table_never_imported' ? null : reading;
+}
+
+/** Whether a list has an entry of a subject or of another form of it, one that ended included. */
+export function isOnOthers(look: OtherListsLookUp, { address, forms }: Subject): boolean {
+  const { found } = look;
+  return (
+    found.size > 0 && [address, ...forms.map(addressOf)].some((one) => found.has(matchKey(one)))
+  );
+}
+
+/**
+ * What each list says of some subjects together, `today` being an ISO 8601 day: of one that a list
+ * names, or of all that none does.
+ */
+export function listingsElsewhere(
+  read: Read<OtherListsLookUp, OtherListsPort>,
+  subjects: readonly Subject[],
+  today: string,
+): ListingElsewhere[] {
+  return read.value.lists.map((list): ListingElsewhere => {
+    const { name, as_of, dated_by } = list;
+    const whole = readingOfList(read, list);
+    const stands = (look: OtherListsLookUp, address: string) =>
+      entriesIn(look, list, address).some((entry) => standsOn(entry, today));
+    const isListed = (look: OtherListsLookUp) =>
+      subjects.some(({ address }) => stands(look, address));
+    const formsListed = (look: OtherListsLookUp) =>
+      subjects.flatMap(({ forms }) =>
+        forms
+          .filter(({ address }) => stands(look, address))
+          .map((one): ListedForm => ({ ...one, listed: true })),
+      );
+    return {
+      list: name,
+      listed: claim(decided(whole, isListed), isListed, unknown),
+      entity: entityIn(read.value, list, subjects),
+      equivalent_forms: claim(
+        decided(whole, (look) => formsListed(look).length > 0),
+        formsListed,
+        unknown,
+      ),
+      as_of,
+      dated_by,
+      reason: whole instanceof Read ? null : whole.why.reason,
+    };
+  });
+}
+
+const unknown = (): null => null;
+
+/** What the lists say of those of some subjects that none of them names, all together. */
+export function listingsOfUnnamed(
+  others: Read<OtherListsLookUp, OtherListsPort>,
+  subjects: readonly Subject[],
+  today: string,
+): ListingElsewhere[] {
+  const unnamed = subjects.filter((one) => !isOnOthers(others.value, one));
+  return listingsElsewhere(others, unnamed, today);
+}
+
+/** Whom a list names, by the address itself before another form of it. */
+function entityIn(look: OtherListsLookUp, list: OtherList, subjects: readonly Subject[]) {
+  const addresses = subjects.flatMap(({ address, forms }) => [address, ...forms.map(addressOf)]);
+  const named = addresses
+    .flatMap((address) => entriesIn(look, list, address))
+    .find(({ entity }) => entity !== null);
+  return named === undefined ? null : named.entity;
+}
+
+function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string): OtherListEntry[] {
+  if (look.found.size === 0) return [];
+  return heldUnder(look.found, matchKey(address)).filter(({ source }) => source === name);
+}
+
+const addressOf = ({ address }: { readonly address: string }): string => address;

@@ -1,12 +1,151 @@
-// Answers POST /api/v1/bulk/wallet-screen: one result for each address, from the tables held.
-// It asks nobody outside, and it echoes nothing of a body that it refuses.
-
+import { z } from 'zod';
 import { badInput } from '../../contract/refusals.ts';
-import type { Handler } from '../../contract/route.ts';
+import { evidenceRoute, type Handler } from '../../contract/route.ts';
+import {
+  addressText,
+  checkedOrNull,
+  claimedWordsOfAsked,
+  harmless,
+  isoDay,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
+import { DATED_BY } from '../../evidence/source.ts';
 import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
-import { bulkWalletScreen } from './bulk-wallet-screen.contract.ts';
 import type { Misformed } from './screen-subject.ts';
+
+/** The most addresses that one screen takes. */
+const BULK_ADDRESSES_MAX = 500;
+/** The largest body that is read. */
+export const BULK_BODY_BYTES_MAX = 256 * 1024;
+
+/** The tables that a screen can be limited to, as `checked` names them. */
+const SCREENED_TABLES = [
+  'sanctions_list',
+  'exchange_table',
+  'launch_corpus',
+  'other_lists',
+] as const;
+
+const EXCHANGE = { restsOn: ['exchange_labels'] } as const;
+const CORPUS = { restsOn: ['launch_corpus'] } as const;
+const OTHERS = { restsOn: ['other_lists'] } as const;
+const LIST = { restsOn: ['sanctions_list'] } as const;
+// The engine sees to it that each of the tables that were asked about was read.
+const NOTHING_HELD = {
+  restsOn: ['sanctions_list', 'exchange_labels'],
+  limitedTo: ['sanctions_list', 'exchange_labels', 'launch_corpus', 'other_lists'],
+} as const;
+
+const exchange = z.strictObject({
+  label: words(),
+  entity: words(),
+  role: words(),
+  confidence: words(),
+  clusterable: ofRow(z.boolean(), EXCHANGE),
+});
+
+const launches = z.strictObject({
+  answer: oneOf(['flagged', 'record']),
+  launches_settled: z.int().positive(),
+  died: ofRow(z.int().nonnegative(), CORPUS),
+});
+
+const sanctions = z.strictObject({
+  listed: negative(z.boolean(), LIST),
+  programs: negative(z.array(words()).nullable(), LIST),
+  list_published: isoDay,
+});
+
+// Of the other forms of the same key or account only those that stand on a list are told.
+const listedForm = z.strictObject({
+  form: words(),
+  address: words(),
+  relation: oneOf(['same_key', 'same_account']),
+  listed: z.literal(true),
+});
+
+const otherList = z.strictObject({
+  list: words(),
+  listed: negative(z.boolean().nullable(), OTHERS),
+  entity: words().nullable().describe('Whom its entries name, of other forms and ended ones too.'),
+  equivalent_forms: negative(z.array(listedForm).nullable(), OTHERS),
+  as_of: unixSeconds,
+  dated_by: oneOf(DATED_BY),
+  reason: prose()
+    .nullable()
+    .describe('Why a miss is no answer: `listed` and `equivalent_forms` are null then.'),
+});
+
+/** One screen result: what the tables that were read hold of one address. */
+const screenResult = z.strictObject({
+  address: words(),
+  kind: oneOf(['evm', 'solana', 'bitcoin', 'tron', 'other']),
+  state: claimedWordsOfAsked(
+    ['ok', 'insufficient_evidence', 'not_deployed'],
+    ['insufficient_evidence'],
+    NOTHING_HELD,
+  ),
+  exchange: exchange.nullable(),
+  launches: launches.nullable(),
+  sanctions: sanctions.nullable(),
+  equivalent_forms: negative(z.array(listedForm), LIST).nullable(),
+  other_lists: z
+    .array(otherList)
+    .min(1)
+    .nullable()
+    .describe('Lists of other authorities, apart from `sanctions`.'),
+  checked: z.strictObject({
+    exchange_table: checkedOrNull(EXCHANGE),
+    launch_corpus: checkedOrNull(CORPUS),
+    other_lists: checkedOrNull(OTHERS),
+    sanctions_list: checkedOrNull(LIST),
+  }),
+  reason: prose().optional(),
+});
+
+const count = harmless(z.int().nonnegative(), 'it counts the states of the results beside it');
+
+/** What a bulk screen is asked. */
+export const bulkAsked = z.strictObject({
+  addresses: z.array(addressText).min(1).max(BULK_ADDRESSES_MAX),
+  tables: z
+    .array(z.enum(SCREENED_TABLES))
+    .min(1)
+    .max(SCREENED_TABLES.length)
+    .describe('The tables to look in; without it all of them.')
+    .optional(),
+});
+
+export const bulkWalletScreen = evidenceRoute({
+  name: 'bulk_wallet_screen',
+  surface: 'hosted',
+  method: 'POST',
+  path: '/api/v1/bulk/wallet-screen',
+  summary: 'One result for each of up to 500 addresses, from the tables held. No outside call.',
+  access: 'desk',
+  bodyBytesMax: BULK_BODY_BYTES_MAX,
+  body: bulkAsked,
+  data: z.strictObject({
+    results: z.array(screenResult).min(1),
+    requested: z.int().positive(),
+    counts: z.strictObject({
+      ok: count,
+      insufficient_evidence: count,
+      not_deployed: count,
+    }),
+    caveat: prose().min(1),
+  }),
+  absences: ['not_deployed'],
+  tool: null,
+});
+
+// It asks nobody outside, and it echoes nothing of a body that it refuses.
 
 const SUBJECT = 'bulk';
 
@@ -22,7 +161,7 @@ const FORMS_CAVEAT =
   'Other forms of the same key or account were looked for on the list too: those that stand ' +
   'there are told in equivalent_forms, apart from sanctions.';
 
-/** The handler of the bulk screen over the tables that it reads. */
+/** @internal The handler of the bulk screen over the tables that it reads. */
 export function bulkWalletScreenHandler(ports: ScreenPorts): Handler<typeof bulkWalletScreen> {
   return async ({ body: { addresses, tables } }, { now }) => {
     const screen = await bulkScreen(addresses, ports, { now: now(), tables });

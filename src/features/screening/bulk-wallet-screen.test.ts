@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
-import { NOBODY } from '../../contract/caller.ts';
 import { Refusal } from '../../contract/refusals.ts';
+import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';

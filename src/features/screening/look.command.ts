@@ -22,14 +22,14 @@ import {
 } from '../../command/connection.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
 import { given, written } from '../../evidence/measure.ts';
-import { DATED_BY, type DatedBy } from '../../evidence/origin.ts';
+import { DATED_BY, type DatedBy } from '../../evidence/source.ts';
 import {
   isSimulated,
   leftUnread,
   type ScreenResult,
   screenedBody,
   screenText,
-} from './screen-result.command.ts';
+} from './screen.command.ts';
 
 const list = z.object({ name: z.string(), published: z.string(), addresses: z.number() });
 const match = z.object({

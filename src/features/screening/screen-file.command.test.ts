@@ -10,8 +10,7 @@ import { parseConfig } from '../../config.ts';
 import { addressRecords } from '../../testing/address-records.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';
-import { screenCommand } from './screen.command.ts';
-import { csvCell } from './screen-out.command.ts';
+import { csvCell, screenCommand } from './screen.command.ts';
 
 // A service that speaks the bulk screen's wire and has a quota; what it lists is told to it.
 const LISTED = evm('listed');

@@ -3,11 +3,13 @@
 
 import {
   describeMisform,
+  type EquivalentForm,
   type KnownAddress,
   matchKey,
+  otherForms,
   parseKnownAddress,
 } from '../../chain/address.ts';
-import { type EquivalentForm, otherForms } from '../../chain/equivalent-form.ts';
+
 import { type Partly, Read } from '../../evidence/reading.ts';
 import type { OtherListsLookUp, OtherListsPort } from '../../ports/lists/other-lists.ts';
 import type { ListLookUp, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';

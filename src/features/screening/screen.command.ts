@@ -1,7 +1,8 @@
-// What do the tables of a running service hold of the addresses of a file?
 // Every address of the file gets a row; one that could not be checked says so, and the command
 // exits 3. Once the service refuses or is silent nobody is asked any more.
 
+import { appendFile, open, stat } from 'node:fs/promises';
+import { z } from 'zod';
 import {
   ADDRESSES_MAX,
   columnName,
@@ -24,25 +25,24 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import {
+  askService,
   CONNECTION_DETAILS,
   CONNECTION_OPTIONS,
   type Connection,
   type ConnectionServices,
   findConnection,
+  refusalText,
 } from '../../command/connection.ts';
-import { print, printJson, tableLines } from '../../command/output.ts';
-import { BATCH_MAX, type Row, screenBatch } from './screen-batch.command.ts';
 import {
-  type OutFile,
-  OutRefused,
-  openOut,
-  outcomeOf,
-  placeOf,
-  SCREEN_COLUMNS,
-  screenCells,
-} from './screen-out.command.ts';
-import { isSimulated } from './screen-result.command.ts';
-import { countOutcome, newCounts, type ScreenCounts, summary } from './screen-summary.command.ts';
+  FORM_LISTED,
+  LISTED,
+  NOT_CHECKED,
+  otherListsText,
+  type SaidByList,
+} from '../../command/other-lists-text.ts';
+import { print, printJson, tableLines } from '../../command/output.ts';
+import { given, written } from '../../evidence/measure.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 
 const TABLES = ['sanctions_list', 'exchange_table', 'launch_corpus', 'other_lists'] as const;
 
@@ -81,14 +81,14 @@ export const screenCommand: Command<ScreenServices> = {
       positionals: ['FILE.csv'],
     });
     const file = fileArgument(requireOption(positionals[0], 'FILE.csv'), io);
-    const required = values.require === undefined ? NONE : values.require;
+    const required = given(values.require);
     const tables = required.map((one) => oneOf(one, '--require', TABLES));
     const resume = values.resume === true;
     if (resume && values.out === undefined) throw new UsageError('--resume needs --out FILE.csv.');
     const to = await findConnection(values, io, services);
     const { readRecords } = services;
     try {
-      const named = values.column === undefined ? NONE : values.column;
+      const named = given(values.column);
       const layout = await layoutOf(readRecords(file), named);
       const out =
         values.out === undefined
@@ -111,8 +111,6 @@ export const screenCommand: Command<ScreenServices> = {
     }
   },
 };
-
-const NONE: readonly string[] = Object.freeze([]);
 
 type Run = {
   readonly to: Connection;
@@ -204,4 +202,447 @@ function jsonOf(row: Row): object {
   const { result, caveat } = row;
   const simulated = isSimulated(caveat) ? { simulated: true } : {};
   return { line, column, ...result, caveat, ...simulated };
+}
+
+// Whatever is no answer is said of every address that it leaves unchecked.
+
+/** The most addresses that one screen takes. */
+export const BATCH_MAX = 500;
+/** Each round takes out the misformed rows that a refusal names; it names at least one. */
+const ROUNDS_MAX = BATCH_MAX + 1;
+const PATH = '/api/v1/bulk/wallet-screen';
+
+/** What is said of one address of the file. */
+export type Row = FileAddress &
+  (
+    | { readonly kind: 'result'; readonly result: ScreenResult; readonly caveat: string }
+    | { readonly kind: 'misformed' | 'unchecked'; readonly reason: string }
+  );
+
+/** Asks for one batch; `tables` limits the question, and is empty where all are asked about. */
+export async function screenBatch(
+  to: Connection,
+  batch: readonly FileAddress[],
+  tables: readonly string[],
+  io: Io,
+): Promise<Row[]> {
+  const misformed = new Map<FileAddress, string>();
+  const limited = tables.length === 0 ? {} : { tables };
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const asked = batch.filter((row) => !misformed.has(row));
+    if (asked.length === 0) return inOrder(batch, misformed, 'it was not asked about');
+    const body = { addresses: asked.map((row) => row.address), ...limited };
+    const said = await askService(to, { method: 'POST', path: PATH, body }, io.signal);
+    if (said.kind === 'silent') return inOrder(batch, misformed, said.reason);
+    if (said.status === 400) {
+      const named = namedPositions(said.body, asked);
+      if (named.size === 0) return inOrder(batch, misformed, refusalText(400, said.body));
+      for (const [row, reason] of named) misformed.set(row, reason);
+      continue;
+    }
+    if (said.status !== 200) return inOrder(batch, misformed, refusalText(said.status, said.body));
+    return answeredRows(batch, asked, misformed, said.body);
+  }
+  return inOrder(batch, misformed, 'the service refused every part of the batch');
+}
+
+function answeredRows(
+  batch: readonly FileAddress[],
+  asked: readonly FileAddress[],
+  misformed: ReadonlyMap<FileAddress, string>,
+  body: unknown,
+): Row[] {
+  const parsed = screenedBody.safeParse(body);
+  if (!parsed.success) return inOrder(batch, misformed, 'the answer is not one of this interface');
+  if (parsed.data.state === 'not_deployed') return inOrder(batch, misformed, parsed.data.reason);
+  const { results, caveat } = parsed.data.data;
+  if (results.length !== asked.length) {
+    return inOrder(batch, misformed, 'the answer has another number of results than was asked');
+  }
+  const found = new Map<FileAddress, ScreenResult>();
+  for (const [i, row] of asked.entries()) {
+    const result = results[i];
+    if (result !== undefined) found.set(row, result);
+  }
+  return inOrder(batch, misformed, { found, caveat });
+}
+
+type Rest = { readonly found: ReadonlyMap<FileAddress, ScreenResult>; readonly caveat: string };
+
+function inOrder(
+  batch: readonly FileAddress[],
+  misformed: ReadonlyMap<FileAddress, string>,
+  rest: Rest | string,
+): Row[] {
+  return batch.map((row) => {
+    const why = misformed.get(row);
+    if (why !== undefined) return { ...row, kind: 'misformed', reason: why };
+    if (typeof rest === 'string') return { ...row, kind: 'unchecked', reason: rest };
+    const result = rest.found.get(row);
+    if (result === undefined) return { ...row, kind: 'unchecked', reason: 'no result came' };
+    return { ...row, kind: 'result', result, caveat: rest.caveat };
+  });
+}
+
+// A refusal names positions: `addresses[3]: form not recognised; nothing was checked; addresses[5]`
+function namedPositions(body: unknown, asked: readonly FileAddress[]): Map<FileAddress, string> {
+  const named = new Map<FileAddress, string>();
+  const text = refusalText(400, body);
+  for (const [, position, reason] of text.matchAll(
+    /addresses\[(\d+)\]: (.*?)(?=; (?:addresses\[|and \d)|$)/g,
+  )) {
+    const row = asked[Number(position)];
+    if (row !== undefined && reason !== undefined) named.set(row, reason);
+  }
+  return named;
+}
+
+// A CSV file that is safe to open in a spreadsheet: no cell of it begins a formula. Only whole rows
+// count; what was cut off in the middle is written anew.
+
+/** What one address came to, for the last line and the exit status. */
+export type Outcome = {
+  /** `listed`, `form_listed`: it, or another form of it, stands on the list. */
+  readonly listed: boolean;
+  readonly formListed: boolean;
+  /** Whether the list was read for it. */
+  readonly listRead: boolean;
+  /** Whether it, or another form of it, stands on a list of another authority. */
+  readonly elsewhere: boolean;
+  /** Whether such lists were read for it, each whole. */
+  readonly othersRead: boolean;
+  readonly kind: 'screened' | 'in part' | 'misformed' | 'not checked';
+};
+
+/** The outcome of a row. */
+export function outcomeOf(row: Row): Outcome {
+  if (row.kind !== 'result') {
+    const kind = row.kind === 'misformed' ? 'misformed' : 'not checked';
+    const nowhere = { listed: false, formListed: false, elsewhere: false };
+    return { ...nowhere, listRead: false, othersRead: false, kind };
+  }
+  const { result } = row;
+  return {
+    listed: result.sanctions?.listed === true,
+    formListed: listedForms(result).length > 0,
+    listRead: result.sanctions !== null,
+    elsewhere: isListedElsewhere(result),
+    othersRead: result.checked.other_lists === true,
+    kind: leftUnread(result) ? 'in part' : 'screened',
+  };
+}
+
+/** The columns of a screen, for people and for files. */
+export const SCREEN_COLUMNS = [
+  ...['line', 'column', 'address', 'checked', 'state', 'sanctions', 'other forms listed'],
+  ...['other lists', 'exchange', 'launches', 'simulated', 'reason'],
+] as const;
+
+/** The cells of a row under these columns; `null` where there is nothing to say. */
+export function screenCells(row: Row): (string | number | null)[] {
+  const { line, column, address } = row;
+  const { kind } = outcomeOf(row);
+  if (row.kind !== 'result') {
+    return [line, column, address, kind, null, null, null, null, null, null, null, row.reason];
+  }
+  const { result, caveat } = row;
+  const forms = listedForms(result);
+  return [
+    ...[line, column, address, kind, result.state, screenText.sanctions(result)],
+    ...[forms.length === 0 ? null : forms.join(' '), screenText.otherLists(result)],
+    ...[
+      screenText.exchange(result),
+      screenText.launches(result),
+      isSimulated(caveat) ? 'simulated' : null,
+    ],
+    result.reason === undefined ? null : result.reason,
+  ];
+}
+
+const FORMULA = /^\s*[=+\-@\t\r|%]/;
+
+/** A cell of CSV: in quotes, and with an apostrophe before what a spreadsheet would calculate. */
+export function csvCell(value: string | number | null): string {
+  if (typeof value === 'number') return String(value);
+  const line = written(value).replaceAll(/[\r\n]+/g, ' ');
+  const text = FORMULA.test(line) ? `'${line}` : line;
+  return `"${text.replaceAll('"', '""')}"`;
+}
+
+/** A cell of which there is nothing to say. */
+/** The caveat stands in each row, since rows are cut out and passed on. */
+const HEADING = `${[...SCREEN_COLUMNS, 'caveat'].map(csvCell).join(',')}\n`;
+
+function lineOf(row: Row): string {
+  const cells = [...screenCells(row), row.kind === 'result' ? row.caveat : null];
+  return `${cells.map(csvCell).join(',')}\n`;
+}
+
+/** The file is there already, or is not of this screen. */
+export class OutRefused extends Error {}
+
+/** A file of rows: what it holds of earlier, and a way to add to it. */
+export type OutFile = {
+  /** The address and outcome of the next row of an earlier run; `null` after the last. */
+  readonly earlier: () => Promise<{ place: string; outcome: Outcome } | null>;
+  readonly add: (rows: readonly Row[]) => Promise<void>;
+};
+
+/** Opens a new file, or one of a run that stopped, where `resume` says so. */
+export async function openOut(
+  path: string,
+  resume: boolean,
+  readRecords: ReadRecords,
+): Promise<OutFile> {
+  const there = await stat(path).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code === 'ENOENT') return null;
+    throw new OutRefused(`${path}: ${fault.code}`);
+  });
+  const add = (rows: readonly Row[]) => appendFile(path, rows.map(lineOf).join(''));
+  if (there === null) {
+    await appendFile(path, HEADING);
+    return { earlier: async () => null, add };
+  }
+  if (!resume) throw new OutRefused(`${path} is there already; --resume goes on with it`);
+  await cutTornRow(path);
+  const rows = readRecords(path)[Symbol.asyncIterator]();
+  const heading = await rows.next();
+  if (
+    heading.done === true ||
+    heading.value.cells.join() !== [...SCREEN_COLUMNS, 'caveat'].join()
+  ) {
+    throw new OutRefused(`${path} is no file of this command`);
+  }
+  const earlier = async () => {
+    const next = await rows.next();
+    if (next.done === true) return null;
+    const [line, column, address, kind, , ...said] = next.value.cells;
+    const place = `${csvCell(Number(line))},"${column}","${address}"`;
+    return { place, outcome: outcomeAsWritten(kind, said.map(String)) };
+  };
+  return { earlier, add };
+}
+
+/** Where an address stands, as a row of the file says it. */
+export function placeOf({ line, column, address }: FileAddress): string {
+  const plain = (text: string) => csvCell(text).slice(1, -1).replaceAll('""', '"');
+  return `${line},"${plain(column)}","${plain(address)}"`;
+}
+
+const KINDS = ['screened', 'in part', 'misformed'] as const;
+
+function outcomeAsWritten(kind: string | undefined, said: readonly string[]): Outcome {
+  const known = KINDS.find((one) => one === kind);
+  const [sanctions, forms, others] = said;
+  if (known === undefined || sanctions === undefined || others === undefined) {
+    throw new OutRefused('a row of the file is not of this command');
+  }
+  const listed = sanctions.startsWith(LISTED);
+  const elsewhere = others.startsWith(LISTED) || others.startsWith(FORM_LISTED);
+  return {
+    listed,
+    formListed: forms !== '',
+    listRead: listed || sanctions === 'not on the list',
+    elsewhere,
+    othersRead: isReadAsWritten(others),
+    kind: known,
+  };
+}
+
+/** Whether lists of other authorities were read whole, as their cell says. */
+function isReadAsWritten(others: string): boolean {
+  return others.includes(' on ') && !others.includes(NOT_CHECKED);
+}
+
+const TAIL_BYTES = 1024 * 1024;
+
+// A run that was killed may have written half a row. No cell holds a line feed, so that each one
+// ends a row.
+async function cutTornRow(path: string): Promise<void> {
+  const { size } = await stat(path);
+  const file = await open(path, 'r+');
+  try {
+    const from = Math.max(0, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(Math.min(size, TAIL_BYTES)),
+      position: from,
+    });
+    const whole = buffer.subarray(0, bytesRead).lastIndexOf('\n');
+    if (whole + 1 < bytesRead) await file.truncate(from + whole + 1);
+  } finally {
+    await file.close();
+  }
+}
+
+// Unread and not held are different words everywhere.
+
+const otherList = z.looseObject({
+  list: z.string(),
+  as_of: z.number(),
+  listed: z.boolean().nullable(),
+  entity: z.string().nullable(),
+  equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullable(),
+});
+
+/** What the commands read of one result; fields that they do not know are left alone. */
+const screenResult = z.looseObject({
+  address: z.string(),
+  kind: z.string(),
+  state: z.enum(['ok', 'insufficient_evidence', 'not_deployed']),
+  exchange: z.looseObject({ label: z.string(), entity: z.string(), role: z.string() }).nullable(),
+  launches: z
+    .looseObject({ answer: z.string(), launches_settled: z.number(), died: z.number() })
+    .nullable(),
+  sanctions: z
+    .looseObject({ listed: z.boolean(), programs: z.array(z.string()).nullable() })
+    .nullable(),
+  equivalent_forms: z.array(z.looseObject({ address: z.string() })).nullish(),
+  other_lists: z.array(otherList).nullish(),
+  checked: z.looseObject({
+    exchange_table: z.boolean().nullable(),
+    launch_corpus: z.boolean().nullable(),
+    other_lists: z.boolean().nullish(),
+    sanctions_list: z.boolean().nullable(),
+  }),
+  reason: z.string().optional(),
+});
+export type ScreenResult = z.output<typeof screenResult>;
+
+/** The envelope of a bulk screen. */
+export const screenedBody = z.union([
+  z.object({
+    state: z.literal('ok'),
+    data: z.object({ results: z.array(screenResult), caveat: z.string() }),
+  }),
+  z.object({ state: z.literal('not_deployed'), reason: z.string() }),
+]);
+
+const NOT_READ = 'not checked';
+const NOT_HELD = 'no record';
+const DOES_NOT_APPLY = 'does not apply';
+
+function missing(read: boolean | null | undefined): string {
+  if (read === null || read === undefined) return DOES_NOT_APPLY;
+  return read ? NOT_HELD : NOT_READ;
+}
+
+/** Each part of a result in words. */
+export const screenText = {
+  exchange: ({ exchange, checked }: ScreenResult): string =>
+    exchange === null
+      ? missing(checked.exchange_table)
+      : `${exchange.entity} (${exchange.role}): ${exchange.label}`,
+  launches: ({ launches, checked }: ScreenResult): string => {
+    if (launches === null) return missing(checked.launch_corpus);
+    const { answer, died, launches_settled: settled } = launches;
+    return `${answer}: ${died} of ${settled} settled launches died`;
+  },
+  sanctions: ({ sanctions, checked }: ScreenResult): string => {
+    if (sanctions === null) return missing(checked.sanctions_list);
+    const { listed, programs } = sanctions;
+    if (!listed) return 'not on the list';
+    return programs === null ? 'LISTED' : `LISTED ${programs.join(', ')}`;
+  },
+  otherLists: (result: ScreenResult): string => {
+    const said = saidElsewhere(result);
+    return said === null ? missing(result.checked.other_lists) : otherListsText(said);
+  },
+};
+
+/** What the lists of other authorities say; `null` where none was read. */
+export function saidElsewhere({ other_lists: lists }: ScreenResult): readonly SaidByList[] | null {
+  if (lists === null || lists === undefined) return null;
+  return lists.map(({ equivalent_forms: forms, ...one }) => {
+    return { ...one, forms: given(forms).map(({ address }) => address) };
+  });
+}
+
+/** Whether a list of another authority names it, or another form of it. */
+export function isListedElsewhere(result: ScreenResult): boolean {
+  return given(saidElsewhere(result)).some(
+    ({ listed, forms }) => listed === true || forms.length > 0,
+  );
+}
+
+/** Other forms of the same key or account that stand on the list. */
+export function listedForms({ equivalent_forms: forms }: ScreenResult): readonly string[] {
+  return forms === null || forms === undefined ? NO_FORMS : forms.map(({ address }) => address);
+}
+
+const NO_FORMS: readonly string[] = Object.freeze([]);
+
+/** Whether a caveat says that its answer rests on made-up data. */
+export function isSimulated(caveat: string): boolean {
+  return caveat.startsWith(SIMULATED_CAVEAT);
+}
+
+/** Whether any table that applies to the address was left unread. */
+export function leftUnread({ checked }: ScreenResult): boolean {
+  return Object.values(checked).includes(false);
+}
+
+// That nothing is listed is said where the list was read for every address.
+
+/** What the addresses of a file came to. */
+export type ScreenCounts = {
+  addresses: number;
+  listed: number;
+  formListed: number;
+  /** Addresses for which no list was read. */
+  listUnread: number;
+  /** Addresses on a list of another authority, and those for which not all of them were read. */
+  elsewhere: number;
+  othersUnread: number;
+  inPart: number;
+  misformed: number;
+  unchecked: number;
+  /** Rows of the file that could not be taken as its columns say. */
+  unread: number;
+};
+
+/** Nothing counted yet. */
+export function newCounts(): ScreenCounts {
+  const counts = { addresses: 0, listed: 0, formListed: 0, listUnread: 0 };
+  const others = { elsewhere: 0, othersUnread: 0 };
+  return { ...counts, ...others, inPart: 0, misformed: 0, unchecked: 0, unread: 0 };
+}
+
+/** Counts one address. */
+export function countOutcome(outcome: Outcome, counts: ScreenCounts): void {
+  counts.addresses += 1;
+  if (outcome.listed) counts.listed += 1;
+  if (outcome.formListed) counts.formListed += 1;
+  if (!outcome.listRead) counts.listUnread += 1;
+  if (outcome.elsewhere) counts.elsewhere += 1;
+  if (!outcome.othersRead) counts.othersUnread += 1;
+  if (outcome.kind === 'in part') counts.inPart += 1;
+  if (outcome.kind === 'misformed') counts.misformed += 1;
+  if (outcome.kind === 'not checked') counts.unchecked += 1;
+}
+
+/** The last line. `isKept`: what was done is in a file, with which a run can go on. */
+export function summary(
+  counts: ScreenCounts,
+  columns: readonly string[],
+  stopped: string | null,
+  isKept: boolean,
+): string {
+  const { addresses, listed, formListed, listUnread, elsewhere, othersUnread } = counts;
+  const { inPart, misformed, unchecked, unread } = counts;
+  const from = columns.length === 0 ? '' : ` (${columns.join(', ')})`;
+  const parts = [`${addresses} addresses${from}`];
+  if (addresses === 0) parts.push('nothing was checked');
+  else if (listed > 0 || listUnread === 0) parts.push(`${listed} on the sanctions list`);
+  if (formListed > 0) parts.push(`${formListed} with another form on it`);
+  if (elsewhere > 0 || (addresses > 0 && othersUnread === 0)) {
+    parts.push(`${elsewhere} on lists of other authorities`);
+  }
+  if (misformed > 0) parts.push(`${misformed} of no known form, not checked`);
+  if (inPart > 0) parts.push(`${inPart} not checked in full`);
+  if (unchecked > 0) parts.push(`${unchecked} not checked`);
+  if (unread > 0) parts.push(`${unread} rows not read in full`);
+  const told = `${parts.join(', ')}.`;
+  if (stopped === null) return told;
+  const next = isKept ? ' The rest of the file was not reached; go on with --resume.' : '';
+  return `${told} Stopped: ${stopped.replace(/\.$/, '')}.${next}`;
 }

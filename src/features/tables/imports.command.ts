@@ -5,12 +5,12 @@ import {
   type Command,
   fileArgument,
   oneOf,
+  pastTime,
   readArgs,
   requireOption,
   UsageError,
 } from '../../command/command.ts';
 import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
-import { timeStated } from '../../command/time-option.ts';
 import type { ImportFile } from '../../ports/tables/table-import.ts';
 import type { ImportWords } from './import-rows.ts';
 
@@ -77,7 +77,7 @@ export function importCommand({ name, words, leastShare }: Fillable): Command<Im
         source_url: publicPage(text('source-url')),
         otherwise: isTold ? oneOf(word, `--${option}`, otherwise.words) : null,
         origin: parseOrigin(text('origin'), tables.simulated),
-        as_of: timeStated(text('as-of'), '--as-of', tables.now(), 'day or time'),
+        as_of: pastTime(text('as-of'), '--as-of', tables.now(), 'day or time'),
         acceptSmaller: said.get(ACCEPT_SMALLER) === true,
       };
       const importFile = tables.importerOf(name);

@@ -18,7 +18,7 @@ export const CHANGES_CAVEAT =
   'A label that was removed is no longer held from its source; another may still hold one. A ' +
   'source may be wrong: the log shows what it said, and when it came in here.';
 
-/** The handler of the change log. */
+/** @internal The handler of the change log. */
 export function labelChangesHandler(log: LabelChanges): PlainHandler<typeof labelChanges> {
   return async ({ query: { address, before, limit } }) => {
     const parsed = address === undefined ? null : parseAddress(address);

@@ -14,7 +14,7 @@ import {
   unixSeconds,
   words,
 } from '../../contract/wire.ts';
-import { DATED_BY } from '../../evidence/origin.ts';
+import { DATED_BY } from '../../evidence/source.ts';
 
 const LOG = { restsOn: ['other_list_changes'] } as const;
 
@@ -70,8 +70,8 @@ const imported = z.strictObject({
   rows_refused: count,
   rows_lost: count,
   simulated: ofRow(z.boolean()),
-  /** Addresses; null for an import from before the log was kept. */
-  counts: z.strictObject({ added: count, changed: count, removed: count }).nullable(),
+  /** Of how many addresses. */
+  counts: z.strictObject({ added: count, changed: count, removed: count }),
 });
 
 export const otherListChanges = plainRoute({

@@ -3,9 +3,9 @@
 
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
-import { daySpan } from '../../contract/day-span.ts';
 import { badInput } from '../../contract/refusals.ts';
 import type { PlainHandler } from '../../contract/route.ts';
+import { daySpan } from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
 import type {
@@ -22,7 +22,7 @@ export const OTHER_LIST_CHANGES_CAVEAT =
   'that left one list may stand on another. Where rows were refused (rows_lost) an address may ' +
   'be told as removed that the list still has.';
 
-/** The handler of the change log. */
+/** @internal The handler of the change log. */
 export function otherListChangesHandler(
   log: OtherListChanges,
 ): PlainHandler<typeof otherListChanges> {
@@ -80,5 +80,5 @@ function entryShown(entry: EntryLogged) {
 }
 
 function importShown({ at, counts, ...one }: OtherListImport) {
-  return { ...one, at: formatIsoTime(at), counts: counts === null ? null : { ...counts } };
+  return { ...one, at: formatIsoTime(at), counts: { ...counts } };
 }

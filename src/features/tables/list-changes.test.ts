@@ -41,7 +41,7 @@ async function bodyOf(log: OtherListChanges, query: object = {}) {
   return { status: reply.status, body: reply.body };
 }
 
-onEachEngine(({ empty, listChanges, fallSilent, database }) => {
+onEachEngine(({ empty, listChanges, fallSilent }) => {
   describe('says', () => {
     test('what each import changed, address by address, with all entries before and after', async () => {
       const table = await empty(otherLists);
@@ -111,15 +111,6 @@ onEachEngine(({ empty, listChanges, fallSilent, database }) => {
       expect((await bodyOf(listChanges(), day)).body).toMatchObject({ changes: [{}, {}, {}] });
       const past = await bodyOf(listChanges(), { to: '2026-11-20' });
       expect(past.body).toMatchObject({ changes: [], imports: [], imports_whole: true });
-    });
-
-    test('that the changes of an import from before the log was kept are not known', async () => {
-      const table = await empty(otherLists);
-      await imported(table, 'eu', [on('eu', A)]);
-      await database().query('update table_imports set changes_noted = false');
-      await database().query('delete from other_list_changes');
-      const { body } = await bodyOf(listChanges());
-      expect(body).toMatchObject({ changes: [], imports: [{ list: 'eu', counts: null }] });
     });
   });
 

@@ -2,6 +2,7 @@
 // A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
 
 import { matchKey } from '../../chain/address.ts';
+import { heldUnder } from '../../evidence/measure.ts';
 import type { ServiceMark } from '../../ports/entities/cluster-store.ts';
 import type { ExchangeLabel, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
 import { leadingLabel } from './labels.ts';
@@ -53,10 +54,7 @@ export function namedIn({ found }: LabelLookUp): Named {
       if (!clusterable) services.push({ address, why: 'label' });
     }
   }
-  const labelsOf = (address: string) => {
-    const rows = found.get(matchKey(address));
-    return rows === undefined ? NO_LABELS : rows;
-  };
+  const labelsOf = (address: string) => heldUnder(found, matchKey(address));
   const isLabelled = (address: string) => labelsOf(address).length > 0;
   return {
     receivers,
@@ -74,5 +72,3 @@ export function namedIn({ found }: LabelLookUp): Named {
 function unstatedIn(rows: readonly ExchangeLabel[]): ExchangeLabel | null {
   return rows.every(({ role }) => role === 'other') ? leadingLabel(rows) : null;
 }
-
-const NO_LABELS: readonly ExchangeLabel[] = Object.freeze([]);

@@ -5,7 +5,7 @@
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
 import { written } from '../../evidence/measure.ts';
 import type { ShippedLabels } from '../../ports/labels/shipped-labels.ts';
-import type { RawRow, TableLine } from '../../ports/tables/table-import.ts';
+import type { RawRow, RefusedLine, TableLine } from '../../ports/tables/table-import.ts';
 import {
   type Accepted,
   isShowable,
@@ -40,7 +40,7 @@ export function validateShippedLabels([heading, ...lines]: readonly TableLine[])
     throw new RangeError(`the columns are ${SHIPPED_LABEL_COLUMNS.join(', ')}`);
   }
   const rows: Label[] = [];
-  const refusals: ShippedLabels['refused'][number][] = [];
+  const refusals: RefusedLine[] = [];
   const met = new Set<string>();
   for (const { line, cells } of lines) {
     const verdict = judged(line, cells, met);

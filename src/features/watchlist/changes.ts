@@ -1,15 +1,14 @@
-// Answers one question: what did a screening change of what was last found of an address?
-// What was read to its end can add and take away; a part of it can only add. What was not read
-// changes nothing: it is told beside the changes, and never as something that left.
+// What a screening changes of what was last found of an address. What was read to its end can add
+// and take away; a part of it can only add. What was not read changes nothing: it is told beside
+// the changes, and never as something that left.
 
-import type { UnixSeconds } from '../../chain/time.ts';
-import type {
-  Finding,
-  NewWatchChange,
-  PartStanding,
-  WatchPart,
-  WatchStanding,
-} from '../../ports/watchlist/watchlist.ts';
+import {
+  type Finding,
+  type NewWatchChange,
+  WATCH_PARTS,
+  type WatchedPart,
+  type WatchPart,
+} from './shapes.ts';
 
 /** What a part of a screening saw. `why` says why it was not read to its end. */
 export type PartSeen =
@@ -21,66 +20,63 @@ export type PartSeen =
 export type Screening = {
   readonly parts: { readonly [P in WatchPart]?: PartSeen };
   readonly versions: { readonly [P in WatchPart]: string };
-  readonly at: UnixSeconds;
+  /** In ISO 8601. */
+  readonly at: string;
   readonly simulated: boolean;
 };
 
-/** What an address stands at after a screening, and what is to be told. */
+/** What is on record of an address after a screening, and the changes to tell. */
 export type Settled = {
-  readonly parts: WatchStanding;
+  readonly parts: readonly WatchedPart[];
   readonly changes: readonly NewWatchChange[];
 };
 
-/** Holds a screening against what was last found. */
-export function settle(before: WatchStanding, screening: Screening): Settled {
-  const parts: { [P in WatchPart]?: PartStanding } = { ...before };
+/** Compares a screening with what was last found. */
+export function settle(before: readonly WatchedPart[], screening: Screening): Settled {
+  const { versions, at, simulated } = screening;
+  const held = new Map(before.map((one) => [one.part, one]));
   const changes: NewWatchChange[] = [];
   const seen = Object.entries(screening.parts) as [WatchPart, PartSeen][];
-  const notRead = seen.flatMap(([part, one]) =>
+  const not_read = seen.flatMap(([part, one]) =>
     one.read === 'not' ? [`${part}: ${one.why}`] : [],
   );
   for (const [part, one] of seen) {
-    const held = before[part];
-    const standing = held === undefined ? NEVER_READ : held;
-    const version = screening.versions[part];
-    const after = findingsAfter(standing, one);
-    if (after === null) {
-      parts[part] = { ...standing, not_read: one.read === 'whole' ? null : one.why };
+    const last = held.get(part) ?? { part, ...NEVER_READ };
+    const why = one.read === 'whole' ? null : one.why;
+    const found = findingsAfter(last, one);
+    if (found === null) {
+      held.set(part, { ...last, not_read: why });
       continue;
     }
-    const read_at = screening.at;
-    parts[part] = {
-      findings: after,
-      version,
-      read_at,
-      not_read: one.read === 'whole' ? null : one.why,
-    };
-    const change = changeOf(standing.findings, after);
+    const version = versions[part];
+    held.set(part, { part, found, version, read_at: at, not_read: why });
+    const change = changeOf(last.found, found);
     if (change === null) continue;
     changes.push({
       part,
       change,
-      before: standing.findings,
-      after,
-      version_before: standing.version,
+      before: last.found,
+      after: found,
+      version_before: last.version,
       version_after: version,
-      not_read: notRead,
-      simulated: screening.simulated,
-      at: screening.at,
+      not_read,
+      simulated,
+      at,
     });
   }
+  const parts = WATCH_PARTS.map((part) => held.get(part)).filter((one) => one !== undefined);
   return { parts, changes };
 }
 
-const NEVER_READ: PartStanding = { findings: null, version: null, read_at: null, not_read: null };
+const NEVER_READ = { found: null, version: null, read_at: null, not_read: null };
 
 /** What is on record after a look; `null` where the look says nothing. */
-function findingsAfter({ findings }: PartStanding, seen: PartSeen): readonly Finding[] | null {
+function findingsAfter({ found }: WatchedPart, seen: PartSeen): readonly Finding[] | null {
   if (seen.read === 'not') return null;
   if (seen.read === 'whole') return seen.findings;
   if (seen.findings.length === 0) return null;
-  if (findings === null) return seen.findings;
-  const known = new Map(findings.map((one) => [keyOf(one), one]));
+  if (found === null) return seen.findings;
+  const known = new Map(found.map((one) => [keyOf(one), one]));
   for (const one of seen.findings) known.set(keyOf(one), one);
   return [...known.values()];
 }

@@ -5,16 +5,12 @@
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName } from '../../chain/chain.ts';
-import { formatIsoDate, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
+import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Running, untilStopped } from '../../evidence/until-stopped.ts';
+import { type Running, untilStopped } from '../../evidence/waiting.ts';
+import type { NewDispatch } from '../../ports/chat/dispatches.ts';
 import type { Leases } from '../../ports/indexing/leases.ts';
 import type { ServedVersions } from '../../ports/screening/served-versions.ts';
-import {
-  type DueWatch,
-  WATCH_LEASE,
-  type WatchScreening,
-} from '../../ports/watchlist/watchlist.ts';
 import { type Screening, settle } from './changes.ts';
 import {
   screenClusters,
@@ -24,7 +20,15 @@ import {
   versionTexts,
   type WatchPorts,
 } from './screening.ts';
-import { dispatchOf } from './told.ts';
+import {
+  type DueFor,
+  type DueWatch,
+  type Finding,
+  type NewWatchChange,
+  WATCH_LEASE,
+  type WatchPart,
+  type WatchScreening,
+} from './shapes.ts';
 
 /** What screening again needs. */
 export type RescreenParts = {
@@ -81,18 +85,18 @@ async function rescreenAs(
   const round: Round = { epoch, versions, day: formatIsoDate(parts.now()) };
   const signatures = signatureOf(versions, round.day);
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const asked = { of: 'tables', signature: signatures.tables, limit: TABLES_AT_ONCE } as const;
-    const due = await parts.screening.due({ ...asked, againS: HOPS_AGAIN_S });
+    const request = { of: 'tables', signature: signatures.tables, limit: TABLES_AT_ONCE } as const;
+    const due = await parts.screening.due({ ...request, againS: HOPS_AGAIN_S });
     if (!due.checked) return due.why;
     if (due.value.length === 0) break;
-    const outcome = await rescreenAll(parts, round, due.value, asked, signal);
+    const outcome = await rescreenAll(parts, round, due.value, request, signal);
     if (outcome !== 'goes on') return outcome;
   }
   // Walks take long: what else is due is looked at between them.
-  const asked = { of: 'hops', signature: signatures.hops, limit: HOPS_AT_ONCE } as const;
-  const due = await parts.screening.due({ ...asked, againS: HOPS_AGAIN_S });
+  const request = { of: 'hops', signature: signatures.hops, limit: HOPS_AT_ONCE } as const;
+  const due = await parts.screening.due({ ...request, againS: HOPS_AGAIN_S });
   if (!due.checked) return due.why;
-  const outcome = await rescreenAll(parts, round, due.value, asked, signal);
+  const outcome = await rescreenAll(parts, round, due.value, request, signal);
   return outcome === 'goes on' ? null : outcome;
 }
 
@@ -101,7 +105,7 @@ async function rescreenAll(
   parts: RescreenParts,
   { epoch, versions, day }: Round,
   due: readonly DueWatch[],
-  { of, signature: is }: { readonly of: 'tables' | 'hops'; readonly signature: string },
+  { of, signature: is }: { readonly of: DueFor; readonly signature: string },
   signal: AbortSignal,
 ): Promise<'goes on' | Why | null> {
   for (const watch of due) {
@@ -109,12 +113,13 @@ async function rescreenAll(
     const held = await parts.leases.take(WATCH_LEASE, LEASE_S);
     if (!held.checked) return held.why;
     if (held.value?.epoch !== epoch) return null;
-    const found = await screened(parts, watch, of, day, signal);
+    const found = await screen(parts, watch, of, day, signal);
     const again = await parts.versions.now(null);
     if (!again.checked) return again.why;
     // What was found may be of either version: it is looked at anew.
     if (!isSame(versions, versionTexts(again.value))) return null;
-    const at = parts.now();
+    const nowS = parts.now();
+    const at = formatIsoTime(nowS);
     const screening: Screening = { parts: found, versions, at, simulated: parts.simulated };
     const settled = settle(watch.parts, screening);
     const kept = await parts.screening.commit({
@@ -122,7 +127,7 @@ async function rescreenAll(
       parts: settled.parts,
       signature: { of, is },
       changes: settled.changes,
-      dispatches: settled.changes.map((change) => dispatchOf(watch, change)),
+      dispatches: settled.changes.map((change) => dispatchOf(watch, change, nowS)),
       epoch,
     });
     if (!kept.checked) return kept.why;
@@ -134,10 +139,10 @@ function isSame(one: Screening['versions'], other: Screening['versions']): boole
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-async function screened(
+async function screen(
   { ports, walkMs, clusterChains }: RescreenParts,
   { address }: DueWatch,
-  of: 'tables' | 'hops',
+  of: DueFor,
   day: string,
   signal: AbortSignal,
 ): Promise<Screening['parts']> {
@@ -173,4 +178,66 @@ export function rescreenRounds(parts: Rounds): Running {
       await parts.sleep(parts.everyS * MS_PER_S, signal);
     }
   });
+}
+
+/** What each part is called where a change of it is told. */
+const PART_TITLES: { readonly [P in WatchPart]: string } = {
+  sanctions_list: 'The sanctions list',
+  other_lists: 'Lists of other authorities',
+  exchange_labels: 'The exchange table',
+  flagged_addresses: 'The table of flagged addresses',
+  entity_clusters: 'The cluster of the address',
+  hops: 'Two hops of transfers',
+};
+
+const CHANGED: { readonly [C in NewWatchChange['change']]: string } = {
+  first_seen: 'it stands there at the first look',
+  entered: 'it stands there now, and did not at the last look',
+  changed: 'what stands there has changed',
+  left: 'it stood there at the last look, and does not any more',
+};
+
+const CAVEAT =
+  'This tells what changed in what is held here. What left a list was on it, and a list that ' +
+  'does not hold an address says that of itself alone.';
+
+/** The findings of one message; the page has all of them. */
+const FINDINGS_IN_MESSAGE_MAX = 6;
+
+/** The message of a change, once for the revision of the address that it came of. */
+function dispatchOf(
+  { id, membership_id, address, revision }: DueWatch,
+  change: NewWatchChange,
+  at: UnixSeconds,
+): NewDispatch {
+  const { part, before, after, version_before, version_after, not_read } = change;
+  const earlier = before === null ? [] : before.slice(0, FINDINGS_IN_MESSAGE_MAX).map(findingText);
+  const now = after.slice(0, FINDINGS_IN_MESSAGE_MAX).map(findingText);
+  return {
+    membership_id,
+    key: `${id}:${revision}:${part}`,
+    kind: 'watch',
+    chain: null,
+    address,
+    message: {
+      title: `${PART_TITLES[part]}: ${CHANGED[change.change]}`,
+      facts: [
+        `Watched address: ${address}`,
+        ...earlier.map((text) => `Before: ${text}`),
+        ...now.map((text) => `Now: ${text}`),
+        ...(version_before === null ? [] : [`Version before: ${version_before}`]),
+        `Version now: ${version_after}`,
+        ...not_read.map((why) => `Not read: ${why}`),
+      ],
+      caveat: CAVEAT,
+      path: '/watchlist',
+      at,
+      simulated: change.simulated,
+    },
+  };
+}
+
+function findingText({ source, address, entity, ref, detail }: Finding): string {
+  const details = [entity, detail, ref].filter((one) => one !== null);
+  return `${source}: ${address}${details.length === 0 ? '' : ` (${details.join('; ')})`}`;
 }

@@ -1,5 +1,5 @@
-// Answers one question: what do the lists, the tables and two hops of transfers say of an address
-// that is watched? It formats nothing: a finding is what stands there, by the name of its source.
+// What the lists, the tables and two hops of transfers say of a watched address. A finding is what
+// stands there, by the name of its source.
 
 import { matchKey } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
@@ -13,12 +13,12 @@ import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
 import { type OtherLists, standsOn } from '../../ports/lists/other-lists.ts';
 import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
 import type { Versions } from '../../ports/screening/served-versions.ts';
-import type { Finding, TablePart, WatchPart } from '../../ports/watchlist/watchlist.ts';
-import { causesText } from '../history/causes.ts';
+import { causesText } from '../history/address-history.ts';
 import { listSubject, spellingsOf } from '../sanctions/direct-check.ts';
 import { proximity, WALK_LIMITS } from '../sanctions/walk.ts';
 import { endOf, stopsOf } from '../sanctions/walk-path.ts';
 import type { PartSeen } from './changes.ts';
+import type { Finding, TablePart, WatchPart } from './shapes.ts';
 
 /** What a watched address is held against. */
 export type WatchPorts = {
@@ -100,8 +100,8 @@ export async function screenHops(
   const subject = listSubject(address);
   const parsed = subject === null ? null : subject.parsed;
   if (parsed === null) return { read: 'not', why: NO_HISTORY };
-  const { sanctionsList: list, transferHistory: history, exchangeLabels: labels } = ports;
-  const read = { list, history, ring: ports.counterpartyRing, labels };
+  const { sanctionsList: list, transferHistory: history, counterpartyRing: ring } = ports;
+  const read = { list, history, ring, labels: null };
   const walk = await proximity(read, parsed, WALK_LIMITS, { signal });
   const hits = seen(map(walk, ({ found }) => present([found])));
   const findings =
@@ -118,8 +118,8 @@ export async function screenHops(
             detail: stopsOf(way).join(' → '),
           };
         });
-  if (walk instanceof Read)
-    return { read: 'whole', findings: findings === null ? NOT_MET : findings };
+  // A walk that was read to its end and met nobody has no findings.
+  if (walk instanceof Read) return { read: 'whole', findings: given(findings) };
   const causes = seen(map(walk, (one) => one.causes));
   const why = causes === null ? walk.why.reason : causesText(causes);
   return findings === null ? { read: 'not', why } : { read: 'in_part', findings, why };
@@ -157,8 +157,6 @@ function clusterFound(
 
 const NO_TIES = 'No ties are held of this kind of address.';
 const NO_HISTORY = 'The history of this kind of address is not walked.';
-/** Of a walk that was read to its end. */
-const NOT_MET: readonly Finding[] = [];
 
 /** The version of each part in words: of a list its day and hash, of tables their imports'. */
 export function versionTexts({ list, tables }: Versions): { readonly [P in WatchPart]: string } {

@@ -1,21 +1,43 @@
-// Opens /ws/watchlist for one reader: the log of its membership, from where it stands.
-// Each reader asks for its own log alone; of it at most one chunk is held.
+// /ws/watchlist and its twin /sse/watchlist: what changes of the addresses that the membership of
+// a key watches, in the order and under the numbers of its log. Each reader reads its own log
+// alone, and holds at most one chunk of it.
 
-import type { Message } from '../../contract/message.ts';
+import { z } from 'zod';
 import { Refusal } from '../../contract/refusals.ts';
-import { type StreamHandler, type StreamSource, standingIn } from '../../contract/stream.ts';
-import { Unread } from '../../evidence/reading.ts';
-import type { WatchChange, Watchlist } from '../../ports/watchlist/watchlist.ts';
-import { changeShown } from './shown.ts';
-import { watchStream } from './watch-stream.contract.ts';
+import {
+  type Message,
+  type StreamHandler,
+  type StreamSource,
+  standingIn,
+  streamRoute,
+} from '../../contract/stream.ts';
 
-/** What the stream needs: the logs, and a call when something was appended to one of them. */
-export type WatchStreamParts = {
+import { placeOrBeginning } from '../../evidence/measure.ts';
+import { Unread } from '../../evidence/reading.ts';
+import { type Watchlist, watchChange } from './shapes.ts';
+
+/** The logs, and a call when something was appended to one of them. */
+type WatchStreamPorts = {
   readonly watchlist: Pick<Watchlist, 'after'>;
   readonly onAppended: (call: () => void) => () => void;
 };
 
-type Said = Message<'watch_stream'>;
+export const watchStream = streamRoute({
+  name: 'watch_stream',
+  surface: 'hosted',
+  path: '/ws/watchlist',
+  eventsPath: '/sse/watchlist',
+  summary: 'What changes of the addresses that the membership watches, as it is found.',
+  access: 'analyst',
+  query: z.strictObject({}),
+  welcome: z.strictObject({}),
+  events: { change: watchChange },
+  notices: {},
+  asks: {},
+  refused: {},
+});
+
+type WatchMessage = Message<'watch_stream'>;
 
 /** How long a change may go unnoticed where the bus is silent. */
 const POLL_MS = 5_000;
@@ -25,49 +47,46 @@ const AT_ONCE = 100;
 const SILENT_READINGS_MAX = 5;
 /** After this a reader may ask again whether the log can be read. */
 const RETRY = { 'retry-after': '5' };
-/** The number before all changes. */
-const FROM_THE_FIRST = 0;
-
-/** The handler of the stream. */
-export function watchStreamHandler(parts: WatchStreamParts): StreamHandler<typeof watchStream> {
+/** @internal The handler of the stream. */
+export function watchStreamHandler(ports: WatchStreamPorts): StreamHandler<typeof watchStream> {
   return async ({ caller, since, signal }) => {
     if (caller.kind !== 'member') throw new Error('a watchlist needs a membership');
     const { membership_id } = caller;
-    const from = since === null ? FROM_THE_FIRST : since;
-    const bounds = await parts.watchlist.after(membership_id, from, 1);
+    const from = placeOrBeginning(since);
+    const bounds = await ports.watchlist.after(membership_id, from, 1);
     if (bounds instanceof Unread) {
       return new Refusal('overloaded', { error: bounds.why.reason }, RETRY);
     }
     const standing = standingIn(bounds.value, since);
     return {
       welcome: watchStream.welcome(standing),
-      messages: new LogReader(parts, membership_id, standing.seq, signal),
+      messages: new LogReader(ports, membership_id, standing.seq, signal),
     };
   };
 }
 
 /** One reader's way through the log of its membership. */
-class LogReader implements StreamSource<Said> {
-  readonly #parts: WatchStreamParts;
+class LogReader implements StreamSource<WatchMessage> {
+  readonly #ports: WatchStreamPorts;
   readonly #membershipId: string;
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<() => void>();
   /** What was read and not yet taken, in order, and up to where it was read. */
-  #held: Said[] = [];
+  #held: WatchMessage[] = [];
   #at: number;
   #isReading = false;
   #calledMeanwhile = false;
   #silentReadings = 0;
   #isOver = false;
 
-  constructor(parts: WatchStreamParts, membershipId: string, from: number, signal: AbortSignal) {
-    this.#parts = parts;
+  constructor(ports: WatchStreamPorts, membershipId: string, from: number, signal: AbortSignal) {
+    this.#ports = ports;
     this.#membershipId = membershipId;
     this.#at = from;
     this.#signal = signal;
     if (signal.aborted) return;
     const readOn = () => void this.#readOn();
-    const undo = parts.onAppended(readOn);
+    const undo = ports.onAppended(readOn);
     const timer = setInterval(readOn, POLL_MS);
     signal.addEventListener('abort', () => {
       undo();
@@ -76,11 +95,11 @@ class LogReader implements StreamSource<Said> {
     readOn();
   }
 
-  next(): Said | 'wait' | 'end' {
-    const said = this.#held.shift();
-    if (said === undefined) return this.#isOver ? 'end' : 'wait';
+  next(): WatchMessage | 'wait' | 'end' {
+    const message = this.#held.shift();
+    if (message === undefined) return this.#isOver ? 'end' : 'wait';
     if (this.#held.length === 0) void this.#readOn();
-    return said;
+    return message;
   }
 
   onMore(call: () => void): void {
@@ -108,7 +127,7 @@ class LogReader implements StreamSource<Said> {
   }
 
   async #read(): Promise<void> {
-    const read = await this.#parts.watchlist.after(this.#membershipId, this.#at, AT_ONCE);
+    const read = await this.#ports.watchlist.after(this.#membershipId, this.#at, AT_ONCE);
     if (read instanceof Unread) {
       this.#silentReadings += 1;
       if (this.#silentReadings >= SILENT_READINGS_MAX) this.#end(read.why.reason);
@@ -125,7 +144,9 @@ class LogReader implements StreamSource<Said> {
       this.#held.push(watchStream.gap(this.#at + 1, first - 1));
       this.#at = first - 1;
     }
-    for (const change of changes) this.#held.push(written(change));
+    for (const { seq, ...change } of changes) {
+      this.#held.push(watchStream.event('change', seq, change));
+    }
     const last = changes.at(-1);
     if (last !== undefined) this.#at = last.seq;
   }
@@ -134,8 +155,4 @@ class LogReader implements StreamSource<Said> {
     this.#held.push(watchStream.unread(reason));
     this.#isOver = true;
   }
-}
-
-function written(change: WatchChange): Said {
-  return watchStream.event('change', change.seq, changeShown(change));
 }

@@ -3,7 +3,7 @@
 
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
-import type { Soon } from '../../evidence/soon.ts';
+import type { Soon } from '../../evidence/waiting.ts';
 import type { Actor } from './access-log.ts';
 import type { Membership } from './membership-store.ts';
 

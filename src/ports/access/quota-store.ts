@@ -2,7 +2,7 @@
 // It refuses to grant past the limit, however many processes charge at once.
 
 import type { Reading } from '../../evidence/reading.ts';
-import type { Soon } from '../../evidence/soon.ts';
+import type { Soon } from '../../evidence/waiting.ts';
 
 /** The name of this port in readings. */
 export type QuotaPort = 'quota';

@@ -11,7 +11,7 @@ import type { ReceiptLog } from './transaction-receipts.ts';
 export type BridgeArrivalsPort = 'bridge_arrivals';
 
 /** What is asked of a chain: a log of these contracts under one of these first topics. */
-export type ArrivalsAsked = {
+export type ArrivalsQuery = {
   readonly chain: EvmChainName;
   readonly contracts: readonly string[];
   readonly topics: readonly string[];
@@ -38,7 +38,7 @@ export type ArrivalFound = {
 };
 
 /** What is asked of transfers that are held: what an address was paid between two moments. */
-export type PaidAsked = {
+export type PaymentsQuery = {
   readonly chain: EvmChainName;
   readonly recipient: string;
   /** Unix seconds. */
@@ -60,7 +60,7 @@ export type Payment = {
 };
 
 /** What an address was paid, the oldest first, and how far the chain is held. */
-export type PaidTo = {
+export type PaymentsFound = {
   readonly payments: readonly Payment[];
   /** Unix seconds of the newest block that is held. */
   readonly head_time: number;
@@ -78,7 +78,7 @@ export const STATUS_PAGES = [
 export type StatusPage = (typeof STATUS_PAGES)[number];
 
 /** What a status page is asked about: one deposit. */
-export type StatusAsked = {
+export type StatusQuery = {
   readonly protocol: BridgeProtocol;
   readonly chain: EvmChainName;
   /** The transaction that sent it. */
@@ -91,7 +91,7 @@ export type StatusAsked = {
 };
 
 /** What a page says of it, in our word and in its own. Only what was paid has a transaction. */
-export type StatusTold = {
+export type DepositStatus = {
   readonly page: StatusPage;
   readonly state: 'paid' | 'under_way' | 'stopped' | 'unknown';
   /** The transaction on the other chain. */
@@ -103,14 +103,14 @@ export type StatusTold = {
 export type BridgeArrivals = {
   /** Read where the log was found, or where the whole stretch was read without it. */
   readonly lookUp: (
-    asked: ArrivalsAsked,
+    asked: ArrivalsQuery,
     signal: AbortSignal,
   ) => Promise<Partly<ArrivalFound, BridgeArrivalsPort>>;
   /** Read where every transfer of the chain between these moments, of every kind, is held. */
   readonly paidTo: (
-    asked: PaidAsked,
+    asked: PaymentsQuery,
     signal: AbortSignal,
-  ) => Promise<Partly<PaidTo, BridgeArrivalsPort>>;
+  ) => Promise<Partly<PaymentsFound, BridgeArrivalsPort>>;
   /** Unix seconds of a block. */
   readonly timeOf: (
     chain: EvmChainName,
@@ -120,7 +120,7 @@ export type BridgeArrivals = {
   /** The page that may be asked of a protocol's deposits; `null` where none is set. */
   readonly pageOf: (protocol: BridgeProtocol) => StatusPage | null;
   readonly statusOf: (
-    asked: StatusAsked,
+    asked: StatusQuery,
     signal: AbortSignal,
-  ) => Promise<Reading<StatusTold, BridgeArrivalsPort>>;
+  ) => Promise<Reading<DepositStatus, BridgeArrivalsPort>>;
 };

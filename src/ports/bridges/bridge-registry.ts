@@ -1,7 +1,8 @@
-// Answers one question: which contracts are known to belong to which bridge protocol.
+// The table of the contracts that are known to belong to a bridge protocol.
 // A contract that is not on the table may still be a bridge's: the table is partial by nature.
 
 import type { Reading } from '../../evidence/reading.ts';
+import type { RefusedLine } from '../tables/table-import.ts';
 
 /** The name of this port in readings and contracts. */
 export type BridgeRegistryPort = 'bridge_registry';
@@ -74,38 +75,31 @@ export type BridgeRegistry = {
   readonly table: () => Promise<Reading<RegistryTable, BridgeRegistryPort>>;
 };
 
-/** What a file of rows comes to: those that the rules take, and each one that they refuse. */
+/** The rows of a file: those that the rules take, and each one that they refuse. */
 export type ValidatedRows = {
   readonly rows: readonly RegistryRow[];
-  readonly refused: readonly RefusedRegistryRow[];
+  readonly refused: readonly RefusedLine[];
 };
 
-/** A row that the rules refuse. `line` counts from 1, the heading included. */
-export type RefusedRegistryRow = {
-  readonly line: number;
-  readonly chain: string;
-  readonly address: string;
-  readonly code: RowRefusal;
-  readonly reason: string;
-};
-
-/** Why a row is refused. */
-export type RowRefusal =
-  | 'unreadable_row'
-  | 'bad_checksum'
-  | 'unknown_chain'
-  | 'unknown_protocol'
-  | 'unknown_role'
-  | 'system_address'
-  | 'no_source'
-  | 'bad_review'
-  | 'bad_block'
-  | 'bad_chain_ids'
-  | 'bad_text'
-  | 'duplicate'
-  | 'token_contract'
-  | 'amm_pool'
-  | 'no_code';
+/** The sentence of each refusal of a row, by its code. */
+export const REGISTRY_REFUSALS = {
+  unreadable_row: 'the row has not the columns of the table',
+  bad_checksum: 'the address is none, or not in EIP-55 letter case',
+  unknown_chain: `the chain is none of ${BRIDGE_CHAINS.join(', ')}`,
+  unknown_protocol: `the protocol is none of the seven: ${BRIDGE_PROTOCOLS.join(', ')}`,
+  unknown_role: `the role is none of ${BRIDGE_ROLES.join(', ')}`,
+  system_address: 'the address is nobody’s, a precompile’s or the chain’s own',
+  no_source: 'no source stands beside it, or one that is no page and no path',
+  bad_review: 'the day of its review is no day',
+  bad_block: 'the block from which it is valid is no block number',
+  bad_chain_ids: 'the other chains are no EIP-155 ids with a space between',
+  bad_text: 'a text is empty, too long, or has characters that cannot be shown',
+  duplicate: 'an earlier row has the same chain, address and role',
+  token_contract: 'the address is a token’s, which everybody who holds it deals with',
+  amm_pool: 'the address is a pool’s of an automated market maker, where tokens are swapped',
+  no_code: 'no contract stands at the address',
+} as const;
+export type RowRefusal = keyof typeof REGISTRY_REFUSALS;
 
 /** What a node says of a contract of the table. */
 export type ContractFacts = {

@@ -33,12 +33,12 @@ export type ReceiptFacts = {
 };
 
 /** The most transactions of one look-up. */
-export const RECEIPTS_MAX = 64;
+export const RECEIPTS_ASK_MAX = 64;
 
 /** Receipts, whichever node or explorer gives them. */
 export type TransactionReceipts = {
   /**
-   * A reading for each hash asked, by hash; at most `RECEIPTS_MAX` of them (RangeError). Once the
+   * A reading for each hash, by hash; at most `RECEIPTS_ASK_MAX` of them (RangeError). Once the
    * signal is aborted, whatever was not read yet is unread.
    */
   readonly lookUp: (

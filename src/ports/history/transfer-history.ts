@@ -1,9 +1,8 @@
-// Answers one question: with whom did these addresses exchange transfers, as far as is held.
 // What stores and providers tell is raw: of some blocks only it looks like all there is. A covered
 // history is one that was held against the chains, and it alone is what answers are made from.
-// Which transfers are edges is a rule of `features/history/edge-rule.ts`.
+// Which transfers are edges is a rule of features/history/edge-rule.ts.
 
-import type { ChainName } from '../../chain/chain.ts';
+import { type ChainName, isEvmChain } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
 
@@ -169,3 +168,50 @@ export type Worths = (
 
 /** Where no prices are known. */
 export const UNPRICED: Worths = async () => new Map();
+
+/** Who signed the transaction; the sender of an EVM transaction's own value signed it. */
+export function signerOf({ chain, kind, initiator, from }: HistoryTransfer): string | null {
+  if (initiator !== null) return initiator;
+  return kind === 'native' && isEvmChain(chain) ? from : null;
+}
+
+/** Whether an address signed the transaction; `null` where that is not known. */
+export function isSignedBy(address: string, transfer: HistoryTransfer): boolean | null {
+  const signer = signerOf(transfer);
+  if (signer !== null) return signer === address;
+  return transfer.unsigned_by === address ? false : null;
+}
+
+/**
+ * Says of any transfer whether an address signed it, by the address's own history: also of one
+ * between others.
+ */
+export function signingOf({
+  address,
+  counterparties,
+  signs_within,
+}: Omit<CoveredNeighbourhood, 'gaps'>): (transfer: HistoryTransfer) => boolean | null {
+  let own: ReadonlySet<string> | null = null;
+  return (transfer) => {
+    const told = isSignedBy(address, transfer);
+    if (told !== null) return told;
+    if (own === null) own = new Set(counterparties.flatMap((one) => signedIn(address, one)));
+    if (own.has(nameOf(transfer))) return true;
+    const { chain, block } = transfer;
+    const isWithin = signs_within.some((range) => {
+      return range.chain === chain && range.from_block <= block && block <= range.to_block;
+    });
+    return isWithin ? false : null;
+  };
+}
+
+function signedIn(
+  address: string,
+  { transfers }: CoveredNeighbourhood['counterparties'][number],
+): string[] {
+  return transfers.filter((one) => signerOf(one) === address).map(nameOf);
+}
+
+function nameOf({ chain, tx }: HistoryTransfer): string {
+  return `${chain} ${tx}`;
+}

@@ -1,25 +1,21 @@
 // What every transfer store promises, whatever holds it. Run against each in its adapter's test.
+// What is held is looked at as a walk looks at it: through the history over the same store.
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Facts, TransactionFact, TransferStore } from './transfer-store.ts';
-import {
-  given,
-  hashOf,
-  KINDS,
-  NONE,
-  NOW,
-  PROPERTY_TIMEOUT_MS,
-  PROVENANCE,
-  party,
-  RUNS,
-  type StoreUnderTest,
-  sightOf,
-  stateOf,
-  TOKEN,
-  transferFact,
-} from './transfer-store-facts.suite.ts';
-import { promisesOfFollowing } from './transfer-store-tip.suite.ts';
+import { map, type Reading, seen } from '../../evidence/reading.ts';
+import type { HistoryTransfer, RawHistory } from '../history/transfer-history.ts';
+import type {
+  Cursor,
+  Facts,
+  Following,
+  Moved,
+  Tenure,
+  TipBlock,
+  TransactionFact,
+  TransferFact,
+  TransferStore,
+} from './transfer-store.ts';
 
 const anyTransfer = (tx: number) =>
   fc
@@ -244,6 +240,326 @@ function promisesOfImports(name: string, fresh: Fresh, append: Append): void {
       const [second, another] = await sightOf(made.history());
       expect(second).toMatchObject({ ranges: [expect.stringContaining('"to_block":9')] });
       expect(another).toMatchObject({ ranges: [] });
+    });
+  });
+}
+
+/** A store under test; `restarted` gives another over the same data, as after a crash. */
+export type StoreUnderTest = {
+  readonly store: TransferStore;
+  readonly history: () => RawHistory;
+  readonly restarted: () => TransferStore;
+  readonly close: () => Promise<void>;
+};
+
+/** The time of the suite's worlds, Unix seconds. */
+export const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
+/** Few addresses, so that rows fall on each other. */
+const PARTIES = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}`);
+export const TOKEN = `0x${'7'.repeat(40)}`;
+export const PROVENANCE = { source: 'suite', origin: 'observed', import_id: 'suite' } as const;
+export const KINDS = ['native', 'internal', 'token'] as const;
+export const NONE = { transfers: [], creations: [], blocks: [], transactions: [] } as const;
+/** The engine under test may take some tens of milliseconds for a statement. */
+export const RUNS = 12;
+export const PROPERTY_TIMEOUT_MS = 120_000;
+
+export function hashOf(kind: string, number: number): string {
+  return `0x${Buffer.from(`${kind}${number}`).toString('hex').padStart(64, '0')}`;
+}
+
+export function party(at: number): string {
+  return String(PARTIES[at % PARTIES.length]);
+}
+
+/** A transfer of a transaction, told by its number; what is left out is as a node tells it. */
+export function transferFact(tx: number, over: Partial<TransferFact> = {}): TransferFact {
+  const block = over.block === undefined ? 1 + Math.floor(tx / 3) : over.block;
+  return {
+    chain: 'ethereum',
+    kind: 'native',
+    token: null,
+    raw_amount: 5n,
+    success: true,
+    from: party(tx),
+    to: party(tx + 1),
+    initiator: party(tx),
+    block,
+    block_time: NOW - 10_000 + block,
+    block_hash: null,
+    tx_hash: hashOf('tx', tx),
+    position: null,
+    ...over,
+  } as TransferFact;
+}
+
+/** The value of a reading that must have one. */
+export function given<T>(reading: Reading<T, never>): T {
+  if (!reading.checked) throw new Error(reading.why.reason);
+  return reading.value;
+}
+
+/** All that a walk can see of the parties, in one order. */
+export async function sightOf(history: RawHistory): Promise<unknown[]> {
+  const readings = await history.neighbourhoods(PARTIES, {
+    rowsMax: 1_000,
+    degreeMax: 100,
+    batchRowsMax: 10_000,
+    transfersPerCounterpartyMax: 1_000,
+    signal: new AbortController().signal,
+  });
+  return PARTIES.map((address) => {
+    const reading = readings.get(address);
+    const known = reading === undefined ? null : seen(map(reading, (value) => [value]));
+    if (known === null) throw new Error(`nothing is seen of ${address}`);
+    const [{ degree, counterparties, coverage }] = known;
+    const rows = counterparties.flatMap(({ transfers }) => transfers.map(textOf)).sort();
+    const ranges = coverage.map((range) => JSON.stringify(range)).sort();
+    return { address, degree, rows, ranges };
+  });
+}
+
+function textOf({ raw_amount, token_id, ...transfer }: HistoryTransfer): string {
+  const id = token_id === undefined ? null : token_id.toString();
+  return JSON.stringify({ ...transfer, raw_amount: raw_amount.toString(), token_id: id });
+}
+
+/** What is held, and how many of each chain. */
+export async function stateOf({ store, history }: StoreUnderTest): Promise<unknown> {
+  const status = given(await store.status());
+  return { sight: await sightOf(history()), status };
+}
+
+function cursorOf(reading: Reading<Moved, never>): Cursor {
+  const moved = given(reading);
+  if (!moved.moved) throw new Error(`refused: ${moved.refused}`);
+  return moved.cursor;
+}
+
+const FOLLOWING: Following = {
+  chain: 'ethereum',
+  from_block: 1,
+  kinds: KINDS,
+  source: 'suite',
+  origin: 'observed',
+};
+
+let epoch = 0;
+
+/** The tenure of the next follower, behind which no other one is still at work. */
+export function tenure(): Tenure {
+  epoch += 1;
+  return { epoch, settle: async () => undefined };
+}
+
+/** The block of a number on a fork: another fork has other hashes and other transfers. */
+function tipBlock(number: number, fork: string, parent: string): TipBlock {
+  const seed = number * 7 + fork.charCodeAt(0);
+  const transfers = Array.from({ length: number % 3 }, (_, at) =>
+    transferFact(seed * 10 + at, {
+      block: number,
+      block_hash: hashOf(fork, number),
+      position: at,
+      from: party(seed + at),
+      to: party(seed + at + 1 + (number % 2)),
+    }),
+  );
+  const header = { number, hash: hashOf(fork, number), parent_hash: hashOf(parent, number - 1) };
+  return { ...header, time: NOW - 1_000 + number, transfers, creations: [] };
+}
+
+/** The blocks of a fork from a number on; the first may hang on another fork. */
+export function chainOf(from: number, count: number, fork: string, parent = fork): TipBlock[] {
+  return Array.from({ length: count }, (_, at) =>
+    tipBlock(from + at, fork, at === 0 ? parent : fork),
+  );
+}
+
+type Step =
+  | { readonly do: 'grow'; readonly count: number }
+  | { readonly do: 'reorg'; readonly depth: number; readonly count: number }
+  | { readonly do: 'finalise'; readonly keep: number }
+  | { readonly do: 'restart' };
+
+const anySteps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ do: fc.constant('grow' as const), count: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({
+      do: fc.constant('reorg' as const),
+      depth: fc.integer({ min: 1, max: 6 }),
+      count: fc.integer({ min: 0, max: 4 }),
+    }),
+    fc.record({ do: fc.constant('finalise' as const), keep: fc.nat(5) }),
+    fc.record({ do: fc.constant('restart' as const) }),
+  ),
+  { maxLength: 8 },
+);
+
+/** Takes the steps on a store; answers the blocks that are left at their end. */
+async function follow(made: StoreUnderTest, steps: readonly Step[]): Promise<TipBlock[]> {
+  const { chain } = FOLLOWING;
+  let { store } = made;
+  let cursor = given(await store.follow(FOLLOWING, tenure()));
+  let blocks: TipBlock[] = [];
+  let forks = 0;
+  const fork = () => String.fromCharCode(65 + forks);
+  let above = fork();
+  for (const step of steps) {
+    const last = blocks.length;
+    if (step.do === 'grow') {
+      const more = chainOf(last + 1, step.count, fork(), above);
+      cursor = cursorOf(await store.applyTip(chain, more));
+      blocks = [...blocks, ...more];
+      above = fork();
+    } else if (step.do === 'reorg') {
+      const final = cursor.final_block === null ? 0 : cursor.final_block;
+      const to = Math.max(final, last - step.depth);
+      cursor = cursorOf(await store.rollBack(chain, to));
+      const under = to === 0 ? fork() : (blocks[to - 1]?.hash ?? '');
+      blocks = blocks.slice(0, to);
+      forks += 1;
+      const [first, ...rest] = chainOf(to + 1, step.count, fork());
+      if (first === undefined) continue;
+      const hung = to === 0 ? first : { ...first, parent_hash: under };
+      cursor = cursorOf(await store.applyTip(chain, [hung, ...rest]));
+      blocks = [...blocks, hung, ...rest];
+      above = fork();
+    } else if (step.do === 'finalise') {
+      cursor = cursorOf(await store.finalise(chain, last - step.keep));
+    } else {
+      store = made.restarted();
+      cursor = given(await store.follow(FOLLOWING, tenure()));
+    }
+    expect(cursor.tip.at(-1)?.hash ?? cursor.final_hash).toBe(blocks.at(-1)?.hash ?? null);
+  }
+  return blocks;
+}
+
+/** Runs the promises of following. */
+export function promisesOfFollowing(name: string, fresh: Fresh): void {
+  const begun = async (): Promise<StoreUnderTest> => {
+    const made = await fresh();
+    given(await made.store.follow(FOLLOWING, tenure()));
+    return made;
+  };
+
+  describe(`${name}: following`, () => {
+    test(
+      'through re-orgs, finality and restarts ends as if only the chain that is left had been',
+      async () => {
+        const property = fc.asyncProperty(anySteps, async (steps) => {
+          const made = await fresh();
+          const blocks = await follow(made, steps);
+          const sight = await sightOf(made.history());
+          const straight = await begun();
+          if (blocks.length > 0) cursorOf(await straight.store.applyTip('ethereum', blocks));
+          expect(sight).toEqual(await sightOf(straight.history()));
+        });
+        await fc.assert(property, { numRuns: RUNS });
+      },
+      PROPERTY_TIMEOUT_MS,
+    );
+
+    test('blocks that do not stand right behind the cursor are refused, and nothing of them is held', async () => {
+      const made = await begun();
+      const { store } = made;
+      cursorOf(await store.applyTip('ethereum', chainOf(1, 3, 'A')));
+      const before = await sightOf(made.history());
+      for (const [blocks, refused] of [
+        [chainOf(5, 1, 'A'), 'gap'],
+        [chainOf(3, 1, 'A'), 'gap'],
+        [chainOf(4, 1, 'B'), 'parent_differs'],
+        [[...chainOf(4, 1, 'A'), ...chainOf(5, 1, 'B')], 'parent_differs'],
+      ] as const) {
+        expect(given(await store.applyTip('ethereum', blocks))).toMatchObject({ refused });
+      }
+      expect(await sightOf(made.history())).toEqual(before);
+    });
+
+    test('what is final is not undone', async () => {
+      const { store } = await begun();
+      cursorOf(await store.applyTip('ethereum', chainOf(1, 5, 'A')));
+      const final = cursorOf(await store.finalise('ethereum', 3));
+      expect(final).toMatchObject({ final_block: 3, final_hash: hashOf('A', 3) });
+      expect(final.tip.map(({ number }) => number)).toEqual([4, 5]);
+      expect(given(await store.rollBack('ethereum', 2))).toMatchObject({ refused: 'final' });
+      expect(cursorOf(await store.rollBack('ethereum', 3)).tip).toEqual([]);
+    });
+
+    test('a chain that was never followed has no cursor; a restart finds the one that was left', async () => {
+      const made = await fresh();
+      expect(given(await made.store.cursor('ethereum'))).toBeNull();
+      given(await made.store.follow(FOLLOWING, tenure()));
+      const left = cursorOf(await made.store.applyTip('ethereum', chainOf(1, 4, 'A')));
+      expect(given(await made.restarted().cursor('ethereum'))).toEqual(left);
+      expect(
+        given(await made.restarted().follow({ ...FOLLOWING, from_block: 99 }, tenure())),
+      ).toEqual(left);
+    });
+
+    test('blocks that are final already go in without a tip, and following goes on behind them', async () => {
+      const made = await begun();
+      const blocks = chainOf(1, 6, 'A');
+      const cursor = cursorOf(await made.store.applyFinal('ethereum', blocks));
+      expect(cursor).toMatchObject({ final_block: 6, tip: [] });
+      expect(given(await made.store.applyFinal('ethereum', blocks))).toMatchObject({
+        refused: 'gap',
+      });
+      cursorOf(await made.store.applyTip('ethereum', chainOf(7, 2, 'A')));
+      const straight = await begun();
+      cursorOf(await straight.store.applyTip('ethereum', chainOf(1, 8, 'A')));
+      expect(await sightOf(made.history())).toEqual(await sightOf(straight.history()));
+    });
+
+    test('an imported header of another fork takes no block away from what is followed', async () => {
+      const made = await begun();
+      const blocks = chainOf(1, 6, 'A');
+      // An import brought the headers of a fork that was lost, before the chain was followed.
+      const lost = chainOf(1, 6, 'L').map(({ number, hash, parent_hash, time }) => {
+        return { chain: 'ethereum' as const, number, hash, parent_hash, time };
+      });
+      const provenance = { source: 'suite', origin: 'observed', import_id: 'lost' } as const;
+      given(await made.store.appendImported({ ...NONE, blocks: lost }, provenance));
+      const cursor = cursorOf(await made.store.applyFinal('ethereum', blocks));
+      expect(cursor).toMatchObject({ final_block: 6, final_hash: hashOf('A', 6) });
+      const straight = await begun();
+      cursorOf(await straight.store.applyFinal('ethereum', blocks));
+      expect(await sightOf(made.history())).toEqual(await sightOf(straight.history()));
+    });
+
+    test('coverage reaches the tip, of the kinds that the node tells and of no other', async () => {
+      const made = await fresh();
+      const following = { ...FOLLOWING, kinds: ['native', 'token'] } as const;
+      given(await made.store.follow(following, tenure()));
+      cursorOf(await made.store.applyTip('ethereum', chainOf(1, 5, 'A')));
+      cursorOf(await made.store.finalise('ethereum', 2));
+      const [held] = given(await made.store.status());
+      const range = { from_block: 1, to_block: 5, to_time: NOW - 995, origin: 'observed' };
+      expect(held?.coverage).toEqual([
+        { ...range, kind: 'native' },
+        { ...range, kind: 'token' },
+      ]);
+      expect(held?.following).toEqual({ final_block: 2, tip_block: 5 });
+    });
+
+    test('where a node tells more kinds than before, the new ones begin behind what is final', async () => {
+      const made = await fresh();
+      given(await made.store.follow({ ...FOLLOWING, kinds: ['native'] }, tenure()));
+      cursorOf(await made.store.applyTip('ethereum', chainOf(1, 5, 'A')));
+      cursorOf(await made.store.finalise('ethereum', 3));
+      const store = made.restarted();
+      const cursor = given(await store.follow(FOLLOWING, tenure()));
+      expect(cursor).toMatchObject({ final_block: 3, tip: [], kinds: KINDS });
+      cursorOf(await store.applyTip('ethereum', chainOf(4, 3, 'A')));
+      const [held] = given(await store.status());
+      const reach = held?.coverage.map(({ kind, from_block, to_block }) => {
+        return [kind, from_block, to_block];
+      });
+      expect(reach?.sort()).toEqual([
+        ['internal', 4, 6],
+        ['native', 1, 6],
+        ['token', 4, 6],
+      ]);
     });
   });
 }

@@ -5,8 +5,8 @@
 import type { ChainName } from '../../chain/chain.ts';
 import type { UnixSeconds } from '../../chain/time.ts';
 import type { Transfer, TransferKind } from '../../chain/transfer.ts';
-import type { ImportOrigin } from '../../evidence/origin.ts';
 import type { Reading } from '../../evidence/reading.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
 
 /** The name of this port in readings. */
 export type TransferStorePort = 'transfer_store';

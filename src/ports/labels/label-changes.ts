@@ -1,8 +1,8 @@
 // Answers one question: what did each import of exchange labels add, change and remove?
 // The log is public and only grows. It tells of imports that completed, and of no others.
 
-import type { ImportOrigin } from '../../evidence/origin.ts';
 import type { Partly } from '../../evidence/reading.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
 import type { ExchangeLabel } from './exchange-labels.ts';
 
 /** The name of this port in readings. */

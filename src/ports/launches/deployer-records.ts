@@ -63,8 +63,7 @@ export type ObservedLaunch = {
   /** `null` where its transfers could not be read. */
   readonly transfers_observed: number | null;
   readonly transfers_truncated: boolean | null;
-  /** Not there in a record of before this was asked. */
-  readonly launched_with?: LaunchedWith | undefined;
+  readonly launched_with: LaunchedWith;
 };
 
 /** Why a contract is no launch of this deployer. */

@@ -1,8 +1,8 @@
 // Answers one question: what did each import of a list of another authority change?
 // The log is public and only grows. It tells of imports that completed, and of no others.
 
-import type { DatedBy } from '../../evidence/origin.ts';
 import type { Partly } from '../../evidence/reading.ts';
+import type { DatedBy } from '../../evidence/source.ts';
 import type { OtherListEntry } from './other-lists.ts';
 
 /** The name of this port in readings. */
@@ -41,12 +41,12 @@ export type OtherListImport = {
   readonly rows_refused: number;
   readonly rows_lost: number;
   readonly simulated: boolean;
-  /** Of how many addresses; `null` for an import from before the log was kept. */
+  /** Of how many addresses. */
   readonly counts: {
     readonly added: number;
     readonly changed: number;
     readonly removed: number;
-  } | null;
+  };
 };
 
 /** Which imports are asked about: of one list, from a time on, before another. */

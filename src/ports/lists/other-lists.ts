@@ -2,7 +2,7 @@
 // Each list keeps its own name, date and source. None of them is the SDN list, and a listing on one
 // never makes an address `sanctioned`.
 
-import type { DatedBy } from '../../evidence/origin.ts';
+import type { DatedBy } from '../../evidence/source.ts';
 import type { TableLookUp } from '../tables/imported-table.ts';
 
 /** The name of this port in readings and contracts. */

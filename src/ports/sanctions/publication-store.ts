@@ -16,7 +16,7 @@ export type HeldPublication = {
   readonly sha256: string;
   readonly format: string;
   /** Which configured address it came from, or the publisher's once that vouched for it. */
-  readonly source_key: string | null;
+  readonly source_key: string;
   /** The public form of that address. */
   readonly source_url: string;
   /** The version of the reader that made its rows. */

@@ -1,9 +1,9 @@
 // How do rows of a published table come into this deployment, whole or not at all?
 // It says what a file of rows promises and how an import ends; which rows are good it leaves open.
 
-import type { DatedBy, ImportOrigin } from '../../evidence/origin.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
+import type { DatedBy, ImportOrigin } from '../../evidence/source.ts';
 
 /** The name of the file port in readings. */
 export type TableFilePort = 'table_file';
@@ -12,6 +12,15 @@ export type TableFilePort = 'table_file';
 export type RawRow = {
   readonly line: number;
   readonly fields: ReadonlyMap<string, string>;
+};
+
+/** A line that the rules of its table refuse. `line` counts from 1, the heading included. */
+export type RefusedLine = {
+  readonly line: number;
+  readonly chain: string;
+  readonly address: string;
+  readonly code: string;
+  readonly reason: string;
 };
 
 /** One line of a table that is read whole: its number (from 1) and its cells in their order. */

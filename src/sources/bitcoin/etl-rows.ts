@@ -11,6 +11,7 @@ import type {
   BitcoinInput,
   BitcoinTransaction,
 } from '../../ports/entities/bitcoin-blocks.ts';
+import { outsideRow } from '../http/forms.ts';
 import { jsonIn } from '../http/json-text.ts';
 import { signedBy } from './signatures.ts';
 
@@ -27,7 +28,7 @@ const time = z.union([
     .transform((text) => Date.parse(text.replace(' UTC', 'Z').replace(' ', 'T')) / MS_PER_S)
     .pipe(z.int().nonnegative()),
 ]);
-const coin = z.object({
+const coin = outsideRow({
   addresses: z.array(z.string()).nullish(),
   value: z.union([z.int().nonnegative(), z.string().regex(/^[0-9]{1,16}$/)]).nullish(),
   script_hex: z
@@ -35,13 +36,13 @@ const coin = z.object({
     .regex(/^([0-9a-f]{2})*$/)
     .nullish(),
 });
-const blockRow = z.object({
+const blockRow = outsideRow({
   hash: z.string().regex(HASH),
   number: whole,
   timestamp: time,
   transaction_count: whole,
 });
-const transactionRow = z.object({
+const transactionRow = outsideRow({
   hash: z.string().regex(HASH),
   block_number: whole,
   block_hash: z.string().regex(HASH),

@@ -14,6 +14,7 @@ import {
   type BitcoinTransaction,
   BlocksFault,
 } from '../../ports/entities/bitcoin-blocks.ts';
+import { outsideRow } from '../http/forms.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { signedBy } from './signatures.ts';
 
@@ -27,25 +28,25 @@ const HASH = /^[0-9a-f]{64}$/;
 /** What Core answers to a verbosity, or a transaction, that it does not know. */
 const UNKNOWN_TRANSACTION = -5;
 
-const script = z.object({
+const script = outsideRow({
   address: z.string().optional(),
   addresses: z.array(z.string()).optional(),
 });
-const output = z.object({ value: z.number().nonnegative(), scriptPubKey: script });
-const input = z.object({
+const output = outsideRow({ value: z.number().nonnegative(), scriptPubKey: script });
+const input = outsideRow({
   coinbase: z.string().optional(),
   txid: z.string().regex(HASH).optional(),
   vout: z.int().nonnegative().optional(),
   prevout: output.optional(),
-  scriptSig: z.object({ hex: z.string() }).optional(),
+  scriptSig: outsideRow({ hex: z.string() }).optional(),
   txinwitness: z.array(z.string()).optional(),
 });
-const transaction = z.object({
+const transaction = outsideRow({
   txid: z.string().regex(HASH),
   vin: z.array(input),
   vout: z.array(output),
 });
-const block = z.object({
+const block = outsideRow({
   hash: z.string().regex(HASH),
   height: z.int().nonnegative(),
   time: z.int().nonnegative(),

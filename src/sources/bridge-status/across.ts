@@ -4,12 +4,13 @@
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
+import { outsideBody } from '../http/forms.ts';
 import { below, HASH, type PageReader, paidIn, sameDeposit, shaped } from './page-reader.ts';
 
 /** A transaction of Solana. */
 const BASE58 = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/);
 
-const ANSWER = z.object({
+const ANSWER = outsideBody({
   status: z.enum(['pending', 'filled', 'slowFillRequested', 'slowFilled', 'expired', 'refunded']),
   originChainId: z.number(),
   depositId: z.union([z.string(), z.number()]),

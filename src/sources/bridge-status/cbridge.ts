@@ -3,6 +3,7 @@
 // celer-network/sgn-v2 gateway. It names the transactions once their funds are to be released.
 
 import { z } from 'zod';
+import { outsideBody } from '../http/forms.ts';
 import {
   below,
   HASH,
@@ -13,7 +14,7 @@ import {
   shaped,
 } from './page-reader.ts';
 
-const ANSWER = z.object({
+const ANSWER = outsideBody({
   err: z.null(),
   status: z.int(),
   src_block_tx_link: z.string(),

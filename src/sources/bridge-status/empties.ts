@@ -3,25 +3,29 @@
 
 import { z } from 'zod';
 import type { StatusPage } from '../../ports/bridges/bridge-arrivals.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 
 type Empty = { readonly status: number; readonly body: z.ZodType };
 
 const EMPTIES: { readonly [P in StatusPage]: Empty | null } = {
   // across-protocol/indexer, packages/indexer-api/src/services/exceptions.ts.
-  across_status: { status: 404, body: z.object({ error: z.literal('DepositNotFoundException') }) },
+  across_status: {
+    status: 404,
+    body: outsideBody({ error: z.literal('DepositNotFoundException') }),
+  },
   // docs.layerzero.network/v2/tools/layerzeroscan: the list of a new message is empty.
-  layerzero_scan: { status: 200, body: z.object({ data: z.tuple([]) }) },
+  layerzero_scan: { status: 200, body: outsideBody({ data: z.tuple([]) }) },
   // wormhole-foundation/wormhole-explorer, api/response/error.go: 5 is gRPC's NotFound.
-  wormholescan: { status: 404, body: z.object({ code: z.literal(5) }) },
+  wormholescan: { status: 404, body: outsideBody({ code: z.literal(5) }) },
   // celer-network/sgn-v2, gateway: GetTransferStatus of a transfer that is not in its table.
   cbridge_status: {
     status: 200,
-    body: z.object({ err: z.object({ msg: z.literal('transfer not found') }) }),
+    body: outsideBody({ err: outsideRow({ msg: z.literal('transfer not found') }) }),
   },
   // synapsecns/sanguine, packages/rest-api/src/controllers/destinationTxController.ts.
   synapse_explorer: {
     status: 200,
-    body: z.object({ data: z.object({ bridgeTransactions: z.tuple([]) }) }),
+    body: outsideBody({ data: outsideRow({ bridgeTransactions: z.tuple([]) }) }),
   },
   // hop-protocol/hop, packages/api/src/server.ts: every failure is one `error`, whatever failed.
   hop_status: null,

@@ -5,7 +5,8 @@
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
-import type { StatusAsked } from '../../ports/bridges/bridge-arrivals.ts';
+import type { StatusQuery } from '../../ports/bridges/bridge-arrivals.ts';
+import { outsideRow } from '../http/forms.ts';
 import {
   below,
   HASH,
@@ -16,7 +17,7 @@ import {
   shaped,
 } from './page-reader.ts';
 
-const TRANSFER = z.object({
+const TRANSFER = outsideRow({
   transferId: HASH.nullish(),
   transactionHash: HASH,
   sourceChainId: z.number(),
@@ -57,6 +58,6 @@ export const HOP: PageReader = {
 };
 
 /** Whether a transfer is on the terms by which it is known where it has no id. */
-function isOn(terms: StatusAsked['terms'], one: z.output<typeof TRANSFER>): boolean {
+function isOn(terms: StatusQuery['terms'], one: z.output<typeof TRANSFER>): boolean {
   return terms?.recipient === one.recipientAddress.toLowerCase() && terms.amount === one.amount;
 }

@@ -2,6 +2,7 @@
 // Format and words: docs.layerzero.network/v2/tools/layerzeroscan/api, and its OpenAPI document.
 
 import { z } from 'zod';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 import {
   below,
   HASH,
@@ -25,14 +26,14 @@ const STATUSES = {
 } as const;
 type Status = keyof typeof STATUSES;
 
-const TX = z.object({ txHash: HASH.nullish() }).nullish();
-const MESSAGE = z.object({
+const TX = outsideRow({ txHash: HASH.nullish() }).nullish();
+const MESSAGE = outsideRow({
   guid: HASH,
-  source: z.object({ tx: TX }).nullish(),
-  destination: z.object({ tx: TX }).nullish(),
-  status: z.object({ name: z.enum(Object.keys(STATUSES) as [Status, ...Status[]]) }),
+  source: outsideRow({ tx: TX }).nullish(),
+  destination: outsideRow({ tx: TX }).nullish(),
+  status: outsideRow({ name: z.enum(Object.keys(STATUSES) as [Status, ...Status[]]) }),
 });
-const ANSWER = z.object({ data: z.array(MESSAGE).min(1).max(8) });
+const ANSWER = outsideBody({ data: z.array(MESSAGE).min(1).max(8) });
 
 /** The page of LayerZero. */
 export const LAYERZERO_SCAN: PageReader = {

@@ -1,9 +1,13 @@
 // Answers one question: how is a status page asked, and what do its answers mean.
 
 import { z } from 'zod';
-import type { StatusAsked, StatusPage, StatusTold } from '../../ports/bridges/bridge-arrivals.ts';
+import type {
+  DepositStatus,
+  StatusPage,
+  StatusQuery,
+} from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeProtocol } from '../../ports/bridges/bridge-registry.ts';
-import { ProviderFault } from '../http/provider-guard.ts';
+import { ProviderFault } from '../http/provider.ts';
 
 /** One page. `read` throws `ProviderFault` where an answer is no such answer, or another's. */
 export type PageReader = {
@@ -12,9 +16,9 @@ export type PageReader = {
   /** `null` where the deposit bears nothing that the page is asked by. */
   readonly question: (
     root: URL,
-    asked: StatusAsked,
+    asked: StatusQuery,
   ) => { readonly url: URL; readonly body: unknown } | null;
-  readonly read: (answer: unknown, asked: StatusAsked) => Omit<StatusTold, 'page'>;
+  readonly read: (answer: unknown, asked: StatusQuery) => Omit<DepositStatus, 'page'>;
 };
 
 /** An address below a page's root. */

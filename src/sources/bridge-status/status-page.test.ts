@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import type { StatusAsked, StatusPage } from '../../ports/bridges/bridge-arrivals.ts';
-import { providerGuard } from '../http/provider-guard.ts';
+import type { StatusPage, StatusQuery } from '../../ports/bridges/bridge-arrivals.ts';
+import { providerGuard } from '../http/provider.ts';
 import { statusPages } from './status-page.ts';
 
 const SENT = `0x${'ab'.repeat(32)}`;
@@ -12,7 +12,7 @@ const ID = `0x${'12'.repeat(32)}`;
 const EMITTER = `${'0'.repeat(24)}${'3'.repeat(40)}`;
 const RECIPIENT = `0x${'4'.repeat(40)}`;
 
-const asked = (over: Partial<StatusAsked>): StatusAsked => {
+const asked = (over: Partial<StatusQuery>): StatusQuery => {
   const path = { chain: 'ethereum', tx: SENT, message_id: ID, destination_id: 8_453 } as const;
   return { protocol: 'across', terms: null, ...path, ...over };
 };
@@ -77,7 +77,7 @@ const HOP = {
 
 type Page = {
   readonly page: StatusPage;
-  readonly asked: StatusAsked;
+  readonly asked: StatusQuery;
   /** The path and query that are asked, and what is posted. */
   readonly at: string;
   readonly body: string;

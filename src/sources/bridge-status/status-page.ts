@@ -6,14 +6,14 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   BridgeArrivals,
-  StatusAsked,
+  DepositStatus,
   StatusPage,
-  StatusTold,
+  StatusQuery,
 } from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeProtocol } from '../../ports/bridges/bridge-registry.ts';
-import { fetchJson, type JsonAsk, type JsonLimits, StatusFault } from '../http/fetch-json.ts';
+import { fetchJson, type JsonAsk, type JsonLimits } from '../http/fetch-json.ts';
 import { shownAddress } from '../http/outbound-call.ts';
-import { type ProviderGuard, whyUnanswered, withBudget } from '../http/provider-guard.ts';
+import { observation, type ProviderGuard, whyUnanswered, withBudget } from '../http/provider.ts';
 import { ACROSS } from './across.ts';
 import { CBRIDGE } from './cbridge.ts';
 import { isNotKnown } from './empties.ts';
@@ -24,6 +24,7 @@ import { SYNAPSE } from './synapse.ts';
 import { WORMHOLESCAN } from './wormholescan.ts';
 
 const PORT = 'bridge_arrivals';
+const HTTP_OK = 200;
 const LIMITS: JsonLimits = { deadlineMs: 8_000, bytesMax: 2 ** 20 };
 /** One question, and once more after a passing failure. */
 const CALLS_MAX = 2;
@@ -72,9 +73,8 @@ export function statusPages(
         const told = await withBudget({ timeMs, callsMax: CALLS_MAX, signal }, (budget) =>
           guard.ask(budget, (within) => answered(reader, ask, asked, within)),
         );
-        const source = { name: `${page} ${shown}`, url: shown, as_of: now() } as const;
-        const kind = { kind: 'observation', simulated: false } as const;
-        return read(told, { port: PORT, source: { ...source, ...kind } });
+        const named = { name: `${page} ${shown}`, url: shown, simulated: false };
+        return read(told, { port: PORT, source: observation(named, now) });
       } catch (error) {
         const failed = (fault: string) => why('provider_failed', { provider: shown, fault });
         const cause = whyUnanswered(error, failed);
@@ -94,17 +94,18 @@ function bearer(key: string): Readonly<Record<string, string>> {
 async function answered(
   reader: PageReader,
   question: Question,
-  asked: StatusAsked,
+  asked: StatusQuery,
   signal: AbortSignal,
-): Promise<StatusTold> {
+): Promise<DepositStatus> {
   const { page } = reader;
-  try {
-    const answer = await fetchJson({ ...question, limits: LIMITS, signal });
-    if (isNotKnown(page, 200, answer)) return { page, state: 'unknown', tx: null, word: 'unknown' };
-    return { page, ...reader.read(answer, asked) };
-  } catch (error) {
-    const unknown = error instanceof StatusFault && isNotKnown(page, error.status, error.said);
-    if (!unknown) throw error;
+  let isKnown = true;
+  const isAnswer = (status: number, said: unknown) => {
+    isKnown = !isNotKnown(page, status, said);
+    return !isKnown;
+  };
+  const answer = await fetchJson({ ...question, isAnswer, limits: LIMITS, signal });
+  if (!isKnown || isNotKnown(page, HTTP_OK, answer)) {
     return { page, state: 'unknown', tx: null, word: 'unknown' };
   }
+  return { page, ...reader.read(answer, asked) };
 }

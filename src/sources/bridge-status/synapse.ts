@@ -4,12 +4,13 @@
 
 import { z } from 'zod';
 import { CHAINS } from '../../chain/chain.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 import { HASH, isHash, type PageReader, paidIn, sameDeposit, shaped } from './page-reader.ts';
 
-const SIDE = z.object({ chainID: z.int(), txnHash: HASH });
-const ROW = z.object({ kappa: z.string(), fromInfo: SIDE.nullable(), toInfo: SIDE.nullable() });
-const ANSWER = z.object({
-  data: z.object({ bridgeTransactions: z.array(ROW).min(1).max(100) }),
+const SIDE = outsideRow({ chainID: z.int(), txnHash: HASH });
+const ROW = outsideRow({ kappa: z.string(), fromInfo: SIDE.nullable(), toInfo: SIDE.nullable() });
+const ANSWER = outsideBody({
+  data: outsideRow({ bridgeTransactions: z.array(ROW).min(1).max(100) }),
 });
 
 /** The page of Synapse. */

@@ -3,27 +3,28 @@
 // its common/domain/const.go. Without a target it has seen no redemption, which denies none.
 
 import { z } from 'zod';
+import { given } from '../../evidence/measure.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 import { below, HASH, type PageReader, paidIn, sameDeposit, shaped } from './page-reader.ts';
 
-const ANSWER = z.object({
+const ANSWER = outsideBody({
   id: z.string(),
-  sourceChain: z
-    .object({ transaction: z.object({ txHash: z.string(), secondTxHash: z.string().nullish() }) })
-    .nullish(),
-  targetChain: z
-    .object({ status: z.string(), transaction: z.object({ txHash: z.string() }) })
-    .nullish(),
+  sourceChain: outsideRow({
+    transaction: outsideRow({ txHash: z.string(), secondTxHash: z.string().nullish() }),
+  }).nullish(),
+  targetChain: outsideRow({
+    status: z.string(),
+    transaction: outsideRow({ txHash: z.string() }),
+  }).nullish(),
 });
 
 const TOKEN_TRANSFER = /^(\d+)\/0x([0-9a-f]{64})\/(\d+)$/;
 
 /** An id as the page writes it: its emitter without the sign of hex. */
 function idOf(message_id: string | null): string | null {
-  const [, chain, emitter, sequence] = TOKEN_TRANSFER.exec(String(message_id)) ?? NOTHING;
+  const [, chain, emitter, sequence] = given(TOKEN_TRANSFER.exec(String(message_id)));
   return emitter === undefined ? null : `${chain}/${emitter}/${sequence}`;
 }
-
-const NOTHING: readonly undefined[] = [];
 
 /** The page of Wormhole. */
 export const WORMHOLESCAN: PageReader = {

@@ -9,6 +9,7 @@ import type {
   PostEnd,
   TargetFacts,
 } from '../../ports/chat/chat-platforms.ts';
+import { outsideRow } from '../http/forms.ts';
 import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
 import { laidOut, oneLine } from './layout.ts';
 
@@ -31,10 +32,10 @@ export function discordMessage(post: ChatPost) {
   return { embeds: [embed], allowed_mentions: { parse: [] } };
 }
 
-const taken = z.object({ id: z.string() });
-const refused = z.object({ message: z.string(), code: z.number().optional() });
-const limited = z.object({ retry_after: z.number().nonnegative() });
-const hook = z.object({
+const taken = outsideRow({ id: z.string() });
+const refused = outsideRow({ message: z.string(), code: z.number().optional() });
+const limited = outsideRow({ retry_after: z.number().nonnegative() });
+const hook = outsideRow({
   id: z.string(),
   name: z.string().nullable(),
   channel_id: z.string().nullable(),

@@ -9,6 +9,7 @@ import type {
   PostEnd,
   TargetFacts,
 } from '../../ports/chat/chat-platforms.ts';
+import { outsideRow } from '../http/forms.ts';
 import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
 import { laidOut, oneLine } from './layout.ts';
 
@@ -97,8 +98,8 @@ function endOf(error: string, answer: ChatAnswer): PostEnd {
   return unexpected(answer);
 }
 
-const said = z.object({ ok: z.boolean(), error: z.string().max(100).optional() });
-const botFacts = z.object({ ok: z.literal(true), team: z.string(), user: z.string() });
+const said = outsideRow({ ok: z.boolean(), error: z.string().max(100).optional() });
+const botFacts = outsideRow({ ok: z.literal(true), team: z.string(), user: z.string() });
 
 /** Posts one message. */
 export async function postToSlack(

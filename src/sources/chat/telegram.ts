@@ -10,6 +10,7 @@ import type {
   PostEnd,
   TargetFacts,
 } from '../../ports/chat/chat-platforms.ts';
+import { outsideRow } from '../http/forms.ts';
 import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
 import { laidOut, oneLine } from './layout.ts';
 
@@ -44,23 +45,21 @@ export function telegramMessage(chatId: string, post: ChatPost) {
   };
 }
 
-const ok = z.object({ ok: z.literal(true) });
-const failed = z.object({
+const ok = outsideRow({ ok: z.literal(true) });
+const failed = outsideRow({
   ok: z.literal(false),
   error_code: z.number().int(),
   description: z.string(),
-  parameters: z
-    .object({
-      retry_after: z.number().nonnegative().optional(),
-      migrate_to_chat_id: z.number().int().optional(),
-    })
-    .optional(),
+  parameters: outsideRow({
+    retry_after: z.number().nonnegative().optional(),
+    migrate_to_chat_id: z.number().int().optional(),
+  }).optional(),
 });
-const chat = z.object({
+const chat = outsideRow({
   ok: z.literal(true),
-  result: z.object({ title: z.string().optional(), username: z.string().optional() }),
+  result: outsideRow({ title: z.string().optional(), username: z.string().optional() }),
 });
-const bot = z.object({ ok: z.literal(true), result: z.object({ username: z.string() }) });
+const bot = outsideRow({ ok: z.literal(true), result: outsideRow({ username: z.string() }) });
 
 /** A chat that is not there, or from which the bot was put out. */
 const NO_CHAT =

@@ -10,6 +10,7 @@ import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ListedPool, Venue } from '../../ports/launches/deployer-walk.ts';
 import type { JsonLimits } from '../http/fetch-json.ts';
+import { outsideRow } from '../http/forms.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
   askJson,
@@ -17,7 +18,7 @@ import {
   type ProviderGuard,
   whyUnanswered,
   withBudget,
-} from '../http/provider-guard.ts';
+} from '../http/provider.ts';
 
 const PORT = 'venue';
 const NAME = 'DexScreener-compatible API';
@@ -35,17 +36,17 @@ export type VenueOptions<C extends string> = {
   readonly simulated: boolean;
 };
 
-const token = z.object({ address: z.string() });
+const token = outsideRow({ address: z.string() });
 const amount = z.number().nonnegative().nullish();
-const pair = z.object({
+const pair = outsideRow({
   chainId: z.string(),
   pairAddress: z.string().nullish(),
   pairCreatedAt: z.number().nonnegative().nullish(),
   dexId: z.string().nullish(),
   baseToken: token,
   quoteToken: token,
-  liquidity: z.object({ usd: amount }).nullish(),
-  volume: z.object({ h24: amount }).nullish(),
+  liquidity: outsideRow({ usd: amount }).nullish(),
+  volume: outsideRow({ h24: amount }).nullish(),
 });
 export type VenuePair = z.output<typeof pair>;
 /** All pools of a token in one bare list: docs.dexscreener.com, `/token-pairs/v1`. */

@@ -6,7 +6,7 @@
 import { declaredEvent, encodedCall } from '../../chain/abi.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import type { ApprovalEvent } from '../../ports/accounts/token-approvals.ts';
-import { AMOUNT } from '../http/hex-forms.ts';
+import { AMOUNT } from '../http/forms.ts';
 import { topicOf } from './node-questions.ts';
 import { answeredWords, type StateAsk, StateFault } from './state-facts-of-account.ts';
 

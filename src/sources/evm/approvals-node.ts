@@ -5,13 +5,13 @@
 import type { EvmChainName } from '../../chain/chain.ts';
 import { type Partly, read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Source } from '../../evidence/source.ts';
 import type {
   Permit2,
   TokenApprovals,
   TokenApprovalsPort,
 } from '../../ports/accounts/token-approvals.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { observation } from '../http/provider.ts';
 import { amountLeft, approvalTopics, newestApprovals } from './approval-events.ts';
 import { asker } from './node-of-account.ts';
 import { namedBlocks, whyNodeSilent } from './node-questions.ts';
@@ -50,8 +50,7 @@ export function nodeApprovals(options: NodeApprovalsOptions): TokenApprovals {
     try {
       const block = await blockOf(rpc, chain, signal);
       const { shown } = rpc;
-      const named = { name: `Node ${shown}`, url: shown, as_of: now(), simulated };
-      const source: Source = { ...named, kind: 'observation' };
+      const source = observation({ name: `Node ${shown}`, url: shown, simulated }, now);
       const told = read(await work(rpc, block, registry.value), { port: PORT, source });
       return simulated ? weaken(told, why('simulated')) : told;
     } catch (error) {

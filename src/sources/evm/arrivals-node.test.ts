@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
-import type { ArrivalLog, ArrivalsAsked } from '../../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, ArrivalsQuery } from '../../ports/bridges/bridge-arrivals.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { nodeArrivals } from './arrivals-node.ts';
 
@@ -84,7 +84,7 @@ async function nodeOf({ logged = [], chainId = '0x1', lies, headTime }: Node) {
   return { asked, rpc };
 }
 
-type Asked = Partial<Pick<ArrivalsAsked, 'since' | 'until' | 'wanted'>>;
+type Asked = Partial<Pick<ArrivalsQuery, 'since' | 'until' | 'wanted'>>;
 type How = { readonly simulated?: boolean; readonly signal?: AbortSignal; readonly rpc?: null };
 
 async function lookedUp(node: Node, over: Asked = {}, how: How = {}) {

@@ -8,13 +8,13 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import type {
   ArrivalFound,
   ArrivalLog,
-  ArrivalsAsked,
+  ArrivalsQuery,
   BridgeArrivals,
   BridgeArrivalsPort,
 } from '../../ports/bridges/bridge-arrivals.ts';
-import { COUNT, WORD } from '../http/hex-forms.ts';
+import { COUNT, outsideRow, WORD } from '../http/forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { withBudget } from '../http/provider-guard.ts';
+import { observation, withBudget } from '../http/provider.ts';
 import { RECEIPT_LOG } from './receipts-wire.ts';
 
 const PORT = 'bridge_arrivals';
@@ -25,7 +25,7 @@ const LOGS_MAX = 5_000;
 /** A node whose newest block is older may be behind: what was paid since then is not known. */
 const HEAD_MAX_AGE_S = 3_600;
 
-const BLOCK = z.object({ number: COUNT, timestamp: COUNT });
+const BLOCK = outsideRow({ number: COUNT, timestamp: COUNT });
 const LOGS = z
   .array(RECEIPT_LOG.extend({ transactionHash: WORD, blockNumber: COUNT }))
   .max(LOGS_MAX);
@@ -47,8 +47,8 @@ export function nodeArrivals(
 ): Pick<BridgeArrivals, 'lookUp' | 'timeOf'> {
   const { nodes, simulated, now, timeMs, rangesMax } = options;
   const originOf = (rpc: JsonRpc): Origin<BridgeArrivalsPort> => {
-    const shown = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated } as const;
-    return { port: PORT, source: { ...shown, kind: 'observation' } };
+    const named = { name: rpc.shown, url: rpc.shown, simulated };
+    return { port: PORT, source: observation(named, now) };
   };
   const missing = (chain: EvmChainName) =>
     unread(PORT, why('not_configured', { what: `A node of ${chain}` }));
@@ -98,7 +98,7 @@ function faultOf(error: unknown, rpc: JsonRpc, signal: AbortSignal): Why {
 /** What was found; `cut` where the stretch is longer than may be read. */
 async function search(
   rpc: JsonRpc,
-  asked: ArrivalsAsked,
+  asked: ArrivalsQuery,
   rangesMax: number,
   signal: AbortSignal,
 ): Promise<ArrivalFound & { readonly cut: Why | null }> {
@@ -124,7 +124,7 @@ async function search(
 
 async function logsBetween(
   rpc: JsonRpc,
-  { contracts, topics }: ArrivalsAsked,
+  { contracts, topics }: ArrivalsQuery,
   from: number,
   to: number,
   signal: AbortSignal,

@@ -4,7 +4,7 @@
 // transfer and no such shape is counted.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { NotTold } from '../../ports/indexing/chain-node.ts';
+import type { NotTold } from '../../ports/indexing/following.ts';
 import type { TransferFact } from '../../ports/indexing/transfer-store.ts';
 import type { NodeBlock, NodeLog } from './wire.ts';
 

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
+import { heldUnder } from '../../evidence/measure.ts';
 import type { JsonRpc, RpcAnswer, RpcCall } from '../http/json-rpc.ts';
 import type { Execution } from './decode-block.ts';
 import { callTracerFrames, parityFrames, type TraceFrame } from './decode-traces.ts';
@@ -114,10 +115,7 @@ export async function executions(
 ): Promise<{ readonly execution: Execution; readonly receipts: readonly NodeReceipt[] }[]> {
   const busy = blocks.filter(({ transactions }) => transactions.length > 0);
   const told = await byHash(ASK_RECEIPTS[way.receipts], rpc, busy, signal);
-  const proven = blocks.map((block) => {
-    const receipts = told.get(block.hash);
-    return provenReceipts(chain, block, receipts === undefined ? NONE : receipts);
-  });
+  const proven = blocks.map((block) => provenReceipts(chain, block, heldUnder(told, block.hash)));
   // No node traces the first block: what it holds was given before anything ran. A block without
   // transactions gives rewards, which stand in `trace_block` only.
   const traced = way.traces === 'trace_block' ? blocks.filter(({ number }) => number > 0) : busy;
@@ -133,8 +131,6 @@ export async function executions(
 }
 
 /** Nothing ran in a block without transactions; its header must say so too. */
-const NONE: readonly NodeReceipt[] = Object.freeze([]);
-
 async function byHash<T>(
   ask: Ask<T>,
   rpc: JsonRpc,

@@ -22,6 +22,7 @@ import type {
   IssuerFreezesPort,
 } from '../../ports/accounts/issuer-freezes.ts';
 import type { JsonRpc, RpcAnswer } from '../http/json-rpc.ts';
+import { observation } from '../http/provider.ts';
 import { namedBlocks, topicOf, whyNodeSilent } from './node-questions.ts';
 import { LOG, type NodeLog, shaped } from './wire.ts';
 
@@ -55,8 +56,7 @@ export function nodeFreezes({ nodes, tokens, simulated, now }: NodeFreezesOption
       const rpc = nodes.get(chain);
       if (rpc === undefined) return unread(PORT, why('not_configured', { what: nodeOf(chain) }));
       const { shown } = rpc;
-      const named = { name: `Node ${shown}`, url: shown, as_of: now(), simulated };
-      const source: Source = { ...named, kind: 'observation' };
+      const source = observation({ name: `Node ${shown}`, url: shown, simulated }, now);
       try {
         const block = await blockOf(rpc, chain, signal);
         const answers = await rpc.batch(

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { type RpcAnswer, type RpcCall, RpcFault } from '../http/json-rpc.ts';
+import { attempt } from '../http/provider.ts';
 import { MOVED_TOPICS } from './decode-logs.ts';
 import { ChainMoved, NodeFault } from './node-fault.ts';
 import { nodeRefusalOf } from './refusals.ts';
@@ -26,16 +27,16 @@ export function logRanges(
   let answered = 0;
 
   const once = async (from: number, to: number, signal: AbortSignal) => {
-    try {
-      const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [MOVED_TOPICS] };
-      const answer = await call({ method: 'eth_getLogs', params: [range] }, signal);
-      if (answer.ok) return { logs: shaped(LOGS, answer.result, 'eth_getLogs') };
-      return { fewer: refusedRange(nodeRefusalOf(answer.error)) };
-    } catch (error) {
+    const range = { fromBlock: quantity(from), toBlock: quantity(to), topics: [MOVED_TOPICS] };
+    const asked = { method: 'eth_getLogs', params: [range] };
+    const answer = await attempt(RpcFault, () => call(asked, signal));
+    if (answer instanceof RpcFault) {
       // A body over the cap or cut off on its way is a range too wide, said by the road.
-      if (error instanceof RpcFault && error.kind === 'too_large') return { fewer: null };
-      throw error;
+      if (answer.kind === 'too_large') return { fewer: null };
+      throw answer;
     }
+    if (answer.ok) return { logs: shaped(LOGS, answer.result, 'eth_getLogs') };
+    return { fewer: refusedRange(nodeRefusalOf(answer.error)) };
   };
 
   return async (from, to, signal) => {

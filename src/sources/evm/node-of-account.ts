@@ -17,10 +17,10 @@ import {
   balanceOf,
   codeOf,
   isToken,
-  NO_AUTHORITY,
   nonceOf,
   type StateAsk,
   StateFault,
+  UNDELEGATED,
 } from './state-facts-of-account.ts';
 
 /** The node of one chain. */
@@ -68,7 +68,7 @@ export function nodeFacts(options: NodeFactsOptions): ChainFacts {
           authority: () =>
             fact(async () => {
               const { size } = await codeOf(ask, address);
-              return size === 0 ? NO_AUTHORITY : authorityOf(ask, address);
+              return size === 0 ? UNDELEGATED : authorityOf(ask, address);
             }),
         },
         wanted,

@@ -3,7 +3,7 @@
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { COUNT } from '../http/hex-forms.ts';
+import { COUNT } from '../http/forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { NodeFault } from './node-fault.ts';
 import { StateFault } from './state-facts-of-account.ts';

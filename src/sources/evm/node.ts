@@ -4,7 +4,7 @@
 // a refusal for an empty block.
 
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { sameKindsUntil, wholeKinds } from '../../chain/whole-kinds.ts';
+import { sameKindsUntil, wholeKinds } from '../../chain/transfer.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import {
@@ -14,10 +14,11 @@ import {
   type Heads,
   type NodeReach,
   type ReadBlocks,
-} from '../../ports/indexing/chain-node.ts';
+} from '../../ports/indexing/following.ts';
 import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
-import { COUNT } from '../http/hex-forms.ts';
+import { COUNT } from '../http/forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
+import { attempt, observation } from '../http/provider.ts';
 import { decodeBlock, headerOf } from './decode-block.ts';
 import { isTransferLog, tokenTransfers } from './decode-logs.ts';
 import { bestWay, executions, hasTraces, type NodeWay, resultOf } from './execution.ts';
@@ -53,10 +54,8 @@ export function evmNode(options: EvmNodeOptions): ChainNode {
   const tell = async <T>(work: () => Promise<T>): Promise<Reading<T, ChainNodePort>> => {
     try {
       const value = await work();
-      const { simulated } = options;
-      const about = { name: rpc.shown, url: rpc.shown, as_of: options.now() };
-      const source = { ...about, kind: 'observation', simulated } as const;
-      return read(value, { port: 'chain_node', source });
+      const named = { name: rpc.shown, url: rpc.shown, simulated: options.simulated };
+      return read(value, { port: 'chain_node', source: observation(named, options.now) });
     } catch (error) {
       const known = error instanceof NodeFault || error instanceof RpcFault;
       if (!known && !(error instanceof ChainMoved)) throw error;
@@ -79,12 +78,8 @@ export function evmNode(options: EvmNodeOptions): ChainNode {
       }),
     blocks: (from, to, signal) =>
       tell(async () => {
-        try {
-          return await reader.blocks(from, to, signal);
-        } catch (error) {
-          if (!(error instanceof ChainMoved)) throw error;
-          return MOVED;
-        }
+        const blocks = await attempt(ChainMoved, () => reader.blocks(from, to, signal));
+        return blocks instanceof ChainMoved ? MOVED : blocks;
       }),
   };
 }

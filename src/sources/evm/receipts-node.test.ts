@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Read } from '../../evidence/reading.ts';
-import { RECEIPTS_MAX } from '../../ports/bridges/transaction-receipts.ts';
+import { RECEIPTS_ASK_MAX } from '../../ports/bridges/transaction-receipts.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { nodeReceipts } from './receipts-node.ts';
 
@@ -107,7 +107,7 @@ describe('receipts of a node', () => {
   });
 
   test('are of a bounded number of transactions', async () => {
-    const many = Array.from({ length: RECEIPTS_MAX + 1 }, () => HASH);
+    const many = Array.from({ length: RECEIPTS_ASK_MAX + 1 }, () => HASH);
     await expect(told(WHOLE, many)).rejects.toThrow(RangeError);
   });
 });

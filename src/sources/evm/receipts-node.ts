@@ -5,12 +5,13 @@ import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
-  RECEIPTS_MAX,
+  RECEIPTS_ASK_MAX,
   type ReceiptFacts,
   type TransactionReceipts,
   type TransactionReceiptsPort,
 } from '../../ports/bridges/transaction-receipts.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
+import { observation } from '../http/provider.ts';
 import { factsOf, RECEIPT, TRANSACTION } from './receipts-wire.ts';
 
 const PORT = 'transaction_receipts';
@@ -28,14 +29,14 @@ type NodeReceiptsOptions = {
 export function nodeReceipts({ nodes, simulated, now }: NodeReceiptsOptions): TransactionReceipts {
   return {
     lookUp: async (chain, hashes, signal) => {
-      if (hashes.length > RECEIPTS_MAX) throw new RangeError('too many receipts');
+      if (hashes.length > RECEIPTS_ASK_MAX) throw new RangeError('too many receipts');
       const rpc = nodes.get(chain);
       if (rpc === undefined) return each(hashes, why('not_configured', { what: nodeOf(chain) }));
       if (signal.aborted) return each(hashes, why('time_budget'));
       try {
         const answers = await asked(rpc, chain, hashes, signal);
-        const shown = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated } as const;
-        const origin = { port: PORT, source: { ...shown, kind: 'observation' } } as const;
+        const named = { name: rpc.shown, url: rpc.shown, simulated };
+        const origin = { port: PORT, source: observation(named, now) } as const;
         return new Map(
           hashes.map((hash, i) => {
             const facts = told(rpc, chain, hash, answers[2 * i], answers[2 * i + 1]);

@@ -103,10 +103,7 @@ function committed(receipt: NodeReceipt): CommittedReceipt {
     throw new NodeFault('told a receipt without its outcome or its gas');
   }
   const { depositNonce: nonce, depositReceiptVersion: version } = receipt;
-  const more = nonce == null || version == null ? NOTHING_MORE : [nonce, version];
+  const more = nonce == null || version == null ? [] : [nonce, version];
   // Transactions had no types before EIP-2718, and some nodes tell none of those since.
-  return { type: type == null ? LEGACY : type, outcome, cumulativeGasUsed, logs, more };
+  return { type: type == null ? null : type, outcome, cumulativeGasUsed, logs, more };
 }
-
-const NOTHING_MORE: readonly bigint[] = Object.freeze([]);
-const LEGACY = 0;

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
 import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
-import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/forms.ts';
 import { jsonIn } from '../http/json-text.ts';
 
 const LOGS_MAX = 5_000;
@@ -14,7 +14,7 @@ const TOPICS_MAX = 4;
 const DATA = BYTES.transform((text) => text.toLowerCase());
 
 /** A transaction of `eth_getTransactionByHash`, as far as it is needed. */
-export const TRANSACTION = z.object({
+export const TRANSACTION = outsideRow({
   hash: WORD,
   from: ADDRESS,
   to: ADDRESS.nullish(),
@@ -24,7 +24,7 @@ export const TRANSACTION = z.object({
 });
 
 /** One log, as receipts and `eth_getLogs` hold it. */
-export const RECEIPT_LOG = z.object({
+export const RECEIPT_LOG = outsideRow({
   address: ADDRESS,
   topics: z.array(WORD).max(TOPICS_MAX),
   data: DATA,
@@ -32,7 +32,7 @@ export const RECEIPT_LOG = z.object({
 });
 
 /** A receipt of `eth_getTransactionReceipt`, as far as it is needed. */
-export const RECEIPT = z.object({
+export const RECEIPT = outsideRow({
   transactionHash: WORD,
   blockNumber: COUNT,
   from: ADDRESS,

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { authorityOf } from '../../chain/authorisation.ts';
 import type { SetBy, SetFact } from '../../ports/accounts/chain-facts.ts';
-import { ADDRESS, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { newestSetting, settingTopic } from './setting-events.ts';
 import { StateFault } from './state-facts-of-account.ts';
@@ -15,7 +15,7 @@ import { LOG, shaped } from './wire.ts';
 const LOGS_MAX = 2_000;
 const LOGS = LOG.array().max(LOGS_MAX);
 const HEX = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
-const AUTHORISATION = z.object({
+const AUTHORISATION = outsideRow({
   chainId: HEX,
   address: ADDRESS,
   nonce: HEX,
@@ -23,9 +23,9 @@ const AUTHORISATION = z.object({
   r: HEX,
   s: HEX,
 });
-const BLOCK = z.object({
+const BLOCK = outsideRow({
   transactions: z.array(
-    z.object({ hash: WORD, authorizationList: z.array(AUTHORISATION).nullish() }),
+    outsideRow({ hash: WORD, authorizationList: z.array(AUTHORISATION).nullish() }),
   ),
 });
 

@@ -94,7 +94,7 @@ export async function authorityOf(ask: StateAsk, address: string): Promise<Autho
 }
 
 /** What an account without code has: nobody acts through it by its code. */
-export const NO_AUTHORITY: AuthorityFact = {
+export const UNDELEGATED: AuthorityFact = {
   implementation: null,
   admin: null,
   beacon: null,

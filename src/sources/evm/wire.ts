@@ -2,10 +2,10 @@
 // A form that is not its own is a fault of the node: nothing is filled in.
 
 import { z } from 'zod';
-import { ADDRESS, AMOUNT, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/forms.ts';
 import { NodeFault } from './node-fault.ts';
 
-const TRANSACTION = z.object({
+const TRANSACTION = outsideRow({
   hash: WORD,
   from: ADDRESS,
   to: ADDRESS.nullish(),
@@ -15,9 +15,9 @@ const TRANSACTION = z.object({
   // Absent where the signature names no chain, 0 where a chain makes transactions without one.
   chainId: AMOUNT.nullish(),
 });
-const WITHDRAWAL = z.object({ index: COUNT, address: ADDRESS, amount: AMOUNT });
+const WITHDRAWAL = outsideRow({ index: COUNT, address: ADDRESS, amount: AMOUNT });
 
-export const HEADER = z.object({
+export const HEADER = outsideRow({
   number: COUNT,
   hash: WORD,
   parentHash: WORD,
@@ -29,7 +29,7 @@ export const BLOCK = HEADER.extend({
   transactions: z.array(TRANSACTION),
   withdrawals: z.array(WITHDRAWAL).nullish(),
 });
-export const LOG = z.object({
+export const LOG = outsideRow({
   address: ADDRESS,
   topics: z.array(WORD),
   data: BYTES,
@@ -39,7 +39,7 @@ export const LOG = z.object({
   logIndex: COUNT,
   removed: z.boolean().optional(),
 });
-export const RECEIPT = z.object({
+export const RECEIPT = outsideRow({
   transactionHash: WORD,
   blockHash: WORD,
   // Absent before Byzantium: such a receipt does not say whether it succeeded.
@@ -57,9 +57,9 @@ export const RECEIPT = z.object({
 });
 
 /** One of `trace_block`. Only what moves value or makes contracts is looked at closely. */
-export const PARITY_TRACE = z.object({
+export const PARITY_TRACE = outsideRow({
   type: z.string(),
-  action: z.object({
+  action: outsideRow({
     from: ADDRESS.nullish(),
     to: ADDRESS.nullish(),
     value: AMOUNT.nullish(),
@@ -69,7 +69,7 @@ export const PARITY_TRACE = z.object({
     balance: AMOUNT.nullish(),
     author: ADDRESS.nullish(),
   }),
-  result: z.object({ address: ADDRESS.nullish() }).nullish(),
+  result: outsideRow({ address: ADDRESS.nullish() }).nullish(),
   error: z.string().nullish(),
   traceAddress: z.array(z.number().int().nonnegative()),
   blockHash: WORD,
@@ -86,7 +86,7 @@ export type CallFrame = {
   calls?: CallFrame[] | null | undefined;
 };
 const CALL_FRAME: z.ZodType<CallFrame> = z.lazy(() =>
-  z.object({
+  outsideRow({
     type: z.string(),
     from: ADDRESS,
     to: ADDRESS.nullish(),
@@ -95,7 +95,7 @@ const CALL_FRAME: z.ZodType<CallFrame> = z.lazy(() =>
     calls: z.array(CALL_FRAME).nullish(),
   }),
 );
-export const TRACED = z.object({ txHash: WORD.nullish(), result: CALL_FRAME });
+export const TRACED = outsideRow({ txHash: WORD.nullish(), result: CALL_FRAME });
 
 export type NodeHeader = z.infer<typeof HEADER>;
 export type NodeBlock = z.infer<typeof BLOCK>;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { FACT_NAMES, type FactName } from '../../ports/accounts/chain-facts.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
-import { providerGuard } from '../http/provider-guard.ts';
+import { providerGuard } from '../http/provider.ts';
 import { explorerFacts } from './account-facts.ts';
 import { saysNoCreation } from './empties.ts';
 import { blockscoutChain, etherscanChain } from './provider.ts';

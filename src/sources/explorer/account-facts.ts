@@ -19,7 +19,8 @@ import {
   type StateAsk,
   StateFault,
 } from '../evm/state-facts-of-account.ts';
-import { type CallBudget, whyUnanswered, withBudget } from '../http/provider-guard.ts';
+import { outsideRow } from '../http/forms.ts';
+import { type CallBudget, whyUnanswered, withBudget } from '../http/provider.ts';
 import { saysNoCreation, saysUnverified } from './empties.ts';
 import { ChainRefused, nodeResultIn, resultIn } from './envelope.ts';
 import { eventsOf, PAGE_ROWS } from './logs.ts';
@@ -123,8 +124,8 @@ function sourceOf(
 
 const REFUSED_WORDS = /revert|invalid opcode|out of gas|vm execution error/i;
 const DECIMAL = /^\d{1,78}$/;
-const rpcError = z.object({ error: z.object({ message: z.string() }) });
-const rpcErrorText = z.object({ error: z.string() });
+const rpcError = outsideRow({ error: outsideRow({ message: z.string() }) });
+const rpcErrorText = outsideRow({ error: z.string() });
 
 /** A node's answer that the explorer passes on; a balance comes in an envelope, in decimals. */
 export function stateAnswer(at: ExplorerChain, answer: unknown): Awaited<ReturnType<StateAsk>> {
@@ -143,7 +144,7 @@ export function stateAnswer(at: ExplorerChain, answer: unknown): Awaited<ReturnT
   return { refused: false, result: nodeResultIn(answer) };
 }
 
-const sourceRow = z.object({
+const sourceRow = outsideRow({
   SourceCode: z.string().optional(),
   ContractName: z.string().optional(),
   ABI: z.string().optional(),
@@ -168,7 +169,7 @@ async function verifiedName(
 }
 
 /** One row of `getcontractcreation`. */
-export const creationRow = z.object({
+export const creationRow = outsideRow({
   contractAddress: z.string(),
   contractCreator: z.string(),
   txHash: z.string().regex(/^0x[0-9a-f]{64}$/i),

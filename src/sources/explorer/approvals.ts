@@ -17,8 +17,8 @@ import {
   newestApprovals,
 } from '../evm/approval-events.ts';
 import { type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
-import { COUNT } from '../http/hex-forms.ts';
-import { type CallBudget, withBudget } from '../http/provider-guard.ts';
+import { COUNT } from '../http/forms.ts';
+import { type CallBudget, withBudget } from '../http/provider.ts';
 import { stateAnswer, whyOf } from './account-facts.ts';
 import { nodeResultIn } from './envelope.ts';
 import { eventsOf, PAGE_ROWS } from './logs.ts';

@@ -10,9 +10,10 @@ import type { ContractKind, ContractKinds } from '../../ports/launches/deployer-
 import { contractKindOf } from '../evm/contract-kind.ts';
 import { asker } from '../evm/node-of-account.ts';
 import { type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
+import { outsideRow } from '../http/forms.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { jsonIn } from '../http/json-text.ts';
-import { ProviderFault, withBudget } from '../http/provider-guard.ts';
+import { ProviderFault, withBudget } from '../http/provider.ts';
 import { stateAnswer, whyOf } from './account-facts.ts';
 import { type WalkExplorer, walkSource } from './deployer-creations.ts';
 import { saysUnverified } from './empties.ts';
@@ -77,15 +78,15 @@ async function askedOfExplorer(
   }
 }
 
-const sourceRow = z.object({
+const sourceRow = outsideRow({
   SourceCode: z.string().optional(),
   ABI: z.string().optional(),
   Proxy: z.string().optional(),
 });
-const abiItem = z.object({
+const abiItem = outsideRow({
   type: z.string(),
   name: z.string().optional(),
-  inputs: z.array(z.object({ type: z.string() })).optional(),
+  inputs: z.array(outsideRow({ type: z.string() })).optional(),
 });
 
 async function publishedInterface(

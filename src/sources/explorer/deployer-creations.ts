@@ -7,7 +7,8 @@ import { type Partly, part, type Reading, read, unread } from '../../evidence/re
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type { DeployerCreations, MadeContract, Maker } from '../../ports/launches/deployer-walk.ts';
-import { type CallBudget, ProviderFault, withBudget } from '../http/provider-guard.ts';
+import { outsideRow } from '../http/forms.ts';
+import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
 import { creationRow, whyOf } from './account-facts.ts';
 import { saysNoCreation } from './empties.ts';
 import { nodeResultIn, resultIn } from './envelope.ts';
@@ -95,13 +96,13 @@ const base = {
   to: z.string().nullish(),
   contractAddress: z.string().nullish(),
 };
-const signedRow = z.object({
+const signedRow = outsideRow({
   ...base,
   hash: z.string(),
   isError: z.enum(['0', '1', '']).optional(),
   txreceipt_status: z.string().nullish(),
 });
-const innerRow = z.object({
+const innerRow = outsideRow({
   ...base,
   hash: z.string().optional(),
   transactionHash: z.string().optional(),
@@ -117,14 +118,14 @@ const READERS = {
     const own = parseEvmAddress(data.from) === asked.address;
     const creates = data.to === '' || data.to === null || data.to === undefined;
     const reverted = data.isError === '1' || data.txreceipt_status === '0';
-    return rowOf(data, own && creates, { tx: data.hash, reverted });
+    return creationIn(data, own && creates, { tx: data.hash, reverted });
   },
   txlistinternal: (_: unknown, row: unknown, asked: RowsAsked) => {
     const data = shaped(innerRow, row, 'txlistinternal');
     const tx = data.hash === undefined ? data.transactionHash : data.hash;
     if (tx === undefined) throw odd('txlistinternal');
     const own = parseEvmAddress(data.from) === asked.address;
-    return rowOf(data, own && CREATES.test(data.type), { tx, reverted: data.isError === '1' });
+    return creationIn(data, own && CREATES.test(data.type), { tx, reverted: data.isError === '1' });
   },
 } as const;
 
@@ -139,7 +140,7 @@ function shaped<T>(schema: z.ZodType<T>, row: unknown, action: string): T {
 }
 
 /** The row, and the contract that it tells of where it tells of one by its address. */
-function rowOf(
+function creationIn(
   { blockNumber, timeStamp, contractAddress }: z.output<typeof signedRow | typeof innerRow>,
   creates: boolean,
   facts: Pick<MadeContract, 'tx' | 'reverted'>,
@@ -182,7 +183,7 @@ async function makersIn(
   return makers;
 }
 
-const transaction = z.object({ from: z.string() });
+const transaction = outsideRow({ from: z.string() });
 
 /** Who signed a transaction: Blockscout tells it itself, the other passes a node's word on. */
 export async function signerOf(

@@ -3,6 +3,7 @@
 // APIs say their errors with HTTP 200, and an error must never pass for an empty history.
 
 import { z } from 'zod';
+import { outsideBody } from '../http/forms.ts';
 
 /** The lists that are read of an address. */
 export type ListAction = 'txlist' | 'txlistinternal' | 'tokentx';
@@ -35,7 +36,7 @@ export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
   ],
 };
 
-const creation = z.object({ status: z.string(), message: z.string(), result: z.unknown() });
+const creation = outsideBody({ status: z.string(), message: z.string(), result: z.unknown() });
 
 /** Whether an answer says that the explorer knows of no creation of the contract asked about. */
 export function saysNoCreation(answer: unknown): boolean {

@@ -3,7 +3,8 @@
 // rows but a list, and nothing for empty but the words of `empties.ts`.
 
 import { z } from 'zod';
-import { ProviderFault } from '../http/provider-guard.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
+import { ProviderFault } from '../http/provider.ts';
 import { type ListAction, saysEmpty } from './empties.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
@@ -25,7 +26,7 @@ export class WindowEnded extends Error {
 /** One page of a list. `pending`: the provider says that rows of it are still to come. */
 export type ListPage = { readonly rows: readonly unknown[]; readonly pending: boolean };
 
-const envelope = z.object({ status: z.string(), message: z.string(), result: z.unknown() });
+const envelope = outsideBody({ status: z.string(), message: z.string(), result: z.unknown() });
 
 /** Reads a page of a list. Throws `ProviderFault`, `ChainRefused` or `WindowEnded`. */
 export function pageIn(action: ListAction, answer: unknown): ListPage {
@@ -57,7 +58,7 @@ export function resultIn(answer: unknown): { readonly result: unknown } | null {
   return { result };
 }
 
-const outcome = z.object({ result: z.unknown().optional(), error: z.unknown().optional() });
+const outcome = outsideBody({ result: z.unknown().optional(), error: z.unknown().optional() });
 
 /** Reads the result of a node's method that an explorer passes on, as the wire has it. */
 export function nodeResultIn(answer: unknown): unknown {
@@ -120,7 +121,7 @@ function quoted(text: string): string {
   return `“${plain.replace(/\s+/g, ' ').slice(0, SAID_CHARS_MAX)}”`;
 }
 
-const worded = z.object({ message: z.string() });
+const worded = outsideRow({ message: z.string() });
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;

@@ -21,7 +21,7 @@ import {
 } from '../../world/explorer-api.ts';
 import { SANDBOX_LABELLED } from '../../world/labels.ts';
 import { WORLD_SEED } from '../../world/listed-parties.ts';
-import { providerGuard } from '../http/provider-guard.ts';
+import { providerGuard } from '../http/provider.ts';
 import { explorerHistory } from './history.ts';
 import { blockscoutChain, etherscanChain } from './provider.ts';
 

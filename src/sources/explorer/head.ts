@@ -4,7 +4,8 @@
 
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
+import { outsideRow } from '../http/forms.ts';
+import { type CallBudget, ProviderFault } from '../http/provider.ts';
 import { ChainRefused, nodeResultIn } from './envelope.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
 
@@ -66,7 +67,7 @@ export function headReader(now: () => number): HeadReader {
 
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
 const quantity = z.string().regex(QUANTITY).transform(Number);
-const header = z.object({ number: quantity, timestamp: quantity });
+const header = outsideRow({ number: quantity, timestamp: quantity });
 
 async function asked<T>(
   at: ExplorerChain,

@@ -5,9 +5,9 @@
 import type { ParsedAddress } from '../../chain/address.ts';
 import { parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
-import type { TransferKind } from '../../chain/transfer.ts';
-import { wholeKinds } from '../../chain/whole-kinds.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
+
+import { collect, given, heldUnder } from '../../evidence/measure.ts';
 import {
   map,
   type Partly,
@@ -30,7 +30,7 @@ import type {
   RawHistory,
   RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
-import { type CallBudget, whyUnanswered, withBudget } from '../http/provider-guard.ts';
+import { attempt, type CallBudget, whyUnanswered, withBudget } from '../http/provider.ts';
 import type { ListAction } from './empties.ts';
 import { ChainRefused } from './envelope.ts';
 import { type HeadReader, headReader, type SettledHead } from './head.ts';
@@ -98,20 +98,17 @@ async function isServed(
   budget: CallBudget,
 ): Promise<ChainName | null> {
   const head = await headOf(reader, at, budget);
-  return head === REFUSED ? null : at.chain;
+  return head instanceof ChainRefused ? null : at.chain;
 }
-
-const REFUSED = Symbol('refused');
 
 async function headOf(
   reader: Reader,
   at: ExplorerChain,
   budget: CallBudget,
-): Promise<SettledHead | typeof REFUSED | Unread<RawHistoryPort>> {
+): Promise<SettledHead | ChainRefused | Unread<RawHistoryPort>> {
   try {
-    return await reader.heads.settled(at, budget);
+    return await attempt(ChainRefused, () => reader.heads.settled(at, budget));
   } catch (error) {
-    if (error instanceof ChainRefused) return REFUSED;
     return unread(PORT, whyOf(error, at));
   }
 }
@@ -195,7 +192,7 @@ async function listsOf(
   at: ExplorerChain,
 ): Promise<readonly Partly<ListPart, RawHistoryPort>[]> {
   const head = await headOf(ask.reader, at, ask.budget);
-  if (head === REFUSED) return [];
+  if (head instanceof ChainRefused) return [];
   if (!('block' in head)) return [head];
   return Promise.all(LIST_ACTIONS.map(([action, kind]) => listOf(ask, at, head, action, kind)));
 }
@@ -217,7 +214,7 @@ async function listOf(
       { transfersMax: rowsMax },
       budget,
     );
-    const seenOnly = { transfers, coverage: NONE_COVERED };
+    const seenOnly = { transfers, coverage: [] };
     if (pending) return part(seenOnly, origin, explorerFailed(at, STILL_PENDING));
     if (cut) return part(seenOnly, origin, rowCap(address, transfers.length));
     const range: CoverageRange = {
@@ -231,7 +228,7 @@ async function listOf(
     // A list that leaves a success untold does not cover what succeeded.
     const whole = wholeKinds('explorer', at.chain, range.from_block).includes(kind);
     const told = whole && transfers.every(({ success }) => success !== null);
-    return read({ transfers, coverage: told ? [range] : NONE_COVERED }, origin);
+    return read({ transfers, coverage: told ? [range] : [] }, origin);
   } catch (error) {
     if (!(error instanceof ChainRefused)) return unread(PORT, whyOf(error, at));
     // It was counted as read when this request began: from the next one on it is not.
@@ -241,7 +238,6 @@ async function listOf(
 }
 
 const STILL_PENDING = 'its internal transactions are not all processed yet';
-const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);
 
 function rowsOf(parts: readonly ListPart[]): HistoryTransfer[] {
   // A transaction to oneself moves nothing to anyone, but it says who signed what else was in it.
@@ -263,12 +259,9 @@ function signed(rows: readonly HistoryTransfer[]): HistoryTransfer[] {
 }
 
 function rowsIn(reading: Partly<Neighbourhood, RawHistoryPort>): number {
-  const known = seen(map(reading, ({ counterparties }) => counterparties));
-  if (known === null) return NO_ROWS;
-  return known.reduce((rows, { transfer_count }) => rows + transfer_count, NO_ROWS);
+  const known = given(seen(map(reading, ({ counterparties }) => counterparties)));
+  return known.reduce((rows, { transfer_count }) => rows + transfer_count, 0);
 }
-
-const NO_ROWS = 0;
 
 function neighbourhoodOf(
   address: string,

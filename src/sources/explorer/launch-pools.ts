@@ -7,7 +7,7 @@ import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import type { FirstLiquidity, LaunchPools } from '../../ports/launches/deployer-walk.ts';
-import { type CallBudget, ProviderFault, withBudget } from '../http/provider-guard.ts';
+import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
 import { whyOf } from './account-facts.ts';
 import { signerOf, type WalkExplorer, walkSource } from './deployer-creations.ts';
 import { saysNoLogs } from './empties.ts';

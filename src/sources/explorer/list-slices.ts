@@ -2,22 +2,17 @@
 // time? It refuses to call a slice whole that the explorer left unfinished, and to reach past what
 // is settled.
 
-import type { TransferKind } from '../../chain/transfer.ts';
-import { wholeKinds } from '../../chain/whole-kinds.ts';
+import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
+
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type {
   ListAsked,
   ListedHistories,
   ListSlice,
-} from '../../ports/history/listed-histories.ts';
+} from '../../ports/history/counterparty-ring.ts';
 import type { RawHistoryPort } from '../../ports/history/transfer-history.ts';
-import {
-  type CallBudget,
-  ProviderFault,
-  whyUnanswered,
-  withBudget,
-} from '../http/provider-guard.ts';
+import { type CallBudget, ProviderFault, whyUnanswered, withBudget } from '../http/provider.ts';
 import { ChainRefused } from './envelope.ts';
 import { type HeadReader, headReader } from './head.ts';
 import { LIST_ACTIONS } from './history.ts';

@@ -4,7 +4,7 @@
 // since numbered ones end at a window.
 
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import { type CallBudget, ProviderFault } from '../http/provider-guard.ts';
+import { attempt, type CallBudget, ProviderFault } from '../http/provider.ts';
 import type { ListAction } from './empties.ts';
 import { type ListPage, pageIn, WindowEnded } from './envelope.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
@@ -133,19 +133,15 @@ async function restOfBlock<T>(
   let pending = false;
   let full = first.length >= PAGE_ROWS;
   const block = { ...asked, toBlock: asked.fromBlock };
-  try {
-    for (let number = 2; full; number += 1) {
-      if (number > PAGES_MAX) return { rows, cut: true, pending };
-      const page = await askedPage(list, block, number);
-      pending ||= page.pending;
-      rows.push(...page.rows);
-      full = page.rows.length >= PAGE_ROWS;
-    }
-    return { rows, cut: false, pending };
-  } catch (error) {
-    if (!(error instanceof WindowEnded)) throw error;
-    return { rows, cut: true, pending };
+  for (let number = 2; full; number += 1) {
+    if (number > PAGES_MAX) return { rows, cut: true, pending };
+    const page = await attempt(WindowEnded, () => askedPage(list, block, number));
+    if (page instanceof WindowEnded) return { rows, cut: true, pending };
+    pending ||= page.pending;
+    rows.push(...page.rows);
+    full = page.rows.length >= PAGE_ROWS;
   }
+  return { rows, cut: false, pending };
 }
 
 function collectTransfers<T>(done: T[], rows: readonly ReadAs<T>[]): void {

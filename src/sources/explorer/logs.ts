@@ -3,8 +3,8 @@
 
 import { z } from 'zod';
 import { StateFault } from '../evm/state-facts-of-account.ts';
-import { ADDRESS, BYTES, COUNT, WORD } from '../http/hex-forms.ts';
-import type { CallBudget } from '../http/provider-guard.ts';
+import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/forms.ts';
+import type { CallBudget } from '../http/provider.ts';
 import { saysNoLogs } from './empties.ts';
 import { resultIn } from './envelope.ts';
 import { askExplorer, type ExplorerChain } from './provider.ts';
@@ -17,7 +17,7 @@ export const LOG_NUMBER = z
   .transform((text) => (text === '0x' ? '0x0' : text))
   .pipe(COUNT);
 /** A row of the list. */
-export const LOG_ROW = z.object({
+export const LOG_ROW = outsideRow({
   address: ADDRESS,
   // Blockscout fills up to four topics with null.
   topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),

@@ -6,7 +6,7 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { explorerParams, rpcParams, type StateCall } from '../evm/state-call.ts';
 import type { JsonLimits } from '../http/fetch-json.ts';
 import { shownAddress } from '../http/outbound-call.ts';
-import { askJson, type CallBudget, type ProviderGuard } from '../http/provider-guard.ts';
+import { askJson, type CallBudget, type ProviderGuard } from '../http/provider.ts';
 
 /** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
 type ExplorerQuestion = { readonly url: URL; readonly body: unknown };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
-import { ProviderFault } from '../http/provider-guard.ts';
+import { ProviderFault } from '../http/provider.ts';
 import { EMPTIES, type ListAction } from './empties.ts';
 import { ChainRefused, nodeResultIn, pageIn, WindowEnded } from './envelope.ts';
 import { rowIn } from './rows.ts';

@@ -7,7 +7,8 @@ import { parseEvmAddress } from '../../chain/address.ts';
 import { parseRawAmount } from '../../chain/amount.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import { ProviderFault } from '../http/provider-guard.ts';
+import { outsideRow } from '../http/forms.ts';
+import { ProviderFault } from '../http/provider.ts';
 import type { ListAction } from './empties.ts';
 
 /** What was asked for: rows must lie within. */
@@ -23,7 +24,7 @@ export type ReadRow = { readonly block: number; readonly transfer: HistoryTransf
 
 const whole = z.string().regex(/^[0-9]{1,15}$/);
 const amount = z.string().regex(/^[0-9]{1,78}$/);
-const base = z.object({
+const base = outsideRow({
   blockNumber: whole,
   timeStamp: whole,
   from: z.string(),

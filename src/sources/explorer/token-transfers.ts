@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import type { TokenTransfers } from '../../ports/launches/deployer-walk.ts';
-import { ProviderFault, withBudget } from '../http/provider-guard.ts';
+import { outsideRow } from '../http/forms.ts';
+import { ProviderFault, withBudget } from '../http/provider.ts';
 import { whyOf } from './account-facts.ts';
 import { type WalkExplorer, walkSource } from './deployer-creations.ts';
 import { pageIn } from './envelope.ts';
@@ -15,7 +16,7 @@ const PORT = 'token_transfers';
 /** What every plan gives in one answer. */
 const PAGE_ROWS = 1_000;
 
-const row = z.object({ contractAddress: z.string() });
+const row = outsideRow({ contractAddress: z.string() });
 
 /** The transfers of tokens as an explorer lists them. */
 export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {

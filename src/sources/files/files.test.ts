@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const files = localTableFiles(() => 0);
+const files = localTableFiles();
 let count = 0;
 
 async function written(name: string, content: string | Uint8Array): Promise<string> {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { MS_PER_S } from '../../chain/time.ts';
 import { type Origin, type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
@@ -58,22 +59,19 @@ const FORMATS: ReadonlyMap<string, Format> = new Map([
   ['.csv', CSV],
 ]);
 
-/** Files of this machine. `now` gives Unix seconds. */
-export function localTableFiles(now: () => number): TableFiles {
-  return { open: (path) => opened(path, now) };
+/** Files of this machine. */
+export function localTableFiles(): TableFiles {
+  return { open: openFile };
 }
 
-async function opened(
-  path: string,
-  now: () => number,
-): Promise<Reading<OpenedFile, TableFilePort>> {
+async function openFile(path: string): Promise<Reading<OpenedFile, TableFilePort>> {
   const format = FORMATS.get(extname(path).toLowerCase());
   if (format === undefined) {
     return silent(`its name ends in none of ${[...FORMATS.keys()].join(', ')}`);
   }
-  const origin = originAt(now());
   try {
-    const { size } = await stat(path);
+    const { size, mtimeMs } = await stat(path);
+    const origin = originAt(Math.floor(mtimeMs / MS_PER_S));
     const entities = format !== CSV && isFollowTheMoney(await beginningOf(path));
     const bytesMax = entities ? FILE_BYTES_MAX : format.bytesMax;
     if (size > bytesMax) return silent(`it is over ${bytesMax} bytes; split it`);

@@ -175,24 +175,23 @@ function isTree(tree: readonly ModelNode[], features: number): boolean {
   return children.size === tree.length - 1;
 }
 
-/** Reads artefacts from files of this machine. `now` gives Unix seconds. */
-export function localModelFiles(now: () => number) {
-  return async (path: string): Promise<Reading<ModelArtefact, 'model_file'>> => {
-    try {
-      const { size } = await stat(path);
-      if (size > ARTEFACT_BYTES_MAX) throw new FileFault(`it is over ${ARTEFACT_BYTES_MAX} bytes`);
-      const artefact = artefactIn(await readFile(path, 'utf8'));
-      return read(artefact, { port: PORT, source: sourceOf(artefact, now()) });
-    } catch (fault) {
-      return faulty(fault);
-    }
-  };
+/** Reads an artefact from a file of this machine. */
+export async function readModelFile(path: string): Promise<Reading<ModelArtefact, 'model_file'>> {
+  try {
+    const { size } = await stat(path);
+    if (size > ARTEFACT_BYTES_MAX) throw new FileFault(`it is over ${ARTEFACT_BYTES_MAX} bytes`);
+    const artefact = artefactIn(await readFile(path, 'utf8'));
+    return read(artefact, { port: PORT, source: sourceOf(artefact) });
+  } catch (fault) {
+    return faulty(fault);
+  }
 }
 
 const PORT = 'model_file';
 
-function sourceOf({ model }: ModelArtefact, as_of: number): Source {
-  const { simulated } = model.card.data;
+/** A model is as old as the newest of the data that it was trained on. */
+function sourceOf({ model }: ModelArtefact): Source {
+  const { simulated, to: as_of } = model.card.data;
   return { name: 'model file', url: 'urn:exhibit:model-file', as_of, kind: 'table', simulated };
 }
 

@@ -2,6 +2,7 @@
 // What is cosmetic may be of any kind; what is no entity where one should stand is told.
 
 import { z } from 'zod';
+import { outsideRow } from '../http/forms.ts';
 import { FileFault } from './fault.ts';
 
 /** How deep entities may stand inside each other; a file that goes deeper is not read. */
@@ -18,7 +19,7 @@ export type Entity = {
   readonly properties: { readonly [name: string]: unknown };
 };
 
-const entity: z.ZodType<Entity> = z.object({
+const entity: z.ZodType<Entity> = outsideRow({
   id: z.string().min(1),
   schema: z.string().min(1),
   caption: z.unknown().optional(),
@@ -35,10 +36,11 @@ type Around = { readonly entity: Entity; readonly property: string };
 export type Placed = { readonly entity: Entity | null; readonly around: readonly Around[] };
 
 /** A value as an entity, and every entity inside it. Throws `FileFault` beyond the depth. */
-export function* entitiesInside(
-  value: unknown,
-  around: readonly Around[] = NOTHING_AROUND,
-): Generator<Placed> {
+export function entitiesInside(value: unknown): Generator<Placed> {
+  return entitiesBelow(value, []);
+}
+
+function* entitiesBelow(value: unknown, around: readonly Around[]): Generator<Placed> {
   if (around.length > DEPTH_MAX) {
     throw new FileFault(`entities stand over ${DEPTH_MAX} deep inside each other`);
   }
@@ -54,12 +56,10 @@ export function* entitiesInside(
     if (one.schema === 'CryptoWallet' && property === 'publicKey') continue;
     for (const inner of valuesOf(one, property)) {
       if (typeof inner !== 'object') continue;
-      yield* entitiesInside(inner, [...around, { entity: one, property }]);
+      yield* entitiesBelow(inner, [...around, { entity: one, property }]);
     }
   }
 }
-
-const NOTHING_AROUND: readonly Around[] = Object.freeze([]);
 
 /** The values of a property, without those that are null. */
 export function valuesOf({ properties }: Entity, name: string): readonly unknown[] {
@@ -68,7 +68,7 @@ export function valuesOf({ properties }: Entity, name: string): readonly unknown
   return values.filter((value) => value !== null && value !== undefined);
 }
 
-const withId = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
+const withId = z.union([z.string(), outsideRow({ id: z.string() }).transform(({ id }) => id)]);
 
 /** The ids that a property names, of entities elsewhere or inside. */
 export function idsOf(one: Entity, name: string): string[] {

@@ -5,7 +5,7 @@ import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
 import { parseIsoDate } from '../../chain/time.ts';
-import { written } from '../../evidence/measure.ts';
+import { given, written } from '../../evidence/measure.ts';
 import type { ReceiptFile } from '../../ports/receipts/published-receipts.ts';
 
 const TITLE_CHARS_MAX = 200;
@@ -42,7 +42,7 @@ const head = z.strictObject({
   subject: address,
   deployer: address,
   kind: named,
-  tags: z.array(named).max(TAGS_MAX).default([]),
+  tags: z.array(named).max(TAGS_MAX).optional(),
   status: z.enum(['published', 'draft'], 'expected published or draft'),
 });
 
@@ -64,23 +64,25 @@ export function parseReceipt(file: string, text: string): ReceiptFile {
     return refused(`line ${place === undefined ? 1 : place.line + 1}: ${fault.code}`);
   }
   const said = plainOf(document);
-  if (said === null) return refused('its head: expected no aliases');
+  if (said instanceof ReferenceError) return refused('its head: expected no aliases');
   if (z.looseObject({ status: z.literal('draft') }).safeParse(said).success) {
     return { file, state: 'draft' };
   }
   const parsed = head.safeParse(said);
   if (!parsed.success) return refused(...parsed.error.issues.map(reasonOf));
   if (body.trim() === '') return refused('its text: expected some below the head');
-  const { status: _, ...rest } = parsed.data;
-  return { file, state: 'published', receipt: { slug, ...rest, body: body.trim() } };
+  const { status: _, tags, ...rest } = parsed.data;
+  // A head may leave its tags out: then the receipt has none.
+  const receipt = { slug, ...rest, tags: [...given(tags)], body: body.trim() };
+  return { file, state: 'published', receipt };
 }
 
-/** What the head says; `null` where a part of it stands for another. */
+/** What the head says; the fault where a part of it stands for another. */
 function plainOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });
   } catch (fault) {
-    if (fault instanceof ReferenceError) return null;
+    if (fault instanceof ReferenceError) return fault;
     throw fault;
   }
 }

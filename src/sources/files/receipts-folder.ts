@@ -13,6 +13,7 @@ import type {
   ReceiptFolder,
   ReceiptsPort,
 } from '../../ports/receipts/published-receipts.ts';
+import { observation } from '../http/provider.ts';
 import { parseReceipt } from './receipt-file.ts';
 
 const PORT = 'receipts';
@@ -52,9 +53,9 @@ export function receiptsFolder({ folder, simulated, now }: Options): ReceiptFold
 
   async function asReading(at: number): Promise<Reading<ReceiptFiles, ReceiptsPort>> {
     try {
-      const name = 'Receipts of this deployment';
-      const of = { name, url: 'urn:exhibit:receipts', as_of: at, kind: 'table' } as const;
-      return read(await everyFile(), { port: PORT, source: { ...of, simulated } });
+      // What a folder holds is seen by looking, like what a node says: it has no date of its own.
+      const named = { name: 'Receipts of this deployment', url: 'urn:exhibit:receipts', simulated };
+      return read(await everyFile(), { port: PORT, source: observation(named, () => at) });
     } catch (error) {
       const fault = faultOf(error);
       if (fault === null) return unread(PORT, why('not_configured', { what: WHAT }));

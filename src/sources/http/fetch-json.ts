@@ -70,6 +70,8 @@ export type JsonAsk = {
   readonly signal: AbortSignal;
   /** What is sent beside the usual: a key. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether an answer of another status is no failure: a provider may say “not known” by 404. */
+  readonly isAnswer?: (status: number, said: unknown) => boolean;
   /** Reads an answer whose integers are wider than numbers; throws SyntaxError as `JSON.parse`. */
   readonly parse?: (text: string) => unknown;
 };
@@ -90,14 +92,22 @@ export class StatusFault extends FetchFault {
 }
 
 /** Asks once and gives the parsed answer. Throws `FetchFault` where the outside fails. */
-export async function fetchJson({ parse, body, headers, ...ask }: JsonAsk): Promise<unknown> {
+export async function fetchJson({
+  parse,
+  isAnswer,
+  body,
+  headers,
+  ...ask
+}: JsonAsk): Promise<unknown> {
   const text = body === null ? null : JSON.stringify(body);
   const sending = { ...HEADERS, ...headers };
   const answer = await exchange({ ...ask, headers: sending, body: text, call: 'question' });
   const { status, bytes } = answer;
   if (status >= 300 && status < 400) throw new FetchFault(`redirected (${status})`);
   if (status >= 200 && status < 300) return parsed(bytes, parse);
-  throw new StatusFault(status, answer.retryAfterMs, jsonOrNull(bytes));
+  const said = jsonOrNull(bytes);
+  if (isAnswer?.(status, said) === true) return said;
+  throw new StatusFault(status, answer.retryAfterMs, said);
 }
 
 /** Some providers refuse a request that does not name who asks. */

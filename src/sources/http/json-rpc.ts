@@ -7,8 +7,10 @@ import { Agent as SecureAgent } from 'node:https';
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Answered, exchange } from './fetch-json.ts';
+import { outsideBody, outsideRow } from './forms.ts';
 import { jsonIn } from './json-text.ts';
 import { FetchFault, shownAddress } from './outbound-call.ts';
+import { attempt } from './provider.ts';
 
 /** One call. */
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
@@ -88,8 +90,8 @@ const RATE_TEXT = new RegExp(
   'i',
 );
 
-const ERROR = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
-const ANSWER = z.object({
+const ERROR = outsideRow({ code: z.number(), message: z.string(), data: z.unknown().optional() });
+const ANSWER = outsideBody({
   id: z.union([z.number(), z.null()]).optional(),
   result: z.unknown().optional(),
   error: ERROR.nullish(),
@@ -136,13 +138,10 @@ class Client {
     const answers: RpcAnswer[] = [];
     while (answers.length < calls.length) {
       const some = calls.slice(answers.length, answers.length + this.#batchSize);
-      try {
-        answers.push(...(await this.ask(some, signal)));
-      } catch (error) {
-        const halve = error instanceof RpcFault && error.kind === 'too_large' && some.length > 1;
-        if (!halve) throw error;
-        this.#batchSize = Math.ceil(some.length / 2);
-      }
+      const got = await attempt(RpcFault, () => this.ask(some, signal));
+      if (!(got instanceof RpcFault)) answers.push(...got);
+      else if (got.kind !== 'too_large' || some.length === 1) throw got;
+      else this.#batchSize = Math.ceil(some.length / 2);
     }
     return answers;
   }

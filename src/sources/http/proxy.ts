@@ -8,7 +8,6 @@ import type { Duplex } from 'node:stream';
 import { isInsideAddress, literalHost } from './network.ts';
 import { FetchFault, proxyCredentialOf, seconds } from './outbound-call.ts';
 
-const DIRECTLY = Object.freeze({});
 /** What TLS is begun with: a socket beside what a request says. */
 type TunnelOptions = RequestOptions & { readonly socket: Duplex };
 const CONNECT_MS_MAX = 30_000;
@@ -34,10 +33,12 @@ function isNamedInside(url: URL): boolean {
   return !url.hostname.includes('.') || url.hostname.endsWith('.localhost');
 }
 
-/** What a call is sent with: its connections, and the proxy that takes it whole, if one does. */
-export function wayOf(url: URL): { readonly agent?: SecureAgent; readonly via?: URL } {
+type Way = { readonly agent?: SecureAgent; readonly via?: URL };
+
+/** The connections of a call, and the proxy that takes it whole; `null` where it goes directly. */
+export function wayOf(url: URL): Way | null {
   const way = wayOut;
-  if (way === null || isNamedInside(url)) return DIRECTLY;
+  if (way === null || isNamedInside(url)) return null;
   return url.protocol === 'https:' ? { agent: way.tunnels } : { via: way.url };
 }
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { PublisherPort, SpooledFile } from '../../ports/sanctions/publisher.ts';
+import { attempt } from '../http/provider.ts';
 
 /** The system's code of a fault of the file system, such as a full disk; `null` for a bug. */
 export function systemFault(error: unknown): string | null {
@@ -82,8 +83,8 @@ export function spoolIn(directory: string): Spool {
     keep,
     kept: async (sha256) => {
       const path = join(held, sha256);
-      const found = await stat(path).catch(() => null);
-      if (found === null) return null;
+      const found = await attempt(Error, () => stat(path));
+      if (found instanceof Error) return null;
       const file = { path, sha256, ours: false };
       return {
         path,
@@ -166,8 +167,8 @@ async function dropAbandoned(directory: string): Promise<void> {
     if (!name.endsWith('.part')) continue;
     const path = join(directory, name);
     // Another process may remove it in between: then there is nothing left to drop.
-    const found = await stat(path).catch(() => null);
-    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS)
-      await rm(path, { force: true });
+    const found = await attempt(Error, () => stat(path));
+    if (found instanceof Error) continue;
+    if (Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
   }
 }

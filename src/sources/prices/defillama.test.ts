@@ -8,7 +8,7 @@ import {
   type StartedPriceApi,
   startPriceApi,
 } from '../../world/price-api.ts';
-import { providerGuard } from '../http/provider-guard.ts';
+import { providerGuard } from '../http/provider.ts';
 import { defillamaPrices } from './defillama.ts';
 import { plainDecimal } from './plain-decimal.ts';
 

@@ -18,16 +18,18 @@ import {
   priceTime,
 } from '../../ports/history/prices.ts';
 import type { JsonLimits } from '../http/fetch-json.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
   askJson,
   BudgetSpent,
   type CallBudget,
+  observationOfPast,
   ProviderFault,
   type ProviderGuard,
   whyUnanswered,
   withBudget,
-} from '../http/provider-guard.ts';
+} from '../http/provider.ts';
 import { coinId } from './coin-id.ts';
 import { kept } from './kept.ts';
 import { plainDecimal } from './plain-decimal.ts';
@@ -69,7 +71,7 @@ export function defillamaPrices(options: DefillamaOptions): Prices {
         questions: asks,
         known: (ask) => {
           const price = prices.get(priceKey(ask));
-          return price === undefined ? undefined : { ask, price };
+          return price && { answer: { ask, price: price.value }, at: price.at };
         },
         batches: priceBatches,
         read: async (batch, budget) => {
@@ -82,8 +84,8 @@ export function defillamaPrices(options: DefillamaOptions): Prices {
       answered(options, signal, {
         questions: coins,
         known: (coin) => {
-          const has_market = markets.get(coinId(coin));
-          return has_market === undefined ? undefined : { coin, has_market };
+          const market = markets.get(coinId(coin));
+          return market && { answer: { coin, has_market: market.value }, at: market.at };
         },
         batches: coinBatches,
         read: async (batch, budget) => {
@@ -101,7 +103,8 @@ function priceKey(ask: PriceAsk): string {
 
 type Inquiry<Q, A> = {
   readonly questions: readonly Q[];
-  readonly known: (question: Q) => A | undefined;
+  /** What is kept of a question, and since when. */
+  readonly known: (question: Q) => { readonly answer: A; readonly at: number } | undefined;
   readonly batches: (questions: readonly Q[]) => Q[][];
   readonly read: (batch: readonly Q[], budget: CallBudget) => Promise<readonly A[]>;
 };
@@ -115,17 +118,24 @@ async function answered<Q, A>(
   const { url, timeMs, callsMax, simulated, now } = options;
   const shown = shownAddress(url);
   const name = 'DefiLlama-compatible API';
-  const source = { name, url: shown, as_of: now(), kind: 'table', simulated } as const;
-  const origin = { port: PORT, source } as const;
+  const originAt = (asked_at: number) => {
+    const source = observationOfPast({ name, url: shown, simulated }, asked_at);
+    return { port: PORT, source } as const;
+  };
   const had: A[] = [];
   const missing: Q[] = [];
+  // What is kept is as old as the oldest of it.
+  let keptSince = now();
   for (const question of questions) {
-    const answer = known(question);
-    if (answer === undefined) missing.push(question);
-    else had.push(answer);
+    const held = known(question);
+    if (held === undefined) missing.push(question);
+    else {
+      had.push(held.answer);
+      keptSince = Math.min(keptSince, held.at);
+    }
   }
   const readings: Partly<readonly A[], PricesPort>[] = [];
-  if (had.length > 0 || missing.length === 0) readings.push(read(had, origin));
+  if (had.length > 0 || missing.length === 0) readings.push(read(had, originAt(keptSince)));
   await withBudget({ timeMs, callsMax, signal }, async (budget) => {
     for (const batch of batches(missing)) readings.push(await oneBatch(batch, budget));
   });
@@ -136,7 +146,7 @@ async function answered<Q, A>(
     budget: CallBudget,
   ): Promise<Partly<readonly A[], PricesPort>> {
     try {
-      return read(await ask(batch, budget), origin);
+      return read(await ask(batch, budget), originAt(now()));
     } catch (error) {
       return unread(PORT, whyOf(error, `${name} ${shown}`));
     }
@@ -202,15 +212,15 @@ async function asked<T>(
   });
 }
 
-const point = z.object({
+const point = outsideRow({
   timestamp: z.number().int().nonnegative(),
   price: z.number().nonnegative(),
   confidence: z.number().min(0).max(1).nullish(),
 });
-const history = z.object({
-  coins: z.record(z.string(), z.object({ prices: z.array(point) })),
+const history = outsideBody({
+  coins: z.record(z.string(), outsideRow({ prices: z.array(point) })),
 });
-const current = z.object({ coins: z.record(z.string(), point) });
+const current = outsideBody({ coins: z.record(z.string(), point) });
 
 async function historicalOf(
   options: DefillamaOptions,

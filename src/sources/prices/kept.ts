@@ -3,24 +3,25 @@
 
 /** A bounded memory, each entry of which is known for a time. */
 export type KeptPrices<V> = {
-  readonly get: (key: string) => V | undefined;
+  /** What is kept under a key, and when it was (Unix seconds). */
+  readonly get: (key: string) => { readonly value: V; readonly at: number } | undefined;
   readonly set: (key: string, value: V) => void;
 };
 
 /** A memory of at most `entriesMax` entries, each for `keptS` seconds of the clock given. */
 export function kept<V>(entriesMax: number, keptS: number, now: () => number): KeptPrices<V> {
-  const entries = new Map<string, { readonly value: V; readonly until: number }>();
+  const entries = new Map<string, { readonly value: V; readonly at: number }>();
   return {
     get: (key) => {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      if (now() < entry.until) return entry.value;
+      if (now() < entry.at + keptS) return entry;
       entries.delete(key);
       return undefined;
     },
     set: (key, value) => {
       entries.delete(key);
-      entries.set(key, { value, until: now() + keptS });
+      entries.set(key, { value, at: now() });
       if (entries.size <= entriesMax) return;
       for (const oldest of entries.keys()) {
         entries.delete(oldest);

@@ -4,6 +4,7 @@
 
 import { formatUnits, multiplyDecimals } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
+import { given } from '../../evidence/measure.ts';
 import { map, type Partly, seen } from '../../evidence/reading.ts';
 import { type Coin, type Price, type Prices, priceName } from '../../ports/history/prices.ts';
 import type {
@@ -84,13 +85,12 @@ function filledHistory(
 }
 
 function transfersIn(reading: Reading): readonly HistoryTransfer[] {
-  const all = seen(
-    map(reading, ({ counterparties }) => counterparties.flatMap(({ transfers }) => transfers)),
+  return given(
+    seen(
+      map(reading, ({ counterparties }) => counterparties.flatMap(({ transfers }) => transfers)),
+    ),
   );
-  return all === null ? NONE : all;
 }
-
-const NONE: readonly HistoryTransfer[] = Object.freeze([]);
 
 function withTransfers(reading: Reading, fill: Fill): Reading {
   return map(reading, (known) => ({
@@ -123,11 +123,8 @@ function withMarket(one: HistoryTransfer, markets: Markets): HistoryTransfer {
 
 /** What a price source told; a silent one told nothing. */
 function rowsOf<T>(reading: Partly<readonly T[], 'prices'> | null): readonly T[] {
-  const rows = reading === null ? null : seen(reading);
-  return rows === null ? NOTHING_TOLD : rows;
+  return given(reading === null ? null : seen(reading));
 }
-
-const NOTHING_TOLD: readonly never[] = Object.freeze([]);
 
 function distinct<T>(list: readonly T[], keyOf: (one: T) => string): T[] {
   return [...new Map(list.map((one) => [keyOf(one), one])).values()];

@@ -10,6 +10,7 @@ import type {
   ContractProbe,
 } from '../../ports/bridges/bridge-registry.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
+import { observation } from '../http/provider.ts';
 
 const PORT = 'contract_probe';
 /** The blocks before the head in which an event is looked for. */
@@ -65,8 +66,8 @@ export function nodeProbe(chain: BridgeChain, rpc: JsonRpc, now: () => number): 
     look: async (address, topics, signal): Promise<Reading<ContractFacts, typeof PORT>> => {
       try {
         const facts = await look(address, topics, signal);
-        const source = { name: rpc.shown, url: rpc.shown, as_of: now(), simulated: false } as const;
-        return read(facts, { port: PORT, source: { ...source, kind: 'observation' } });
+        const named = { name: rpc.shown, url: rpc.shown, simulated: false };
+        return read(facts, { port: PORT, source: observation(named, now) });
       } catch (error) {
         if (!(error instanceof RpcFault)) throw error;
         return unread(PORT, why('provider_failed', { provider: rpc.shown, fault: error.fault }));

@@ -9,20 +9,22 @@ import { map, type Partly, part, read, seen, unread } from '../../evidence/readi
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
-  CoverageRange,
   HistoryTransfer,
   Neighbourhood,
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
 } from '../../ports/history/transfer-history.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
+  attempt,
   type CallBudget,
+  observation,
   ProviderFault,
   whyUnanswered,
   withBudget,
-} from '../http/provider-guard.ts';
+} from '../http/provider.ts';
 import { called, checkMainnet, NodeError, type SolanaNode } from './node.ts';
 import {
   type ParsedTransaction,
@@ -66,8 +68,7 @@ export function solanaHistory(options: SolanaHistoryOptions): RawHistory {
 
 function sourceOf(options: SolanaHistoryOptions): Source {
   const { now, simulated } = options;
-  const url = shownAddress(options.url);
-  return { name: 'Solana JSON-RPC', url, as_of: now(), kind: 'observation', simulated };
+  return observation({ name: 'Solana JSON-RPC', url: shownAddress(options.url), simulated }, now);
 }
 
 async function ofAddress(
@@ -84,12 +85,12 @@ async function ofAddress(
   if (budget.signal.aborted) return unread(PORT, why('time_budget'));
   const origin = { port: PORT, source: sourceOf(options) } as const;
   const gathered: Gathered = { transfers: new Map(), cut: null };
-  try {
-    await gather(options, address, limits.rowsMax, budget, gathered);
-  } catch (error) {
-    const because = whyOf(error, options);
-    if (gathered.transfers.size === 0) return unread(PORT, because);
-    gathered.cut = because;
+  const failed = await attempt(Error, () =>
+    gather(options, address, limits.rowsMax, budget, gathered),
+  );
+  if (failed instanceof Error) {
+    gathered.cut = whyOf(failed, options);
+    if (gathered.transfers.size === 0) return unread(PORT, gathered.cut);
   }
   const value = neighbourhoodOf(address, gathered, limits);
   if (options.simulated) return part(value, origin, why('simulated'));
@@ -152,7 +153,7 @@ const TOKEN_PROGRAM_IDS = [
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ] as const;
-const ownedAccounts = z.object({ value: z.array(z.object({ pubkey: z.string() })) });
+const ownedAccounts = outsideBody({ value: z.array(outsideRow({ pubkey: z.string() })) });
 
 async function tokenAccountsOf(
   node: SolanaNode,
@@ -169,7 +170,7 @@ async function tokenAccountsOf(
 
 const PAGE_SIGNATURES = 1_000;
 const PAGES_MAX = 100;
-const signatures = z.array(z.object({ signature: z.string(), err: z.unknown().optional() }));
+const signatures = z.array(outsideRow({ signature: z.string(), err: z.unknown().optional() }));
 
 /** Every signature of an account, newest first; its list ends where a page is not full. */
 async function* signaturesOf(
@@ -211,10 +212,9 @@ async function transactionOf(
     const schema = parsedTransaction.nullable();
     return called(node, 'getTransaction', [signature, how], schema, budget);
   };
-  const tx = await asked(VERSION_NEWEST).catch((error: unknown) => {
-    if (error instanceof NodeError && error.code === INVALID_PARAMS) return asked(0);
-    throw error;
-  });
+  const newest = await attempt(NodeError, () => asked(VERSION_NEWEST));
+  if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
+  const tx = newest instanceof NodeError ? await asked(0) : newest;
   if (tx !== null) return tx;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }
@@ -231,7 +231,7 @@ function neighbourhoodOf(
   const known = {
     address,
     degree: byOther.size,
-    coverage: NONE_COVERED,
+    coverage: [],
     provenance: 'onchain',
   } as const;
   if (byOther.size > degreeMax) return { ...known, counterparties: [] };
@@ -241,5 +241,3 @@ function neighbourhoodOf(
   });
   return { ...known, counterparties };
 }
-
-const NONE_COVERED: readonly CoverageRange[] = Object.freeze([]);

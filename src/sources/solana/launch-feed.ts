@@ -13,13 +13,16 @@ import type {
   Listing,
   ReadTransaction,
 } from '../../ports/launches/launch-feed.ts';
+import { outsideRow } from '../http/forms.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
+  attempt,
   type CallBudget,
+  observation,
   ProviderFault,
   whyUnanswered,
   withBudget,
-} from '../http/provider-guard.ts';
+} from '../http/provider.ts';
 import { type FoundLaunch, launchesIn } from './launches.ts';
 import { called, checkMainnet, NodeError, type SolanaNode } from './node.ts';
 
@@ -48,8 +51,8 @@ export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
   ): Promise<Reading<T, LaunchFeedPort>> => {
     try {
       const value = await withBudget({ timeMs, callsMax, signal }, question);
-      const dated = { name: 'Solana JSON-RPC', url: shown, as_of: now(), simulated };
-      return read(value, { port: PORT, source: { ...dated, kind: 'observation' } });
+      const named = { name: 'Solana JSON-RPC', url: shown, simulated };
+      return read(value, { port: PORT, source: observation(named, now) });
     } catch (error) {
       const provider = `Solana node ${shown}`;
       return unread(
@@ -79,7 +82,7 @@ export function solanaLaunchFeed(options: FeedOptions): LaunchFeed {
 
 const seconds = z.number().int().positive().nullish();
 const signatures = z.array(
-  z.object({ signature: z.string().min(1), blockTime: seconds, err: z.unknown().optional() }),
+  outsideRow({ signature: z.string().min(1), blockTime: seconds, err: z.unknown().optional() }),
 );
 type Signatures = z.output<typeof signatures>;
 
@@ -134,10 +137,9 @@ async function transactionOf(
     const how = { encoding: 'json', maxSupportedTransactionVersion, ...FINALIZED };
     return called(node, 'getTransaction', [signature, how], z.unknown(), budget);
   };
-  const told = await asked(VERSION_NEWEST).catch((error: unknown) => {
-    if (error instanceof NodeError && error.code === INVALID_PARAMS) return asked(0);
-    throw error;
-  });
+  const newest = await attempt(NodeError, () => asked(VERSION_NEWEST));
+  if (newest instanceof NodeError && newest.code !== INVALID_PARAMS) throw newest;
+  const told = newest instanceof NodeError ? await asked(0) : newest;
   if (told !== null && told !== undefined) return told;
   throw new ProviderFault('does not know a transaction that it lists', 'passing');
 }

@@ -4,34 +4,36 @@
 
 import { z } from 'zod';
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
-import { decodeBase58 } from '../../chain/base58.ts';
+import { decodeBase58 } from '../../chain/coin-address.ts';
 import { given } from '../../evidence/measure.ts';
 import type { SeenLaunch } from '../../ports/launches/launch-feed.ts';
+import { outsideRow } from '../http/forms.ts';
 import { LAUNCH_LAYOUTS, type LaunchLayout, QUOTE_MINTS } from './launch-layouts.ts';
 
 const place = z.number().int().nonnegative();
-const instruction = z.object({
+const instruction = outsideRow({
   programIdIndex: place,
   accounts: z.array(place),
   data: z.string(),
 });
-const transaction = z.object({
+const transaction = outsideRow({
   slot: z.number().int().nonnegative(),
   blockTime: z.number().int().positive().nullish(),
-  meta: z.object({
+  meta: outsideRow({
     err: z.unknown(),
     innerInstructions: z
-      .array(z.object({ index: place, instructions: z.array(instruction) }))
+      .array(outsideRow({ index: place, instructions: z.array(instruction) }))
       .nullish(),
-    loadedAddresses: z
-      .object({ writable: z.array(z.string()), readonly: z.array(z.string()) })
-      .nullish(),
+    loadedAddresses: outsideRow({
+      writable: z.array(z.string()),
+      readonly: z.array(z.string()),
+    }).nullish(),
   }),
-  transaction: z.object({
+  transaction: outsideRow({
     signatures: z.array(z.string()).min(1),
-    message: z.object({
+    message: outsideRow({
       accountKeys: z.array(z.string()).min(1),
-      header: z.object({ numRequiredSignatures: z.number().int().positive() }),
+      header: outsideRow({ numRequiredSignatures: z.number().int().positive() }),
       instructions: z.array(instruction),
     }),
   }),

@@ -3,12 +3,8 @@
 
 import { z } from 'zod';
 import type { JsonLimits } from '../http/fetch-json.ts';
-import {
-  askJson,
-  type CallBudget,
-  ProviderFault,
-  type ProviderGuard,
-} from '../http/provider-guard.ts';
+import { outsideBody, outsideRow } from '../http/forms.ts';
+import { askJson, type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider.ts';
 import { exactJson } from './exact-json.ts';
 
 /** A node. `url` may carry a key: it is asked and never shown. */
@@ -47,9 +43,9 @@ export class NodeError extends ProviderFault {
   }
 }
 
-const answer = z.object({
+const answer = outsideBody({
   result: z.unknown().optional(),
-  error: z.object({ code: z.number().int() }).nullish(),
+  error: outsideRow({ code: z.number().int() }).nullish(),
 });
 
 /** Calls a method. Throws `NodeError`, `ProviderFault` or `BudgetSpent`. */

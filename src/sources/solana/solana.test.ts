@@ -5,7 +5,7 @@ import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/readi
 import type { Neighbourhood } from '../../ports/history/transfer-history.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
 import { liveHistory } from '../explorer/live-history.ts';
-import { providerGuard } from '../http/provider-guard.ts';
+import { providerGuard } from '../http/provider.ts';
 import { exactJson } from './exact-json.ts';
 import { solanaHistory } from './history.ts';
 

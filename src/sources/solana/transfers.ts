@@ -5,31 +5,32 @@
 import { z } from 'zod';
 import { parseRawAmount } from '../../chain/amount.ts';
 import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import { outsideRow } from '../http/forms.ts';
 
 const amount = z.union([z.number().int().nonnegative(), z.string().regex(/^[0-9]{1,20}$/)]);
-const instruction = z.object({ program: z.string().optional(), parsed: z.unknown().optional() });
-const balance = z.object({
+const instruction = outsideRow({ program: z.string().optional(), parsed: z.unknown().optional() });
+const balance = outsideRow({
   accountIndex: z.number().int().nonnegative(),
   mint: z.string(),
   owner: z.string().optional(),
-  uiTokenAmount: z.object({ decimals: z.number().int().min(0).max(255) }),
+  uiTokenAmount: outsideRow({ decimals: z.number().int().min(0).max(255) }),
 });
 
-const accountKey = z.object({ pubkey: z.string() });
+const accountKey = outsideRow({ pubkey: z.string() });
 
 /** A transaction as `getTransaction` gives it with `jsonParsed`, as far as it is read. */
-export const parsedTransaction = z.object({
+export const parsedTransaction = outsideRow({
   slot: z.number().int().nonnegative(),
   blockTime: z.number().int().nonnegative(),
-  meta: z.object({
+  meta: outsideRow({
     err: z.unknown().optional(),
     preTokenBalances: z.array(balance).nullish(),
     postTokenBalances: z.array(balance).nullish(),
-    innerInstructions: z.array(z.object({ instructions: z.array(instruction) })).nullish(),
+    innerInstructions: z.array(outsideRow({ instructions: z.array(instruction) })).nullish(),
   }),
-  transaction: z.object({
+  transaction: outsideRow({
     signatures: z.tuple([z.string()], z.string()),
-    message: z.object({
+    message: outsideRow({
       accountKeys: z.tuple([accountKey], accountKey),
       instructions: z.array(instruction),
     }),
@@ -37,23 +38,23 @@ export const parsedTransaction = z.object({
 });
 export type ParsedTransaction = z.output<typeof parsedTransaction>;
 
-const moved = z.object({
+const moved = outsideRow({
   type: z.enum(['transfer', 'transferWithSeed', 'createAccount', 'createAccountWithSeed']),
-  info: z.object({
+  info: outsideRow({
     source: z.string(),
     destination: z.string().optional(),
     newAccount: z.string().optional(),
     lamports: amount,
   }),
 });
-const tokenMoved = z.object({
+const tokenMoved = outsideRow({
   type: z.enum(['transfer', 'transferChecked', 'transferCheckedWithFee']),
-  info: z.object({
+  info: outsideRow({
     source: z.string(),
     destination: z.string(),
     amount: amount.optional(),
     mint: z.string().optional(),
-    tokenAmount: z.object({ amount, decimals: z.number().int().min(0).max(255) }).optional(),
+    tokenAmount: outsideRow({ amount, decimals: z.number().int().min(0).max(255) }).optional(),
   }),
 });
 

@@ -56,7 +56,7 @@ onEachEngine((name, fresh) => {
     expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
-  test(`${name}: a record keeps what each was launched with; one of before that is whole too`, async () => {
+  test(`${name}: a record keeps what each was launched with`, async () => {
     const { records, walks } = stores();
     const walk = walkOf(ONE, {
       launches: [

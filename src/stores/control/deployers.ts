@@ -59,7 +59,7 @@ const kept: z.ZodType<DeployerWalk> = z.strictObject({
       volume_usd_24h: usd,
       transfers_observed: z.int().nonnegative().nullable(),
       transfers_truncated: z.boolean().nullable(),
-      launched_with: launchedWith.optional(),
+      launched_with: launchedWith,
     }),
   ),
   skipped: z.array(z.strictObject({ address: z.string(), reason: z.enum(SKIP_REASONS) })),

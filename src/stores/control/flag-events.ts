@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
+import { placeOrBeginning } from '../../evidence/measure.ts';
 import {
   FLAG_EVENTS_AT_ONCE_MAX,
   FLAG_EVENTS_KEPT,
@@ -138,11 +139,8 @@ export function flagEventLog(database: Database, context: ControlContext): FlagE
 
 function boundsOf(row: object) {
   const { newest, oldest } = boundsRow.parse(row);
-  return { newest: newest === null ? NONE_YET : newest, oldest };
+  return { newest: placeOrBeginning(newest), oldest };
 }
-
-/** The number before all events. */
-const NONE_YET = 0;
 
 function eventOf(row: object): FlagEvent {
   const { at, ...event } = eventRow.parse(row);

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { why } from '../../evidence/reasons.ts';
-import { type FollowReports, REPORT_EACH_S } from '../../ports/indexing/follow-reports.ts';
+import { type FollowReports, REPORT_EACH_S } from '../../ports/indexing/following.ts';
 import { type ControlContext, controlReadings } from './engine/control-readings.ts';
 import type { Database } from './engine/database.ts';
 

@@ -52,10 +52,7 @@ async function noteChanges(session: Asking, sql: LogStatements, id: number): Pro
   await session.query(`delete from ${sql.log} where import_id = $1`, [id]);
   await inPieces(session, sql.table, sql.ofNew, [id, before]);
   if (before !== null) await inPieces(session, sql.table, [sql.ofGone], [before, id]);
-  await session.query(
-    'update table_imports set compared_with = $2, changes_noted = true where id = $1',
-    [id, before],
-  );
+  await session.query('update table_imports set compared_with = $2 where id = $1', [id, before]);
 }
 
 async function inForceBefore(session: Asking, id: number): Promise<number | null> {

@@ -119,18 +119,17 @@ function walked(walk: DeployerWalk): WalletToScore {
     chain: 'ethereum',
     address: walk.address,
     observed_at: at,
-    launches: walk.launches.map(({ address, created_at, liquidity_usd, outcome, ...launch }) => {
-      const { launched_with } = launch;
-      return {
+    launches: walk.launches.map(
+      ({ address, created_at, liquidity_usd, outcome, launched_with }) => ({
         token: address,
         launched_at: created_at,
         liquidity_usd,
-        launched_with_usd: launched_with?.state === 'known' ? Number(launched_with.usd) : null,
-        launched_with_unread: launched_with?.state === 'unread' ? launched_with.reason : null,
+        launched_with_usd: launched_with.state === 'known' ? Number(launched_with.usd) : null,
+        launched_with_unread: launched_with.state === 'unread' ? launched_with.reason : null,
         listed: outcome === 'unchecked' ? null : outcome !== 'never_listed',
         seen: outcome === 'died' || outcome === 'live' ? { as: outcome, at } : null,
-      };
-    }),
+      }),
+    ),
     unread: unreadIn(walk),
   };
 }

@@ -91,7 +91,6 @@ async function changes(database: Database, asked: OtherListChangesAsked) {
 
 type ImportRow = Omit<Dated<OtherListImport>, 'as_of' | 'counts'> & {
   readonly as_of: Date;
-  readonly changes_noted: boolean;
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
@@ -101,7 +100,7 @@ async function imports(database: Database, asked: ImportsAsked) {
   const rows = await database.query<ImportRow>(
     `select i.source as list, i.id as import_id, i.completed_at, i.as_of, i.dated_by, i.sha256,
         i.source_url, i.rows_accepted as rows, i.rows_refused, i.rows_lost,
-        i.origin = 'simulated' as simulated, i.changes_noted, n.*
+        i.origin = 'simulated' as simulated, n.*
        from table_imports i,
          lateral (select count(*) filter (where change = 'added')::int4 as added,
                     count(*) filter (where change = 'changed')::int4 as changed,
@@ -115,11 +114,11 @@ async function imports(database: Database, asked: ImportsAsked) {
     [asked.list, ...spanOf(asked), asked.limit + 1],
   );
   return rows.map(
-    ({ completed_at, as_of, changes_noted, added, changed, removed, ...row }): OtherListImport => ({
+    ({ completed_at, as_of, added, changed, removed, ...row }): OtherListImport => ({
       ...row,
       at: secondsOf(completed_at),
       as_of: secondsOf(as_of),
-      counts: changes_noted ? { added, changed, removed } : null,
+      counts: { added, changed, removed },
     }),
   );
 }

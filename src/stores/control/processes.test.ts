@@ -174,7 +174,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a server ${NO_POSTGRES ?? ''}`, () => {
     const url = await server.freshDatabase();
     const stores = [openPostgres(url), openPostgres(url), openPostgres(url)];
     const applied = await Promise.all(stores.map((store) => migrate(store, MIGRATIONS, LIVE)));
-    expect(applied.flat().filter((name) => name === '0001_access.sql')).toHaveLength(1);
+    expect(applied.flat().filter((name) => name === '0001_schema.sql')).toHaveLength(1);
     for (const store of stores) await store.close();
   });
 });

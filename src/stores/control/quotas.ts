@@ -2,6 +2,7 @@
 // Charges that wait together are one statement, stored before any of them is answered.
 // It refuses to grant past the limit: the statement itself decides, under the row's lock.
 
+import { countOrZero } from '../../evidence/measure.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import type {
   Allowance,
@@ -207,8 +208,5 @@ async function usageOfAll(
     asked.map((one) => one.subject),
     asked.map((one) => one.period),
   ]);
-  return rows.map(({ used }) => (used === null ? UNUSED : used));
+  return rows.map(({ used }) => countOrZero(used));
 }
-
-/** A counter that was read and has no row has never been charged. */
-const UNUSED = 0;

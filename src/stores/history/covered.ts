@@ -6,7 +6,6 @@ import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { signerOf, signingOf } from '../../ports/history/signing.ts';
 import {
   type CoverageRange,
   type CoveredNeighbourhood,
@@ -16,11 +15,14 @@ import {
   type NeighbourhoodLimits,
   type RawHistory,
   type RawHistoryPort,
+  signerOf,
+  signingOf,
   type TransferHistory,
   type TransferHistoryPort,
   UNPRICED,
   type Worths,
 } from '../../ports/history/transfer-history.ts';
+
 import { type FreshTip, gapsIn, gapsText } from './coverage.ts';
 
 const PORT = 'transfer_history';

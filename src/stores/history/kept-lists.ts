@@ -1,11 +1,15 @@
 // How is a listed history kept bit by bit, so that nothing of it that is kept is read again?
 // A slice counts as held once all of its rows are written: whatever is cut off before is read anew.
 
-import type { ImportOrigin } from '../../evidence/origin.ts';
 import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts';
-import type { ListedHistories } from '../../ports/history/listed-histories.ts';
+import type { ImportOrigin } from '../../evidence/source.ts';
+import type {
+  KeptLists,
+  ListedHistories,
+  ReadSlice,
+} from '../../ports/history/counterparty-ring.ts';
 import type { RawHistoryPort } from '../../ports/history/transfer-history.ts';
-import type { KeptLists, ReadSlice } from '../../ports/indexing/ring-filling.ts';
+
 import type {
   AddressRange,
   Facts,

@@ -3,9 +3,13 @@
 // asks for nothing that the chain's own coverage, of blocks imported or followed, holds already.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { RingCoverage } from '../../ports/history/counterparty-ring.ts';
-import type { ListedHistories } from '../../ports/history/listed-histories.ts';
-import type { LackingList, RingLack } from '../../ports/indexing/ring-filling.ts';
+import type {
+  LackingList,
+  ListedHistories,
+  RingCoverage,
+  RingLack,
+} from '../../ports/history/counterparty-ring.ts';
+
 import { type FreshTip, gapsIn, heldReach } from './coverage.ts';
 
 /** Which part of the age that a tip may have goes by before a list is read on. */

@@ -120,10 +120,10 @@ function creationOf(chain: EvmChainName, row: Row): Creation {
 /** The rows of the chain's tip that count. */
 function tipOf({ followed }: Held, chain: EvmChainName): string {
   const rows = tipRows(followed.filter((one) => one.chain === chain));
-  return rows === null ? NO_ROWS : rows;
+  return rows === null ? NEVER_TRUE : rows;
 }
 
-const NO_ROWS = '0';
+const NEVER_TRUE = 'false';
 
 type Reach = { readonly to_time: number | null; readonly simulated: boolean };
 

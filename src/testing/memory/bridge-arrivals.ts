@@ -6,8 +6,8 @@ import type { Source } from '../../evidence/source.ts';
 import type {
   ArrivalLog,
   BridgeArrivals,
+  DepositStatus,
   Payment,
-  StatusTold,
 } from '../../ports/bridges/bridge-arrivals.ts';
 import type { BridgeChain } from '../../ports/bridges/bridge-registry.ts';
 
@@ -21,7 +21,7 @@ export type MemoryArrivals = {
   /** Whether transfers are held only in part. */
   readonly gap?: boolean;
   /** What pages say, by the transaction that sent it; left out, no page is set. */
-  readonly pages?: ReadonlyMap<string, StatusTold>;
+  readonly pages?: ReadonlyMap<string, DepositStatus>;
   /** Unix seconds of the newest block of each of them. */
   readonly as_of: number;
   readonly simulated: boolean;

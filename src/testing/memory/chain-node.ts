@@ -5,7 +5,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainNode, ChainNodePort, Heads } from '../../ports/indexing/chain-node.ts';
+import type { ChainNode, ChainNodePort, Heads } from '../../ports/indexing/following.ts';
 import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
 
 export type MemoryChain = {

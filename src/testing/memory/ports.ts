@@ -20,7 +20,6 @@ import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
 import type { OtherLists } from '../../ports/lists/other-lists.ts';
 import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
 import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { type MemoryMixers, memoryMixerRegistry } from '../../sources/registry/mixers-held.ts';
 import { coveredHistory } from '../../stores/history/covered.ts';
 import { coveredRing } from '../../stores/history/covered-ring.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
@@ -40,6 +39,7 @@ import {
   memoryOtherLists,
 } from './imported-tables.ts';
 import { type MemoryFreezes, memoryFreezes } from './issuer-freezes.ts';
+import { type MemoryMixers, memoryMixerRegistry } from './mixer-registry.ts';
 import { type MemoryArticles, memoryReceiptFolder } from './receipt-folder.ts';
 import { type MemoryRugFlags, memoryRugFlags } from './rug-flags.ts';
 import { type MemoryListOptions, memorySanctionsList } from './sanctions-list.ts';

@@ -1,8 +1,6 @@
-// What does a membership watch, and what changed of it, held in memory?
-// An adapter, not a mock: its readings are the real ones.
-
+import { formatIsoTime } from '../../chain/time.ts';
 import { read } from '../../evidence/reading.ts';
-import type { WatchChange, Watched, Watchlist } from '../../ports/watchlist/watchlist.ts';
+import type { WatchChange, Watched, Watchlist } from '../../features/watchlist/shapes.ts';
 import { RECORD_OF } from './screening-records.ts';
 
 /** The watchlist of whoever asks: one address, which entered the list. */
@@ -16,12 +14,19 @@ export function memoryWatchlist(address: string, as_of: number): Watchlist {
   } as const;
   const origin = { port: 'watchlist', source } as const;
   const finding = { source: 'A list', address, entity: 'Somebody', ref: '1', detail: null };
-  const standing = { findings: [finding], version: '2026-09-15', read_at: as_of, not_read: null };
+  const at = formatIsoTime(as_of);
+  const part = {
+    part: 'sanctions_list',
+    found: [finding],
+    version: '2026-09-15',
+    read_at: at,
+    not_read: null,
+  } as const;
   const watched: Watched = {
     id: 'wch_1',
     address,
-    added_at: as_of,
-    parts: { sanctions_list: standing },
+    added_at: at,
+    parts: [part],
   };
   const change: WatchChange = {
     seq: 1,
@@ -35,7 +40,7 @@ export function memoryWatchlist(address: string, as_of: number): Watchlist {
     version_after: '2026-09-15',
     not_read: [],
     simulated: false,
-    at: as_of,
+    at,
   };
   const isOwn = (membershipId: string) => membershipId === RECORD_OF;
   const changesOf = (membershipId: string) => (isOwn(membershipId) ? [change] : []);

@@ -1,4 +1,4 @@
-// What do the events of Across say: deposits and fills of its spoke pools, in each layout so far?
+// The events of Across: deposits and fills of its spoke pools, in each layout so far.
 // A fill is paid out of the relayer's wallet, so that its receipt alone shows whom it was for.
 // The hub pool logs the deposits and withdrawals of liquidity providers, never bridging.
 
@@ -26,8 +26,8 @@ type Deposit = {
   readonly deadline: number | null;
 };
 
-function deposited({ chainId }: LogContext, said: Deposit) {
-  const { id, to, user, asset, amount, recipient, promised, deadline } = said;
+function depositFacts({ chainId }: LogContext, fields: Deposit) {
+  const { id, to, user, asset, amount, recipient, promised, deadline } = fields;
   return {
     direction: 'out' as const,
     user,
@@ -50,7 +50,7 @@ type Fill = {
   readonly promised: Promised;
 };
 
-function filled({ chainId }: LogContext, { id, from, user, asset, amount, promised }: Fill) {
+function fillFacts({ chainId }: LogContext, { id, from, user, asset, amount, promised }: Fill) {
   return {
     direction: 'in' as const,
     user,
@@ -91,10 +91,10 @@ type V2Deposit = {
   readonly recipient: string;
 };
 
-function depositedV2(said: V2Deposit, context: LogContext) {
-  const { depositId: id, destinationChainId: to, depositor: user } = said;
-  const { originToken: asset, amount, recipient } = said;
-  return deposited(context, { ...NOT_PROMISED, id, to, user, asset, amount, recipient });
+function depositFactsV2(fields: V2Deposit, context: LogContext) {
+  const { depositId: id, destinationChainId: to, depositor: user } = fields;
+  const { originToken: asset, amount, recipient } = fields;
+  return depositFacts(context, { ...NOT_PROMISED, id, to, user, asset, amount, recipient });
 }
 
 type V2Fill = {
@@ -105,11 +105,11 @@ type V2Fill = {
   readonly recipient: string;
 };
 
-function filledV2(said: V2Fill, context: LogContext, user: string, fees: readonly bigint[]) {
-  const { depositId: id, originChainId: from, destinationToken: asset, fillAmount } = said;
-  const promised = { recipient: said.recipient, asset: null, amount: null, deadline: null };
+function fillFactsV2(fields: V2Fill, context: LogContext, user: string, fees: readonly bigint[]) {
+  const { depositId: id, originChainId: from, destinationToken: asset, fillAmount } = fields;
+  const promised = { recipient: fields.recipient, asset: null, amount: null, deadline: null };
   const amount = afterFees(fillAmount, ...fees);
-  return filled(context, { id, from, user, asset, amount, promised });
+  return fillFacts(context, { id, from, user, asset, amount, promised });
 }
 
 type V3Deposit = {
@@ -124,18 +124,18 @@ type V3Deposit = {
   readonly fillDeadline: number;
 };
 
-function depositedV3(said: V3Deposit, context: LogContext) {
-  const output = account(said.outputToken);
-  return deposited(context, {
-    id: said.depositId,
-    to: said.destinationChainId,
-    user: account(said.depositor),
-    asset: account(said.inputToken),
-    amount: said.inputAmount,
-    recipient: account(said.recipient),
+function depositFactsV3(fields: V3Deposit, context: LogContext) {
+  const output = account(fields.outputToken);
+  return depositFacts(context, {
+    id: fields.depositId,
+    to: fields.destinationChainId,
+    user: account(fields.depositor),
+    asset: account(fields.inputToken),
+    amount: fields.inputAmount,
+    recipient: account(fields.recipient),
     // The zero address asks for the other side's form of the same token.
-    promised: { asset: BigInt(output) === 0n ? null : output, amount: said.outputAmount },
-    deadline: said.fillDeadline,
+    promised: { asset: BigInt(output) === 0n ? null : output, amount: fields.outputAmount },
+    deadline: fields.fillDeadline,
   });
 }
 
@@ -152,19 +152,19 @@ type V3Fill = {
   };
 };
 
-function filledV3(said: V3Fill, context: LogContext) {
-  const { updatedRecipient, updatedOutputAmount } = said.relayExecutionInfo;
-  return filled(context, {
-    id: said.depositId,
-    from: said.originChainId,
+function fillFactsV3(fields: V3Fill, context: LogContext) {
+  const { updatedRecipient, updatedOutputAmount } = fields.relayExecutionInfo;
+  return fillFacts(context, {
+    id: fields.depositId,
+    from: fields.originChainId,
     user: account(updatedRecipient),
-    asset: account(said.outputToken),
+    asset: account(fields.outputToken),
     amount: updatedOutputAmount,
     promised: {
-      recipient: account(said.recipient),
-      asset: account(said.outputToken),
-      amount: said.outputAmount,
-      deadline: said.fillDeadline,
+      recipient: account(fields.recipient),
+      asset: account(fields.outputToken),
+      amount: fields.outputAmount,
+      deadline: fields.fillDeadline,
     },
   });
 }
@@ -177,7 +177,7 @@ const POOLS: readonly EventLayout[] = [
       'originToken, address recipient, address indexed depositor)',
     ],
     V2,
-    depositedV2,
+    depositFactsV2,
   ),
   layout(
     [
@@ -188,8 +188,11 @@ const POOLS: readonly EventLayout[] = [
       'bool isSlowRelay)',
     ],
     V2,
-    (said, context) =>
-      filledV2(said, context, said.recipient, [said.appliedRelayerFeePct, said.realizedLpFeePct]),
+    (fields, context) =>
+      fillFactsV2(fields, context, fields.recipient, [
+        fields.appliedRelayerFeePct,
+        fields.realizedLpFeePct,
+      ]),
   ),
   layout(
     [
@@ -200,8 +203,11 @@ const POOLS: readonly EventLayout[] = [
       'bool isSlowRelay)',
     ],
     V2,
-    (said, context) =>
-      filledV2(said, context, said.recipient, [said.appliedRelayerFeePct, said.realizedLpFeePct]),
+    (fields, context) =>
+      fillFactsV2(fields, context, fields.recipient, [
+        fields.appliedRelayerFeePct,
+        fields.realizedLpFeePct,
+      ]),
   ),
   // Two releases index the same signature otherwise: the deposit's id is the second of one's
   // topics, an address is the second of the other's.
@@ -212,7 +218,7 @@ const POOLS: readonly EventLayout[] = [
       'originToken, address recipient, address indexed depositor, bytes message)',
     ],
     V2_MESSAGES,
-    (said, context) => (isId(said.originToken) ? null : depositedV2(said, context)),
+    (fields, context) => (isId(fields.originToken) ? null : depositFactsV2(fields, context)),
   ),
   layout(
     [
@@ -221,7 +227,7 @@ const POOLS: readonly EventLayout[] = [
       'address originToken, address recipient, address indexed depositor, bytes message)',
     ],
     V2_MESSAGES,
-    depositedV2,
+    depositFactsV2,
   ),
   layout(
     [
@@ -233,10 +239,10 @@ const POOLS: readonly EventLayout[] = [
       'updatableRelayData)',
     ],
     V2_MESSAGES,
-    (said, context) => {
-      if (isId(said.relayer)) return null;
-      const { recipient, relayerFeePct } = said.updatableRelayData;
-      return filledV2(said, context, recipient, [said.realizedLpFeePct, relayerFeePct]);
+    (fields, context) => {
+      if (isId(fields.relayer)) return null;
+      const { recipient, relayerFeePct } = fields.updatableRelayData;
+      return fillFactsV2(fields, context, recipient, [fields.realizedLpFeePct, relayerFeePct]);
     },
   ),
   layout(
@@ -249,9 +255,9 @@ const POOLS: readonly EventLayout[] = [
       'payoutAdjustmentPct) updatableRelayData)',
     ],
     V2_MESSAGES,
-    (said, context) => {
-      const { recipient, relayerFeePct } = said.updatableRelayData;
-      return filledV2(said, context, recipient, [said.realizedLpFeePct, relayerFeePct]);
+    (fields, context) => {
+      const { recipient, relayerFeePct } = fields.updatableRelayData;
+      return fillFactsV2(fields, context, recipient, [fields.realizedLpFeePct, relayerFeePct]);
     },
   ),
   layout(
@@ -262,7 +268,7 @@ const POOLS: readonly EventLayout[] = [
       'address recipient, address exclusiveRelayer, bytes message)',
     ],
     V3,
-    depositedV3,
+    depositFactsV3,
   ),
   layout(
     [
@@ -274,7 +280,7 @@ const POOLS: readonly EventLayout[] = [
       'relayExecutionInfo)',
     ],
     V3,
-    filledV3,
+    fillFactsV3,
   ),
   layout(
     [
@@ -284,7 +290,7 @@ const POOLS: readonly EventLayout[] = [
       'bytes32 recipient, bytes32 exclusiveRelayer, bytes message)',
     ],
     V3_BYTES32,
-    depositedV3,
+    depositFactsV3,
   ),
   layout(
     [
@@ -296,14 +302,14 @@ const POOLS: readonly EventLayout[] = [
       'fillType) relayExecutionInfo)',
     ],
     V3_BYTES32,
-    filledV3,
+    fillFactsV3,
   ),
 ];
 
 const HUB = { protocol, version: 'hub pool', kind: 'liquidity', shared: true } as const;
 
 /** The layouts of Across. */
-export const ACROSS: readonly EventLayout[] = [
+export const ACROSS_EVENTS: readonly EventLayout[] = [
   ...POOLS,
   layout(
     [

@@ -1,5 +1,5 @@
-// What do the events of Celer's cBridge say: its pool, its vaults, its pegged tokens, its proxies
-// of Circle's transfers? What providers add, and what a pool gives back, is no bridging.
+// The events of Celer's cBridge: its pool, its vaults, its pegged tokens, its proxies of Circle's
+// transfers. What providers add, and what a pool gives back, is no bridging.
 
 import { evmChain } from './chains.ts';
 import { circleId } from './circle.ts';
@@ -24,7 +24,7 @@ type Sent = {
   readonly recipient: string;
 };
 
-function sent({ chainId }: LogContext, { user, asset, amount, id, to, recipient }: Sent) {
+function sendFacts({ chainId }: LogContext, { user, asset, amount, id, to, recipient }: Sent) {
   return {
     direction: 'out' as const,
     user,
@@ -45,7 +45,7 @@ type Arrived = {
   readonly from: bigint;
 };
 
-function arrived({ chainId }: LogContext, { user, asset, amount, id, from }: Arrived) {
+function arrivalFacts({ chainId }: LogContext, { user, asset, amount, id, from }: Arrived) {
   return {
     direction: 'in' as const,
     user,
@@ -66,10 +66,10 @@ type Deposit = {
   readonly mintAccount: string;
 };
 
-function deposited(said: Deposit, context: LogContext) {
-  const { depositId: id, depositor: user, token: asset, amount } = said;
-  const { mintChainId: to, mintAccount: recipient } = said;
-  return sent(context, { id, user, asset, amount, to, recipient });
+function depositFacts(fields: Deposit, context: LogContext) {
+  const { depositId: id, depositor: user, token: asset, amount } = fields;
+  const { mintChainId: to, mintAccount: recipient } = fields;
+  return sendFacts(context, { id, user, asset, amount, to, recipient });
 }
 
 type Proxied = {
@@ -82,15 +82,15 @@ type Proxied = {
 };
 
 /** A proxy of Circle's transfers does not name its token. Its fees stay with it. */
-function proxied(said: Proxied, context: LogContext, id: string | null) {
-  const { sender: user, dstChid: to, amount, txFee, percFee } = said;
-  const recipient = account(said.recipient);
+function proxyFacts(fields: Proxied, context: LogContext, id: string | null) {
+  const { sender: user, dstChid: to, amount, txFee, percFee } = fields;
+  const recipient = account(fields.recipient);
   const promised = { recipient, asset: null, amount: amount - txFee - percFee, deadline: null };
-  return { ...sent(context, { user, amount, to, recipient, asset: null, id }), promised };
+  return { ...sendFacts(context, { user, amount, to, recipient, asset: null, id }), promised };
 }
 
 /** The layouts of Celer's cBridge. */
-export const CELER: readonly EventLayout[] = [
+export const CELER_EVENTS: readonly EventLayout[] = [
   layout(
     [
       'event Send(bytes32 transferId, address sender, address receiver, address token, uint256',
@@ -98,7 +98,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     POOL,
     ({ transferId: id, sender: user, receiver, token: asset, amount, dstChainId: to }, context) =>
-      sent(context, { id, user, asset, amount, to, recipient: receiver }),
+      sendFacts(context, { id, user, asset, amount, to, recipient: receiver }),
   ),
   layout(
     [
@@ -107,7 +107,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     POOL,
     ({ receiver: user, token: asset, amount, srcChainId: from, srcTransferId: id }, context) =>
-      arrived(context, { user, asset, amount, from, id }),
+      arrivalFacts(context, { user, asset, amount, from, id }),
   ),
   layout(
     [
@@ -115,7 +115,7 @@ export const CELER: readonly EventLayout[] = [
       'mintChainId, address mintAccount)',
     ],
     { protocol, version: 'vault v1' },
-    deposited,
+    depositFacts,
   ),
   layout(
     [
@@ -123,7 +123,7 @@ export const CELER: readonly EventLayout[] = [
       'mintChainId, address mintAccount, uint64 nonce)',
     ],
     { protocol, version: 'vault v2' },
-    deposited,
+    depositFacts,
   ),
   layout(
     [
@@ -132,7 +132,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     VAULT,
     ({ receiver: user, token: asset, amount, refChainId: from, refId: id }, context) =>
-      arrived(context, { user, asset, amount, from, id }),
+      arrivalFacts(context, { user, asset, amount, from, id }),
   ),
   layout(
     [
@@ -141,7 +141,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     PEGGED,
     ({ account: user, token: asset, amount, refChainId: from, refId: id }, context) =>
-      arrived(context, { user, asset, amount, from, id }),
+      arrivalFacts(context, { user, asset, amount, from, id }),
   ),
   layout(
     [
@@ -150,7 +150,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     { protocol, version: 'pegged v1' },
     ({ burnId: id, account: user, token: asset, amount, withdrawAccount: recipient }, context) =>
-      sent(context, { id, user, asset, amount, to: null, recipient }),
+      sendFacts(context, { id, user, asset, amount, to: null, recipient }),
   ),
   layout(
     [
@@ -159,7 +159,7 @@ export const CELER: readonly EventLayout[] = [
     ],
     { protocol, version: 'pegged v2' },
     ({ burnId: id, account: user, token: asset, amount, toChainId: to, toAccount }, context) =>
-      sent(context, { id, user, asset, amount, to, recipient: toAccount }),
+      sendFacts(context, { id, user, asset, amount, to, recipient: toAccount }),
   ),
   layout(
     [
@@ -167,7 +167,7 @@ export const CELER: readonly EventLayout[] = [
       'txFee, uint256 percFee, uint64 nonce)',
     ],
     { protocol, version: 'Circle proxy v1' },
-    (said, context) => proxied(said, context, circleId(context.chainId, said.nonce)),
+    (fields, context) => proxyFacts(fields, context, circleId(context.chainId, fields.nonce)),
   ),
   layout(
     [
@@ -175,7 +175,7 @@ export const CELER: readonly EventLayout[] = [
       'txFee, uint256 percFee, uint32 minFinalityThreshold)',
     ],
     { protocol, version: 'Circle proxy v2' },
-    (said, context) => proxied(said, context, null),
+    (fields, context) => proxyFacts(fields, context, null),
   ),
   layout(
     'event LiquidityAdded(uint64 seqnum, address provider, address token, uint256 amount)',

@@ -1,6 +1,6 @@
-// How do answers write a chain that a protocol names by a number of its own?
-// A chain that is served here by its name, any other of EIP-155 as eip155:ID, so that one chain is
-// written one way whichever protocol names it. Numbers: LayerZero's and Wormhole's own documents.
+// The names of chains that a protocol numbers in a way of its own: a chain that is served here has
+// its name, any other of EIP-155 is eip155:ID, so that one chain is written one way whichever
+// protocol names it. Numbers: LayerZero's and Wormhole's own documents.
 
 import { chainById } from '../../../chain/chain.ts';
 
@@ -53,7 +53,7 @@ export function layerZeroChain(id: number | bigint): string {
   return known === undefined ? `layerzero:${own}` : evmChain(known);
 }
 
-/** LayerZero's number of a chain, of the version asked; `null` where none is known. */
+/** LayerZero's number of a chain, of a version; `null` where none is known. */
 export function layerZeroNumber(chainId: number, version: 1 | 2): number | null {
   for (const [number, id] of LAYERZERO_V1) {
     if (id === chainId) return version === 2 ? number + EID_FROM : number;

@@ -1,4 +1,4 @@
-// What did Circle's transfers (CCTP) bring that a contract of a protocol sent through them?
+// The transfers of Circle (CCTP) that a contract of a protocol sent.
 // Circle is none of the protocols: a message counts only where it names as its sender a contract
 // of the registry on the chain that it came from, and where Circle's own messenger passed it on.
 
@@ -13,7 +13,7 @@ import {
 import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
 import { circleChain } from './chains.ts';
-import { account, type EventLayout, type Said } from './layout.ts';
+import { account, type EventFacts, type EventLayout } from './layout.ts';
 
 type Contracts = { readonly transmitter: string; readonly messenger: string };
 
@@ -82,7 +82,7 @@ export function isCarried(message_id: string): boolean {
 
 /** What a log of Circle says of a protocol, and the row of its sender, placed at Circle's own. */
 type Carried = {
-  readonly said: Said;
+  readonly facts: EventFacts;
   readonly row: RegistryRow;
   readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
 };
@@ -93,7 +93,7 @@ const TELLS_ITSELF: readonly BridgeProtocol[] = ['synapse'];
 const LAYOUT = { event: 'MessageReceived', version: 'Circle v1', kind: 'bridge' } as const;
 
 /** What Circle brought for a contract of the registry; `null` for anything else. */
-export function carriedIn(
+export function readCarried(
   log: ReceiptLog,
   { chain }: ReceiptFacts,
   registry: RegistryIndex,
@@ -112,7 +112,7 @@ export function carriedIn(
   if (row === undefined || TELLS_ITSELF.includes(row.protocol)) return null;
   const user = account(burn.recipient);
   const amount = BigInt(burn.amount);
-  const said = {
+  const facts = {
     direction: 'in',
     user,
     asset: null,
@@ -126,5 +126,5 @@ export function carriedIn(
     promised: { recipient: user, asset: null, amount, deadline: null },
   } as const;
   const { address } = log;
-  return { said, row: { ...row, chain: here, address, valid_from_block: null }, layout: LAYOUT };
+  return { facts, row: { ...row, chain: here, address, valid_from_block: null }, layout: LAYOUT };
 }

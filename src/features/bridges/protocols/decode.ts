@@ -1,4 +1,4 @@
-// Which of a receipt's logs are a bridge's, and what do they say?
+// Decodes the logs of a receipt that are a bridge's.
 // Only what a contract of the registry logged counts as bridging. A layout that is not known there
 // is counted, and a known one elsewhere is named, so that nothing is dropped in silence.
 
@@ -8,21 +8,21 @@ import { heldUnder } from '../../../evidence/measure.ts';
 import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
 import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
-import { ACROSS } from './across.ts';
-import { CELER } from './celer.ts';
-import { carriedIn } from './circle.ts';
-import { HOP } from './hop.ts';
-import { LAYERZERO } from './layerzero.ts';
-import type { EventLayout, Said } from './layout.ts';
-import { STARGATE } from './stargate.ts';
-import { SYNAPSE } from './synapse.ts';
-import { type Flow, flowOf, type Settled, settled } from './wallets.ts';
-import { WORMHOLE } from './wormhole.ts';
+import { ACROSS_EVENTS } from './across.ts';
+import { CELER_EVENTS } from './celer.ts';
+import { readCarried } from './circle.ts';
+import { HOP_EVENTS } from './hop.ts';
+import { LAYERZERO_EVENTS } from './layerzero.ts';
+import type { EventFacts, EventLayout } from './layout.ts';
+import { STARGATE_EVENTS } from './stargate.ts';
+import { SYNAPSE_EVENTS } from './synapse.ts';
+import { type Flow, findWallet, flowOf, type WalletSide } from './wallets.ts';
+import { WORMHOLE_EVENTS } from './wormhole.ts';
 
 /** Every layout that is known. */
 export const EVENT_LAYOUTS: readonly EventLayout[] = [
-  ...[...ACROSS, ...STARGATE, ...HOP, ...SYNAPSE],
-  ...[...CELER, ...WORMHOLE, ...LAYERZERO],
+  ...[...ACROSS_EVENTS, ...STARGATE_EVENTS, ...HOP_EVENTS, ...SYNAPSE_EVENTS],
+  ...[...CELER_EVENTS, ...WORMHOLE_EVENTS, ...LAYERZERO_EVENTS],
 ];
 
 const BY_TOPIC = new Map<string, EventLayout[]>();
@@ -33,7 +33,7 @@ for (const layout of EVENT_LAYOUTS) {
 }
 
 /** What any contract may log without bridging: a token's own events, and who governs it. */
-const ANYBODYS: ReadonlySet<string> = new Set(
+const COMMON_TOPICS: ReadonlySet<string> = new Set(
   [
     'event Transfer(address indexed from, address indexed to, uint256 value)',
     'event Approval(address indexed owner, address indexed spender, uint256 value)',
@@ -51,12 +51,12 @@ const ANYBODYS: ReadonlySet<string> = new Set(
 type Via = { readonly contract: string; readonly name: string | null };
 
 /** An event that was read: what it says, by which layout, and whose wallet it was about. */
-export type DecodedEvent = Omit<Said, 'user' | 'asset' | 'amount' | 'net' | 'through'> &
-  Omit<Settled, 'via'> & {
+export type DecodedEvent = Omit<EventFacts, 'user' | 'asset' | 'amount' | 'net' | 'through'> &
+  Omit<WalletSide, 'via'> & {
     /** What lay between the wallet and the contract, in that order. */
     readonly via: readonly Via[];
     /** The event's own words. */
-    readonly logged: Pick<Said, 'user' | 'asset' | 'amount'>;
+    readonly logged: Pick<EventFacts, 'user' | 'asset' | 'amount'>;
     readonly protocol: BridgeProtocol;
     /** What the registry calls the contract. */
     readonly name: string;
@@ -100,22 +100,22 @@ export function decodeReceipt(receipt: ReceiptFacts, registry: RegistryIndex): D
     const rows = rowsAt(log.address);
     const layouts = layoutsOf(log);
     if (rows.length === 0) {
-      const carried = carriedIn(log, receipt, registry);
+      const carried = readCarried(log, receipt, registry);
       const known = layouts.find(({ unique }) => unique);
-      if (carried !== null) events.push(finished(carried, flow, log, rowsAt));
-      else if (known !== undefined) off_registry.push(named(log, known));
+      if (carried !== null) events.push(describeEvent(carried, flow, log, rowsAt));
+      else if (known !== undefined) off_registry.push(offRegistryEvent(log, known));
       continue;
     }
-    const read = firstRead(receipt, log, rows, layouts, rowsAt);
+    const read = readFirst(receipt, log, rows, layouts, rowsAt);
     if (read !== null) {
-      if (read.layout.kind !== 'other') events.push(finished(read, flow, log, rowsAt));
-    } else if (!ANYBODYS.has(String(log.topics[0]))) unknown.push(unknownOf(log, rows));
+      if (read.layout.kind !== 'other') events.push(describeEvent(read, flow, log, rowsAt));
+    } else if (!COMMON_TOPICS.has(String(log.topics[0]))) unknown.push(unknownOf(log, rows));
   }
-  return { events: events.filter(isFirstTold), unknown, off_registry };
+  return { events: events.filter(isFirstReport), unknown, off_registry };
 }
 
-/** An arrival or a departure that several contracts log is told once, by the first of them. */
-function isFirstTold(event: DecodedEvent, at: number, events: readonly DecodedEvent[]): boolean {
+/** Whether an event is the first that tells of an arrival or a departure: several contracts may. */
+function isFirstReport(event: DecodedEvent, at: number, events: readonly DecodedEvent[]): boolean {
   const { kind, protocol, direction, message_id: id } = event;
   if (kind !== 'bridge') return true;
   return !events.slice(0, at).some((one) => {
@@ -139,12 +139,12 @@ const NO_TOPIC = 'none';
 
 type RowsAt = (address: string) => readonly RegistryRow[];
 type ReadEvent = {
-  readonly said: Said;
+  readonly facts: EventFacts;
   readonly row: RegistryRow;
   readonly layout: Pick<EventLayout, 'event' | 'version' | 'kind'>;
 };
 
-function firstRead(
+function readFirst(
   receipt: ReceiptFacts,
   log: ReceiptLog,
   rows: readonly RegistryRow[],
@@ -160,28 +160,29 @@ function firstRead(
   const moves = (address: string): boolean => nameOf(address) !== null;
   for (const row of rows) {
     for (const layout of layouts.filter(({ protocol }) => protocol === row.protocol)) {
-      const said = layout.read({ log, receipt, chainId, row, moves, nameOf });
-      if (said !== null) return { said, row, layout };
+      const facts = layout.read({ log, receipt, chainId, row, moves, nameOf });
+      if (facts !== null) return { facts, row, layout };
     }
   }
   return null;
 }
 
 /** A message that a contract of the registry sent or was sent is that contract's own doing. */
-function finished(
-  { said, row, layout }: ReadEvent,
+function describeEvent(
+  { facts, row, layout }: ReadEvent,
   flow: Flow,
   log: ReceiptLog,
   rowsAt: RowsAt,
 ): DecodedEvent {
-  const passed = layout.kind === 'message' && said.contract !== log.address;
-  const own = passed ? rowsAt(said.contract).find(movesAssets) : row;
+  const passed = layout.kind === 'message' && facts.contract !== log.address;
+  const own = passed ? rowsAt(facts.contract).find(movesAssets) : row;
   const whose = own === undefined ? row : own;
   const { protocol, name } = whose;
   const kind = passed || layout.kind === 'other' ? 'bridge' : layout.kind;
-  const { user, asset, amount, net, through, ...rest } = said;
+  const { user, asset, amount, net, through, ...rest } = facts;
   const index = log.index;
-  const wallet = kind === 'message' ? messenger(said, flow) : settled(flow, { ...said, index });
+  const wallet =
+    kind === 'message' ? messageWallet(facts, flow) : findWallet(flow, { ...facts, index });
   return {
     ...rest,
     ...wallet,
@@ -202,7 +203,7 @@ function viaOf(contract: string, [row]: readonly RegistryRow[]): Via {
 }
 
 /** A message has a sender and applications that pass it on, and no amount. */
-function messenger({ user, through }: Said, { onRegistry }: Flow): Settled {
+function messageWallet({ user, through }: EventFacts, { onRegistry }: Flow): WalletSide {
   const wallet = user === null || onRegistry(user) ? null : user;
   return { user: wallet, asset: null, amount: null, via: through };
 }
@@ -217,6 +218,6 @@ function unknownOf(log: ReceiptLog, [row]: readonly RegistryRow[]): UnknownEvent
   };
 }
 
-function named(log: ReceiptLog, { protocol, event }: EventLayout): OffRegistry {
+function offRegistryEvent(log: ReceiptLog, { protocol, event }: EventLayout): OffRegistry {
   return { contract: log.address, protocol, event };
 }

@@ -1,4 +1,4 @@
-// What do the events of Hop say: sends from Ethereum and from rollups, arrivals and bonded ones?
+// The events of Hop: sends from Ethereum and from rollups, arrivals and bonded ones.
 // The event of a bonded withdrawal names no recipient: the call does, and the transfer's id, which
 // is the hash of what the call says, proves that it is the right one.
 
@@ -54,7 +54,7 @@ function coinOf({ row, receipt }: LogContext): string | null {
 }
 
 /** The layouts of Hop. An event of leaving Ethereum bears no id. */
-export const HOP: readonly EventLayout[] = [
+export const HOP_EVENTS: readonly EventLayout[] = [
   layout(
     [
       'event TransferSentToL2(uint256 indexed chainId, address indexed recipient, uint256 amount,',

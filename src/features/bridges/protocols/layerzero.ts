@@ -1,4 +1,4 @@
-// What do the events of LayerZero say: packets sent and delivered, tokens that bridge themselves?
+// The events of LayerZero: packets sent and delivered, tokens that bridge themselves.
 // Its endpoints pass messages only: what a message moves is its application's doing, told by the
 // application's own event or, where it was delivered by a second call, by that call's event.
 
@@ -77,12 +77,16 @@ function guidOf(
 }
 
 const ENDPOINTS: readonly EventLayout[] = [
-  layout('event Packet(uint16 chainId, bytes payload)', V1_FIRST, (said, { chainId, receipt }) => ({
-    direction: 'out',
-    user: receipt.from,
-    origin: evmChain(chainId),
-    destination: layerZeroChain(said.chainId),
-  })),
+  layout(
+    'event Packet(uint16 chainId, bytes payload)',
+    V1_FIRST,
+    (fields, { chainId, receipt }) => ({
+      direction: 'out',
+      user: receipt.from,
+      origin: evmChain(chainId),
+      destination: layerZeroChain(fields.chainId),
+    }),
+  ),
   layout('event Packet(bytes payload)', V1, ({ payload }, context) => packetV1(payload, context)),
   layout(
     [
@@ -93,11 +97,13 @@ const ENDPOINTS: readonly EventLayout[] = [
     ({ srcChainId: from, srcAddress, dstAddress: receiver, nonce }, { chainId }) => {
       const sender = packedFields(srcAddress, { sender: PACKED_ADDRESS });
       const own = layerZeroNumber(chainId, 1);
-      const told = sender !== null && own !== null;
       return {
         direction: 'in',
         through: [receiver],
-        message_id: told ? idOfV1(from, sender.sender, own, receiver, nonce) : null,
+        message_id:
+          sender === null || own === null
+            ? null
+            : idOfV1(from, sender.sender, own, receiver, nonce),
         origin: layerZeroChain(from),
         destination: evmChain(chainId),
       };
@@ -139,7 +145,7 @@ const ENDPOINTS: readonly EventLayout[] = [
 
 type SentToken = { readonly _dstChainId: number; readonly _from: string; readonly _amount: bigint };
 
-function sentToken({ _dstChainId, _from, _amount }: SentToken, { chainId }: LogContext) {
+function sendTokenFacts({ _dstChainId, _from, _amount }: SentToken, { chainId }: LogContext) {
   return {
     direction: 'out' as const,
     user: _from,
@@ -186,7 +192,7 @@ const TOKENS: readonly EventLayout[] = [
       'uint256 _amount)',
     ],
     OFT_V1,
-    sentToken,
+    sendTokenFacts,
   ),
   layout(
     [
@@ -194,7 +200,7 @@ const TOKENS: readonly EventLayout[] = [
       '_toAddress, uint256 _amount)',
     ],
     OFT_V1,
-    sentToken,
+    sendTokenFacts,
   ),
   layout(
     'event ReceiveFromChain(uint16 indexed _srcChainId, address indexed _to, uint256 _amount)',
@@ -210,7 +216,7 @@ const TOKENS: readonly EventLayout[] = [
 ];
 
 /** The layouts of LayerZero. */
-export const LAYERZERO: readonly EventLayout[] = [
+export const LAYERZERO_EVENTS: readonly EventLayout[] = [
   ...ENDPOINTS,
   ...TOKENS,
   ...asides({ protocol, version: 'v2' }, [

@@ -1,4 +1,4 @@
-// How is an event of a bridge contract declared, and what does it say once it is decoded?
+// The declaration of an event of a bridge contract, and what it says once it is decoded.
 // A log that its declaration does not fit is of an unknown layout, not empty.
 
 import { type Declaration, declaredEvent, type Fields } from '../../../chain/abi.ts';
@@ -6,7 +6,7 @@ import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-
 import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
 
 /** What an event itself says of something that was bridged, or of a message that was passed. */
-export type Said = {
+export type EventFacts = {
   readonly direction: 'out' | 'in';
   /** Who paid or is paid on this chain, by the event or by call data that it proves. */
   readonly user: string | null;
@@ -37,7 +37,7 @@ export type Promised = {
   readonly deadline: number | null;
 };
 
-/** What a reader of an event is given beside its arguments. */
+/** The surroundings of an event, beside its arguments. */
 export type LogContext = {
   readonly log: ReceiptLog;
   readonly receipt: ReceiptFacts;
@@ -69,7 +69,7 @@ export type EventLayout = {
   /** Nothing else is known to log an event of this signature. */
   readonly unique: boolean;
   /** What it says; `null` where the log does not fit. */
-  readonly read: (context: LogContext) => Said | null;
+  readonly read: (context: LogContext) => EventFacts | null;
 };
 
 type About = Pick<EventLayout, 'protocol' | 'version'> & {
@@ -77,14 +77,14 @@ type About = Pick<EventLayout, 'protocol' | 'version'> & {
   readonly shared?: true;
 };
 
-type Told = Partial<Said> & Pick<Said, 'direction'>;
+type PartialFacts = Partial<EventFacts> & Pick<EventFacts, 'direction'>;
 
-function saidOf(told: Told, contract: string): Said {
-  const said = { ...NOTHING_TOLD, contract, ...told };
-  return { ...said, net: told.net === undefined ? said.amount : told.net };
+function completeFacts(stated: PartialFacts, contract: string): EventFacts {
+  const facts = { ...UNSTATED, contract, ...stated };
+  return { ...facts, net: stated.net === undefined ? facts.amount : stated.net };
 }
 
-const NOTHING_TOLD = {
+const UNSTATED = {
   user: null,
   asset: null,
   amount: null,
@@ -95,20 +95,20 @@ const NOTHING_TOLD = {
   promised: null,
 } as const;
 
-/** Declares an event and what its fields say; `null` where they make no sense together. */
+/** Declares an event. `interpret` says what its fields mean; `null` where they make no sense. */
 export function layout<const D extends Declaration>(
   declaration: D,
   about: About,
-  tell: (fields: Fields<D>, context: LogContext) => Told | null,
+  interpret: (fields: Fields<D>, context: LogContext) => PartialFacts | null,
 ): EventLayout {
   const { fieldsOf, ...event } = declaredEvent(declaration);
   return {
     ...event,
-    ...rest(about),
+    ...identityOf(about),
     read: (context) => {
-      const said = fieldsOf(context.log);
-      const told = said === null ? null : tell(said, context);
-      return told === null ? null : saidOf(told, context.log.address);
+      const fields = fieldsOf(context.log);
+      const stated = fields === null ? null : interpret(fields, context);
+      return stated === null ? null : completeFacts(stated, context.log.address);
     },
   };
 }
@@ -119,7 +119,7 @@ export function asides(about: About, declared: readonly Declaration[]): EventLay
   return declared.map((one) => layout(one, ran, () => ({ direction: 'out' })));
 }
 
-function rest({ protocol, version, kind = 'bridge', shared }: About) {
+function identityOf({ protocol, version, kind = 'bridge', shared }: About) {
   return { protocol, version, kind, unique: shared !== true };
 }
 
@@ -139,12 +139,12 @@ export function hash(bytes32: string): string | null {
 }
 
 /** The address that stands for nobody: mints come from it, burns go to it. */
-export const NOBODY = `0x${'0'.repeat(ADDRESS_CHARS)}`;
+export const ZERO_ADDRESS = `0x${'0'.repeat(ADDRESS_CHARS)}`;
 /** How a chain's own coin is written where an asset stands. */
 export const NATIVE = 'native';
 const NATIVE_MARK = `0x${'e'.repeat(ADDRESS_CHARS)}`;
 
 /** A token's contract, or `native` where a protocol's mark for coins stands in its place. */
 export function tokenOrNative(address: string): string {
-  return address === NATIVE_MARK || address === NOBODY ? NATIVE : address;
+  return address === NATIVE_MARK || address === ZERO_ADDRESS ? NATIVE : address;
 }

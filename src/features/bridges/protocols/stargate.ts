@@ -1,4 +1,4 @@
-// What do the events of Stargate say: the first version's swaps, the second version's sends?
+// The events of Stargate: the first version's swaps, the second version's sends.
 // No event of Stargate names its token, and those of the first version count in shared decimals:
 // token and amount are taken from what the receipt shows to have moved.
 
@@ -165,4 +165,4 @@ const OWN_TOKEN: readonly EventLayout[] = [
 ];
 
 /** The layouts of Stargate. */
-export const STARGATE: readonly EventLayout[] = [...POOLS_V1, ...POOLS_V2, ...OWN_TOKEN];
+export const STARGATE_EVENTS: readonly EventLayout[] = [...POOLS_V1, ...POOLS_V2, ...OWN_TOKEN];

@@ -1,5 +1,5 @@
-// What do the events of Synapse say: its bridge's deposits, redemptions, mints and withdrawals, the
-// requests of its transfers over Circle's, and the requests and relays of its quoted bridge?
+// The events of Synapse: its bridge's deposits, redemptions, mints and withdrawals, the requests of
+// its transfers over Circle's, and the requests and relays of its quoted bridge.
 
 import { textHash } from '../../../chain/abi.ts';
 import { circleChain, evmChain } from './chains.ts';
@@ -25,7 +25,7 @@ type Sent = {
 };
 
 // The event names the recipient on the other chain; who paid is seen in the receipt.
-function sent({ to, chainId, token: asset, amount }: Sent, context: LogContext) {
+function sendFacts({ to, chainId, token: asset, amount }: Sent, context: LogContext) {
   return {
     direction: 'out' as const,
     asset,
@@ -44,7 +44,7 @@ type Arrived = {
   readonly kappa: string;
 };
 
-function arrived({ to: user, amount, kappa: message_id }: Arrived, { chainId }: LogContext) {
+function arrivalFacts({ to: user, amount, kappa: message_id }: Arrived, { chainId }: LogContext) {
   const destination = evmChain(chainId);
   return { direction: 'in' as const, user, amount, message_id, destination };
 }
@@ -53,17 +53,17 @@ const REDEMPTIONS: readonly EventLayout[] = [
   layout(
     'event TokenDeposit(address indexed to, uint256 chainId, address token, uint256 amount)',
     BRIDGE,
-    sent,
+    sendFacts,
   ),
   layout(
     'event TokenRedeem(address indexed to, uint256 chainId, address token, uint256 amount)',
     BRIDGE,
-    sent,
+    sendFacts,
   ),
   layout(
     'event TokenRedeemV2(bytes32 indexed to, uint256 chainId, address token, uint256 amount)',
     BRIDGE,
-    sent,
+    sendFacts,
   ),
   layout(
     [
@@ -71,7 +71,7 @@ const REDEMPTIONS: readonly EventLayout[] = [
       'amount, uint8 tokenIndexFrom, uint8 tokenIndexTo, uint256 minDy, uint256 deadline)',
     ],
     BRIDGE,
-    sent,
+    sendFacts,
   ),
   layout(
     [
@@ -79,7 +79,7 @@ const REDEMPTIONS: readonly EventLayout[] = [
       'amount, uint8 tokenIndexFrom, uint8 tokenIndexTo, uint256 minDy, uint256 deadline)',
     ],
     BRIDGE,
-    sent,
+    sendFacts,
   ),
   layout(
     [
@@ -87,7 +87,7 @@ const REDEMPTIONS: readonly EventLayout[] = [
       'amount, uint8 swapTokenIndex, uint256 swapMinAmount, uint256 swapDeadline)',
     ],
     BRIDGE,
-    sent,
+    sendFacts,
   ),
 ];
 
@@ -100,10 +100,10 @@ const ARRIVALS: readonly EventLayout[] = [
       'indexed kappa)',
     ],
     BRIDGE,
-    (said, context) => ({
-      ...arrived(said, context),
-      asset: said.token,
-      net: said.amount - said.fee,
+    (fields, context) => ({
+      ...arrivalFacts(fields, context),
+      asset: fields.token,
+      net: fields.amount - fields.fee,
     }),
   ),
   layout(
@@ -112,7 +112,7 @@ const ARRIVALS: readonly EventLayout[] = [
       'indexed kappa)',
     ],
     BRIDGE,
-    (said, context) => ({ ...arrived(said, context), asset: said.token }),
+    (fields, context) => ({ ...arrivalFacts(fields, context), asset: fields.token }),
   ),
   layout(
     [
@@ -121,9 +121,9 @@ const ARRIVALS: readonly EventLayout[] = [
       'swapSuccess, bytes32 indexed kappa)',
     ],
     BRIDGE,
-    (said, context) => ({
-      ...arrived(said, context),
-      asset: said.swapSuccess ? null : said.token,
+    (fields, context) => ({
+      ...arrivalFacts(fields, context),
+      asset: fields.swapSuccess ? null : fields.token,
     }),
   ),
   layout(
@@ -133,9 +133,9 @@ const ARRIVALS: readonly EventLayout[] = [
       'bytes32 indexed kappa)',
     ],
     BRIDGE,
-    (said, context) => ({
-      ...arrived(said, context),
-      asset: said.swapSuccess ? null : said.token,
+    (fields, context) => ({
+      ...arrivalFacts(fields, context),
+      asset: fields.swapSuccess ? null : fields.token,
     }),
   ),
 ];
@@ -183,18 +183,18 @@ const QUOTES: readonly EventLayout[] = [
       'destAmount, bool sendChainGas)',
     ],
     QUOTED,
-    (said, { chainId }) => ({
+    (fields, { chainId }) => ({
       direction: 'out',
-      user: said.sender,
-      asset: tokenOrNative(said.originToken),
-      amount: said.originAmount,
-      message_id: said.transactionId,
+      user: fields.sender,
+      asset: tokenOrNative(fields.originToken),
+      amount: fields.originAmount,
+      message_id: fields.transactionId,
       origin: evmChain(chainId),
-      destination: evmChain(said.destChainId),
+      destination: evmChain(fields.destChainId),
       promised: {
         recipient: null,
-        asset: tokenOrNative(said.destToken),
-        amount: said.destAmount,
+        asset: tokenOrNative(fields.destToken),
+        amount: fields.destAmount,
         deadline: null,
       },
     }),
@@ -206,13 +206,13 @@ const QUOTES: readonly EventLayout[] = [
       'uint256 destAmount, uint256 chainGasAmount)',
     ],
     QUOTED,
-    (said, { chainId }) => ({
+    (fields, { chainId }) => ({
       direction: 'in',
-      user: said.to,
-      asset: tokenOrNative(said.destToken),
-      amount: said.destAmount,
-      message_id: said.transactionId,
-      origin: evmChain(said.originChainId),
+      user: fields.to,
+      asset: tokenOrNative(fields.destToken),
+      amount: fields.destAmount,
+      message_id: fields.transactionId,
+      origin: evmChain(fields.originChainId),
       destination: evmChain(chainId),
     }),
   ),
@@ -253,7 +253,7 @@ const QUOTES: readonly EventLayout[] = [
 ];
 
 /** The layouts of Synapse. */
-export const SYNAPSE: readonly EventLayout[] = [
+export const SYNAPSE_EVENTS: readonly EventLayout[] = [
   ...REDEMPTIONS,
   ...ARRIVALS,
   ...REQUESTS,

@@ -1,13 +1,76 @@
-// Whose wallet paid what an event names, and whose was paid: followed through what lay between?
-// A wallet is never a contract of the registry. Where the receipt does not lead to one, there is
-// none: a caller's aggregator or a relayer is not named in a wallet's place.
+// Finds whose wallet paid for what an event names, or was paid, through all that lay between.
+// A wallet is never a contract of the registry. Where the receipt does not lead to a wallet, there
+// is none: a caller's aggregator or a relayer is not named in its place. Coins that move inside a
+// transaction leave no log: a receipt shows them at its two ends alone, as what the transaction
+// carried, and as what a wrapped coin's contract took in or gave back.
 
-import type { ReceiptFacts } from '../../../ports/bridges/transaction-receipts.ts';
-import { NATIVE, NOBODY, type Said } from './layout.ts';
-import { isWrapped, type Movement, movementsOf } from './movements.ts';
+import { declaredEvent } from '../../../chain/abi.ts';
+import type { EvmChainName } from '../../../chain/chain.ts';
+import { present } from '../../../evidence/measure.ts';
+import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+import { type EventFacts, NATIVE, ZERO_ADDRESS } from './layout.ts';
+
+/** A movement of a token. `NATIVE` as its end: the coin itself, which was wrapped or unwrapped. */
+type Movement = {
+  readonly token: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+  /** The place of its log. */
+  readonly index: number;
+};
+
+/** The contract of each chain's wrapped coin, as each chain's explorer labels it. */
+const WRAPPED: Readonly<Record<EvmChainName, string>> = {
+  ethereum: '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2',
+  arbitrum: '0x82af49447d8a07e3bd95bd0d56f35241523fbab1',
+  base: '0x4200000000000000000000000000000000000006',
+  bsc: '0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c',
+  polygon: '0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270',
+  hyperevm: '0x5555555555555555555555555555555555555555',
+};
+
+/** Whether a token is the wrapped coin of a chain. */
+export function isWrapped(chain: EvmChainName, token: string | null): boolean {
+  return WRAPPED[chain] === token;
+}
+
+const TRANSFER = declaredEvent(
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+);
+const WRAPPING = declaredEvent('event Deposit(address indexed dst, uint256 wad)');
+const UNWRAPPING = declaredEvent('event Withdrawal(address indexed src, uint256 wad)');
+
+/** The movements of a receipt, in its order. */
+function movementsOf({ chain, logs }: ReceiptFacts): Movement[] {
+  return present(logs.map((log) => movementIn(log, WRAPPED[chain])));
+}
+
+function movementIn(log: ReceiptLog, wrapped: string): Movement | null {
+  const { address: token, index } = log;
+  const moved = TRANSFER.fieldsOf(log);
+  if (moved !== null) {
+    const { from, to, value: amount } = moved;
+    // Some wrapped coins log a mint or a burn where others log that coins came in or went out.
+    const end = token === wrapped ? NATIVE : ZERO_ADDRESS;
+    return {
+      token,
+      amount,
+      index,
+      from: from === ZERO_ADDRESS ? end : from,
+      to: to === ZERO_ADDRESS ? end : to,
+    };
+  }
+  if (token !== wrapped) return null;
+  const wrapping = WRAPPING.fieldsOf(log);
+  if (wrapping !== null)
+    return { token, from: NATIVE, to: wrapping.dst, amount: wrapping.wad, index };
+  const back = UNWRAPPING.fieldsOf(log);
+  return back === null ? null : { token, from: back.src, to: NATIVE, amount: back.wad, index };
+}
 
 /** What a wallet gave or got. */
-export type Settled = {
+export type WalletSide = {
   /** `null` where the transaction does not show it. */
   readonly user: string | null;
   /** What the wallet gave or got; `null` where it is not shown. */
@@ -30,16 +93,16 @@ export function flowOf(receipt: ReceiptFacts, onRegistry: Flow['onRegistry']): F
 }
 
 /** What an event says, with the place of its log. */
-type Logged = Said & { readonly index: number };
+type EventAt = EventFacts & { readonly index: number };
 
 /** The most contracts that a path is followed through. */
 const STEPS_MAX = 24;
 
 /** Who paid for what an event says was sent, or was paid for what it says arrived. */
-export function settled(flow: Flow, said: Logged): Settled {
-  const found = said.direction === 'out' ? paid(flow, said) : received(flow, said);
-  const { contract } = said;
-  const ends = [contract, found.user, NATIVE, NOBODY];
+export function findWallet(flow: Flow, event: EventAt): WalletSide {
+  const found = event.direction === 'out' ? findPayer(flow, event) : findPayee(flow, event);
+  const { contract } = event;
+  const ends = [contract, found.user, NATIVE, ZERO_ADDRESS];
   return { ...found, via: [...new Set(found.via)].filter((one) => !ends.includes(one)) };
 }
 
@@ -53,11 +116,11 @@ type Place = {
 
 const NOT_SHOWN = { user: null, asset: null, amount: null, via: [] } as const;
 
-function paid(flow: Flow, said: Logged): Settled {
+function findPayer(flow: Flow, event: EventAt): WalletSide {
   const { receipt } = flow;
-  const into = paymentInto(flow, said);
-  if (into === null) return paidInCoins(flow, said);
-  const path = backFrom(flow, into);
+  const into = paymentInto(flow, event);
+  if (into === null) return payerWithoutToken(flow, event);
+  const path = pathBackFrom(flow, into);
   const last = path.at(-1);
   if (last === undefined) return NOT_SHOWN;
   const via = path
@@ -65,18 +128,18 @@ function paid(flow: Flow, said: Logged): Settled {
     .map(({ holder }) => holder)
     .reverse();
   if (last.holder === NATIVE) {
-    if (receipt.value > 0n) return coinsOf(flow, last.amount, via);
-    return inner(flow, said, { ...NOT_SHOWN, asset: NATIVE, amount: last.amount, via });
+    if (receipt.value > 0n) return payerOfCoins(flow, last.amount, via);
+    return payerInside(flow, event, { ...NOT_SHOWN, asset: NATIVE, amount: last.amount, via });
   }
   const { holder: user, token: asset, amount } = last;
-  if (user === receipt.from || user === said.user) {
+  if (user === receipt.from || user === event.user) {
     if (!flow.onRegistry(user)) return { user, asset, amount, via };
   }
-  return inner(flow, said, { user, asset, amount, via });
+  return payerInside(flow, event, { user, asset, amount, via });
 }
 
 /** A path that ends neither at the signer nor at whom the event names. */
-function inner(flow: Flow, said: Logged, end: Settled): Settled {
+function payerInside(flow: Flow, event: EventAt, end: WalletSide): WalletSide {
   const { receipt, movements, onRegistry } = flow;
   const via = [...(end.user === null ? [] : [end.user]), ...end.via];
   const gave = movements.filter(({ from }) => from === receipt.from);
@@ -84,51 +147,61 @@ function inner(flow: Flow, said: Logged, end: Settled): Settled {
   if (first !== undefined) {
     return { user: receipt.from, asset: first.token, amount: first.amount, via };
   }
-  if (receipt.value > 0n && end.user !== said.user) return coinsOf(flow, null, via);
+  if (receipt.value > 0n && end.user !== event.user) return payerOfCoins(flow, null, via);
   if (receipt.value > 0n && end.user !== null && onRegistry(end.user)) {
-    return coinsOf(flow, end.amount, via);
+    return payerOfCoins(flow, end.amount, via);
   }
   if (end.user !== null && !onRegistry(end.user)) return end;
-  const { user } = said;
+  const { user } = event;
   if (user !== null && !onRegistry(user)) return { ...end, user };
   return { ...end, user: null };
 }
 
 /** What the transaction carried was its signer's. */
-function coinsOf({ receipt }: Flow, amount: bigint | null, via: readonly string[]): Settled {
+function payerOfCoins(
+  { receipt }: Flow,
+  amount: bigint | null,
+  via: readonly string[],
+): WalletSide {
   const { from, to, value } = receipt;
   const most = amount === null || amount > value ? value : amount;
   return { user: from, asset: NATIVE, amount: most, via: to === null ? via : [to, ...via] };
 }
 
 /** No token was paid in: coins were, or the receipt does not show what. */
-function paidInCoins(flow: Flow, said: Logged): Settled {
+function payerWithoutToken(flow: Flow, event: EventAt): WalletSide {
   const { receipt, movements, onRegistry } = flow;
-  const { user, amount, asset } = said;
+  const { user, amount, asset } = event;
   const isCoin = asset === NATIVE || asset === null || isWrapped(receipt.chain, asset);
   // A token that never moved, and as much in coins: the protocol calls them by their wrapped form.
   const unmoved = !movements.some(({ token }) => token === asset);
   const carried = amount !== null && amount > 0n && receipt.value >= amount;
   if (receipt.value > 0n && (isCoin || (unmoved && carried))) {
     const between = user === null || user === receipt.from ? [] : [user];
-    return coinsOf(flow, amount, between);
+    return payerOfCoins(flow, amount, between);
   }
   const wallet = user === null || onRegistry(user) ? receipt.from : user;
   return { user: wallet, asset, amount, via: [] };
 }
 
 /** The movement by which a bridge's contract was paid, or what was paid was burnt. */
-function paymentInto({ movements }: Flow, said: Logged): Movement | null {
-  const { contract, asset, amount, index } = said;
+function paymentInto({ movements }: Flow, event: EventAt): Movement | null {
+  const { contract, asset, amount, index } = event;
   const into = movements.filter(
     ({ token, to, from }) =>
-      (to === contract || to === NOBODY) && from !== NOBODY && (asset === null || token === asset),
+      (to === contract || to === ZERO_ADDRESS) &&
+      from !== ZERO_ADDRESS &&
+      (asset === null || token === asset),
   );
-  return chosen(into, amount, index);
+  return pickMovement(into, amount, index);
 }
 
 /** Of exactly this amount, where there is one; the nearest to the event, before it if possible. */
-function chosen(moved: readonly Movement[], amount: bigint | null, index: number): Movement | null {
+function pickMovement(
+  moved: readonly Movement[],
+  amount: bigint | null,
+  index: number,
+): Movement | null {
   const fitting = amount === null ? moved : moved.filter((one) => one.amount === amount);
   const before = fitting.filter((one) => one.index < index).at(-1);
   if (before !== undefined) return before;
@@ -137,22 +210,22 @@ function chosen(moved: readonly Movement[], amount: bigint | null, index: number
 }
 
 /** The holders of what was paid, back from the bridge to where no receipt shows who paid them. */
-function backFrom(flow: Flow, into: Movement): Place[] {
+function pathBackFrom(flow: Flow, into: Movement): Place[] {
   const met = new Set<string>();
   const path: Place[] = [];
-  let now: Place = { holder: into.from, ...pick(into) };
+  let now: Place = { holder: into.from, ...placeOf(into) };
   for (let step = 0; step < STEPS_MAX; step += 1) {
     path.push(now);
     met.add(`${now.holder} ${now.token}`);
     if (now.holder === flow.receipt.from || now.holder === NATIVE) break;
     const inflow = inflowOf(flow, now, met);
     if (inflow === null) break;
-    now = { holder: inflow.from, ...pick(inflow) };
+    now = { holder: inflow.from, ...placeOf(inflow) };
   }
   return path;
 }
 
-function pick({ token, amount, index }: Movement): Omit<Place, 'holder'> {
+function placeOf({ token, amount, index }: Movement): Omit<Place, 'holder'> {
   return { token, amount, index };
 }
 
@@ -160,10 +233,13 @@ function pick({ token, amount, index }: Movement): Omit<Place, 'holder'> {
 function inflowOf(flow: Flow, at: Place, met: ReadonlySet<string>): Movement | null {
   const into = flow.movements.filter(
     ({ to, from, token }) =>
-      to === at.holder && from !== at.holder && from !== NOBODY && !met.has(`${from} ${token}`),
+      to === at.holder &&
+      from !== at.holder &&
+      from !== ZERO_ADDRESS &&
+      !met.has(`${from} ${token}`),
   );
   const same = into.filter(({ token, index }) => token === at.token && index < at.index);
-  const exact = chosen(same, at.amount, at.index);
+  const exact = pickMovement(same, at.amount, at.index);
   if (exact !== null) return exact;
   const enough = same.filter(({ amount }) => amount >= at.amount).at(-1);
   if (enough !== undefined) return enough;
@@ -191,22 +267,22 @@ function nearest(moved: readonly Movement[], index: number): Movement | null {
   );
 }
 
-function received(flow: Flow, said: Logged): Settled {
-  const start = said.through.length > 0 ? composed(flow, said) : arrivalOf(flow, said);
-  if (start === null) return receivedUnseen(flow, said);
+function findPayee(flow: Flow, event: EventAt): WalletSide {
+  const start = event.through.length > 0 ? composerPlace(flow, event) : arrivalPlace(flow, event);
+  if (start === null) return payeeByEvent(flow, event);
   const via: string[] = [];
   const met = new Set<string>();
   let now: Place = start;
   for (let step = 0; step < STEPS_MAX; step += 1) {
     met.add(`${now.holder} ${now.token}`);
     if (now.holder === NATIVE) break;
-    const outflow = outflowOf(flow, now, said, met);
+    const outflow = outflowOf(flow, now, event, met);
     if (outflow === null) break;
     via.push(now.holder);
-    now = { holder: outflow.to, ...pick(outflow) };
+    now = { holder: outflow.to, ...placeOf(outflow) };
   }
   const { holder, token, amount } = now;
-  const named = said.user !== null && !flow.onRegistry(said.user) ? said.user : null;
+  const named = event.user !== null && !flow.onRegistry(event.user) ? event.user : null;
   if (holder === NATIVE) {
     // A coin that was unwrapped on the way is the named one's, unless it was the one to unwrap it.
     const user = named !== null && !via.includes(named) ? named : null;
@@ -217,62 +293,67 @@ function received(flow: Flow, said: Logged): Settled {
 }
 
 /** What a second call moves on was credited to its composer before, in another transaction. */
-function composed({ movements }: Flow, { user: composer }: Logged): Place | null {
-  const first = movements.find(({ from, to }) => from === composer && to !== NOBODY);
+function composerPlace({ movements }: Flow, { user: composer }: EventAt): Place | null {
+  const first = movements.find(({ from, to }) => from === composer && to !== ZERO_ADDRESS);
   return composer === null || first === undefined
     ? null
-    : { holder: composer, ...pick(first), index: BEFORE_ALL };
+    : { holder: composer, ...placeOf(first), index: BEFORE_ALL };
 }
 
 const BEFORE_ALL = -1;
 
 /** Nothing in the receipt shows what was paid: the event's own words stand. */
-function receivedUnseen({ onRegistry }: Flow, { user, asset, net, through }: Logged): Settled {
+function payeeByEvent({ onRegistry }: Flow, { user, asset, net, through }: EventAt): WalletSide {
   const isWallet = user !== null && !onRegistry(user) && !through.includes(user);
   const wallet = isWallet ? user : null;
   return { user: wallet, asset, amount: net, via: [] };
 }
 
 /** The movement by which what arrived was paid out, to whom the event names where it names one. */
-function arrivalOf(flow: Flow, said: Logged): Place | null {
-  const { user, asset, net: amount, contract, index } = said;
+function arrivalPlace(flow: Flow, event: EventAt): Place | null {
+  const { user, asset, net: amount, contract, index } = event;
   const { movements, receipt } = flow;
   const ofAsset = movements.filter(({ token }) => asset === null || token === asset);
   const toUser = ofAsset.filter(({ to }) => to === user);
-  const exact = around(toUser, amount, index);
-  if (exact !== null) return { holder: exact.to, ...pick(exact) };
+  const exact = nearestOfAmount(toUser, amount, index);
+  if (exact !== null) return { holder: exact.to, ...placeOf(exact) };
   if (asset === NATIVE || isWrapped(receipt.chain, asset)) {
     const coins = movements.filter(({ to, amount: own }) => to === NATIVE && own === amount);
     const unwrapped = nearest(coins, index);
-    if (unwrapped !== null) return { holder: NATIVE, ...pick(unwrapped) };
+    if (unwrapped !== null) return { holder: NATIVE, ...placeOf(unwrapped) };
   }
   if (amount === null || asset === null) {
     const some = nearest(toUser, index);
-    if (some !== null) return { holder: some.to, ...pick(some) };
+    if (some !== null) return { holder: some.to, ...placeOf(some) };
   }
   const out = ofAsset.filter(
-    ({ from, to }) => (from === contract || from === NOBODY) && to !== contract,
+    ({ from, to }) => (from === contract || from === ZERO_ADDRESS) && to !== contract,
   );
-  const paidOut = amount === null ? largest(out) : around(out, amount, index);
-  if (paidOut !== null) return { holder: paidOut.to, ...pick(paidOut) };
+  const paidOut = amount === null ? largest(out) : nearestOfAmount(out, amount, index);
+  if (paidOut !== null) return { holder: paidOut.to, ...placeOf(paidOut) };
   return null;
 }
 
 /** The movement of exactly this amount that is nearest to the event. */
-function around(moved: readonly Movement[], amount: bigint | null, index: number) {
+function nearestOfAmount(moved: readonly Movement[], amount: bigint | null, index: number) {
   return nearest(amount === null ? moved : moved.filter((one) => one.amount === amount), index);
 }
 
 /** What a contract on the way passed on of what it got: the same token, or what it was sold for. */
-function outflowOf(flow: Flow, at: Place, said: Logged, met: ReadonlySet<string>): Movement | null {
+function outflowOf(
+  flow: Flow,
+  at: Place,
+  event: EventAt,
+  met: ReadonlySet<string>,
+): Movement | null {
   // A wallet that signed keeps what it got: whatever it does next in the transaction is its own.
   if (at.holder === flow.receipt.from) return null;
   const out = flow.movements.filter(
     ({ from, to, token, index }) =>
       from === at.holder &&
       to !== at.holder &&
-      to !== NOBODY &&
-      to !== said.contract &&
+      to !== ZERO_ADDRESS &&
+      to !== event.contract &&
       !met.has(`${to} ${token}`) &&
       (token !== at.token || index > at.index),
   );

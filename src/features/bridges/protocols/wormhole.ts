@@ -1,4 +1,4 @@
-// What do the events of Wormhole say: its core's messages, and what token bridges make of them?
+// The events of Wormhole: its core's messages, and what token bridges make of them.
 // A message whose sender is no token bridge on the registry is a message only. The event of a
 // redemption names no recipient: the message that was handed in does, by which it is proven.
 
@@ -27,11 +27,11 @@ const DEPOSIT = {
   to: 32,
 } as const;
 
-function published(
-  said: { readonly sender: string; readonly sequence: bigint; readonly payload: string },
+function messageFacts(
+  fields: { readonly sender: string; readonly sequence: bigint; readonly payload: string },
   { chainId, receipt, moves, nameOf }: LogContext,
 ) {
-  const { sender, sequence, payload } = said;
+  const { sender, sequence, payload } = fields;
   const number = wormholeNumber(chainId);
   const emitter = sender.slice(2).padStart(64, '0');
   const message = {
@@ -76,7 +76,7 @@ const redemptions = [
   'function completeTransferAndUnwrapETHWithPayload(bytes encodedVm)',
   'function completeTransferWithRelay(bytes encodedVm)',
 ] as const;
-const handedIn = redemptions.map((one) => declaredCall(one));
+const redemptionCalls = redemptions.map((one) => declaredCall(one));
 
 const HEAD = { version: 1, guardians: 4, signatures: 1 } as const;
 const HEAD_BYTES = 6;
@@ -99,7 +99,7 @@ function recipientIn(
   sequence: bigint,
 ): string | null {
   if (input === null) return null;
-  for (const { encodedVm } of handedIn.flatMap((callsIn) => callsIn(input))) {
+  for (const { encodedVm } of redemptionCalls.flatMap((callsIn) => callsIn(input))) {
     const head = packedFields(encodedVm, HEAD);
     if (head === null) continue;
     const skip = HEAD_BYTES + SIGNATURE_BYTES * Number(head.signatures);
@@ -112,14 +112,14 @@ function recipientIn(
 }
 
 /** The layouts of Wormhole. */
-export const WORMHOLE: readonly EventLayout[] = [
+export const WORMHOLE_EVENTS: readonly EventLayout[] = [
   layout(
     [
       'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes',
       'payload, uint8 consistencyLevel)',
     ],
     { protocol, version: 'core v1', kind: 'message' },
-    published,
+    messageFacts,
   ),
   layout(
     [

@@ -2,6 +2,7 @@
 // Facts of slots and code at one moment: it refuses to say whether a power was or will be used.
 
 import type { EvmChainName } from '../../../chain/chain.ts';
+import { listFrom } from '../../../evidence/measure.ts';
 import { both, map, type Partly, seen, some } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
@@ -27,10 +28,10 @@ export const proxyAuthority: FindingKind = {
     perChain(inputs, (chain, { code, authority }) =>
       // An account without code names nobody, and is not asked for more.
       isBare(code)
-        ? map(code, () => NOTHING)
+        ? map(code, () => [])
         : map(both({ code, authority }), (seen) => {
             const records = authorityRecords(chain, seen.code, seen.authority);
-            if (records.length === 0) return NOTHING;
+            if (records.length === 0) return [];
             const held = records.map(({ name, value }) => `${name} ${value}`).join(', ');
             const statement = `On ${chain} its code names others with power over it: ${held}.`;
             return [draftOf(statement, records, authority)];
@@ -46,15 +47,14 @@ export const delegatedAccount: FindingKind = {
   ofHistory: false,
   find: (inputs) =>
     perChain(inputs, (chain, { code }) =>
-      map(code, ({ delegates_to }) => {
-        if (delegates_to === null) return NOTHING;
-        const statement = `On ${chain} this account runs the code of ${delegates_to} (EIP-7702).`;
-        return [draftOf(statement, [recordOf(chain, 'delegates_to', delegates_to)], code)];
-      }),
+      map(code, ({ delegates_to }) =>
+        listFrom(delegates_to, (to) => {
+          const statement = `On ${chain} this account runs the code of ${to} (EIP-7702).`;
+          return [draftOf(statement, [recordOf(chain, 'delegates_to', to)], code)];
+        }),
+      ),
     ),
 };
-
-const NOTHING: readonly FindingDraft[] = Object.freeze([]);
 
 function isBare(code: FactReadings['code']): boolean {
   const size = seen(map(code, (one) => [one.size]));

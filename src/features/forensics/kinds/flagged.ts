@@ -2,10 +2,10 @@
 // A tag is the source's claim and is shown as such, with the source; no judgement is added.
 
 import { isSystemAddress, matchKey } from '../../../chain/address.ts';
-import { heldUnder, present } from '../../../evidence/measure.ts';
+import { heldUnder, listFrom, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
 import type { FlaggedLookUp, FlaggedRow } from '../../../ports/flags/flagged-addresses.ts';
-import { fundingOf } from '../../history/first-funder.ts';
+import { fundingOf } from '../../history/address-history.ts';
 import {
   draftSource,
   EVERY_KIND,
@@ -69,23 +69,27 @@ export const fundedByFlagged: FindingKind = {
   appliesTo: EVERY_KIND,
   ofHistory: true,
   find: ({ subject: { address }, history, flagged }) =>
-    map(both({ funding: fundingOf(history), flagged }), (seen): readonly FindingDraft[] => {
-      const { funding } = seen;
-      if (funding === null || isSystemAddress(funding.from)) return NOTHING;
-      const first = `The first coins of this address came from ${funding.from}, which`;
-      const carried = carriedBy(address, [funding]);
-      const [row] = rowsOf(seen.flagged, funding.from);
-      if (row !== undefined) {
-        const statement = `${first} ${row.source} flags as ${tagText(row)}.`;
-        return [{ statement, ...carried, ...whose(row, flagged) }];
-      }
-      const [made] = madeBy(seen.flagged, funding.from);
-      if (made === undefined) return NOTHING;
-      const statement =
-        `${first} ${made.source} names as the maker of ${made.address}, ` +
-        `flagged as ${tagText(made)}.`;
-      return [{ statement, ...carried, ...whose(made, flagged) }];
-    }),
+    map(both({ funding: fundingOf(history), flagged }), (seen) =>
+      listFrom(seen.funding, (funding): readonly FindingDraft[] => {
+        if (isSystemAddress(funding.from)) return [];
+        const first = `The first coins of this address came from ${funding.from}, which`;
+        const carried = carriedBy(address, [funding]);
+        const [row] = rowsOf(seen.flagged, funding.from);
+        if (row !== undefined) {
+          const statement = `${first} ${row.source} flags as ${tagText(row)}.`;
+          return [{ statement, ...carried, ...whose(row, flagged) }];
+        }
+        return madeBy(seen.flagged, funding.from)
+          .slice(0, 1)
+          .map((made) => {
+            const tag = tagText(made);
+            const statement =
+              `${first} ${made.source} names as the maker of ${made.address}, ` +
+              `flagged as ${tag}.`;
+            return { statement, ...carried, ...whose(made, flagged) };
+          });
+      }),
+    ),
 };
 
 /** A table names the address as the maker of contracts that it flags. */
@@ -97,23 +101,17 @@ export const createdFlaggedContract: FindingKind = {
   find: ({ subject, flagged }) =>
     map(flagged, (look) => {
       const made = madeBy(look, subject.address);
-      const [first] = made;
-      if (first === undefined) return NOTHING;
       const noun = made.length === 1 ? 'a contract' : `${made.length} contracts`;
-      return [
-        {
-          statement: `${first.source} names this address as the maker of ${noun} that it flags.`,
-          evidence: made.slice(0, EVIDENCE_SHOWN_MAX).map(recordOf),
-          evidence_count: made.length,
-          // The maker of a contract is the signer of the transaction that made it.
-          initiated_by_subject: true,
-          ...whose(first, flagged),
-        },
-      ];
+      return made.slice(0, 1).map((first) => ({
+        statement: `${first.source} names this address as the maker of ${noun} that it flags.`,
+        evidence: made.slice(0, EVIDENCE_SHOWN_MAX).map(recordOf),
+        evidence_count: made.length,
+        // The maker of a contract is the signer of the transaction that made it.
+        initiated_by_subject: true,
+        ...whose(first, flagged),
+      }));
     }),
 };
-
-const NOTHING: readonly FindingDraft[] = Object.freeze([]);
 
 function rowsOf({ found }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
   return heldUnder(found, matchKey(address));

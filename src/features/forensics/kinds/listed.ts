@@ -3,12 +3,12 @@
 
 import { compareDecimals } from '../../../chain/amount.ts';
 import { CHAINS } from '../../../chain/chain.ts';
-import { present } from '../../../evidence/measure.ts';
+import { listFrom, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
-import { isSignedBy } from '../../../ports/history/signing.ts';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import { type HistoryTransfer, isSignedBy } from '../../../ports/history/transfer-history.ts';
+
 import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
-import { fundingOf } from '../../history/first-funder.ts';
+import { fundingOf } from '../../history/address-history.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
 import { endOf, stopsOf } from '../../sanctions/walk-path.ts';
 import {
@@ -77,22 +77,24 @@ export const wayToListed: FindingKind = {
   appliesTo: EVERY_KIND,
   ofHistory: true,
   find: ({ subject: { address }, walk }) =>
-    map(walk, ({ found }) => {
-      if (found === null) return NOTHING;
-      const { way, entry } = found;
-      const hops = way.length === 1 ? '1 hop leads' : `${way.length} hops lead`;
-      const transfers = way.map((hop) => hop.transfer);
-      const evidence = [
-        ...way.map(({ transfer, near }) => evidenceOf(address, transfer, near)),
-        recordOf(entry),
-      ];
-      const statement =
-        `${hops} from this address to ${endOf(way)}, which the list names under ` +
-        `${partyText(entry)}: ${stopsOf(way).join(', ')}; ${wishText(address, transfers)}.`;
-      const initiated_by_subject = anyOwn(address, transfers);
-      const evidence_count = evidence.length;
-      return [{ statement, evidence, evidence_count, initiated_by_subject, ...jointSource(walk) }];
-    }),
+    map(walk, ({ found }) =>
+      listFrom(found, ({ way, entry }) => {
+        const hops = way.length === 1 ? '1 hop leads' : `${way.length} hops lead`;
+        const transfers = way.map((hop) => hop.transfer);
+        const evidence = [
+          ...way.map(({ transfer, near }) => evidenceOf(address, transfer, near)),
+          recordOf(entry),
+        ];
+        const statement =
+          `${hops} from this address to ${endOf(way)}, which the list names under ` +
+          `${partyText(entry)}: ${stopsOf(way).join(', ')}; ${wishText(address, transfers)}.`;
+        const initiated_by_subject = anyOwn(address, transfers);
+        const evidence_count = evidence.length;
+        return [
+          { statement, evidence, evidence_count, initiated_by_subject, ...jointSource(walk) },
+        ];
+      }),
+    ),
 };
 
 /** The first coins of the address came from a listed one. */
@@ -102,17 +104,17 @@ export const fundedByListed: FindingKind = {
   appliesTo: EVERY_KIND,
   ofHistory: true,
   find: ({ subject: { address }, history, listed }) =>
-    map(both({ funding: fundingOf(history), listed }), (seen) => {
-      const { funding } = seen;
-      if (funding === null) return NOTHING;
-      return ofListed(seen.listed, new Map([[funding.from, [funding]]]), ([other, , entry]) => ({
-        statement:
-          `The first coins of this address came from ${other}, which the list names under ` +
-          `${partyText(entry)}.`,
-        ...carriedBy(address, [funding]),
-        ...draftSource(listed),
-      }));
-    }),
+    map(both({ funding: fundingOf(history), listed }), (seen) =>
+      listFrom(seen.funding, (funding) =>
+        ofListed(seen.listed, new Map([[funding.from, [funding]]]), ([other, , entry]) => ({
+          statement:
+            `The first coins of this address came from ${other}, which the list names under ` +
+            `${partyText(entry)}.`,
+          ...carriedBy(address, [funding]),
+          ...draftSource(listed),
+        })),
+      ),
+    ),
 };
 
 /** A listed address sent it something small that it had not asked for. */
@@ -137,8 +139,6 @@ export const dustFromListed: FindingKind = {
       }));
     }),
 };
-
-const NOTHING: readonly FindingDraft[] = Object.freeze([]);
 
 type Contact = readonly [string, readonly HistoryTransfer[], ListEntry];
 

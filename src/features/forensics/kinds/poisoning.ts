@@ -5,8 +5,8 @@
 import { CHAINS, type ChainName } from '../../../chain/chain.ts';
 import { collect, heldUnder, present } from '../../../evidence/measure.ts';
 import { map, seen } from '../../../evidence/reading.ts';
-import { isSignedBy } from '../../../ports/history/signing.ts';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import { type HistoryTransfer, isSignedBy } from '../../../ports/history/transfer-history.ts';
+
 import type { AddressHistory } from '../../history/address-history.ts';
 import {
   draftSource,

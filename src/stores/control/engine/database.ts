@@ -51,6 +51,11 @@ export function epoch(column: string, name = column.replace(/^.*\./, '')): strin
   return `extract(epoch from ${column})::float8 as ${name}`;
 }
 
+/** A column of a time, selected in ISO 8601 as answers write it, under its own name or another. */
+export function isoTimeColumn(column: string, name = column.replace(/^.*\./, '')): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`;
+}
+
 /** The control store. */
 export type Database = {
   readonly kind: 'pglite' | 'postgres';

@@ -3,7 +3,7 @@
 // It refuses to answer from memory past five seconds, also while the store is silent.
 
 import { type Reading, Unread } from '../../../evidence/reading.ts';
-import type { Soon } from '../../../evidence/soon.ts';
+import type { Soon } from '../../../evidence/waiting.ts';
 import type { SecretHash } from '../../../ports/access/key-store.ts';
 
 /** How long an answer serves without a question to the store. */

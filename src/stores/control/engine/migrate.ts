@@ -58,7 +58,7 @@ async function readMigrations(directory: string): Promise<readonly Migration[]> 
   const files: Migration[] = [];
   for (const name of names) {
     if (!MIGRATION_NAME.test(name)) {
-      throw new MigrationRefused(`${name}: a migration is named like 0001_access.sql`);
+      throw new MigrationRefused(`${name}: a migration is named like 0001_schema.sql`);
     }
     const sql = await readFile(join(directory, name), 'utf8');
     files.push({ name, sql, sha256: createHash('sha256').update(sql).digest('hex') });

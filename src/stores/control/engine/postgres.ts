@@ -3,6 +3,7 @@
 // It refuses to repeat what the server says of the connection: hosts, users and databases.
 
 import { Pool, type PoolClient, types } from 'pg';
+import { given } from '../../../evidence/measure.ts';
 import {
   type Database,
   fromSqlState,
@@ -56,8 +57,8 @@ export function openPostgres(url: string): Database {
   return {
     kind: 'postgres',
     durable: true,
-    query: <T extends object>(sql: string, params: readonly Param[] = NO_PARAMS) =>
-      connected((client) => run<T>(client, sql, params, STATEMENT_TIMEOUT_MS)),
+    query: <T extends object>(sql: string, params?: readonly Param[]) =>
+      connected((client) => run<T>(client, sql, given(params), STATEMENT_TIMEOUT_MS)),
     transaction: (work, limits) =>
       connected((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
     close: async () => {
@@ -90,7 +91,7 @@ function poolOf(url: string): Pool {
 /** A client as the session of one transaction, whose length also bounds its statements. */
 function own(client: Client, timeoutMs: number): OwnSession {
   return {
-    query: (sql, params = NO_PARAMS) => run(client, sql, params, timeoutMs),
+    query: (sql, params) => run(client, sql, given(params), timeoutMs),
     script: async (sql) => {
       await run(client, sql, NO_PARAMS, timeoutMs);
       // Each statement of a long transaction may take as long as the whole of it.

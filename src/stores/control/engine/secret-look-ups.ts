@@ -2,7 +2,7 @@
 // Look-ups that wait together share one statement, and are remembered for a moment.
 
 import type { Reading } from '../../../evidence/reading.ts';
-import type { Soon } from '../../../evidence/soon.ts';
+import type { Soon } from '../../../evidence/waiting.ts';
 import type { SecretHash } from '../../../ports/access/key-store.ts';
 import { batchQueue } from './batch-queue.ts';
 import type { ControlReadings } from './control-readings.ts';

@@ -1,14 +1,13 @@
 // What do the tests of the import import into, and from where?
-// A warehouse on an engine of its own, emptied for each store that is made, and folders that are
-// cleared away. What is held is read back in the form of facts.
+// A warehouse on an engine that all test files of a process share, emptied for each store that is
+// made. What is held is read back in the form of facts. The end of the run removes all folders.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { z } from 'zod';
-import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing/bulk-import.ts';
+import type { BulkImportOrder, BulkImportOutcome } from '../../../ports/indexing/imports.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
@@ -38,19 +37,11 @@ export type HeldTransfer = {
   readonly success: boolean | null;
 };
 
-const folders: string[] = [];
 let opened: EmbeddedWarehouse | null = null;
-
-afterAll(async () => {
-  await opened?.close();
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
 
 /** A folder for one test. */
 export async function freshFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'exhibit-import-'));
-  folders.push(folder);
-  return folder;
+  return mkdtemp(join(tmpdir(), 'exhibit-import-'));
 }
 
 /** A warehouse with all tables, on an engine of its own. */

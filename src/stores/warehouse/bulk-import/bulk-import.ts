@@ -4,6 +4,7 @@
 
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { countOrZero } from '../../../evidence/measure.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type {
   BulkImport,
@@ -12,7 +13,7 @@ import type {
   BulkImportRecord,
   BulkImportWatch,
   ImportedFile,
-} from '../../../ports/indexing/bulk-import.ts';
+} from '../../../ports/indexing/imports.ts';
 import type { TransferStore } from '../../../ports/indexing/transfer-store.ts';
 import { ImportFault } from '../../../sources/files/fault.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
@@ -150,9 +151,6 @@ async function resumed({ plan, order, folder, tables, ledger }: Work): Promise<C
   return begun();
 }
 
-/** A file that is left aside is not read. */
-const NO_ROWS = 0;
-
 function filesOf(
   known: readonly (KnownFile | null)[],
   { read }: Checkpoint,
@@ -163,7 +161,8 @@ function filesOf(
     if (rows === undefined && dataset !== 'left_aside') {
       throw new RangeError('a file that was not read');
     }
-    return { name, layout, dataset, rows: rows === undefined ? NO_ROWS : rows };
+    // A file that is left aside is not read.
+    return { name, layout, dataset, rows: countOrZero(rows) };
   });
 }
 

@@ -4,6 +4,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 
 const whole = z.number().int().nonnegative();
 const counts = z.record(z.string(), whole);
@@ -24,7 +25,7 @@ const checkpoint = z.strictObject({
   left_out: counts,
   proved: z.array(
     z.strictObject({
-      kind: z.enum(['native', 'internal', 'token', 'nft']),
+      kind: z.enum(TRANSFER_KINDS),
       from_block: whole,
       to_block: whole,
       to_time: whole,

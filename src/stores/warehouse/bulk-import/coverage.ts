@@ -2,13 +2,13 @@
 // Those that its files prove, and those that the operator declared, without the blocks of which a
 // row was refused. What no file can tell is not taken on anybody's word.
 
-import type { TransferKind } from '../../../chain/transfer.ts';
-import { wholeKinds } from '../../../chain/whole-kinds.ts';
+import { type TransferKind, wholeKinds } from '../../../chain/transfer.ts';
+
 import type {
   BulkDataset,
   BulkImportOrder,
   ImportedFile,
-} from '../../../ports/indexing/bulk-import.ts';
+} from '../../../ports/indexing/imports.ts';
 import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { RANGES_MAX, without } from './held-blocks.ts';

@@ -2,7 +2,7 @@
 // A block is written once every file that may hold rows of it was read; meanwhile the next file is
 // read. Of files whose blocks do not overlap two at most lie in the warehouse's table of rows.
 
-import type { BulkImportOrder } from '../../../ports/indexing/bulk-import.ts';
+import type { BulkImportOrder } from '../../../ports/indexing/imports.ts';
 import { WarehouseUnavailable } from '../engine/executor.ts';
 import { observed } from '../transfers/fact-rows.ts';
 import type { ImportLedger } from '../transfers/imports.ts';
@@ -80,12 +80,7 @@ async function writeAndReadOn(
   const signal = AbortSignal.any([work.watch.signal, ending.signal]);
   const both = { ...work, watch: { ...work.watch, signal } };
   const reading =
-    next === undefined
-      ? Promise.resolve(NOT_READ)
-      : read(both, next, state, progress).catch((fault: unknown) => {
-          if (isWithoutRoom(fault)) return NOT_READ;
-          throw fault;
-        });
+    next === undefined ? Promise.resolve(null) : readIfRoom(both, next, state, progress);
   const bound = next === undefined ? null : Math.max(0, next.first);
   const writing = writeBefore(both, { bound, datasets, reading }, state, progress);
   try {
@@ -93,6 +88,7 @@ async function writeAndReadOn(
     return withRead(written, rows);
   } catch (fault) {
     ending.abort();
+    // Nothing of it may go on after this; its own failure was told, or follows from the ending.
     await Promise.allSettled([writing, reading]);
     throw fault;
   }
@@ -146,22 +142,34 @@ function rowsRead({ read }: Checkpoint): number {
   return Object.values(read).reduce((sum, rows) => sum + rows, 0);
 }
 
-/** A file that was read before, or could not be read beside the writing, adds no rows. */
-const NOT_READ: Checkpoint['read'] = {};
+/** Reads a file beside the writing; `null` where the two do not find room together. */
+async function readIfRoom(
+  work: Work,
+  next: Ready,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint['read'] | null> {
+  try {
+    return await read(work, next, state, progress);
+  } catch (fault) {
+    if (isWithoutRoom(fault)) return null;
+    throw fault;
+  }
+}
 
-function withRead(state: Checkpoint, rows: Checkpoint['read']): Checkpoint {
+function withRead(state: Checkpoint, rows: Checkpoint['read'] | null): Checkpoint {
   return { ...state, read: { ...state.read, ...rows } };
 }
 
-/** Reads a file unless it was read, and answers its rows by its number. */
+/** Reads a file, and answers its rows by its number; `null` where it was read before. */
 async function read(
   work: Work,
   { known }: Ready,
   state: Checkpoint,
   progress: Told,
-): Promise<Checkpoint['read']> {
+): Promise<Checkpoint['read'] | null> {
   const { number, bytes } = known.file;
-  if (String(number) in state.read) return NOT_READ;
+  if (String(number) in state.read) return null;
   stopIfAsked(work);
   // What an earlier try has left of it would be there twice.
   await work.tables.drop('import_rows', number);

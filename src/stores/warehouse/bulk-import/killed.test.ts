@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { trialsOf } from '../../../testing/trials.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { freshFolder, freshWarehouse, importedInto, NOW, recordOf } from './bulk-import.suite.ts';
 import { exportedInHalves, heldIn, mustHoldWhatCounts } from './interrupted.suite.ts';
 
 /** At which writes a process is killed: a few in each run, all of them up to a number on demand. */
-const KILLS = Number(process.env['EXHIBIT_IMPORT_KILLS'] ?? '0');
+const KILLS = trialsOf('EXHIBIT_IMPORT_KILLS', 0, 40);
 const KILLED_AT = KILLS > 0 ? Array.from({ length: KILLS }, (_, at) => at + 1) : [9, 24, 40];
 /** How long they may take on a machine that does other things too: two minutes each. */
 const KILLS_MS_MAX = KILLED_AT.length * 120_000;

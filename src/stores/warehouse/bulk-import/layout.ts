@@ -1,7 +1,7 @@
 // Which export is this file: of which tool, and of which kind? Told by its columns alone.
 // Refuses to guess: columns that fit no layout are named beside those that were expected.
 
-import type { BulkDataset } from '../../../ports/indexing/bulk-import.ts';
+import type { BulkDataset } from '../../../ports/indexing/imports.ts';
 import { ImportFault } from '../../../sources/files/fault.ts';
 
 /** What is taken from a row, whatever its column is called. */

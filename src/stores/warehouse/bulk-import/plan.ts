@@ -2,7 +2,7 @@
 // The same files under the same order have the same name, so that a killed import is found again.
 
 import { createHash } from 'node:crypto';
-import type { BulkImportOrder } from '../../../ports/indexing/bulk-import.ts';
+import type { BulkImportOrder } from '../../../ports/indexing/imports.ts';
 import { ImportFault } from '../../../sources/files/fault.ts';
 import {
   type InputFile,

@@ -2,7 +2,7 @@
 // A header counts its transactions and a trace its calls, so what is missing shows. Token logs are
 // counted nowhere: nothing proves them whole, and nothing is said of them here.
 
-import { wholeKinds } from '../../../chain/whole-kinds.ts';
+import { wholeKinds } from '../../../chain/transfer.ts';
 import { ofWindow, TELLS_WITHDRAWALS, type Window } from './facts-sql.ts';
 
 /** From when Ethereum's blocks pay no reward, and from when they hold withdrawals: Unix seconds. */

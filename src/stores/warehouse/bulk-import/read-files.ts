@@ -6,7 +6,7 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CHAINS } from '../../../chain/chain.ts';
-import type { BulkImportOrder, BulkImportWatch } from '../../../ports/indexing/bulk-import.ts';
+import type { BulkImportOrder, BulkImportWatch } from '../../../ports/indexing/imports.ts';
 import { ImportFault } from '../../../sources/files/fault.ts';
 import { fingerprintOf } from '../../../sources/files/input-file.ts';
 import {

@@ -3,6 +3,7 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { trialsOf } from '../../../testing/trials.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
 import { transferStore } from '../transfers/store.ts';
@@ -29,7 +30,7 @@ import {
 const CALL = { timeoutMs: 60_000 };
 /** More writes than the import takes, and how many are passed over between two that are lost. */
 const WRITES_MAX = 400;
-const WRITES_STEP = Number(process.env['EXHIBIT_IMPORT_LOST_EVERY'] ?? '16');
+const WRITES_STEP = trialsOf('EXHIBIT_IMPORT_LOST_EVERY', 16, 1);
 const kinds = (store: KeptFacts) =>
   store.ranges.map(({ kind, from_block, to_block }) => `${kind} ${from_block}-${to_block}`);
 

@@ -5,7 +5,7 @@ import { type UnavailableCode, WarehouseQueryError, WarehouseUnavailable } from 
 // Writing again is harmless in all of them: rows that come twice fall together, and a statement of
 // a follower or an import is repeated from the position that is stored.
 const CODES_OF: Readonly<
-  Record<Exclude<UnavailableCode, 'aborted' | 'closed' | 'moving'>, readonly number[]>
+  Record<Exclude<UnavailableCode, 'aborted' | 'closed'>, readonly number[]>
 > = {
   // TIMEOUT_EXCEEDED, TOO_SLOW, SOCKET_TIMEOUT
   timeout: [159, 160, 209],

@@ -114,21 +114,7 @@ export const RESULT_BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes of one insert chunk; a row may not be larger. */
 export const INSERT_CHUNK_BYTES = 8 * 1024 * 1024;
 
-/** Why the warehouse could not answer this time. */
-export type UnavailableCode =
-  | 'down'
-  | 'interrupted'
-  | 'timeout'
-  | 'aborted'
-  | 'overloaded'
-  | 'replicas'
-  | 'disk'
-  | 'damaged'
-  | 'moving'
-  | 'rejected'
-  | 'closed';
-
-const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
+const UNAVAILABLE = {
   down: 'The warehouse is not reachable.',
   interrupted: 'The warehouse stopped before it had answered.',
   timeout: 'The warehouse did not answer in time.',
@@ -137,10 +123,12 @@ const UNAVAILABLE: Readonly<Record<UnavailableCode, string>> = {
   replicas: 'Too few replicas of the warehouse can be written or read.',
   disk: 'The disk of the warehouse takes no more.',
   damaged: 'Parts of the warehouse are lost or damaged.',
-  moving: 'Tables of the warehouse are being moved.',
   rejected: 'The warehouse refused our credentials.',
   closed: 'The warehouse has been closed.',
-};
+} as const;
+/** Why the warehouse could not answer this time. */
+export type UnavailableCode = keyof typeof UNAVAILABLE;
+export const UNAVAILABLE_CODES = Object.keys(UNAVAILABLE) as UnavailableCode[];
 
 /** An upstream failure: the same call may succeed later. Ports answer it with `unread`. */
 export class WarehouseUnavailable extends Error {

@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { partitioned } from './by-chain.ts';
 import { type Layout, statementsOf } from './dialect.ts';
 import { type Warehouse, WarehouseRefusal } from './executor.ts';
 
@@ -65,7 +64,7 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined || names.length === 0) {
-    const message = `${wrong ?? directory}: migrations are named like 0001_deployment.sql`;
+    const message = `${wrong ?? directory}: migrations are named like 0001_schema.sql`;
     throw new WarehouseRefusal('migration_malformed', message);
   }
   return Promise.all(
@@ -78,7 +77,7 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
 
 async function run(warehouse: Warehouse, source: string, layout: Layout): Promise<void> {
   for (const statement of statementsOf(source, layout)) {
-    await warehouse.command(partitioned(statement), STATEMENT);
+    await warehouse.command(statement, STATEMENT);
   }
 }
 

@@ -8,9 +8,9 @@ import { part, read } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type {
   BridgeArrivals,
-  PaidAsked,
-  PaidTo,
   Payment,
+  PaymentsFound,
+  PaymentsQuery,
 } from '../../../ports/bridges/bridge-arrivals.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
@@ -50,7 +50,7 @@ export function warehousePaidTo(
         if (await isUndone(warehouse, held, call)) throw new WarehouseUnavailable('interrupted');
         const simulated = rows.some(({ observed }) => !observed) || reach.simulated;
         const head_time = reach.head_time === null ? now() : reach.head_time;
-        const told: PaidTo = { payments: rows.filter(isPaid).map(paymentOf), head_time };
+        const told: PaymentsFound = { payments: rows.filter(isPaid).map(paymentOf), head_time };
         const origin = { port: PORT, source: warehouseSource(head_time, simulated) } as const;
         const cause = simulated ? why('simulated') : whyCut(asked, reach, more, now() - tipMaxAgeS);
         return cause === null ? read(told, origin) : part(told, origin, cause);
@@ -78,7 +78,7 @@ const NOT_HELD: Reach = { head_time: null, simulated: false };
 async function reachOf(
   warehouse: Warehouse,
   { ranges }: Held,
-  { chain, since, until }: PaidAsked,
+  { chain, since, until }: PaymentsQuery,
   call: Call,
 ): Promise<Reach> {
   const reached: HeldBlocks[] = [];
@@ -121,7 +121,7 @@ async function timeFrom(
 }
 
 function whyCut(
-  { chain, until }: PaidAsked,
+  { chain, until }: PaymentsQuery,
   { head_time }: Reach,
   more: boolean,
   oldest: number,

@@ -9,15 +9,17 @@ import type {
   Neighbourhood,
   NeighbourhoodLimits,
 } from '../../../ports/history/transfer-history.ts';
-import type { Following } from '../../../ports/indexing/transfer-store.ts';
 import {
+  chainOf,
   given,
   KINDS,
   NONE,
   party,
+  tenure,
   transferFact,
-} from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+} from '../../../ports/indexing/transfer-store.suite.ts';
+import type { Following } from '../../../ports/indexing/transfer-store.ts';
+
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../../chain/chain.ts';
+import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { untilWritten } from '../engine/until-written.ts';
@@ -53,7 +54,7 @@ const RECORDED_IN = ['coverage', 'address_coverage', 'tokens'] as const;
 const rangeRow = z.tuple([
   z.string(),
   z.enum(CHAIN_NAMES),
-  z.enum(['native', 'internal', 'token', 'nft']),
+  z.enum(TRANSFER_KINDS),
   z.coerce.number(),
   z.coerce.number(),
   z.number(),

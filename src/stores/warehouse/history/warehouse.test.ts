@@ -11,8 +11,8 @@ import {
   type SuiteHistory,
   transferHistoryKeeps,
 } from '../../../ports/history/transfer-history.suite.ts';
+import { tenure } from '../../../ports/indexing/transfer-store.suite.ts';
 import type { TransferFact } from '../../../ports/indexing/transfer-store.ts';
-import { tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { coveredHistory } from '../../history/covered.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';

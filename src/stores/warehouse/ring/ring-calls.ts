@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type Reading, read } from '../../../evidence/reading.ts';
-import type { RingCalls, RingCallsPort } from '../../../ports/indexing/ring-filling.ts';
+import type { RingCalls, RingCallsPort } from '../../../ports/history/counterparty-ring.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from '../transfers/append.ts';
 import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';

@@ -17,10 +17,12 @@ import type {
   RingAsked,
   RingCoverage,
   RingGap,
+  RingKeeping,
+  RingLack,
+  RingStatus,
 } from '../../../ports/history/counterparty-ring.ts';
 import type { TransferHistoryPort } from '../../../ports/history/transfer-history.ts';
-import type { RingLack } from '../../../ports/indexing/ring-filling.ts';
-import type { RingKeeping, RingStatus } from '../../../ports/indexing/ring-keeping.ts';
+
 import type { Listed, SanctionsListPort } from '../../../ports/sanctions/sanctions-list.ts';
 import { warehouseSource } from '../transfers/warehouse-reading.ts';
 import { unreadRing, type WarehouseRing } from './ring.ts';

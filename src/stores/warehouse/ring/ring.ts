@@ -4,9 +4,9 @@
 // held when it was asked is missing. It refuses to answer from a ring that it could not bring up.
 
 import type { ChainName } from '../../../chain/chain.ts';
-import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../../evidence/deadline.ts';
 import { type Partly, part, read, type Unread, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../../evidence/waiting.ts';
 import type {
   HeldRing,
   Meetings,

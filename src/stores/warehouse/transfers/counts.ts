@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { insertRows, WRITE } from './append.ts';
+import { WRITE } from './append.ts';
 
 /** The transfers of a chain; `observed` is 0 where any of them is simulated. */
 export type CountedChain = {
@@ -24,7 +24,7 @@ const GROUPS_AT_ONCE = 65_536;
 /** Groups whose count is read to be made anew; more are taken up after these. */
 const STALE_AT_ONCE = 500_000;
 
-const one = z.tuple([z.coerce.number()]);
+const _one = z.tuple([z.coerce.number()]);
 const staleRow = z.tuple([z.enum(CHAIN_NAMES), z.coerce.number(), z.coerce.number()]);
 type Stale = z.infer<typeof staleRow>;
 const countedRow = z.tuple([
@@ -43,7 +43,7 @@ const STALE = `SELECT chain, block_group, now_written FROM (${WRITTEN('')}) AS w
   WHERE counted != now_written ORDER BY chain, block_group LIMIT ${STALE_AT_ONCE}`;
 
 const TOTALS = `SELECT chain, min(from_block), max(to_block), sum(transfers), min(observed)
-  FROM transfers_counted FINAL WHERE transfers > 0 AND chain != '' GROUP BY chain`;
+  FROM transfers_counted FINAL WHERE transfers > 0 GROUP BY chain`;
 
 /** What is held of each chain, by counts that are brought up to date first. */
 export async function countedChains(warehouse: Warehouse): Promise<readonly CountedChain[]> {
@@ -56,7 +56,6 @@ export async function countedChains(warehouse: Warehouse): Promise<readonly Coun
 
 /** Counts what was written since it was last counted. */
 export async function keepCounts(warehouse: Warehouse): Promise<void> {
-  await markEarlier(warehouse);
   const query = { ...WRITE, row: staleRow, tuples: true, rowsMax: STALE_AT_ONCE };
   // Writers may go on meanwhile: what was stale at first is counted, and no more.
   for (;;) {
@@ -81,19 +80,6 @@ export async function markChanged(
 
 function groupOf(block: number): number {
   return Math.floor(block / GROUP_BLOCKS);
-}
-
-/** Rows that were held before there were counts are marked once; a mark too many is harmless. */
-async function markEarlier(warehouse: Warehouse): Promise<void> {
-  const sql = "SELECT 1 FROM transfers_counted WHERE chain = '' LIMIT 1";
-  if ((await warehouse.query(sql, { ...WRITE, row: one, tuples: true })).length > 0) return;
-  await warehouse.command(
-    `INSERT INTO transfers_written SELECT toString(chain), intDiv(block, ${GROUP_BLOCKS}), count()
-     FROM transfers GROUP BY ALL`,
-    WRITE,
-  );
-  const columns = ['chain', 'block_group', 'at_written'];
-  await insertRows(warehouse, 'transfers_counted', { columns, rows: [['', 0, 1]] });
 }
 
 type Run = { readonly chain: ChainName; readonly from: number; to: number; rows: number };

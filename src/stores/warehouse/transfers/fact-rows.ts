@@ -2,7 +2,7 @@
 // Refuses a transfer without a place, and an address or amount that no row could hold.
 
 import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
-import type { ImportOrigin } from '../../../evidence/origin.ts';
+import type { ImportOrigin } from '../../../evidence/source.ts';
 import type {
   BlockFact,
   HeldCreation,
@@ -123,8 +123,14 @@ function short(text: string | null): string | null {
 
 /** How success is stored: the better known of two is the greater. */
 function successCode(success: boolean | null): number {
-  if (success === null) return SUCCESS_UNKNOWN;
-  return success ? SUCCESS_YES : SUCCESS_FAILED;
+  switch (success) {
+    case null:
+      return SUCCESS_UNKNOWN;
+    case true:
+      return SUCCESS_YES;
+    case false:
+      return SUCCESS_FAILED;
+  }
 }
 
 /** The stored success as it is told. */

@@ -4,6 +4,8 @@
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
+import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
+import { given } from '../../../evidence/measure.ts';
 import type { Cursor, TipHeader } from '../../../ports/indexing/transfer-store.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { insertRows, WRITE } from './append.ts';
@@ -86,7 +88,7 @@ export async function claim(warehouse: Warehouse, chain: ChainName, epoch: numbe
 
 const followingRow = z.tuple([
   z.coerce.number(),
-  z.array(z.enum(['native', 'internal', 'token', 'nft'])),
+  z.array(z.enum(TRANSFER_KINDS)),
   z.string(),
   z.number(),
   z.coerce.number().nullable(),
@@ -133,17 +135,15 @@ async function readTip(
   tip: Parameters<typeof stampedBlocks>[0],
 ): Promise<readonly TipHeader[]> {
   const where = stampedBlocks(tip, null, 'number');
-  if (where === null) return NO_HEADERS;
   const sql = `SELECT DISTINCT number, lower(hex(hash)), lower(hex(parent_hash)), time
     FROM tip_blocks WHERE ${where} ORDER BY number`;
   const query = { ...WRITE, row: headerRow, tuples: true, rowsMax: TIP_BLOCKS_MAX };
-  const rows = await warehouse.query(sql, query);
+  // Without blocks that were written since the last final one there is no tip.
+  const rows = given(where === null ? null : await warehouse.query(sql, query));
   return rows.map(([number, hash, parent, time]) => {
     return { number, hash: hashOf(hash), parent_hash: hashOf(parent), time };
   });
 }
-
-const NO_HEADERS: readonly TipHeader[] = Object.freeze([]);
 
 /**
  * Writes a position, which then counts; `Superseded` where another follower's does. It does nothing

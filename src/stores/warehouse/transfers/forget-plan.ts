@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
-import type { ForgetOrder, Staying } from '../../../ports/indexing/forgetting.ts';
+import type { ForgetOrder, Staying } from '../../../ports/indexing/imports.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { WRITE } from './append.ts';
 import type { Going } from './forget-rows.ts';

@@ -4,9 +4,8 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import type { TransferKind } from '../../../chain/transfer.ts';
-import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import type { Call, Warehouse } from '../engine/executor.ts';
 import { FINALITY } from './fact-rows.ts';
-import { isMoving } from './move-by-chain.ts';
 
 /** Blocks, both ends included, of which the rows of some kinds go. */
 export type Going = {
@@ -85,7 +84,6 @@ export async function deleteFacts(
   chain: ChainName,
   going: readonly Going[],
 ): Promise<void> {
-  if (await isMoving(warehouse)) throw new WarehouseUnavailable('moving');
   const ofChain = `chain = '${chain}'`;
   await deleteRows(warehouse, 'sides', `${ofChain} AND ${within(going, SIDE_KIND, SIDE_BLOCK)}`);
   await deleteRows(warehouse, 'transfers', goingTransfers(chain, going));

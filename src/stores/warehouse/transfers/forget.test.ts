@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Forgetting, Forgotten } from '../../../ports/indexing/forgetting.ts';
-import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
+import type { Forgetting, Forgotten } from '../../../ports/indexing/imports.ts';
 import {
+  chainOf,
   given,
   hashOf,
   KINDS,
@@ -16,9 +16,11 @@ import {
   PROVENANCE,
   party,
   sightOf,
+  tenure,
   transferFact,
-} from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+} from '../../../ports/indexing/transfer-store.suite.ts';
+import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
+import { trialsOf } from '../../../testing/trials.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { lostAt } from '../engine/lost-writes.suite.ts';
@@ -28,7 +30,6 @@ import { warehouseForgetting } from './forget.ts';
 import { readHeld } from './held.ts';
 import { importLedger } from './imports.ts';
 import { transferStore } from './store.ts';
-import { withdrawUnproved } from './withdraw-unproved.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 30_000 };
@@ -36,7 +37,7 @@ const now = () => NOW;
 const { signal } = new AbortController();
 /** More writes than forgetting takes. */
 const WRITES_MAX = 60;
-const WRITES_STEP = Number(process.env['EXHIBIT_FORGET_LOST_EVERY'] ?? '5');
+const WRITES_STEP = trialsOf('EXHIBIT_FORGET_LOST_EVERY', 5, 1);
 const ORDER = { chain: 'ethereum', from_block: 3, to_block: 5 } as const;
 const FACT_TABLES = ['transfers', 'sides', 'blocks', 'transactions', 'creations', 'creators'];
 const EMPTIED = [
@@ -336,47 +337,6 @@ describe('the counts of what is held', () => {
     given(await follower.finalise('ethereum', 301));
     expect(await count()).toBe(withTip);
   });
-
-  test('take up what was held before there were counts', async () => {
-    given(await store().appendImported(factsOf([1, 2, 900]), PROVENANCE));
-    for (const table of ['transfers_written', 'transfers_counted']) {
-      await warehouse.command(`TRUNCATE TABLE ${table}`, CALL);
-    }
-    expect(given(await store().status())).toMatchObject([
-      { transfers: 9, from_block: 1, to_block: 900 },
-    ]);
-  });
 });
 
 const FOLLOWED = { chain: 'ethereum', kinds: KINDS, source: 'a node', origin: 'observed' } as const;
-
-describe('opening a warehouse of an earlier version', () => {
-  test('takes back what no node and no file of traces can hold in full', async () => {
-    const ranges = (['arbitrum', 'polygon', 'hyperevm', 'ethereum', 'bsc'] as const).flatMap(
-      (chain) => KINDS.map((kind): HeldRange => ({ ...RANGE, chain, kind })),
-    );
-    given(await store().recordCoverage(ranges));
-    const following = { ...FOLLOWED, chain: 'polygon', from_block: 20 } as const;
-    given(await store().follow(following, tenure()));
-    await withdrawUnproved(warehouse);
-    const { ranges: left } = await readHeld(warehouse, CALL);
-    const kinds = (of: string) => left.filter(({ chain }) => chain === of).map(({ kind }) => kind);
-    for (const chain of ['arbitrum', 'polygon', 'hyperevm']) {
-      expect(kinds(chain).sort()).toEqual(['native', 'token']);
-    }
-    for (const chain of ['ethereum', 'bsc']) expect(kinds(chain)).toHaveLength(3);
-    expect(given(await store().cursor('polygon'))?.kinds).toEqual(['native', 'token']);
-    await withdrawUnproved(warehouse);
-    expect((await readHeld(warehouse, CALL)).ranges).toEqual(left);
-  });
-
-  test('takes back what a node of Solana was said to tell of an address', async () => {
-    const range = { ...RANGE, from_first: true, truncated: false, read_at: NOW };
-    const solana = { ...range, chain: 'solana', address: 'So1', kind: 'internal' } as const;
-    given(await store().recordAddressCoverage([solana, { ...range, address: party(1) }]));
-    await withdrawUnproved(warehouse);
-    const row = z.tuple([z.string()]);
-    const sql = 'SELECT toString(chain) FROM address_coverage';
-    expect(await warehouse.query(sql, { ...CALL, row, tuples: true })).toEqual([['ethereum']]);
-  });
-});

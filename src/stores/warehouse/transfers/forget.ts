@@ -11,7 +11,7 @@ import type {
   Forgotten,
   Staying,
   Withdrawn,
-} from '../../../ports/indexing/forgetting.ts';
+} from '../../../ports/indexing/imports.ts';
 import type { TransferStorePort } from '../../../ports/indexing/transfer-store.ts';
 import { type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { insertRows, WRITE } from './append.ts';
@@ -31,7 +31,6 @@ import {
 } from './forget-plan.ts';
 import { deleteFacts, deleteRows, type Going, goingTransfers } from './forget-rows.ts';
 import { importLedger } from './imports.ts';
-import { isMoving } from './move-by-chain.ts';
 import { unreadFor, warehouseSource } from './warehouse-reading.ts';
 
 const PORT = 'transfer_store';
@@ -79,7 +78,7 @@ export function warehouseForgetting(
   async function forget(order: ForgetOrder, signal: AbortSignal): Promise<Forgotten | null> {
     const target = await targetOf(warehouse, order);
     if (target === null) return null;
-    const planned = await whatGoes(warehouse, target);
+    const planned = await plannedOf(warehouse, target);
     const { chain, import_id, from_block, to_block } = target;
     // One that is under way does not come to its end: what it counts is no longer there.
     for (const standing of await ledger.standing(chain)) {
@@ -142,12 +141,6 @@ async function* goingIn(
     const going = found.going.filter(({ kinds, whole }) => kinds.length > 0 || whole);
     if (going.length > 0) yield going;
   }
-}
-
-/** What goes now. Nothing may go while tables are moved: what is copied would come back. */
-async function whatGoes(warehouse: Warehouse, target: Target): Promise<Forgotten> {
-  if (await isMoving(warehouse)) throw new WarehouseUnavailable('moving');
-  return plannedOf(warehouse, target);
 }
 
 async function plannedOf(warehouse: Warehouse, target: Target): Promise<Forgotten> {

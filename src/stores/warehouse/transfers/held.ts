@@ -4,9 +4,9 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import type { TransferKind } from '../../../chain/transfer.ts';
-import { collect, present } from '../../../evidence/measure.ts';
-import type { ImportOrigin } from '../../../evidence/origin.ts';
+import { TRANSFER_KINDS, type TransferKind } from '../../../chain/transfer.ts';
+import { collect, listFrom, present } from '../../../evidence/measure.ts';
+import type { ImportOrigin } from '../../../evidence/source.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import { originOf } from './fact-rows.ts';
 
@@ -52,7 +52,7 @@ const FIRST_BLOCK_MAX = 1;
 const RANGES_MAX = 100_000;
 
 const chainName = z.enum(CHAIN_NAMES);
-const kindName = z.enum(['native', 'internal', 'token', 'nft']);
+const kindName = z.enum(TRANSFER_KINDS);
 const whole = z.coerce.number().int().nonnegative();
 const row = z.tuple([
   z.enum(['range', 'following', 'addresses', 'tokens']),
@@ -140,21 +140,21 @@ function reachOf([, , , , end, endTime, , , , , , tip, tipTime]: Row): Reach | n
 }
 
 function rangesOf([, chain, kinds, from_block, , , isObserved]: Row, reach: Reach | null) {
-  if (reach === null || chain === '' || reach[4] < from_block) return NOTHING_HELD;
-  return kinds.map(
-    (kind): HeldBlocks => ({
+  if (chain === '') return [];
+  return listFrom(reach, ({ 4: to_block, 5: to_time }): HeldBlocks[] => {
+    if (to_block < from_block) return [];
+    const from_first = from_block <= FIRST_BLOCK_MAX;
+    const range = {
       chain,
-      kind,
       from_block,
-      to_block: reach[4],
-      to_time: reach[5],
-      from_first: from_block <= FIRST_BLOCK_MAX,
+      to_block,
+      to_time,
+      from_first,
       origin: originOf(isObserved),
-    }),
-  );
+    };
+    return kinds.map((kind) => ({ ...range, kind }));
+  });
 }
-
-const NOTHING_HELD: readonly HeldBlocks[] = Object.freeze([]);
 
 function followedOf(row: Row): Followed {
   const [, chain, , , end, , , rollbacks, epoch, blocks, stampNumbers] = row;

@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { transferStoreKeeps } from '../../../ports/indexing/transfer-store.suite.ts';
-import type { Cursor, Following } from '../../../ports/indexing/transfer-store.ts';
 import {
+  chainOf,
   given,
   KINDS,
   NONE,
   sightOf,
+  tenure,
   transferFact,
-} from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+  transferStoreKeeps,
+} from '../../../ports/indexing/transfer-store.suite.ts';
+import type { Cursor, Following } from '../../../ports/indexing/transfer-store.ts';
+import { trialsOf } from '../../../testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
@@ -82,8 +84,9 @@ const FOLLOWING: Following = {
 };
 /** What is left in the end: the second half is another fork's than the one that came first. */
 const GOAL = [...chainOf(1, 4, 'A'), ...chainOf(5, 4, 'B', 'A')];
-/** More writes than any of the courses below takes. */
+/** More writes than any of the courses below takes, and each how many of them one is lost. */
 const WRITES_MAX = 60;
+const EACH = trialsOf('EXHIBIT_TEST_TRIALS', 4, 1);
 
 /** Follows a fork, a re-org and finality, going on from wherever the cursor stands. */
 async function course(on: Warehouse): Promise<'done' | 'cut off'> {
@@ -134,8 +137,8 @@ describe('a crash', () => {
     const expected = await sightOf(warehouseHistory(warehouse, now));
     const status = given(await straight.status());
     let points = 0;
-    for (let write = 1; write < WRITES_MAX; write += 1) {
-      const moment = write % 2 === 0 ? 'before' : 'after';
+    for (let write = 1; write < WRITES_MAX; write += EACH) {
+      const moment = points % 2 === 0 ? 'after' : 'before';
       await emptied();
       forked = false;
       const first = await course(lostAt(warehouse, write, moment));
@@ -145,7 +148,7 @@ describe('a crash', () => {
       expect(await sightOf(warehouseHistory(warehouse, now))).toEqual(expected);
       expect(given(await transferStore(warehouse, now).status())).toEqual(status);
     }
-    expect(points).toBeGreaterThan(10);
+    expect(points).toBeGreaterThan(10 / EACH);
   }, 120_000);
 
   test('at any write of an import is healed by importing again', async () => {

@@ -7,28 +7,28 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reading } from '../../../evidence/reading.ts';
+import {
+  chainOf as forkOf,
+  given,
+  KINDS,
+  party,
+  sightOf,
+  tenure,
+} from '../../../ports/indexing/transfer-store.suite.ts';
 import type {
   Following,
   Moved,
   TipBlock,
   TransferStore,
 } from '../../../ports/indexing/transfer-store.ts';
-import {
-  given,
-  KINDS,
-  party,
-  sightOf,
-} from '../../../ports/indexing/transfer-store-facts.suite.ts';
-import { chainOf as forkOf, tenure } from '../../../ports/indexing/transfer-store-tip.suite.ts';
+import { trialsOf } from '../../../testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
 import { remoteWarehouse } from '../engine/remote.ts';
 import { warehouseHistory } from '../history/warehouse.ts';
-import { readHeld } from './held.ts';
 import { FINAL_TABLES, finalRows, tipRowsOf } from './standing-rows.suite.ts';
 import { transferStore } from './store.ts';
-import { withdrawUnproved } from './withdraw-unproved.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/warehouse', import.meta.url));
 const CALL = { timeoutMs: 30_000 };
@@ -45,8 +45,8 @@ const FOLLOWING: Following = {
 };
 /** More writes than the old follower makes. */
 const WRITES_MAX = 80;
-/** Each how many writes one is tried. EXHIBIT_TEST_TRIALS=all tries each of them. */
-const EACH = process.env['EXHIBIT_TEST_TRIALS'] === 'all' ? 1 : 7;
+/** Each how many writes one is tried. With EXHIBIT_TEST_TRIALS=all it is each. */
+const EACH = trialsOf('EXHIBIT_TEST_TRIALS', 7, 1);
 const TRIALS_MAX_MS = 600_000;
 
 /** The blocks of a fork, each of which makes a contract of its own. */
@@ -264,10 +264,9 @@ describe('a paused follower whose chain was taken over', () => {
   });
 });
 
-describe('what no source tells in full of a chain that is followed', () => {
-  /** Internal transfers of Polygon, which an earlier version said that its node told. */
-  const UNPROVED: Following = { ...FOLLOWING, chain: 'polygon' };
-  const PROVED: Following = { ...UNPROVED, kinds: ['native', 'token'] };
+describe('coverage of a chain that is followed', () => {
+  const ALL: Following = { ...FOLLOWING, chain: 'polygon' };
+  const FEWER: Following = { ...ALL, kinds: ['native', 'token'] };
   const blocks = (...of: Parameters<typeof chainOf>) => {
     return chainOf(...of).map((block) => {
       const transfers = block.transfers.map((one) => ({ ...one, chain: 'polygon' as const }));
@@ -275,96 +274,23 @@ describe('what no source tells in full of a chain that is followed', () => {
     });
   };
 
-  async function heldKinds(): Promise<readonly string[]> {
-    const { ranges } = await readHeld(remote, CALL);
-    return [...new Set(ranges.map(({ kind }) => kind))].sort();
-  }
-
-  test(
-    'is not held again by a follower that was paused while it was taken back',
-    async () => {
-      let points = 0;
-      for (let write = 1; write < WRITES_MAX; write += Math.min(EACH, 3)) {
-        await emptied();
-        const { warehouse, paused, wake } = pausedAt(write);
-        const old = transferStore(warehouse, now);
-        const work = (async () => {
-          await old.follow(UNPROVED, tenure());
-          await old.applyTip('polygon', blocks(1, 6, 'A'));
-          await old.finalise('polygon', 3);
-          await old.rollBack('polygon', 4);
-          await old.applyTip('polygon', blocks(5, 3, 'B', 'A'));
-        })();
-        if ((await Promise.race([paused.then(() => 'paused'), work])) !== 'paused') break;
-        const before = await transferStore(remote, now).cursor('polygon');
-        if (!before.checked || before.value === null) {
-          wake();
-          await work;
-          continue;
-        }
-        points += 1;
-        await withdrawUnproved(remote);
-        const tip = given(await transferStore(remote, now).cursor('polygon'))?.tip;
-        wake();
-        await work;
-        const after = given(await transferStore(remote, now).cursor('polygon'));
-        expect([after?.kinds, after?.tip], `paused at write ${write}`).toEqual([
-          ['native', 'token'],
-          tip,
-        ]);
-        expect(await heldKinds()).not.toContain('internal');
-      }
-      expect(points).toBeGreaterThan(2);
-    },
-    TRIALS_MAX_MS,
-  );
-
   test('is not recorded by one that was paused while it went on under other terms', async () => {
     const follow = (on: Warehouse, terms: Following) => {
       return transferStore(on, now).follow(terms, tenure());
     };
-    for (const takeOver of [withdrawUnproved, (on: Warehouse) => follow(on, UNPROVED)]) {
-      await emptied();
-      const first = transferStore(remote, now);
-      given(await first.follow(UNPROVED, tenure()));
-      given(await first.applyTip('polygon', blocks(1, 6, 'A')));
-      given(await first.finalise('polygon', 3));
-      const { warehouse, paused, wake } = pausedAt('coverage');
-      const old = follow(warehouse, PROVED);
-      await paused;
-      await takeOver(remote);
-      const standing = await finalRows(remote);
-      wake();
-      expect((await old).checked).toBe(false);
-      expect(await finalRows(remote)).toEqual(standing);
-      expect(Object.keys(standing)).not.toContain('coverage');
-    }
-  });
-
-  test('taken back by somebody who was paused at any write leaves a later follower alone', async () => {
-    let points = 0;
-    for (let write = 1; write < WRITES_MAX; write += 1) {
-      await emptied();
-      const first = transferStore(remote, now);
-      given(await first.follow(UNPROVED, tenure()));
-      given(await first.applyTip('polygon', blocks(1, 6, 'A')));
-      const { warehouse, paused, wake } = pausedAt(write);
-      const withdrawing = withdrawUnproved(warehouse);
-      if ((await Promise.race([paused.then(() => 'paused'), withdrawing])) !== 'paused') break;
-      points += 1;
-      const next = transferStore(remote, now);
-      const { tip } = given(await next.follow(PROVED, tenure()));
-      const own = Math.min(2, tip.length);
-      given(await next.rollBack('polygon', own));
-      const goal = [...blocks(1, 2, 'A'), ...blocks(3, 2, 'B', 'A')];
-      const applied = given(await next.applyTip('polygon', goal.slice(own)));
-      wake();
-      await withdrawing;
-      const cursor = given(await transferStore(remote, now).cursor('polygon'));
-      expect(cursor, `paused at write ${write}`).toEqual(applied.cursor);
-      expect(await heldKinds()).not.toContain('internal');
-      given(await next.applyTip('polygon', blocks(5, 1, 'B')));
-    }
-    expect(points).toBeGreaterThan(2);
+    await emptied();
+    const first = transferStore(remote, now);
+    given(await first.follow(ALL, tenure()));
+    given(await first.applyTip('polygon', blocks(1, 6, 'A')));
+    given(await first.finalise('polygon', 3));
+    const { warehouse, paused, wake } = pausedAt('coverage');
+    const old = follow(warehouse, FEWER);
+    await paused;
+    await follow(remote, ALL);
+    const standing = await finalRows(remote);
+    wake();
+    expect((await old).checked).toBe(false);
+    expect(await finalRows(remote)).toEqual(standing);
+    expect(Object.keys(standing)).not.toContain('coverage');
   });
 });

@@ -14,7 +14,6 @@ const FAULTS: Readonly<Record<UnavailableCode, string>> = {
   replicas: 'too few of its replicas can be written or read; see system.replicas and its Keeper',
   disk: 'its disk takes no more; make room there',
   damaged: 'parts of it are lost or damaged; restore them from a replica or a backup',
-  moving: 'its tables are being moved; `exhibit warehouse status` says how far',
   rejected: 'it refused our credentials',
   closed: 'it has been closed',
 };

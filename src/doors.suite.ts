@@ -1,0 +1,405 @@
+// Does every door give the same answer, and does the client do so from a program of its own?
+// The doors are the web server, the client, MCP, the partner scan and `exhibit look`.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from './client/client.ts';
+import { ROUTES } from './client/routes.ts';
+import { parseConfig } from './config.ts';
+import { lookCommand } from './features/screening/look.command.ts';
+import { connectClient, type McpClient } from './testing/mcp-clients.ts';
+import { onlySettings, printedBy, type Simulated } from './testing/program.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'exhibit-doors-'));
+const LISTED = '0x64144967c175997fc8526ba694021ae36965331c';
+
+let url: string;
+let tools: McpClient;
+let keys: { readonly member: string; readonly partner: string; readonly token: string };
+
+/** What a program says on its standard output; it has to end with status 0. */
+async function output(file: string, args: string[], more: object): Promise<string> {
+  const child = spawn(file, args, { cwd: home, env: onlySettings({ ...more }), stdio: 'pipe' });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (bytes) => {
+    out += String(bytes);
+  });
+  child.stderr.on('data', (bytes) => {
+    err += String(bytes);
+  });
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`${args[0]} ended ${status}: ${err}`);
+  return out;
+}
+
+/** The addresses that the guide of the simulated world names. */
+function addresses(): string[] {
+  const guide = readFileSync(join(ROOT, 'docs/guides/simulated-world.md'), 'utf8');
+  const [, table] = guide.split('## Addresses for each answer');
+  const [rows] = String(table).split('\n\n`not_deployed`');
+  const named = [...String(rows).matchAll(/`([0-9A-Za-z]{26,100})`/g)].map(([, text]) => text);
+  return [...new Set(named.map(String))];
+}
+
+const SECTIONS = [
+  ['ofac', 'wallet_ofac'],
+  ['exchange', 'wallet_cex'],
+  ['bridges', 'wallet_bridges'],
+  ['evidence', 'wallet_score'],
+] as const;
+type Texts = { readonly [door: string]: string };
+
+const post = (body: object): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+async function httpText(path: string, key: string, init: RequestInit = {}): Promise<string> {
+  const headers = { ...init.headers, authorization: `Bearer ${key}` };
+  return (await fetch(url + path, { ...init, headers })).text();
+}
+
+/** An answer of the client, or the body of its refusal, as text. */
+async function saidBy(call: Promise<unknown>): Promise<string> {
+  return JSON.stringify(await call.catch((refusal: { body: unknown }) => refusal.body));
+}
+
+/** What a section of a scan holds, or how it refused the address. */
+function sectionOf(scan: string, section: string): string {
+  const parsed: unknown = JSON.parse(scan);
+  const { sections, refused } = Object(parsed).data;
+  if (section in sections) return JSON.stringify(sections[section]);
+  const { error } = refused.find((one: { section: string }) => one.section === section);
+  return JSON.stringify({ error });
+}
+
+const OTHER_DOORS = ['scan', 'client', 'mcp'] as const;
+
+/** The answers of the routes by HTTP and by another door, asked one right after another. */
+async function byRoute(address: string): Promise<Texts> {
+  const door = OTHER_DOORS[Number.parseInt(address.slice(-2), 36) % OTHER_DOORS.length];
+  const client = createClient({ baseUrl: url, key: keys.member });
+  const scan =
+    door === 'scan'
+      ? await httpText(`/api/v1/scan/${address}`, keys.partner, { method: 'POST' })
+      : '';
+  const otherSays = async (section: string, route: (typeof SECTIONS)[number][1]) => {
+    if (door === 'scan') return sectionOf(scan, section);
+    if (door === 'client') return saidBy(client[route]({ address }));
+    return String((await tools.call(route, { address })).content.at(-1)?.text);
+  };
+  const texts = SECTIONS.map(async ([section, route]) => [
+    [`${door}, ${section}`, await otherSays(section, route)],
+    [
+      `http, ${section}`,
+      await httpText(ROUTES[route].path.replace('{address}', address), keys.member),
+    ],
+  ]);
+  return Object.fromEntries((await Promise.all(texts)).flat());
+}
+
+const { signal } = new AbortController();
+const QUIET = { json: true, colour: false, cwd: home, signal };
+
+async function byLook(address: string): Promise<Texts> {
+  const lines: string[] = [];
+  const io = { out: (line: string) => lines.push(line), err: () => undefined, ...QUIET };
+  const started = parseConfig({}, { cwd: home });
+  await lookCommand.run([address, '--base-url', url, '--key', keys.member], io, { started });
+  const looked: unknown = JSON.parse(lines.join('\n'));
+  const { ofac, screen } = Object(looked);
+  const body = { addresses: [address] };
+  const member = createClient({ baseUrl: url, key: keys.member });
+  const path = ROUTES.wallet_ofac.path.replace('{address}', address);
+  return {
+    'http, ofac': await httpText(path, keys.member),
+    'look, ofac': JSON.stringify(ofac),
+    'http, screen': await httpText(ROUTES.bulk_wallet_screen.path, keys.member, post(body)),
+    'client, screen': await saidBy(member.bulk_wallet_screen({ body })),
+    'look, screen': JSON.stringify(screen),
+  };
+}
+
+/**
+ * Unix times of this hour are those of the asking, which each door does at a moment of its own, and
+ * so are the newest blocks: a source that an answer read in two seconds stands there twice.
+ */
+function timeless(text: string): string {
+  const recentS = Date.now() / 1_000 - 3_600;
+  return text
+    .replaceAll(/\b\d{10}\b/g, (digits) => (Number(digits) > recentS ? 'now' : digits))
+    .replaceAll(/"(from|to|from_block|to_block)":\d{6,}/g, '"$1":"a block"')
+    .replaceAll(/"sources":\[([^\]]*)\]/g, (_, sources: string) => {
+      return `"sources":[${[...new Set(sources.split(/(?<=\}),/))].join()}]`;
+    });
+}
+
+/** A second, a block or a first live read may fall between two doors: then they are asked anew. */
+const ATTEMPTS = 6;
+
+async function agreed(ask: () => Promise<Texts>): Promise<Texts> {
+  let texts: Texts = {};
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    texts = Object.fromEntries(
+      Object.entries(await ask()).map(([door, text]) => [door, timeless(text)]),
+    );
+    const kinds = new Set(Object.keys(texts).map((door) => door.split(', ')[1]));
+    const distinct = new Set(Object.values(texts));
+    if (distinct.size === kinds.size) return texts;
+  }
+  return texts;
+}
+
+/** How many addresses are asked about at a time. */
+const TOGETHER = 4;
+
+/** The texts of every address that the guide names: what differed is asked for anew. */
+async function ofEach(ask: (address: string) => Promise<Texts>): Promise<Map<string, Texts>> {
+  const left = addresses();
+  const found = new Map<string, Texts>();
+  const work = async () => {
+    for (let address = left.pop(); address !== undefined; address = left.pop()) {
+      const asked = address;
+      found.set(asked, await agreed(() => ask(asked)));
+    }
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, work));
+  return found;
+}
+
+/** Holds the text of each door against that of the web server. */
+function expectSame(found: ReadonlyMap<string, Texts>): void {
+  for (const [address, texts] of found) {
+    for (const [door, text] of Object.entries(texts)) {
+      const http = texts[`http, ${door.split(', ')[1]}`];
+      expect({ address, door, text }).toEqual({ address, door, text: http });
+    }
+  }
+}
+
+const PROGRAM = `
+import { type Client, createClient, ExhibitRefusal } from 'exhibit/client';
+import { followStream } from 'exhibit/client/stream';
+
+declare const process: { readonly env: { readonly [name: string]: string | undefined } };
+const { BASE_URL = '', MEMBER = '', PARTNER = '', TOKEN = '', QUESTIONS = '' } = process.env;
+const member = createClient({ baseUrl: BASE_URL, key: MEMBER, token: TOKEN });
+const partner = createClient({ baseUrl: BASE_URL, key: PARTNER });
+const print = (what: unknown) => console.log(JSON.stringify(what));
+
+const questions = JSON.parse(QUESTIONS) as { readonly [name: string]: object };
+for (const [name, question] of Object.entries(questions)) {
+  const client = name === 'partner_scan' ? partner : member;
+  const ask = client[name as keyof Client] as (question: object) => Promise<object>;
+  print({ name, ...(await ask(question)) });
+}
+
+const answer = await member.wallet_ofac({ address: '${LISTED}' });
+if (answer.state === 'ok') print({ sanctioned: answer.data.sanctioned });
+const refused = await partner.wallet_ofac({ address: '${LISTED}' }).catch((why: unknown) => why);
+if (refused instanceof ExhibitRefusal) print({ refused: refused.status, body: refused.body });
+
+type Flag = { readonly type: 'flag'; readonly seq: number };
+const stream = { path: '/ws/none', eventsPath: '/sse/none' };
+for await (const item of followStream<Flag>({ baseUrl: BASE_URL, token: TOKEN, stream })) {
+  if (item.kind === 'stopped') print({ stopped: item.status });
+}
+`;
+
+const LIE = `
+import { createClient } from 'exhibit/client';
+
+const client = createClient({ baseUrl: 'http://127.0.0.1' });
+const answer = await client.wallet_ofac({ address: '${LISTED}' });
+if (answer.data?.sanctioned !== true) console.log('nothing there');
+`;
+
+/** What each route is asked. */
+const QUESTIONS: { readonly [N in keyof typeof ROUTES]: object } = {
+  bulk_wallet_screen: { body: { addresses: [LISTED] } },
+  connect_integration: {
+    chat_platform: 'discord',
+    body: { webhook_id: '123456789012345678', webhook_token: 'd'.repeat(68) },
+  },
+  deployer_record: { address: LISTED, chain: 'ethereum' },
+  health: {},
+  label_changes: {},
+  leaderboard: {},
+  list_integrations: {},
+  other_list_changes: {},
+  partner_scan: { address: LISTED, body: { sections: ['ofac'] } },
+  receipts_index: {},
+  record_bulk_screen: { body: { addresses: [LISTED] } },
+  record_screen: { body: { address: LISTED } },
+  registry_bridges: {},
+  remove_integration: { id: 'int_1' },
+  rugs_leaderboard: {},
+  sanctions_changes: {},
+  screen_record: { id: 'scr_unknown' },
+  screen_replay: { id: 'scr_unknown' },
+  solana_deployer: { address: 'NXwt11psf5yJvnrrbhLGTP6nRa8xuKD1RMHesUtETfS' },
+  test_integration: { id: 'int_1' },
+  token_creator: { address: LISTED },
+  unwatch_address: { id: 'wch_unknown' },
+  wallet_bridges: { address: LISTED, chain: 'base' },
+  wallet_cex: { address: LISTED },
+  wallet_entity: { address: LISTED },
+  wallet_ofac: { address: LISTED },
+  wallet_score: { address: LISTED },
+  watch_address: { body: { address: LISTED } },
+  watchlist: {},
+  watchlist_changes: {},
+};
+
+const MADE = ['connect_integration', 'record_bulk_screen', 'record_screen', 'watch_address'];
+const UNKNOWN = ['remove_integration', 'screen_record', 'screen_replay', 'test_integration'];
+/** The statuses of those that do not answer 200. */
+const STATUSES = new Map([
+  ...[...UNKNOWN, 'unwatch_address'].map((name) => [name, 404] as const),
+  ...MADE.map((name) => [name, 201] as const),
+  // The simulated world holds no list of another authority, and its log says so.
+  ['other_list_changes', 503],
+]);
+
+/** Each door of a started service says the same. */
+export function doorsSayTheSame(started: () => Simulated): void {
+  beforeAll(async () => {
+    const { cwd, base_url, api_key, stream_token } = started();
+    const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
+    const place = { cwd, env: { EXHIBIT_SIMULATE: 'true' } };
+    const { key: partner } = await printedBy(z.object({ key: z.string() }), words, place);
+    url = base_url;
+    keys = { member: api_key, partner, token: stream_token };
+    const headers = { authorization: `Bearer ${api_key}` };
+    tools = await connectClient('2026-07-28', { url: `${url}/mcp`, headers });
+  });
+  afterAll(async () => {
+    await tools.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  describe('the same answer, byte for byte but for the time of asking', () => {
+    test('of each route about every simulated address by HTTP, and by client, MCP or partner scan', async () => {
+      const found = await ofEach(byRoute);
+      expectSame(found);
+      expect(found.size).toBeGreaterThan(25);
+      const asked = [...found.values()].flatMap((one) => Object.entries(one));
+      expect(asked).toHaveLength(found.size * 2 * SECTIONS.length);
+      for (const door of OTHER_DOORS) {
+        const answered = asked.filter(([by, text]) => {
+          return by.startsWith(door) && text.startsWith('{"state":"ok"');
+        });
+        expect({ door, answered: answered.length > SECTIONS.length }).toEqual({
+          door,
+          answered: true,
+        });
+      }
+    });
+
+    test('of the list and the tables about every simulated address by `exhibit look` too', async () => {
+      const found = await ofEach(byLook);
+      expectSame(found);
+      const texts = [...found.values()].flatMap((one) => Object.values(one));
+      expect(texts).toHaveLength(found.size * 5);
+    });
+  });
+
+  describe('the client in a program of its own', () => {
+    const project = join(home, 'project');
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+    // Offline: the archive, and the one package that it names.
+    beforeAll(async () => {
+      mkdirSync(project);
+      const archive = await output(
+        process.execPath,
+        [join(ROOT, 'bin/pack-client.js'), project],
+        {},
+      );
+      const dependencies = {
+        exhibit: `file:${archive.trim()}`,
+        zod: `file:${join(ROOT, 'node_modules/zod')}`,
+      };
+      const own = { private: true, type: 'module', dependencies };
+      writeFileSync(join(project, 'package.json'), JSON.stringify(own));
+      const install = ['--prefix', project, 'install', '--offline', '--no-audit', '--no-fund'];
+      await output('npm', install, {});
+    });
+
+    // Every declaration is checked, in the language of a browser: no type of Node.js is there.
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      module: 'nodenext',
+      types: [],
+      strict: true,
+      skipLibCheck: false,
+    };
+
+    function compile(text: string) {
+      const config = JSON.stringify({ compilerOptions, files: ['program.ts'] });
+      writeFileSync(join(project, 'tsconfig.json'), config);
+      writeFileSync(join(project, 'program.ts'), text);
+      return spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' });
+    }
+
+    test('installs nothing but itself and zod, and nothing of the service', () => {
+      const installed = readdirSync(join(project, 'node_modules')).filter((one) => one[0] !== '.');
+      expect(installed).toEqual(['exhibit', 'zod']);
+      const client = join(project, 'node_modules/exhibit/dist');
+      const files = readdirSync(client, { recursive: true, encoding: 'utf8' });
+      const scripts = files.filter((file) => file.endsWith('.js'));
+      expect(scripts.every((file) => file.startsWith('client/'))).toBe(true);
+      const imported = scripts.flatMap((file) =>
+        [...readFileSync(join(client, file), 'utf8').matchAll(/from '([^']+)'/g)].map(
+          ([, to]) => to,
+        ),
+      );
+      expect(new Set(imported)).toEqual(new Set(['./routes.js']));
+    });
+
+    test('asks every route of the service, with types that need no Node.js', async () => {
+      expect(Object.keys(QUESTIONS)).toEqual(Object.keys(ROUTES));
+      expect(compile(PROGRAM)).toMatchObject({ status: 0, stdout: '' });
+      const said = await output(process.execPath, [join(project, 'program.js')], {
+        BASE_URL: url,
+        MEMBER: keys.member,
+        PARTNER: keys.partner,
+        TOKEN: keys.token,
+        QUESTIONS: JSON.stringify(QUESTIONS),
+      });
+      const lines = said.trim().split('\n');
+      const answers = lines.map((line) =>
+        z.record(z.string(), z.unknown()).parse(JSON.parse(line)),
+      );
+      const asked = answers.slice(0, -3);
+      expect(asked.map(({ name }) => name)).toEqual(Object.keys(ROUTES));
+      for (const { name, state, status, reason } of asked) {
+        const { kind } = ROUTES[name as keyof typeof ROUTES];
+        const answered = STATUSES.get(String(name)) ?? 200;
+        const said = kind === 'plain' ? status === answered : typeof state === 'string';
+        expect({ name, reason, said }).toEqual({ name, reason, said: true });
+      }
+      expect(answers.at(-3)).toEqual({ sanctioned: true });
+      const body = expect.objectContaining({ reason: 'unknown_membership' });
+      expect(answers.at(-2)).toEqual({ refused: 402, body });
+      // No stream is served here yet: the client says so, and does not ask again.
+      expect(answers.at(-1)).toEqual({ stopped: 404 });
+    });
+
+    test('does not compile where data is read before the state was looked at', () => {
+      const { status, stdout } = compile(LIE);
+      expect(status).not.toBe(0);
+      expect(stdout).toContain("Property 'data' does not exist on type 'Absent<\"not_deployed\">'");
+    });
+  });
+}

@@ -1,0 +1,79 @@
+// Waiting for answers within a time, for answers that are mostly there, and for work that ends on a
+// signal.
+
+import { type Why, why } from './reasons.ts';
+
+// Time that ran out is told from every answer, so that nobody takes silence for one.
+
+/** Why an examination that ran out of time was stopped. */
+export const STOPPED_BY_TIME: Why = why('time_budget');
+
+/** Said in place of an answer that did not come before the time ran out. */
+export const OUT_OF_TIME = Symbol('out of time');
+
+/** Waits for a port no longer than the signal lets; a port that was not asked yet is not asked. */
+export async function inTime<T>(
+  ask: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | typeof OUT_OF_TIME> {
+  if (signal.aborted) return OUT_OF_TIME;
+  let stop = (): void => undefined;
+  const ended = new Promise<typeof OUT_OF_TIME>((resolve) => {
+    stop = () => resolve(OUT_OF_TIME);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([ask(), ended]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * The same for a port that mostly answers from memory: an answer that is there within a few
+ * microtasks needs no signal, and making one costs more than such an answer.
+ */
+export async function soonOrInTime<T>(
+  ask: () => Promise<T>,
+  asked: { readonly signal: AbortSignal },
+): Promise<T | typeof OUT_OF_TIME> {
+  const asking = ask();
+  let said: T | typeof NOT_YET = NOT_YET;
+  const heard = (answer: T) => {
+    said = answer;
+  };
+  // A fault is met below, where the asking itself is awaited.
+  asking.then(heard, () => undefined);
+  for (let step = 0; step < MICROTASKS_MAX && said === NOT_YET; step += 1) await null;
+  return said === NOT_YET ? await inTime(() => asking, asked.signal) : said;
+}
+
+const NOT_YET = Symbol('not yet');
+/** As many steps as an answer takes that is passed on by a few wrappers of its port. */
+const MICROTASKS_MAX = 12;
+
+// For readings that each request asks for and that are mostly known: a promise of what is at hand
+// costs more than to look at it. A caller that awaits it need not tell the two apart.
+
+/** An answer, or the promise of one. */
+export type Soon<T> = T | Promise<T>;
+
+/** Goes on with an answer as soon as it is there: at once where it is there now. */
+export function whenThere<T, U>(answer: Soon<T>, goOn: (value: T) => Soon<U>): Soon<U> {
+  return answer instanceof Promise ? answer.then(goOn) : goOn(answer);
+}
+
+/** Work that goes on. `stop` tells it to end, and waits until it has. */
+export type Running = { readonly stop: () => Promise<void> };
+
+/** Begins work at once; it has to end soon after the signal. */
+export function untilStopped(work: (signal: AbortSignal) => Promise<unknown>): Running {
+  const ended = new AbortController();
+  const running = work(ended.signal);
+  return {
+    stop: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,229 @@
+// Who may ask: memberships, keys, quota and tokens, and the commands that keep them.
+
+import { createGate, type Gate } from '../../access/gate.ts';
+import { pageReading } from '../../access/page-reading.ts';
+import { webhookKey } from '../../access/payment.ts';
+import { PLANS } from '../../access/plan.ts';
+import {
+  hashesOf,
+  mintKey,
+  mintToken,
+  type Secrets,
+  tokenAuthentication,
+} from '../../access/secret.ts';
+import { createSessions, createSignIn } from '../../access/session.ts';
+import { baseOf } from '../../compose/base-url.ts';
+import { nowS } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type Members,
+  type OpenedRests,
+  type Service,
+  shownPage,
+} from '../../compose/feature.ts';
+import type { Config } from '../../config.ts';
+import { present } from '../../evidence/measure.ts';
+import { Unread } from '../../evidence/reading.ts';
+import type { PageFacts } from '../../pages/layout.tsx';
+import type { TokenStore } from '../../ports/access/key-store.ts';
+import type { PlanName } from '../../ports/access/membership-store.ts';
+import type { PlanOf } from '../../ports/access/payment-store.ts';
+import { accessLog } from '../../stores/control/access-changes.ts';
+import { keyTable } from '../../stores/control/keys.ts';
+import { membershipTable } from '../../stores/control/memberships.ts';
+import { paymentTable } from '../../stores/control/payments.ts';
+import { quotaTable } from '../../stores/control/quotas.ts';
+import { sessionTable } from '../../stores/control/sessions.ts';
+import { signInTable } from '../../stores/control/sign-ins.ts';
+import { tokenTable } from '../../stores/control/tokens.ts';
+import type { Tokens } from '../../transport/guard.ts';
+import {
+  keyCommands,
+  linkCommands,
+  memberCommands,
+  paymentCommands,
+  tokenCommands,
+} from './members.command.ts';
+import { paymentWebhook, paymentWebhookHandler } from './payment-webhook.route.ts';
+import { plansPage } from './pricing.page.tsx';
+import {
+  createKey,
+  createKeyHandler,
+  type DrawSettings,
+  membershipUnread,
+  newKeyPage,
+  notDone,
+  pricingPage,
+  replaceKey,
+  replaceKeyHandler,
+  revokeKey,
+  revokeKeyHandler,
+  settings,
+  settingsHandler,
+  settingsPage,
+} from './settings.route.tsx';
+
+import {
+  activate,
+  activateHandler,
+  activatePage,
+  activatePageHandler,
+  signInPage,
+  signOut,
+  signOutHandler,
+} from './sign-in.route.tsx';
+
+export const access = feature({
+  name: 'access',
+  heading: 'Access',
+  open: ({ config, database, context, secrets }: Base) => {
+    const keys = keyTable(database, context);
+    const memberships = membershipTable(database, context);
+    const quota = quotaTable(database, context);
+    const tokens = tokenTable(database, context);
+    const gate: Gate = createGate({ keys, quota, secrets, durable: memberships.durable }, nowS);
+    return {
+      ports: {},
+      services: {
+        keys,
+        memberships,
+        tokens,
+        mintKey: (holder: Parameters<typeof mintKey>[0]) => mintKey(holder, secrets, nowS()),
+        mintToken: (tier: Parameters<typeof mintToken>[0]) => mintToken(tier, secrets, nowS()),
+        now: nowS,
+      },
+      gate,
+      quota,
+      tokens: tokensOf(config, tokens, secrets),
+      sessions: createSessions(sessionTable(database, context), secrets, isHttps(config), nowS),
+      // Last, because it asks the store, which may fail: nothing else is left open then.
+      close: () => keys.close(),
+    };
+  },
+  ports: {},
+  commands: [...memberCommands, ...keyCommands, ...tokenCommands],
+});
+
+function isHttps({ publicUrl }: Config): boolean {
+  return publicUrl?.startsWith('https:') === true;
+}
+
+/** Who opens the intelligence service: tokens of the setting and minted ones, or everybody. */
+function tokensOf({ intelligence }: Config, minted: TokenStore, secrets: Secrets): Tokens {
+  if (intelligence.allowAnonymous) return 'anonymous';
+  const configured = intelligence.tokens.map(({ tier, token }) => {
+    return { tier, token: token.reveal() };
+  });
+  return tokenAuthentication(configured, minted, secrets);
+}
+
+// --- members.ts: Memberships as people meet them: purchases, signing in, settings and plans.
+
+type Rests = OpenedRests<{ access: typeof access }>;
+type Given = { readonly members: Members; readonly service: Service };
+
+export const members = feature({
+  name: 'members',
+  heading: 'Purchases and signing in',
+  rests: { access },
+  open: ({ config, database, context, secrets, log }: Base, opened: Rests) => {
+    const { services, sessions, quota } = opened.access;
+    const payments = paymentTable(database, context);
+    const planOf = planOfIn(config);
+    const signIn = createSignIn(signInTable(database, context), sessions, secrets, nowS);
+    const given: Members = {
+      payments: {
+        keys: config.payments.secrets.map((secret) => webhookKey(secret.reveal())),
+        planOf,
+        payments,
+        hashCode: (code) => hashesOf(code, secrets)[0],
+        warn: log.warn,
+      },
+      signIn: { signIn, sessions },
+      settings: {
+        memberships: services.memberships,
+        keys: services.keys,
+        quota,
+        accessLog: accessLog(database, context),
+        sessions,
+        mintKey: services.mintKey,
+      },
+      reading: pageReading({ memberships: services.memberships, quota }, config.simulate, nowS),
+      plans: Object.values(PLANS).map((plan) => {
+        const sold = config.payments.checkouts.find(({ word }) => word === plan.name);
+        return { ...plan, checkout: sold === undefined ? null : sold.url };
+      }),
+    };
+    return {
+      ports: {},
+      services: {
+        payments,
+        memberships: services.memberships,
+        mintLink: signIn.mintLink,
+        base: baseOf(config),
+      },
+      given,
+      // Purchases of what had no plan wait for the start that names one.
+      start: async () => {
+        const applied = await payments.applyHeld(planOf);
+        if (applied instanceof Unread) log.warn({}, applied.why.reason);
+        else if (applied.value > 0) log.info({ applied: applied.value }, 'Held purchases applied.');
+      },
+    };
+  },
+  ports: {},
+  pages: [
+    shownPage(pricingPage, 'Plans', ({ members: { plans } }: Given, facts) => async () => {
+      return pricingPage.reply(200, plansPage(facts, plans));
+    }),
+    shownPage(settingsPage, 'Settings', (given: Given, facts) =>
+      settingsHandler(settingsDesk(given), drawSettings(facts)),
+    ),
+    shownPage(createKey, null, (given: Given, facts) =>
+      createKeyHandler(settingsDesk(given), drawSettings(facts)),
+    ),
+    shownPage(replaceKey, null, (given: Given, facts) =>
+      replaceKeyHandler(settingsDesk(given), drawSettings(facts)),
+    ),
+    shownPage(revokeKey, null, (given: Given, facts) =>
+      revokeKeyHandler(settingsDesk(given), drawSettings(facts)),
+    ),
+    shownPage(activatePage, null, ({ members: { signIn } }: Given, facts) =>
+      activatePageHandler(signIn, (told) => signInPage(facts, told)),
+    ),
+    shownPage(activate, null, ({ members: { signIn } }: Given, facts) =>
+      activateHandler(signIn, (told) => signInPage(facts, told)),
+    ),
+    shownPage(signOut, null, ({ members: { signIn } }: Given, facts) =>
+      signOutHandler(signIn, (told) => signInPage(facts, told)),
+    ),
+    // No page, and as little an answer for clients: the payment platform alone asks it.
+    shownPage(paymentWebhook, null, ({ members: { payments } }: Given) =>
+      paymentWebhookHandler(payments),
+    ),
+  ],
+  commands: [...paymentCommands, ...linkCommands],
+});
+
+function settingsDesk({ members: { settings }, service: { base } }: Given) {
+  return { ...settings, base };
+}
+
+function drawSettings(facts: PageFacts): DrawSettings {
+  return {
+    whole: (shown) => settings(facts, shown),
+    unread: (reason) => membershipUnread(facts, reason),
+    notDone: (title, why) => notDone(facts, title, why),
+    newKey: (shown) => newKeyPage(facts, shown),
+  };
+}
+
+// What is sold as a plan says more than the product that it belongs to.
+function planOfIn({ payments }: Config): PlanOf {
+  const plans = new Map<string | null, PlanName>(payments.plans.map(({ id, word }) => [id, word]));
+  return ({ plan_id, product_id }) => {
+    const [plan = null] = present([plans.get(plan_id), plans.get(product_id)]);
+    return plan;
+  };
+}

@@ -1,0 +1,742 @@
+import { z } from 'zod';
+import { dailyAllowance } from '../../access/gate.ts';
+import { PLANS } from '../../access/plan.ts';
+import type { Sessions } from '../../access/session.ts';
+import { DAY_S, formatIsoDate, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import { form, html, noBody } from '../../contract/reply.ts';
+import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { map, type Reading, seen, Unread } from '../../evidence/reading.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import type { AccessLog } from '../../ports/access/access-log.ts';
+import type { KeyHolder, KeyStore, NewKey } from '../../ports/access/key-store.ts';
+import type { Membership, MembershipStore } from '../../ports/access/membership-store.ts';
+import type { QuotaStore } from '../../ports/access/quota-store.ts';
+import { type DayShown, UsageChart } from './usage-chart.page.tsx';
+
+/** How long a key may open beside the one that takes its place, in hours. */
+export const OVERLAP_HOURS = ['1', '24', '168'] as const;
+
+const FORM_BYTES_MAX = 4_096;
+const SESSION = { surface: 'web', access: 'session' } as const;
+const key = z.strictObject({ id: z.string().max(60) });
+const NAME = /^[^\p{Cc}\p{Cf}]*$/u;
+
+export const settingsPage = plainRoute({
+  ...SESSION,
+  name: 'settings_page',
+  method: 'GET',
+  path: '/settings',
+  summary: 'Keys, use and changes of the membership of this browser.',
+  query: z.strictObject({ done: z.enum(['revoked']).optional() }),
+  responses: { 200: html(), 503: html() },
+  headers: { 200: { 'set-cookie': 'Another token of the session, where its own is old.' } },
+});
+
+export const createKey = plainRoute({
+  ...SESSION,
+  name: 'create_key',
+  method: 'POST',
+  path: '/settings/keys',
+  summary: 'Creates a key, which is shown once.',
+  bodyBytesMax: FORM_BYTES_MAX,
+  body: form(
+    z.strictObject({
+      name: z.string().trim().min(1).max(60).regex(NAME, 'expected no control characters'),
+    }),
+  ),
+  responses: { 200: html(), 409: html(), 503: html() },
+});
+
+export const replaceKey = plainRoute({
+  ...SESSION,
+  name: 'replace_key',
+  method: 'POST',
+  path: '/settings/keys/{id}/replace',
+  summary: 'Creates a key in the place of another, which opens for a while beside it.',
+  bodyBytesMax: FORM_BYTES_MAX,
+  params: key,
+  body: form(z.strictObject({ overlap: z.enum(OVERLAP_HOURS) })),
+  responses: { 200: html(), 404: html(), 409: html(), 503: html() },
+});
+
+export const revokeKey = plainRoute({
+  ...SESSION,
+  name: 'revoke_key',
+  method: 'POST',
+  path: '/settings/keys/{id}/revoke',
+  summary: 'Revokes a key for good.',
+  bodyBytesMax: FORM_BYTES_MAX,
+  params: key,
+  body: form(z.strictObject({})),
+  responses: { 303: noBody(), 404: html(), 503: html() },
+  headers: { 303: { location: 'The settings.' } },
+});
+
+export const pricingPage = plainRoute({
+  name: 'pricing_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/pricing',
+  summary: 'What each plan holds.',
+  access: 'open',
+  responses: { 200: html() },
+});
+
+/** A key as it is listed. */
+export type ShownKey = {
+  readonly id: string;
+  readonly name: string | null;
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+  readonly expires_at: UnixSeconds;
+  readonly last_used_at: UnixSeconds | null;
+  readonly revoked_at: UnixSeconds | null;
+  readonly replaced_at: UnixSeconds | null;
+};
+
+type ChangeWord =
+  | 'key_created'
+  | 'key_replaced'
+  | 'key_revoked'
+  | 'signed_in'
+  | 'signed_out'
+  | 'integration_connected'
+  | 'integration_removed';
+
+/** A change as it is listed. */
+export type SettingsChange = {
+  readonly id: number;
+  readonly at: UnixSeconds;
+  readonly by_whom: 'operator' | 'member';
+  readonly change: ChangeWord;
+  readonly subject: string | null;
+};
+
+/** What was read, or why it could not be. */
+type Told<T> = { readonly read: T } | { readonly unread: string };
+
+/** All that the page shows. */
+export type Settings = {
+  readonly member: Member;
+  readonly form_token: string;
+  readonly now: UnixSeconds;
+  readonly base: string;
+  /** Whether a key was revoked just before. */
+  readonly revoked: boolean;
+  readonly keys: Told<readonly ShownKey[]>;
+  readonly today: Told<{ readonly used: number; readonly limit: number; readonly reset_s: number }>;
+  readonly days: Told<readonly DayShown[]>;
+  /** Newest first; `null`: none that could be read. */
+  readonly changes: { readonly read: readonly SettingsChange[] | null; readonly whole: boolean };
+};
+
+/** A membership with its plan. */
+type Member = {
+  readonly membership_id: string;
+  readonly status: 'active' | 'inactive';
+  readonly plan: {
+    readonly title: string;
+    readonly daily_requests: number;
+    readonly active_keys: number;
+  };
+};
+
+/** A key that was created, with how it is sent. */
+export type NewKeyShown = {
+  readonly text: string;
+  readonly name: string | null;
+  readonly expires_at: UnixSeconds;
+  readonly base: string;
+  /** Until when the key opens whose place it takes; `null`: it takes none. */
+  readonly instead_until: UnixSeconds | null;
+};
+
+/** A plan as the table of plans has it. */
+export type ShownPlan = {
+  readonly name: string;
+  readonly title: string;
+  readonly daily_requests: number;
+  readonly active_keys: number;
+  readonly per_minute_ceiling: number;
+  readonly bulk_screen: boolean;
+  readonly screening_records: number;
+  readonly watched_addresses: number;
+  /** Where it is bought; `null`: whoever runs the service says. */
+  readonly checkout: string | null;
+};
+
+/** Draws the pages of the settings. */
+export type DrawSettings = {
+  readonly whole: (shown: Settings) => string;
+  readonly unread: (reason: string) => string;
+  readonly notDone: (title: string, why: string) => string;
+  readonly newKey: (shown: NewKeyShown) => string;
+};
+
+// Whose membership it is follows from the session alone; nothing that is sent names another.
+
+/** What the settings rest on. A minted key's `text` is the key. */
+export type SettingsDesk = {
+  readonly memberships: Pick<MembershipStore, 'find'>;
+  readonly keys: Pick<KeyStore, 'list' | 'add' | 'replace' | 'revoke'>;
+  readonly quota: Pick<QuotaStore, 'usage' | 'days'>;
+  readonly accessLog: AccessLog;
+  readonly sessions: Pick<Sessions, 'renew'>;
+  readonly mintKey: (holder: KeyHolder) => { readonly text: string; readonly stored: NewKey };
+  /** What links and examples begin with. */
+  readonly base: () => string;
+};
+
+type InSession = Extract<Caller, { kind: 'session' }>;
+
+/** So many days of use are shown, today with them. */
+const DAYS_SHOWN = 30;
+
+function sessionOf(caller: Caller): InSession {
+  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
+  return caller;
+}
+
+/** @internal */
+export function settingsHandler(
+  desk: SettingsDesk,
+  draw: DrawSettings,
+): PlainHandler<typeof settingsPage> {
+  return async ({ query: { done } }, { now }, caller) => {
+    const { session_id, membership_id, form_token } = sessionOf(caller);
+    const membership = await found(desk, membership_id);
+    if (membership instanceof Unread) {
+      return settingsPage.reply(503, draw.unread(membership.why.reason));
+    }
+    const renewed = await desk.sessions.renew(session_id);
+    const shown = await shownOf(desk, membership.value, now());
+    const told = { ...shown, form_token, revoked: done === 'revoked' };
+    return settingsPage.reply(200, draw.whole(told), {
+      // A token that could not be changed stays as good as it was.
+      'set-cookie': renewed instanceof Unread ? null : renewed.value,
+    });
+  };
+}
+
+/** The membership of a session: its row cannot be gone, since the session refers to it. */
+async function found({ memberships }: SettingsDesk, id: string) {
+  return map(await memberships.find(id), (membership) => {
+    if (membership === null) throw new Error('a session of a membership that is not there');
+    return membership;
+  });
+}
+
+async function shownOf(
+  { keys, quota, accessLog, base }: SettingsDesk,
+  membership: Membership,
+  now: UnixSeconds,
+): Promise<Omit<Settings, 'form_token' | 'revoked'>> {
+  const { membership_id } = membership;
+  const plan = PLANS[membership.plan];
+  const { allowance, reset_s } = dailyAllowance(membership_id, plan, now);
+  const days = daysShown(membership.created_at, now);
+  const [first = allowance.period] = days;
+  const [listed, used, counted, changes] = await Promise.all([
+    keys.list({ membership_id }),
+    quota.usage(allowance.subject, allowance.period),
+    quota.days(allowance.subject, first, allowance.period),
+    accessLog.list(membership_id),
+  ]);
+  return {
+    member: { ...membership, plan },
+    now,
+    base: base(),
+    keys: listed.checked ? { read: listed.value } : { unread: listed.why.reason },
+    today: toldOf(used, (value) => ({ used: value, limit: plan.daily_requests, reset_s })),
+    days: toldOf(counted, (rows) => {
+      const held = new Map(rows.map(({ day, used: of }) => [day, of]));
+      return days.map((day) => ({ day, used: held.get(day) }));
+    }),
+    changes: { read: seen(changes), whole: changes.checked },
+  };
+}
+
+function toldOf<T, U, P extends string>(reading: Reading<T, P>, of: (value: T) => U) {
+  return reading instanceof Unread ? { unread: reading.why.reason } : { read: of(reading.value) };
+}
+
+/** The days that are shown: no day before the membership began. */
+function daysShown(since: UnixSeconds, now: UnixSeconds): string[] {
+  const first = Math.max(since, now - (DAYS_SHOWN - 1) * DAY_S);
+  const days: string[] = [];
+  for (let at = now; days.length < DAYS_SHOWN; at -= DAY_S) {
+    const day = formatIsoDate(at);
+    if (day < formatIsoDate(first)) break;
+    days.unshift(day);
+  }
+  return days;
+}
+
+const INACTIVE = 'This membership is not active: it gets no new key.';
+const NO_STORE =
+  'Keys cannot be changed just now. This is a fault of the service; try again later.';
+const NO_KEY = 'This membership has no such key.';
+const REPLACED =
+  'This key cannot be replaced: it has ended, another took its place, or it took the place of ' +
+  'one that still opens.';
+
+type Minted = {
+  readonly text: string;
+  readonly stored: NewKey;
+  readonly plan: Settings['member']['plan'];
+};
+
+/** Makes a key for an active membership, or says why there is none; nothing is stored yet. */
+async function minted(
+  desk: SettingsDesk,
+  membership_id: string,
+): Promise<Minted | { readonly status: 409 | 503; readonly why: string }> {
+  const membership = await found(desk, membership_id);
+  if (membership instanceof Unread) return { status: 503, why: NO_STORE };
+  if (membership.value.status !== 'active') return { status: 409, why: INACTIVE };
+  const plan = PLANS[membership.value.plan];
+  return { ...desk.mintKey({ kind: 'sc', membership_id }), plan };
+}
+
+/** @internal */
+export function createKeyHandler(
+  desk: SettingsDesk,
+  draw: DrawSettings,
+): PlainHandler<typeof createKey> {
+  const refused = (status: 409 | 503, why: string) =>
+    createKey.reply(status, draw.notDone('The key was not created', why));
+  return async ({ body: { name } }, _asked, caller) => {
+    const key = await minted(desk, sessionOf(caller).membership_id);
+    if ('why' in key) return refused(key.status, key.why);
+    const { active_keys, title } = key.plan;
+    const added = await desk.keys.add({ ...key.stored, name }, active_keys, 'member');
+    if (added instanceof Unread) return refused(503, NO_STORE);
+    if (added.value.outcome === 'no_membership') return refused(409, INACTIVE);
+    if (added.value.outcome === 'limit') {
+      const why = `All ${active_keys} keys of the plan ${title} are active. Revoke one first.`;
+      return refused(409, why);
+    }
+    const { expires_at } = added.value.key;
+    return createKey.reply(200, draw.newKey(shownKey(desk, key.text, name, expires_at)));
+  };
+}
+
+function shownKey(
+  { base }: SettingsDesk,
+  text: string,
+  name: string | null,
+  expires_at: UnixSeconds,
+): NewKeyShown {
+  return { text, name, expires_at, base: base(), instead_until: null };
+}
+
+/** @internal */
+export function replaceKeyHandler(
+  desk: SettingsDesk,
+  draw: DrawSettings,
+): PlainHandler<typeof replaceKey> {
+  const refused = (status: 404 | 409 | 503, why: string) =>
+    replaceKey.reply(status, draw.notDone('The key was not replaced', why));
+  return async ({ params: { id }, body: { overlap } }, { now }, caller) => {
+    const key = await minted(desk, sessionOf(caller).membership_id);
+    if ('why' in key) return refused(key.status, key.why);
+    const until = now() + Number(overlap) * HOUR_S;
+    const replaced = await desk.keys.replace(id, key.stored, until);
+    if (replaced instanceof Unread) return refused(503, NO_STORE);
+    if (replaced.value.outcome === 'unknown') return refused(404, NO_KEY);
+    if (replaced.value.outcome !== 'added') return refused(409, REPLACED);
+    const { name, expires_at } = replaced.value.key;
+    const shown = { ...shownKey(desk, key.text, name, expires_at), instead_until: until };
+    return replaceKey.reply(200, draw.newKey(shown));
+  };
+}
+
+/** @internal */
+export function revokeKeyHandler(
+  desk: SettingsDesk,
+  draw: DrawSettings,
+): PlainHandler<typeof revokeKey> {
+  return async ({ params: { id } }, { now }, caller) => {
+    const { membership_id } = sessionOf(caller);
+    const revoked = await desk.keys.revoke(id, now(), membership_id, 'member');
+    const title = 'The key was not revoked';
+    if (revoked instanceof Unread) return revokeKey.reply(503, draw.notDone(title, NO_STORE));
+    if (revoked.value.outcome !== 'revoked') {
+      return revokeKey.reply(404, draw.notDone(title, NO_KEY));
+    }
+    return revokeKey.reply(303, undefined, { location: '/settings?done=revoked' });
+  };
+}
+
+const PATH = '/settings';
+const TITLE = 'Settings';
+const number = (value: number): string => value.toLocaleString('en');
+
+/** @internal The page of a membership. */
+export function settings(facts: PageFacts, shown: Settings): string {
+  return page({ ...facts, title: TITLE, current: PATH, children: <Whole shown={shown} /> });
+}
+
+/** The page where the membership could not be read. */
+export function membershipUnread(facts: PageFacts, reason: string): string {
+  return page({
+    ...facts,
+    title: TITLE,
+    current: PATH,
+    children: (
+      <>
+        <h1>{TITLE}</h1>
+        <p class="lead">Your membership could not be read: {reason}</p>
+      </>
+    ),
+  });
+}
+
+/** @internal The page of something that was not done, and why. */
+export function notDone(facts: PageFacts, title: string, why: string): string {
+  const back = { path: PATH, text: 'Back to the settings' };
+  return messagePage(facts, { title, why, current: PATH, back });
+}
+
+function Whole({ shown }: { shown: Settings }) {
+  const { member, form_token, revoked } = shown;
+  return (
+    <>
+      <div class="headed">
+        <h1>{TITLE}</h1>
+        <form method="post" action="/sign-out">
+          <Token token={form_token} />
+          <button class="plain" type="submit">
+            Sign out
+          </button>
+        </form>
+      </div>
+      {revoked && (
+        <p class="notice" role="status">
+          The key is revoked. It opens nothing any more.
+        </p>
+      )}
+      {member.status === 'inactive' && (
+        <p class="notice" role="alert">
+          <strong>This membership is not active.</strong> Its keys open nothing, and it gets no new
+          one. See <a href="/pricing">the plans</a>.
+        </p>
+      )}
+      <MembershipSection shown={shown} />
+      <Keys shown={shown} />
+      <Usage shown={shown} />
+      <Changes changes={shown.changes} />
+    </>
+  );
+}
+
+function Token({ token }: { token: string }) {
+  return <input type="hidden" name="form_token" value={token} />;
+}
+
+function MembershipSection({ shown: { member, today } }: { shown: Settings }) {
+  return (
+    <section aria-labelledby="membership">
+      <h2 id="membership" class="hidden">
+        Membership
+      </h2>
+      <dl class="facts">
+        <dt>Membership</dt>
+        <dd>
+          <code>{member.membership_id}</code>
+        </dd>
+        <dt>Plan</dt>
+        <dd>
+          {member.plan.title}
+          {member.status === 'inactive' && ' (not active)'}
+        </dd>
+        <dt>Requests today</dt>
+        <dd>
+          {'unread' in today ? (
+            `could not be read: ${today.unread}`
+          ) : (
+            <>
+              {number(today.read.used)} of {number(today.read.limit)},{' '}
+              <span class="quiet">anew in {hoursText(today.read.reset_s)}</span>
+            </>
+          )}
+        </dd>
+        <dt>Chats</dt>
+        <dd>
+          <a href="/settings/integrations">Where you are told of what happens</a>
+        </dd>
+      </dl>
+      <p>
+        <a href="/screens">Records of screens</a>
+      </p>
+    </section>
+  );
+}
+
+function hoursText(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`;
+}
+
+function isOpen(key: ShownKey, now: UnixSeconds): boolean {
+  return key.revoked_at === null && key.expires_at > now;
+}
+
+/** So many keys that ended are shown, the newest. */
+const ENDED_SHOWN = 20;
+
+function Keys({ shown }: { shown: Settings }) {
+  const { keys, now, member, form_token } = shown;
+  if ('unread' in keys) {
+    return (
+      <section aria-labelledby="keys">
+        <h2 id="keys">Keys</h2>
+        <p>The keys could not be read: {keys.unread}</p>
+      </section>
+    );
+  }
+  const open = keys.read.filter((key) => isOpen(key, now));
+  const ended = keys.read.filter((key) => !isOpen(key, now)).slice(0, ENDED_SHOWN);
+  const counted = open.filter(({ replaced_at }) => replaced_at === null).length;
+  const isFull = counted >= member.plan.active_keys;
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      <p>
+        {number(counted)} of {number(member.plan.active_keys)} active keys of your plan.
+      </p>
+      {member.status === 'active' && !isFull && <NewKeySection token={form_token} />}
+      {isFull && <p class="quiet">Revoke a key to create another one.</p>}
+      <ul class="keys">
+        {open.map((key) => (
+          <KeyRow
+            key={key.id}
+            shown={key}
+            token={form_token}
+            isActive={member.status === 'active'}
+          />
+        ))}
+      </ul>
+      {open.length === 0 && <p class="nothing">You have no key that opens anything.</p>}
+      {ended.length > 0 && <Ended keys={ended} />}
+    </section>
+  );
+}
+
+function NewKeySection({ token }: { token: string }) {
+  return (
+    <form class="search" method="post" action="/settings/keys">
+      <Token token={token} />
+      <label for="name">Name of a new key: what will use it?</label>
+      <input id="name" name="name" type="text" maxLength={60} required autocomplete="off" />
+      <button type="submit">Create a key</button>
+    </form>
+  );
+}
+
+type RowProps = { shown: ShownKey; token: string; isActive: boolean };
+
+function KeyRow({ shown, token, isActive }: RowProps) {
+  const { id, name, prefix, created_at, expires_at, last_used_at, replaced_at } = shown;
+  return (
+    <li class="panel">
+      <h3>
+        {name === null ? 'Without a name' : name} <code>{prefix}…</code>
+      </h3>
+      <p class="quiet">
+        Created {formatIsoDate(created_at)} ·{' '}
+        {last_used_at === null ? 'not used yet' : `last used ${momentText(last_used_at)}`} ·{' '}
+        {replaced_at === null
+          ? `expires ${formatIsoDate(expires_at)}`
+          : `replaced, opens until ${momentText(expires_at)}`}
+      </p>
+      <div class="actions">
+        {replaced_at === null && isActive && (
+          <details>
+            <summary>Replace</summary>
+            <form method="post" action={`/settings/keys/${id}/replace`}>
+              <Token token={token} />
+              <label for={`overlap-${id}`}>This key opens beside the new one for</label>
+              <select id={`overlap-${id}`} name="overlap">
+                <option value="1">1 hour</option>
+                <option value="24" selected>
+                  1 day
+                </option>
+                <option value="168">7 days</option>
+              </select>
+              <button type="submit">Create the new key</button>
+            </form>
+          </details>
+        )}
+        <details>
+          <summary>Revoke</summary>
+          <form method="post" action={`/settings/keys/${id}/revoke`}>
+            <Token token={token} />
+            <p>What still sends it is refused within seconds. This cannot be undone.</p>
+            <button class="danger" type="submit">
+              Revoke {name === null ? prefix : name}
+            </button>
+          </form>
+        </details>
+      </div>
+    </li>
+  );
+}
+
+function Ended({ keys }: { keys: readonly ShownKey[] }) {
+  return (
+    <details>
+      <summary>Keys that ended</summary>
+      <Scroll>
+        <table class="tight">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Key</th>
+              <th scope="col">Created</th>
+              <th scope="col">Ended</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.map(({ id, name, prefix, created_at, expires_at, revoked_at }) => (
+              <tr key={id}>
+                <td>{name === null ? 'without a name' : name}</td>
+                <td>
+                  <code>{prefix}…</code>
+                </td>
+                <td class="whole">{formatIsoDate(created_at)}</td>
+                <td>
+                  {revoked_at === null
+                    ? `expired ${momentText(expires_at)}`
+                    : `revoked ${momentText(revoked_at)}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
+  );
+}
+
+function Usage({ shown: { days } }: { shown: Settings }) {
+  return (
+    <section aria-labelledby="usage">
+      <h2 id="usage">Use by day</h2>
+      {'unread' in days ? (
+        <p>The use could not be read: {days.unread}</p>
+      ) : (
+        <UsageChart days={days.read} />
+      )}
+    </section>
+  );
+}
+
+const WORDS: { readonly [K in SettingsChange['change']]: string } = {
+  key_created: 'Key created',
+  key_replaced: 'Key replaced',
+  key_revoked: 'Key revoked',
+  signed_in: 'Signed in',
+  signed_out: 'Signed out',
+  integration_connected: 'Chat connected',
+  integration_removed: 'Chat removed',
+};
+
+/** Of a key its first characters alone are known. */
+function shownSubject(change: SettingsChange['change'], subject: string): string {
+  return change.startsWith('key_') ? `${subject}…` : subject;
+}
+
+function Changes({ changes: { read, whole } }: { changes: Settings['changes'] }) {
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes">Changes</h2>
+      {read === null ? (
+        <p>{whole ? 'Nothing has been changed yet.' : 'The changes could not be read.'}</p>
+      ) : (
+        <Scroll>
+          <table class="tight">
+            <caption>{whole ? 'All changes' : `The newest ${read.length} changes`}</caption>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">What</th>
+                <th scope="col">Which</th>
+                <th scope="col">By</th>
+              </tr>
+            </thead>
+            <tbody>
+              {read.map(({ id, at, change, subject, by_whom }) => (
+                <tr key={id}>
+                  <td class="whole">{momentText(at)}</td>
+                  <td class="whole">{WORDS[change]}</td>
+                  <td class="whole">
+                    {subject === null ? '–' : <code>{shownSubject(change, subject)}</code>}
+                  </td>
+                  <td class="whole">{by_whom === 'member' ? 'you' : 'the operator'}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </section>
+  );
+}
+
+// It is shown here and nowhere again.
+
+/** @internal The page that shows a key once. */
+export function newKeyPage(facts: PageFacts, shown: NewKeyShown): string {
+  const { text, name, expires_at, base, instead_until } = shown;
+  return page({
+    ...facts,
+    title: 'Your new key',
+    current: '/settings',
+    children: (
+      <>
+        <h1>Your new key</h1>
+        <p class="notice" role="status">
+          <strong>Copy it now.</strong> It is shown this once: only a hash of it is stored.
+        </p>
+        <div class="panel">
+          {name !== null && <h2>{name}</h2>}
+          <pre class="secret" tabindex={0}>
+            <code>{text}</code>
+          </pre>
+          <p class="quiet">It expires on {formatIsoDate(expires_at)}, after 90 days.</p>
+          {instead_until !== null && (
+            <p>
+              The key whose place it takes opens until <strong>{momentText(instead_until)}</strong>,
+              so that you can change it over without a gap.
+            </p>
+          )}
+        </div>
+        <section aria-labelledby="send">
+          <h2 id="send">Send it in a header</h2>
+          <pre tabindex={0}>
+            <code>{exampleOf(text, base)}</code>
+          </pre>
+        </section>
+        <p>
+          <a class="button" href="/settings">
+            I have copied it
+          </a>
+        </p>
+      </>
+    ),
+  });
+}
+
+/** @internal A moment to the minute, in UTC. */
+export function momentText(at: UnixSeconds): string {
+  return `${new Date(at * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
+
+function exampleOf(key: string, base: string): string {
+  return `curl -s -H 'Authorization: Bearer ${key}' \\\n  '${base}${ASKED}'`;
+}

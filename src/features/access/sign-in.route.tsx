@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import type { Sessions, SignIn, SignInOutcome } from '../../access/session.ts';
+import { form, html, noBody } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { Unread } from '../../evidence/reading.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+
+const LINK_CHARS_MAX = 300;
+const FIELD_CHARS_MAX = 200;
+const LED = {
+  location: 'The settings, or the page to sign in.',
+  'set-cookie': 'The session, or none any more.',
+};
+
+export const activatePage = plainRoute({
+  name: 'activate_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/activate',
+  summary: 'Signs a browser in, by a link or a code.',
+  access: 'open',
+  query: z.strictObject({ link: z.string().max(LINK_CHARS_MAX).optional() }),
+  responses: { 200: html() },
+});
+
+export const activate = plainRoute({
+  name: 'activate',
+  surface: 'web',
+  method: 'POST',
+  path: '/activate',
+  summary: 'Signs a browser in for a membership.',
+  access: 'open',
+  bodyBytesMax: 4_096,
+  body: form(
+    z.strictObject({
+      membership_id: z.string().max(FIELD_CHARS_MAX).optional(),
+      code: z.string().max(FIELD_CHARS_MAX).optional(),
+      link: z.string().max(LINK_CHARS_MAX).optional(),
+    }),
+  ),
+  responses: { 303: noBody(), 401: html(), 429: html(), 503: html() },
+  headers: { 303: LED },
+});
+
+export const signOut = plainRoute({
+  name: 'sign_out',
+  surface: 'web',
+  method: 'POST',
+  path: '/sign-out',
+  summary: 'Signs this browser out.',
+  access: 'session',
+  bodyBytesMax: 4_096,
+  body: form(z.strictObject({})),
+  responses: { 303: noBody(), 503: html() },
+  headers: { 303: LED },
+});
+
+/** What the page of signing in says above its form. */
+export type SignInTold =
+  | {
+      readonly kind: 'asked' | 'bad_link' | 'bad_code' | 'too_often' | 'unreachable' | 'still_in';
+    }
+  /** A link that opens: whoever follows it says so by a button, and not by looking at it. */
+  | { readonly kind: 'link'; readonly membership_id: string; readonly link: string };
+
+/** Draws the page of signing in. */
+export type DrawSignIn = (told: SignInTold) => string;
+
+// What it says of a wrong try is the same whatever was wrong.
+
+/** What signing in rests on. */
+export type SignInDesk = {
+  readonly signIn: Pick<SignIn, 'membershipOf' | 'byLink' | 'byCode'>;
+  readonly sessions: Pick<Sessions, 'end'>;
+};
+
+/** @internal */
+export function activatePageHandler(
+  { signIn }: SignInDesk,
+  draw: DrawSignIn,
+): PlainHandler<typeof activatePage> {
+  return async ({ query: { link } }) => {
+    if (link === undefined) return activatePage.reply(200, draw({ kind: 'asked' }));
+    const membership_id = signIn.membershipOf(link);
+    const told: SignInTold =
+      membership_id === null ? { kind: 'bad_link' } : { kind: 'link', membership_id, link };
+    return activatePage.reply(200, draw(told));
+  };
+}
+
+/** @internal */
+export function activateHandler(desk: SignInDesk, draw: DrawSignIn): PlainHandler<typeof activate> {
+  return async ({ body: { membership_id, code, link } }) => {
+    const byLink = link !== undefined;
+    const tried = byLink
+      ? await desk.signIn.byLink(link)
+      : await desk.signIn.byCode(asSent(membership_id), asSent(code));
+    if (tried.outcome === 'signed_in') {
+      const headers = { location: '/settings', 'set-cookie': tried.cookie };
+      return activate.reply(303, undefined, headers);
+    }
+    const page = draw(toldOf(tried, byLink));
+    if (tried.outcome === 'too_often') return activate.reply(429, page);
+    return activate.reply(tried.outcome === 'unreachable' ? 503 : 401, page);
+  };
+}
+
+function toldOf(
+  { outcome }: Exclude<SignInOutcome, { outcome: 'signed_in' }>,
+  byLink: boolean,
+): SignInTold {
+  if (outcome === 'refused') return { kind: byLink ? 'bad_link' : 'bad_code' };
+  return { kind: outcome };
+}
+
+// A field that was left out is tried like any wrong one.
+function asSent(field: string | undefined): string {
+  return field === undefined ? '-' : field.trim();
+}
+
+/** @internal */
+export function signOutHandler(
+  { sessions }: SignInDesk,
+  draw: DrawSignIn,
+): PlainHandler<typeof signOut> {
+  return async (_input, _asked, caller) => {
+    if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
+    const ended = await sessions.end(caller.session_id);
+    if (ended instanceof Unread) {
+      return signOut.reply(503, draw({ kind: 'still_in' }));
+    }
+    return signOut.reply(303, undefined, { location: '/activate', 'set-cookie': ended.value });
+  };
+}
+
+const PATH = '/activate';
+const TITLE = 'Sign in';
+
+const SAID: { readonly [K in Exclude<SignInTold['kind'], 'asked' | 'link'>]: string } = {
+  bad_link: 'This link does not open: it was used, is older than a day, or is not whole.',
+  bad_code: 'The membership id and the code do not belong together.',
+  too_often: 'Too many tries for this membership. Wait a quarter of an hour, or use a link.',
+  unreachable: 'Nobody can be signed in just now. This is a fault of the service; try again later.',
+  still_in: 'This browser could not be signed out just now. Try again later.',
+};
+
+/** @internal The page of signing in. */
+export function signInPage(facts: PageFacts, told: SignInTold): string {
+  return page({
+    ...facts,
+    title: TITLE,
+    current: PATH,
+    children: told.kind === 'link' ? <ByLink {...told} /> : <ByCode told={told} />,
+  });
+}
+
+function ByLink({ membership_id, link }: { membership_id: string; link: string }) {
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        This link signs this browser in for the membership <code>{membership_id}</code>, once.
+      </p>
+      <p>Go on only if the membership is yours: what you do there is done in its name.</p>
+      <form class="panel" method="post" action={PATH}>
+        <input type="hidden" name="link" value={link} />
+        <button type="submit">Sign in</button>
+      </form>
+    </>
+  );
+}
+
+function ByCode({ told: { kind } }: { told: SignInTold }) {
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      {kind !== 'asked' && kind !== 'link' && (
+        <p class="notice" role="alert">
+          {SAID[kind]}
+        </p>
+      )}
+      <p class="lead">
+        With your membership you create the keys of the API, and see what they were used for.
+      </p>
+      <form class="panel" method="post" action={PATH}>
+        <p class="field">
+          <label for="membership_id">Membership id</label>
+          <input
+            id="membership_id"
+            name="membership_id"
+            type="text"
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            placeholder="mem_…"
+            maxLength={100}
+            required
+          />
+        </p>
+        <p class="field">
+          <label for="code">Code</label>
+          <input
+            id="code"
+            name="code"
+            type="password"
+            autocomplete="current-password"
+            maxLength={200}
+            aria-describedby="code-help"
+            required
+          />
+          <span class="quiet" id="code-help">
+            The licence key that stands beside your purchase.
+          </span>
+        </p>
+        <button type="submit">Sign in</button>
+      </form>
+      <p class="quiet">
+        No code? Whoever runs this service can give you a link that signs you in once. No membership
+        yet? See <a href="/pricing">the plans</a>.
+      </p>
+    </>
+  );
+}

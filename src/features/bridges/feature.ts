@@ -1,0 +1,289 @@
+// Bridges: the registry of contracts, the receipts of transactions, and who checks both.
+
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { MS_PER_S } from '../../chain/time.ts';
+import { nowS } from '../../compose/clock.ts';
+import { evmClients } from '../../compose/evm-clients.ts';
+import { type Base, feature, served, shownPage } from '../../compose/feature.ts';
+import { type Outside, outsideOf } from '../../compose/outside.ts';
+import type { Config } from '../../config.ts';
+import { map, Read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
+import {
+  BRIDGE_CHAINS,
+  type BridgeChain,
+  type BridgeRegistry,
+  type RegistryRow,
+} from '../../ports/bridges/bridge-registry.ts';
+import { statusPages } from '../../sources/bridge-status/status-page.ts';
+import { nodeArrivals } from '../../sources/evm/arrivals-node.ts';
+import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
+import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
+import { csvTable } from '../../sources/files/csv.ts';
+import { FileFault } from '../../sources/files/fault.ts';
+import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
+import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
+import { fileBridgeRegistry } from '../../sources/registry/registry-files.ts';
+import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
+import { SHIPPED_LABELS } from '../tables/feature.ts';
+import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from '../tables/shipped-labels.ts';
+import { type BridgesServices, bridgesExplain } from './bridges.command.ts';
+import { addArrivals, explainReceipt } from './explain.ts';
+import { type RegistryServices, registryCheck } from './registry.command.ts';
+import {
+  bridgeContractsPage,
+  bridgeContractsPageHandler,
+  registryBridges,
+  registryBridgesHandler,
+} from './registry.route.tsx';
+import { validateRegistry } from './registry.ts';
+import { checkWithNodes } from './registry-check.ts';
+import { walletBridges, walletBridgesHandler } from './wallet-bridges.route.ts';
+
+type RegistryPorts = { readonly bridgeRegistry: BridgeRegistry };
+
+const TABLE = new URL('../../../registry/bridge-contracts.csv', import.meta.url);
+
+/** A request waits for receipts no longer than this, whatever a node asks for. */
+const RECEIPT_LIMITS: RpcLimits = {
+  deadlineMs: 8_000,
+  bytesMax: 16 * 1024 * 1024,
+  batchMax: 20,
+  waitMaxMs: 1_000,
+  attemptsMax: 2,
+};
+
+/** What one look-up of an arrival may spend: in a request, and at the command. */
+const REQUEST_RANGES_MAX = 30;
+const COMMAND_ARRIVALS = { timeMs: 120_000, rangesMax: 500 } as const;
+
+export const bridges = feature({
+  name: 'bridges',
+  heading: 'Bridges',
+  open: ({ config, outside, warehouse }: Base) => {
+    const { byChain: nodes, close } = evmClients(outside, RECEIPT_LIMITS);
+    const { simulate: simulated, liveBudgetMs: timeMs } = config;
+    const bounds = { timeMs, rangesMax: REQUEST_RANGES_MAX };
+    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+    return {
+      ports: {
+        bridgeRegistry: bridgeRegistryOf(),
+        transactionReceipts: nodeReceipts({ nodes, simulated, now: nowS }),
+        bridgeArrivals: {
+          ...nodeArrivals({ nodes, simulated, now: nowS, ...bounds }),
+          ...warehousePaidTo(warehouse, { ...tip, timeMs }),
+          ...statusPagesOf(outside, timeMs),
+        },
+      },
+      services: {},
+      close,
+    };
+  },
+  routes: [
+    served(walletBridges, walletBridgesHandler),
+    served(registryBridges, (ports: RegistryPorts) => registryBridgesHandler(ports.bridgeRegistry)),
+  ],
+  ports: {
+    bridgeRegistry: {
+      tag: 'bridge_registry',
+      title: 'Bridge registry',
+      says: 'Which contracts of seven protocols are looked for',
+      pages: false,
+      freshness: {
+        kind: 'dated',
+        ask: async (registry) => map(await registry.table(), () => null),
+        maxAgeS: () => null,
+      },
+    },
+    transactionReceipts: {
+      tag: 'transaction_receipts',
+      title: 'Transaction receipts',
+      says: 'Which message and destination a bridge transaction names',
+      pages: false,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc }) =>
+          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+      },
+    },
+    bridgeArrivals: {
+      tag: 'bridge_arrivals',
+      title: 'Bridge arrivals',
+      says: 'What became of a deposit on the other chain',
+      pages: true,
+      // The warehouse is always asked.
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  optional: (
+    [
+      ['across', 'EXHIBIT_ACROSS_STATUS_URL', 'Across'],
+      ['layerzero', 'EXHIBIT_LAYERZERO_STATUS_URL', 'LayerZero Scan'],
+      ['wormhole', 'EXHIBIT_WORMHOLE_STATUS_URL', 'Wormholescan'],
+      ['celer', 'EXHIBIT_CELER_STATUS_URL', 'cBridge’s gateway'],
+      ['synapse', 'EXHIBIT_SYNAPSE_STATUS_URL', 'Synapse’s explorer'],
+      ['hop', 'EXHIBIT_HOP_STATUS_URL', 'Hop'],
+    ] as const
+  ).map(([name, setting, page]) => ({
+    name: `${name} status`,
+    setting,
+    isSet: ({ statusUrls }: Config) => statusUrls[name] !== null,
+    without: `${page} is not asked what became of a deposit: a node and the warehouse tell it`,
+  })),
+  local: {
+    commands: [registryCheck, bridgesExplain],
+    services: ({ configured }) => bridgeServices(configured.ok ? configured.config : null),
+  },
+  pages: [
+    shownPage(bridgeContractsPage, 'Bridges', ({ bridgeRegistry }: RegistryPorts, facts) =>
+      bridgeContractsPageHandler(bridgeRegistry, facts),
+    ),
+  ],
+});
+
+/** The status pages that are set, each with a guard of its own. */
+function statusPagesOf({ statusPages: urls }: Outside, timeMs: number) {
+  const pages = [...urls].map(([page, { url, key }]) => {
+    const guard = providerGuard(STATUS_GUARD, () => performance.now());
+    return [page, { url: new URL(url), key, guard }] as const;
+  });
+  return statusPages({ pages: new Map(pages), now: nowS, timeMs });
+}
+
+const STATUS_GUARD: GuardLimits = {
+  callsPerS: 2,
+  retriesMax: 1,
+  backoffMs: 250,
+  failuresMax: 5,
+  restMs: 30_000,
+};
+const NO_PAGES = statusPages({ pages: new Map(), now: nowS, timeMs: 0 });
+
+/** The command opens no store. */
+const NO_WAREHOUSE: Pick<BridgeArrivals, 'paidTo'> = {
+  paidTo: async ({ chain }) => unread('bridge_arrivals', why('arrivals_not_held', { chain })),
+};
+
+/** The table that comes with the product. */
+export function bridgeRegistryOf(): BridgeRegistry {
+  return fileBridgeRegistry(TABLE, validateRegistry);
+}
+
+/** What the commands need that check a table and explain a receipt. They open no store. */
+export function bridgeServices(config: Config | null): RegistryServices & BridgesServices {
+  return {
+    checkRegistry: (path, signal) => {
+      const files = path === null ? [TABLE, SHIPPED_LABELS] : [path];
+      return Promise.all(files.map((file) => checkFile(file, config, signal)));
+    },
+    explainReceipt: (path, options, signal) => explainFile(path, options, config, signal),
+  };
+}
+
+const CANNOT_OPEN = 'The file cannot be opened.';
+
+function unreadable(reason: string) {
+  return { read: false, reason } as const;
+}
+
+async function readText(path: string) {
+  try {
+    return { read: true, text: await readFile(path, 'utf8') } as const;
+  } catch {
+    return unreadable(CANNOT_OPEN);
+  }
+}
+
+async function checkFile(path: string | URL, config: Config | null, signal: AbortSignal) {
+  const table = await validateFile(path);
+  if (!table.read) return table;
+  const { sha256, validated, bridges } = table;
+  const checks = await checkByNodes(bridges, config, signal);
+  const refusedByNodes = checks.nodes.reduce((sum, { refused }) => sum + refused.length, 0);
+  return {
+    read: true,
+    file: path instanceof URL ? `registry/${basename(path.pathname)}` : path,
+    sha256,
+    rows: validated.rows.length + validated.refused.length,
+    accepted: validated.rows.length - refusedByNodes,
+    refused: validated.refused,
+    ...checks,
+  } as const;
+}
+
+async function checkByNodes(
+  rows: readonly RegistryRow[],
+  config: Config | null,
+  signal: AbortSignal,
+) {
+  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+  const probes = BRIDGE_CHAINS.flatMap((chain) => {
+    const rpc = nodes?.byChain.get(chain);
+    return rpc === undefined ? [] : nodeProbe(chain, rpc, nowS);
+  });
+  const checks = await checkWithNodes(rows, probes, signal);
+  nodes?.close();
+  const without_node = BRIDGE_CHAINS.filter(
+    (chain) => nodes?.byChain.has(chain) !== true && rows.some((row) => row.chain === chain),
+  );
+  return { nodes: checks, without_node };
+}
+
+/** The rows of a file by the rules of the table that its heading names, and which are bridges. */
+async function validateFile(path: string | URL) {
+  try {
+    const { sha256, lines } = await csvTable(path);
+    if (lines[0]?.cells.join() === SHIPPED_LABEL_COLUMNS.join()) {
+      return { read: true, sha256, validated: validateShippedLabels(lines), bridges: [] } as const;
+    }
+    const validated = validateRegistry(lines);
+    return { read: true, sha256, validated, bridges: validated.rows } as const;
+  } catch (fault) {
+    if (!(fault instanceof RangeError || fault instanceof FileFault))
+      return unreadable(CANNOT_OPEN);
+    return unreadable(`The file is no table of bridges or exchange wallets: ${fault.message}.`);
+  }
+}
+
+async function explainFile(
+  path: string,
+  options: { readonly chain: BridgeChain | null; readonly destination: boolean },
+  config: Config | null,
+  signal: AbortSignal,
+) {
+  const file = await readText(path);
+  if (!file.read) return file;
+  const table = await bridgeRegistryOf().table();
+  if (!(table instanceof Read)) return unreadable(table.why.reason);
+  const filed = parseFiled(file.text);
+  if (typeof filed === 'string') return unreadable(filed);
+  const facts = factsOf(filed.transaction, filed.receipt);
+  const { rows } = table.value;
+  const explanation = explainReceipt(facts, options.chain ?? filed.chain, rows);
+  if (!options.destination) return { read: true, ...explanation } as const;
+  const nodes = config === null ? null : evmClients(outsideOf(config), RECEIPT_LIMITS);
+  const byChain = nodes === null ? new Map() : nodes.byChain;
+  const simulated = config?.simulate === true;
+  const pages =
+    config === null ? NO_PAGES : statusPagesOf(outsideOf(config), COMMAND_ARRIVALS.timeMs);
+  const logs = nodeArrivals({ nodes: byChain, simulated, now: nowS, ...COMMAND_ARRIVALS });
+  const ports = {
+    bridgeArrivals: { ...logs, ...pages, ...NO_WAREHOUSE },
+    transactionReceipts: nodeReceipts({ nodes: byChain, simulated, now: nowS }),
+  };
+  const whole = await addArrivals(ports, explanation, facts, rows, signal);
+  nodes?.close();
+  return { read: true, ...whole } as const;
+}
+
+function parseFiled(text: string): ReturnType<typeof filedReceipt> | string {
+  try {
+    return filedReceipt(text);
+  } catch (fault) {
+    if (fault instanceof RangeError) return `The file cannot be explained: ${fault.message}.`;
+    throw fault;
+  }
+}

@@ -1,0 +1,291 @@
+// GET /api/v1/registry/bridges and the page /registry/bridges: the table of bridge contracts.
+
+import type { ComponentChildren } from 'preact';
+import { z } from 'zod';
+import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { isoDay, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { tally } from '../../evidence/measure.ts';
+import { Read } from '../../evidence/reading.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import {
+  BRIDGE_CHAINS,
+  BRIDGE_PROTOCOLS,
+  BRIDGE_ROLES,
+  type BridgeRegistry,
+  type RegistryTable,
+} from '../../ports/bridges/bridge-registry.ts';
+
+/** One contract of the table. */
+const registryRow = z.strictObject({
+  chain: words(),
+  /** In EIP-55 letter case. */
+  address: words(),
+  protocol: words(),
+  name: words(),
+  role: oneOf(BRIDGE_ROLES),
+  valid_from_block: z.int().nonnegative().nullable(),
+  /** Chains that are not covered where the protocol has the same address: EIP-155 ids. */
+  also_on: ofRow(z.array(z.int().positive())),
+  sources: z.array(words()).min(1),
+  reviewed: isoDay,
+  note: words().nullable(),
+});
+
+/** How many contracts of each protocol the table holds on a chain; a chain without one has none. */
+const chainCoverage = z.strictObject({
+  chain: words(),
+  contracts: z.int().positive(),
+  protocols: z.array(z.strictObject({ protocol: words(), contracts: z.int().positive() })),
+});
+
+const publishedRegistry = z.strictObject({
+  /** SHA-256 of the file. */
+  id: words(),
+  reviewed: isoDay,
+  contracts: z.int().positive(),
+  protocols: z.array(words()).min(1),
+  coverage: z.array(chainCoverage).min(1),
+  rows: z.array(registryRow).min(1),
+  caveat: prose().min(1),
+});
+
+/** The table as it is published. */
+type PublishedRegistry = z.output<typeof publishedRegistry>;
+
+export const registryBridges = plainRoute({
+  name: 'registry_bridges',
+  surface: 'web',
+  method: 'GET',
+  path: '/api/v1/registry/bridges',
+  summary: 'The table of bridge contracts: each row with its role, sources and last review.',
+  access: 'open',
+  responses: {
+    200: publishedRegistry.describe('The table in force, with its coverage by chain.'),
+    503: z
+      .strictObject({ error: prose().min(1), reason: prose().min(1) })
+      .describe('No table could be read.'),
+  },
+});
+
+export const bridgeContractsPage = plainRoute({
+  name: 'bridge_contracts_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/bridges',
+  summary: 'The table of bridge contracts, for people.',
+  access: 'open',
+  query: z.strictObject({
+    chain: z
+      .string()
+      .regex(/^[a-z0-9_-]{1,32}$/)
+      .optional(),
+  }),
+  responses: { 200: html(), 503: html() },
+});
+
+const CAVEAT =
+  'Partial by construction: seven protocols, and of each the contracts that a published source ' +
+  'names. A contract that is not in the table may still be a bridge.';
+
+/** @internal The handler of the published table. */
+export function registryBridgesHandler(
+  registry: BridgeRegistry,
+): PlainHandler<typeof registryBridges> {
+  return async () => {
+    const table = await registry.table();
+    if (table instanceof Read && table.value.rows.length > 0) {
+      return registryBridges.reply(200, publicTable(table.value));
+    }
+    const reason = table instanceof Read ? NO_ROWS : table.why.reason;
+    return registryBridges.reply(503, { error: 'The table of bridges is not readable.', reason });
+  };
+}
+
+const NO_ROWS = 'The table holds no row.';
+
+/** Makes the published form of a table that has rows. */
+function publicTable({ id, reviewed, rows }: RegistryTable): PublishedRegistry {
+  return {
+    id,
+    reviewed,
+    contracts: rows.length,
+    caveat: CAVEAT,
+    protocols: BRIDGE_PROTOCOLS.filter((one) => rows.some(({ protocol }) => protocol === one)),
+    coverage: BRIDGE_CHAINS.flatMap((chain) => {
+      const own = rows.filter((row) => row.chain === chain);
+      if (own.length === 0) return [];
+      const counts = new Map<string, number>();
+      for (const { protocol } of own) tally(counts, protocol);
+      const protocols = [...counts].map(([protocol, contracts]) => ({ protocol, contracts }));
+      return { chain, contracts: own.length, protocols };
+    }),
+    rows: rows.map(({ address, sources, also_on, ...row }) => {
+      const parsed = parseEvmAddress(address);
+      const written = parsed === null ? address : checksumAddress(parsed);
+      return { ...row, address: written, also_on: [...also_on], sources: [...sources] };
+    }),
+  };
+}
+
+type Row = PublishedRegistry['rows'][number];
+
+/** @internal The handler of the page. */
+export function bridgeContractsPageHandler(
+  registry: BridgeRegistry,
+  facts: PageFacts,
+): PlainHandler<typeof bridgeContractsPage> {
+  return async ({ query: { chain } }) => {
+    const table = await registry.table();
+    if (table instanceof Read && table.value.rows.length > 0) {
+      const body = <Registry table={publicTable(table.value)} chain={chain} />;
+      return bridgeContractsPage.reply(200, pageOf(facts, body));
+    }
+    const reason = table instanceof Read ? 'it holds no row.' : table.why.reason;
+    const body = (
+      <>
+        <h1>Bridge contracts</h1>
+        <p class="lead">No table could be read: {reason}</p>
+      </>
+    );
+    return bridgeContractsPage.reply(503, pageOf(facts, body));
+  };
+}
+
+function pageOf(facts: PageFacts, children: ComponentChildren): string {
+  return page({ ...facts, title: 'Bridge contracts', current: '/registry/bridges', children });
+}
+
+type RegistryProps = { table: PublishedRegistry; chain: string | undefined };
+
+/** One chain at a time: the rows of all of them are too many for a phone. */
+function Registry({ table, chain }: RegistryProps) {
+  const wanted = table.coverage.find((one) => one.chain === chain);
+  const listed = wanted === undefined ? table.coverage.slice(0, 1) : [wanted];
+  return (
+    <>
+      <h1>Bridge contracts</h1>
+      <p class="lead">
+        A bridge trace looks for transfers with these {table.contracts} contracts and no others.
+        Reviewed {table.reviewed}.
+      </p>
+      <p>{table.caveat}</p>
+      <p>
+        The same as a machine reads it:{' '}
+        <a href="/api/v1/registry/bridges">/api/v1/registry/bridges</a>
+      </p>
+      <Coverage table={table} />
+      {listed.map((one) => (
+        <ChainRows
+          key={one.chain}
+          chain={one.chain}
+          rows={table.rows.filter((row) => row.chain === one.chain)}
+        />
+      ))}
+    </>
+  );
+}
+
+function Coverage({ table }: { table: PublishedRegistry }) {
+  return (
+    <Scroll>
+      <table class="tight">
+        <caption>Contracts by chain and protocol</caption>
+        <thead>
+          <tr>
+            <th scope="col">Protocol</th>
+            {table.coverage.map(({ chain }) => (
+              <th key={chain} scope="col">
+                <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.protocols.map((protocol) => (
+            <tr key={protocol}>
+              <th scope="row">{protocol}</th>
+              {table.coverage.map(({ chain, protocols }) => (
+                <td key={chain}>{countOf(protocols, protocol)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+type Counts = PublishedRegistry['coverage'][number]['protocols'];
+
+function countOf(counts: Counts, protocol: string): string {
+  const found = counts.find((one) => one.protocol === protocol);
+  return found === undefined ? 'none held' : String(found.contracts);
+}
+
+function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {
+  return (
+    <section class="route" id={chain} aria-labelledby={`${chain}-title`}>
+      <h2 id={`${chain}-title`}>{chain}</h2>
+      <Scroll>
+        <table>
+          <caption>{rows.length} contracts</caption>
+          <thead>
+            <tr>
+              <th scope="col">Contract</th>
+              <th scope="col">Protocol</th>
+              <th scope="col">Role</th>
+              <th scope="col">From block</th>
+              <th scope="col">Sources</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.address} ${row.role}`}>
+                <td>
+                  {row.name}
+                  <br />
+                  <code>{row.address}</code>
+                </td>
+                <td>{row.protocol}</td>
+                <td>{row.role}</td>
+                <td>{row.valid_from_block === null ? 'not known' : row.valid_from_block}</td>
+                <td class="sources">
+                  <Sources row={row} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}
+
+const LINK = /^(https:\/\/\S+)(.*)$/;
+
+function Sources({ row }: { row: Row }) {
+  return (
+    <>
+      {row.sources.map((source) => {
+        const link = LINK.exec(source);
+        const url = link?.[1];
+        return (
+          <div key={source}>
+            {url === undefined ? source : <a href={url}>{hostOf(url)}</a>}
+            {link?.[2]}
+          </div>
+        );
+      })}
+      {row.note !== null && <div class="quiet">{row.note}</div>}
+    </>
+  );
+}
+
+function hostOf(url: string): string {
+  const { hostname, pathname } = new URL(url);
+  const [, owner, name] = pathname.split('/');
+  return hostname === 'github.com' ? `${owner}/${name}` : hostname;
+}

@@ -1,0 +1,420 @@
+// There is no flag in it: nothing of it was scored.
+
+import type { ComponentChildren } from 'preact';
+import { z } from 'zod';
+import { parseAddress } from '../../chain/address.ts';
+import { badInput } from '../../contract/refusals.ts';
+import { html } from '../../contract/reply.ts';
+import { evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
+import {
+  addressText,
+  claimedWords,
+  harmless,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
+import { why } from '../../evidence/reasons.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
+import { chainNotServed, noLaunchFound } from './absent.ts';
+import { recordShown } from './record-shown.ts';
+
+const RECORDS = { restsOn: ['deployer_records'] } as const;
+
+const count = negative(z.int().nonnegative(), RECORDS);
+const usd = ofRow(z.number().nonnegative().nullable(), RECORDS);
+
+const launch = z.strictObject({
+  address: words(),
+  outcome: ofRow(z.enum(['live', 'died', 'never_listed', 'unchecked']), RECORDS),
+  created_at: unixSeconds,
+  observed_age_days: ofRow(z.number().nonnegative()),
+  liquidity_usd: usd,
+  volume_usd_24h: usd,
+  transfers_observed: ofRow(z.int().nonnegative().nullable(), RECORDS),
+  transfers_truncated: ofRow(z.boolean().nullable(), RECORDS),
+  via: words().nullable(),
+});
+
+const coverage = z.strictObject({
+  captured_at: unixSeconds,
+  direct_creations: z.int().positive(),
+  factories_walked: count,
+  factory_depth: z.literal(1),
+  truncated: negative(z.boolean(), RECORDS),
+  truncated_factories: negative(z.array(words()), RECORDS),
+  contracts_examined: ofRow(z.int().nonnegative(), RECORDS),
+  skipped: negative(
+    z.array(
+      z.strictObject({
+        address: words(),
+        reason: oneOf([
+          'not_an_erc20',
+          'attribution_mismatch',
+          'reverted_creation',
+          'undetermined',
+        ]),
+      }),
+    ),
+    RECORDS,
+  ),
+  unchecked: count,
+  providers: ofRow(z.array(words()), RECORDS),
+});
+
+/** What a record says, wherever it is answered. */
+export const deployerRecordData = z.strictObject({
+  address: words(),
+  chain: z.literal('ethereum'),
+  state: claimedWords(
+    ['all_died', 'mixed', 'no_listed_launch', 'unchecked'],
+    ['no_listed_launch'],
+    RECORDS,
+  ),
+  calibrated: harmless(z.literal(false), 'nothing of a record was scored'),
+  listed_launches: count,
+  died: count,
+  survived: count,
+  never_listed: count,
+  death_rate: negative(z.number().min(0).max(1).nullable(), RECORDS),
+  launches: negative(z.array(launch), RECORDS),
+  finding: prose().min(1),
+  coverage,
+  caveat: prose().min(1),
+});
+
+/** A record as it is shown. */
+export type ShownRecord = z.output<typeof deployerRecordData>;
+
+export const deployerRecord = evidenceRoute({
+  name: 'deployer_record',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/evm/deployer/{chain}/{address}',
+  summary: 'The launches of one Ethereum deployer, and what became of them.',
+  access: 'analyst',
+  params: z.strictObject({
+    chain: z
+      .string()
+      .regex(/^[a-z0-9_-]{1,32}$/)
+      .meta({ description: 'Only `ethereum` is served; any other is not_supported.' }),
+    address: addressText,
+  }),
+  data: deployerRecordData,
+  absences: ['insufficient_evidence', 'not_supported', 'not_deployed'],
+  tool: {
+    name: 'deployer_record',
+    description:
+      'What became of the tokens that one Ethereum address launched: listed, died, survived, ' +
+      'never listed, with how each was observed. Nothing in it is scored, and an address without ' +
+      'a record has not been cleared.',
+  },
+});
+
+export const deployerPage = plainRoute({
+  name: 'deployer_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/deployer/{chain}/{address}',
+  summary: 'What became of the tokens that an address launched, for people.',
+  access: 'open',
+  params: z.strictObject({
+    chain: z.string().regex(/^[a-z0-9_-]{1,32}$/),
+    address: addressText,
+  }),
+  responses: { 200: html(), 503: html() },
+});
+
+// It reads committed records alone. An address that was never walked is put into the queue.
+
+/** The ports of the route. */
+export type DeployerPorts = { readonly deployerRecords: Pick<DeployerRecords, 'recordOf'> };
+
+/** @internal The handler of the deployer record. */
+export function deployerRecordHandler({
+  deployerRecords,
+}: DeployerPorts): Handler<typeof deployerRecord> {
+  return async ({ params: { chain, address } }) => {
+    if (chain !== DEPLOYER_CHAIN) {
+      return deployerRecord.absent.not_supported({ subject: address, why: chainNotServed(chain) });
+    }
+    const parsed = parseAddress(address);
+    if (parsed?.kind !== 'evm') return badInput([why('form_not_recognised').reason]);
+    const subject = parsed.address;
+    const reading = await deployerRecords.recordOf(subject);
+    if (!reading.checked) return deployerRecord.absent.not_deployed({ subject, silent: reading });
+    if (reading.value.direct_creations === 0) {
+      const reason = noLaunchFound(reading.value);
+      return deployerRecord.absent.insufficient_evidence({
+        subject,
+        why: reason,
+        consulted: [reading],
+      });
+    }
+    return deployerRecord.ok({ subject, data: recordShown(reading) });
+  };
+}
+
+// A record, a walk that found nothing, and an address that nobody looked at are three pages.
+
+/** What a wallet of Solana launched, as its route answers. */
+export type ShownWallet = {
+  readonly answer: 'flagged' | 'record';
+  readonly entries: readonly {
+    readonly mint: string;
+    readonly launched_at: number;
+    readonly settled_at: number;
+    readonly outcome: 'survived' | 'died';
+  }[];
+  readonly count: number;
+  readonly window_hours: number;
+  readonly suppressed: number;
+  readonly caveat: string;
+};
+
+/** What an address is answered. `looked`: its launches were looked for, and none is credited. */
+export type ShownDeployer =
+  | { readonly kind: 'ethereum'; readonly record: ShownRecord }
+  | { readonly kind: 'solana'; readonly wallet: ShownWallet }
+  | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string };
+
+/** @internal The page of a deployer. */
+export function deployerHtml(
+  facts: PageFacts,
+  chain: string,
+  address: string,
+  shown: ShownDeployer,
+): string {
+  return page({
+    ...facts,
+    title: 'Deployer',
+    current: `/deployer/${chain}/${address}`,
+    children: (
+      <>
+        <h1>Deployer</h1>
+        <p class="lead subject">
+          <code>{address}</code> on {chain}
+        </p>
+        <Shown shown={shown} />
+        <p class="quiet">
+          Wallets that the rug model flagged lately stand on the{' '}
+          <a href="/leaderboard">leaderboard</a>.
+        </p>
+      </>
+    ),
+  });
+}
+
+function Shown({ shown }: { shown: ShownDeployer }) {
+  switch (shown.kind) {
+    case 'ethereum':
+      return <Record record={shown.record} />;
+    case 'solana':
+      return <Wallet wallet={shown.wallet} />;
+    case 'absent':
+      return <Absent looked={shown.looked} reason={shown.reason} />;
+  }
+}
+
+function Absent({ looked, reason }: { looked: boolean; reason: string }) {
+  return (
+    <section class={looked ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
+      <h2 id="absent">{looked ? 'No launch is credited to it' : 'Nobody has looked'}</h2>
+      <p>{reason}</p>
+      <p class="quiet">
+        {looked
+          ? 'That is no clearance of the address.'
+          : 'This says nothing about what the address launched.'}
+      </p>
+    </section>
+  );
+}
+
+const STATES: { readonly [K in ShownRecord['state']]: string } = {
+  all_died: 'Every listed launch has died',
+  mixed: 'Some listed launches live',
+  no_listed_launch: 'No venue ever listed a launch',
+  unchecked: 'Whether a launch is listed could not be checked',
+};
+
+/** @internal What became of the launches of a record. */
+export function Record({ record }: { record: ShownRecord }) {
+  const { coverage, launches, died, listed_launches: listed, never_listed } = record;
+  return (
+    <>
+      <h2 class="section">{STATES[record.state]}</h2>
+      <p>{record.finding}</p>
+      <Facts
+        rows={[
+          ['Died', listed === 0 ? 'none listed' : `${died} of ${listed} listed`],
+          ['Still above the exit level', String(record.survived)],
+          ['Never listed', String(never_listed)],
+          ['Could not be checked', String(coverage.unchecked)],
+          ['Captured', <Time key="at" at={coverage.captured_at} />],
+          ['Contracts examined', `${coverage.contracts_examined}${cut(coverage.truncated)}`],
+          ['Asked', coverage.providers.join(', ')],
+        ]}
+      />
+      {launches.length > 0 && <Launches launches={launches} />}
+      {coverage.skipped.length > 0 && <Skipped skipped={coverage.skipped} />}
+      <p>{record.caveat}</p>
+    </>
+  );
+}
+
+function cut(truncated: boolean): string {
+  return truncated ? ', and there are more: every count is a floor' : '';
+}
+
+type FactRow = readonly [name: string, value: ComponentChildren];
+
+function Facts({ rows }: { rows: readonly FactRow[] }) {
+  return (
+    <dl class="facts">
+      {rows.map(([name, value]) => (
+        <>
+          <dt key={name}>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+function Launches({ launches }: Pick<ShownRecord, 'launches'>) {
+  return (
+    <Scroll>
+      <table>
+        <caption>Launches, as they were observed</caption>
+        <thead>
+          <tr>
+            <th scope="col">Token</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Launched</th>
+            <th scope="col">Liquidity, USD</th>
+            <th scope="col">Transfers seen</th>
+            <th scope="col">Made by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {launches.map((one) => (
+            <tr key={one.address}>
+              <td>
+                <code>{one.address}</code>
+              </td>
+              <td class={`state ${one.outcome}`}>{one.outcome.replaceAll('_', ' ')}</td>
+              <td class="whole">
+                <Time at={one.created_at} />
+              </td>
+              <td>{dollarText(one.liquidity_usd)}</td>
+              <td>{transfers(one)}</td>
+              <td>{one.via === null ? 'the address' : one.via}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function dollarText(amount: number | null): string {
+  return amount === null ? 'not measured' : amount.toLocaleString('en');
+}
+
+function transfers(one: ShownRecord['launches'][number]): string {
+  const { transfers_observed: count, transfers_truncated: more } = one;
+  if (count === null) return 'not read';
+  return more === true ? `${count} and more` : String(count);
+}
+
+function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
+  return (
+    <details>
+      <summary>{skipped.length} contracts are no launch of it, or nobody knows</summary>
+      <Scroll>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Contract</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {skipped.map((one) => (
+              <tr key={one.address}>
+                <td>
+                  <code>{one.address}</code>
+                </td>
+                <td>{one.reason.replaceAll('_', ' ')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
+  );
+}
+
+function Wallet({ wallet }: { wallet: ShownWallet }) {
+  const { answer, count, entries, suppressed, window_hours } = wallet;
+  const died = entries.filter(({ outcome }) => outcome === 'died').length;
+  const shown = entries.length === count ? `${count} settled` : `the newest ${entries.length}`;
+  return (
+    <>
+      <h2 class="section">
+        {answer === 'flagged' ? 'Every settled launch has died' : 'At least one launch survived'}
+      </h2>
+      <Facts
+        rows={[
+          ['Settled launches', count.toLocaleString('en')],
+          ['Died', `${died} of ${shown}`],
+          ['Not settled yet', String(suppressed)],
+          ['Window', `${window_hours} hours after the launch`],
+        ]}
+      />
+      <Scroll>
+        <table>
+          <caption>Settled launches, the newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Mint</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Launched</th>
+              <th scope="col">Checked</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((one) => (
+              <tr key={one.mint}>
+                <td>
+                  <code>{one.mint}</code>
+                </td>
+                <td class={`state ${one.outcome}`}>{one.outcome}</td>
+                <td class="whole">
+                  <Time at={one.launched_at} />
+                </td>
+                <td class="whole">
+                  <Time at={one.settled_at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p>{wallet.caveat}</p>
+    </>
+  );
+}
+
+const MS_PER_S = 1_000;
+const MINUTE_CHARS = 16;
+
+function Time({ at }: { at: number }) {
+  const text = new Date(at * MS_PER_S).toISOString();
+  return <time dateTime={text}>{text.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC</time>;
+}

@@ -1,0 +1,375 @@
+import type { ComponentChildren } from 'preact';
+import { z } from 'zod';
+import { describeMisform, parseAddress } from '../../chain/address.ts';
+import type { EvmChainName } from '../../chain/chain.ts';
+import { badInput } from '../../contract/refusals.ts';
+import { html } from '../../contract/reply.ts';
+import { type Asked, evidenceRoute, type Handler, plainRoute } from '../../contract/route.ts';
+import { addressText, checked, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import { claim } from '../../evidence/claim.ts';
+import { present } from '../../evidence/measure.ts';
+import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Address, ageText, counted, FactRows, Moment, Tx } from '../../pages/words.tsx';
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
+import type { WalletLaunches, WalletRecord } from '../../ports/launches/wallet-launches.ts';
+import { launchAnswer } from '../tables/launches.ts';
+import { chainNotServed, noLaunchFound } from './absent.ts';
+import { deployerRecordData, Record } from './deployer-record.route.tsx';
+import { recordShown } from './record-shown.ts';
+
+const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
+
+const launches = z.strictObject({
+  answer: oneOf(['flagged', 'record']),
+  launches_settled: z.int().positive(),
+  died: ofRow(z.int().nonnegative(), LAUNCHES),
+});
+
+export const tokenCreator = evidenceRoute({
+  name: 'token_creator',
+  surface: 'hosted',
+  method: 'GET',
+  path: '/api/v1/token/{address}/creator',
+  summary: 'Who made a token, and what became of the tokens that they made.',
+  access: 'analyst',
+  params: z.strictObject({ address: addressText }),
+  query: z.strictObject({
+    chain: z
+      .enum(['ethereum', 'arbitrum', 'base', 'bsc', 'polygon', 'hyperevm', 'solana'])
+      .optional()
+      .meta({ description: 'Left out: `solana` for a Solana address, else `ethereum`.' }),
+  }),
+  data: z.strictObject({
+    address: words(),
+    chain: words(),
+    /** Who signed the creation. */
+    creator: words(),
+    factory: words().nullable(),
+    creation_tx: words().nullable(),
+    creation_block: z.int().positive().nullable(),
+    code_size: ofRow(z.int().nonnegative().nullable(), { restsOn: ['chain_facts'] }),
+    record: deployerRecordData.nullable().describe('Of an Ethereum deployer, where one is held.'),
+    launches: launches.nullable().describe('Of a Solana wallet, over its settled launches.'),
+    record_checked: checked({ restsOn: ['deployer_records'] }),
+    corpus_checked: checked(LAUNCHES),
+    reason: prose().nullable().describe('Why no record stands beside the creator.'),
+    caveat: prose().min(1),
+  }),
+  absences: ['insufficient_evidence', 'not_deployed'],
+  tool: {
+    name: 'token_creator',
+    description:
+      'Who made a token of an EVM chain or of Solana, with the record of that creator where one ' +
+      'is held. A creator without a record has not been cleared.',
+  },
+});
+
+export const tokenPage = plainRoute({
+  name: 'token_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/token/{chain}/{address}',
+  summary: 'Who made a token, and what became of the tokens that they made, for people.',
+  access: 'visitor',
+  params: z.strictObject({
+    chain: tokenCreator.query.shape.chain.unwrap(),
+    address: addressText,
+  }),
+  responses: { 200: html(), 503: html() },
+});
+
+/** The creator of a token as its route answers. */
+export type ShownCreator = z.output<typeof tokenCreator.data>;
+
+/**
+ * What a token is answered. `looked`: the sources were read, and name nobody. `unasked`: nobody
+ * was asked, for whoever is signed in may.
+ */
+export type ShownToken =
+  | {
+      readonly kind: 'creator';
+      readonly creator: ShownCreator;
+      readonly sources: readonly { readonly name: string; readonly as_of: number }[];
+    }
+  | { readonly kind: 'absent'; readonly looked: boolean; readonly reason: string }
+  | { readonly kind: 'unasked'; readonly signIn: boolean; readonly reason: string };
+
+// The creator is a fact of the chain; beside it stands the record that is held, or why none is.
+
+type Data = z.input<typeof tokenCreator.data>;
+
+/** The ports of the route. */
+export type CreatorPorts = {
+  readonly chainFacts: ChainFacts;
+  readonly deployerRecords: Pick<DeployerRecords, 'recordOf'>;
+  readonly walletLaunches: WalletLaunches;
+};
+
+const CAVEAT =
+  'The creator is whom the chain credits with the contract, or the wallet that launched the ' +
+  'mint; who controls it today may be another. A creator without a record has not been cleared.';
+
+/** @internal The handler of a token's creator. */
+export function tokenCreatorHandler(ports: CreatorPorts): Handler<typeof tokenCreator> {
+  return async ({ params, query }, asked) => {
+    const parsed = parseAddress(params.address);
+    if (parsed === null) {
+      const misform = describeMisform(params.address);
+      return badInput([why(misform === null ? 'form_not_recognised' : misform).reason]);
+    }
+    const { kind, address } = parsed;
+    const { chain = kind === 'solana' ? 'solana' : DEPLOYER_CHAIN } = query;
+    if (kind === 'solana' && chain === 'solana') return minted(ports, address);
+    if (kind !== 'evm' || chain === 'solana') {
+      return badInput([`address: not an address of ${chain}; nothing was checked`]);
+    }
+    return contractMade(ports, { chain, address, asked });
+  };
+}
+
+/** A mint whose launch is on record. */
+async function minted({ walletLaunches }: CreatorPorts, address: string) {
+  const look = await walletLaunches.launchOf(address);
+  if (!look.checked) return tokenCreator.absent.not_deployed({ subject: address, silent: look });
+  const { corpus, launch } = look.value;
+  if (launch === null) {
+    const reason = why('mint_not_held', { launches: corpus.settled_launches.toLocaleString('en') });
+    const consulted = [look] as const;
+    return tokenCreator.absent.insufficient_evidence({ subject: address, why: reason, consulted });
+  }
+  const creator = launch.deployer;
+  const record = await walletLaunches.of(creator);
+  const data: Data = {
+    address,
+    chain: 'solana',
+    creator,
+    factory: null,
+    creation_tx: launch.signature,
+    creation_block: null,
+    code_size: null,
+    record: null,
+    launches: record.checked ? launchesOf(creator, record.value) : null,
+    record_checked: false,
+    corpus_checked: claim(record, isWhole, isNot),
+    reason: record.checked ? whyNoLaunches(record.value) : record.why.reason,
+    caveat: CAVEAT,
+  };
+  return tokenCreator.ok({ subject: address, data, rests: [look] });
+}
+
+function launchesOf(deployer: string, { settled, died }: WalletRecord): Data['launches'] {
+  if (settled === 0) return null;
+  const count = { deployer, launches_settled: settled, died };
+  return { answer: launchAnswer(count), launches_settled: settled, died };
+}
+
+function whyNoLaunches({ settled, waiting }: WalletRecord): string | null {
+  return settled > 0 ? null : why('creator_unsettled', { waiting: String(waiting.length) }).reason;
+}
+
+const isWhole = (): true => true;
+const isNot = (): false => false;
+
+type Token = { readonly chain: EvmChainName; readonly address: string; readonly asked: Asked };
+
+/** A contract of an EVM chain. */
+async function contractMade(ports: CreatorPorts, { chain, address, asked }: Token) {
+  const wanted = ['code', 'creation'] as const;
+  const { code, creation } = await ports.chainFacts.of(chain, address, wanted, asked.signal);
+  const found = seen(map(creation, (one) => [one]));
+  if (found === null) {
+    // A contract that destroyed itself has no code either, and an explorer still tells its maker.
+    const unknown = !(creation instanceof Read) && creation.why.code === 'creation_not_found';
+    if (unknown && code.checked && code.value.size === 0) {
+      const reason = why('account_without_code');
+      const consulted = [code] as const;
+      return tokenCreator.absent.insufficient_evidence({
+        subject: address,
+        why: reason,
+        consulted,
+      });
+    }
+    return tokenCreator.absent.not_deployed({ subject: address, silent: unreadOf(creation) });
+  }
+  const [{ creator, factory, tx, block }] = found;
+  const record = chain === DEPLOYER_CHAIN ? await ports.deployerRecords.recordOf(creator) : null;
+  const [first, ...more] = present([
+    creation instanceof Read ? creation : null,
+    record?.checked === true ? record : null,
+  ]);
+  // A creation that is made up shows nothing by itself.
+  if (first === undefined) {
+    const silent = record === null || record.checked ? unreadOf(creation) : record;
+    return tokenCreator.absent.not_deployed({ subject: address, silent });
+  }
+  const held = record?.checked === true && record.value.direct_creations > 0 ? record : null;
+  const data: Data = {
+    address,
+    chain,
+    creator,
+    factory,
+    creation_tx: tx,
+    creation_block: block,
+    code_size: code.checked ? code.value.size : null,
+    record: held === null ? null : recordShown(held),
+    launches: null,
+    record_checked: record === null ? false : claim(record, isWhole, isNot),
+    corpus_checked: false,
+    reason: sentences(held === null ? reasonOf(chain, record) : null, whyUntold(code)),
+    caveat: CAVEAT,
+  };
+  return tokenCreator.ok({ subject: address, data, rests: [first, ...more] });
+}
+
+/** Why the size of its code is not told, where it is not. */
+function whyUntold(code: { readonly checked: boolean; readonly why?: Why }): string | null {
+  return code.why === undefined ? null : code.why.reason;
+}
+
+function sentences(...told: readonly (string | null)[]): string | null {
+  const said = present(told);
+  return said.length === 0 ? null : said.join(' ');
+}
+
+type RecordReading = Awaited<ReturnType<DeployerRecords['recordOf']>>;
+
+function reasonOf(chain: EvmChainName, record: RecordReading | null): string {
+  if (record === null) return chainNotServed(chain).reason;
+  return record.checked ? noLaunchFound(record.value).reason : record.why.reason;
+}
+
+function unreadOf<P extends string>(reading: Read<unknown, P> | Silent<P>): Silent<P> {
+  if (reading instanceof Read) throw new TypeError('creator: a creation that was read is shown');
+  return reading;
+}
+
+type TokenQuestion = { readonly chain: string; readonly address: string };
+
+/** @internal The page of a token. `now` is Unix seconds. */
+export function tokenHtml(
+  facts: PageFacts,
+  { chain, address }: TokenQuestion,
+  shown: ShownToken,
+  now: number,
+): string {
+  return page({
+    ...facts,
+    title: 'Token',
+    current: `/token/${chain}/${address}`,
+    children: (
+      <>
+        <header class="dossier">
+          <p class="eyebrow">Token on {chain}</p>
+          <h1>
+            <code>{address}</code>
+          </h1>
+        </header>
+        {shown.kind === 'creator' ? (
+          <Creator creator={shown.creator} sources={shown.sources} now={now} />
+        ) : (
+          <Untold shown={shown} />
+        )}
+        <p class="quiet">
+          What else is on record of this address: <a href={`/address/${address}`}>its dossier</a>.
+        </p>
+      </>
+    ),
+  });
+}
+
+function Untold({ shown }: { shown: Exclude<ShownToken, { kind: 'creator' }> }) {
+  const isLooked = shown.kind === 'absent' && shown.looked;
+  return (
+    <section class={isLooked ? 'nothing' : 'nothing unread'} aria-labelledby="absent">
+      <h2 id="absent">{isLooked ? 'Nobody is named as its maker' : 'Nobody has looked'}</h2>
+      <p>{shown.reason}</p>
+      {shown.kind === 'unasked' && shown.signIn && (
+        <p>
+          <a class="button" href="/activate">
+            Sign in
+          </a>
+        </p>
+      )}
+      <p class="quiet">
+        {isLooked
+          ? 'That is no statement about who made it.'
+          : 'This says nothing about the token or its maker.'}
+      </p>
+    </section>
+  );
+}
+
+type CreatorProps = {
+  creator: ShownCreator;
+  sources: Extract<ShownToken, { kind: 'creator' }>['sources'];
+  now: number;
+};
+
+function Creator({ creator: shown, sources, now }: CreatorProps) {
+  return (
+    <section class="part" aria-labelledby="creator">
+      <header>
+        <h2 id="creator">Who made it</h2>
+      </header>
+      <p class="says">
+        <Address of={shown.creator} />
+      </p>
+      <FactRows rows={toldOf(shown)} />
+      <h2 class="section">What became of what they made</h2>
+      <Made shown={shown} />
+      <p class="caveat">{shown.caveat}</p>
+      <footer>
+        <dl class="rests" aria-label="What this rests on">
+          {sources.map(({ name, as_of }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <Moment at={as_of} /> <span class="quiet">({ageText(now - as_of)})</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </footer>
+    </section>
+  );
+}
+
+/** What is told of its creation: a field without a value is not told, whatever the reason. */
+function toldOf(shown: ShownCreator): [string, ComponentChildren][] {
+  const { factory, creation_tx: tx, creation_block: block, code_size: code } = shown;
+  const told: [string, ComponentChildren][] = [];
+  if (factory !== null) told.push(['Through the factory', <Address key="by" of={factory} />]);
+  if (tx !== null) told.push(['Transaction', <Tx key="tx" of={tx} />]);
+  if (block !== null) told.push(['Block', block.toLocaleString('en')]);
+  if (code !== null) told.push(['Code', counted(code, 'byte')]);
+  return told;
+}
+
+function Made({ shown: { record, launches, creator, chain, reason } }: { shown: ShownCreator }) {
+  if (record !== null) return <Record record={record} />;
+  if (launches !== null) {
+    const { launches_settled: settled, died, answer } = launches;
+    return (
+      <>
+        <p class="says">
+          {answer === 'flagged'
+            ? 'Every settled launch has died.'
+            : 'At least one settled launch survived.'}
+        </p>
+        <p>
+          {died} of {counted(settled, 'settled launch', 'settled launches')} died:{' '}
+          <a href={`/deployer/${chain}/${creator}`}>each of them</a>.
+        </p>
+      </>
+    );
+  }
+  return (
+    <div class="nothing unread">
+      <p>{reason === null ? 'No record of its maker is held.' : reason}</p>
+      <p class="quiet">A maker without a record has not been cleared.</p>
+    </div>
+  );
+}

@@ -1,0 +1,510 @@
+// A part that is slow holds nobody up: it is told as not read in time, and has a page of its own.
+
+import { setMaxListeners } from 'node:events';
+import type { z } from 'zod';
+import { checksumAddress, parseKnownAddress } from '../../chain/address.ts';
+import type { Answer, Reply } from '../../contract/answer.ts';
+import { REFUSALS, Refusal } from '../../contract/refusals.ts';
+import type { Asked, Caller, Handler, PlainHandler } from '../../contract/route.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
+import { type PageFacts, page, Search } from '../../pages/layout.tsx';
+import { Address, Badge, Moment } from '../../pages/words.tsx';
+import { walletBridges } from '../bridges/wallet-bridges.route.ts';
+import { deployerRecord } from '../deployers/deployer-record.route.tsx';
+import { type walletEntity, walletEntityData } from '../entities/wallet-entity.route.ts';
+import { walletCex } from '../exchanges/wallet-cex.contract.ts';
+import { walletScore } from '../forensics/wallet-score.route.ts';
+import { solanaDeployer } from '../launches/solana-deployer.route.ts';
+import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
+import { Bridges } from './bridges.page.tsx';
+import {
+  type BridgeTraceChain,
+  type Dossier,
+  type DrawDossier,
+  dossierPage,
+  dossierPartPage,
+  type LaunchesData,
+  PART_NAMES,
+  type PartName,
+  type PartOf,
+  type Parts,
+} from './dossier.contract.ts';
+import { Entity } from './entity.page.tsx';
+import { Evidence } from './evidence.page.tsx';
+import { Exchanges } from './exchanges.page.tsx';
+import { Launches } from './launches.page.tsx';
+import { Lists } from './lists.page.tsx';
+import type { PartFacts } from './section.page.tsx';
+import { timelineOf } from './timeline.page.tsx';
+import {
+  bridgesVerdict,
+  entityVerdict,
+  evidenceVerdict,
+  exchangesVerdict,
+  launchesVerdict,
+  listVerdict,
+  NOT_IN_TIME,
+  otherListsVerdict,
+  pathVerdict,
+  type Verdict,
+} from './verdicts.page.tsx';
+
+/**
+ * How long a part of the whole dossier is read, in milliseconds, and how much later it counts as
+ * late where its handler did not notice that its time was over.
+ */
+export type DossierLimits = { readonly partMs: number; readonly graceMs: number };
+const LIMITS: DossierLimits = { partMs: 8_000, graceMs: 500 };
+
+/** The handlers that need no provider, and those that may ask one. */
+type HeldHandlers = {
+  readonly lists: Handler<typeof walletOfac>;
+  readonly evidence: Handler<typeof walletScore>;
+  readonly exchanges: Handler<typeof walletCex>;
+};
+type AllHandlers = HeldHandlers & {
+  readonly entity: PlainHandler<typeof walletEntity>;
+  readonly bridges: Handler<typeof walletBridges>;
+};
+type LaunchHandlers = {
+  readonly ethereum: Handler<typeof deployerRecord>;
+  readonly solana: Handler<typeof solanaDeployer>;
+};
+
+/** What the dossier rests on. */
+export type DossierDesk = {
+  readonly all: AllHandlers;
+  /** The same where nothing but what is held may be asked, for the reason given. */
+  readonly held: (why: Why) => HeldHandlers;
+  /** Launches are on record: nobody is walked for a page. */
+  readonly launches: LaunchHandlers;
+  readonly reading: (caller: Caller) => Promise<Permit>;
+  readonly base: () => string;
+};
+
+type Permit =
+  | { readonly may: true; readonly pay: () => Promise<Refusal | null> }
+  | { readonly may: false; readonly why: Why };
+
+/** @internal The handler of the whole dossier. */
+export function dossierHandler(
+  desk: DossierDesk,
+  draw: DrawDossier,
+  limits: DossierLimits = LIMITS,
+): PlainHandler<typeof dossierPage> {
+  return async ({ params: { address } }, asked, caller) => {
+    const question = { address, names: PART_NAMES, chain: null, caller };
+    const read = await readDossier(desk, question, hurried(asked, limits));
+    if (read instanceof Refusal) return read;
+    if (isNoAddress(read)) return dossierPage.reply(400, draw.notFound(address, NO_ADDRESS));
+    return dossierPage.reply(200, draw.whole(read));
+  };
+}
+
+/** @internal The handler of one part, which has all the time of a request. */
+export function dossierPartHandler(
+  desk: DossierDesk,
+  draw: DrawDossier,
+): PlainHandler<typeof dossierPartPage> {
+  return async ({ params: { address, part }, query }, asked, caller) => {
+    const chain = query.chain === undefined ? null : query.chain;
+    const question = { address, names: [part], chain, caller };
+    const read = await readDossier(desk, question, { asked, patience: null });
+    if (read instanceof Refusal) return read;
+    if (isNoAddress(read)) return dossierPartPage.reply(400, draw.notFound(address, NO_ADDRESS));
+    return dossierPartPage.reply(200, draw.part(read, part));
+  };
+}
+
+const NO_ADDRESS = 'That is no address of a form that is known here.';
+
+// A text of no known form may still stand on a list, letter by letter.
+function isNoAddress({ kind, parts: { lists } }: Dossier): boolean {
+  return kind === 'other' && (lists === null || lists.state === 'refused');
+}
+
+type Question = {
+  readonly address: string;
+  readonly names: readonly PartName[];
+  readonly chain: BridgeTraceChain | null;
+  readonly caller: Caller;
+};
+
+async function readDossier(
+  desk: DossierDesk,
+  { address, names, chain, caller }: Question,
+  waiting: Waiting,
+): Promise<Dossier | Refusal> {
+  const permit = await desk.reading(caller);
+  const known = parseKnownAddress(address);
+  const kind = known === null ? 'other' : known.kind;
+  const subject = known === null ? address : known.address;
+  const parts = await partsOf(desk, permit, {
+    subject,
+    kind,
+    names,
+    caller,
+    chain: chain === null ? MAIN_CHAIN : chain,
+    ...waiting,
+  });
+  const isAnswered = Object.values(parts).some((part) => part !== null && part.state !== 'refused');
+  const isRead = permit.may && isAnswered && names.some((name) => name !== 'launches');
+  const unpaid = isRead ? await permit.pay() : null;
+  if (unpaid !== null) return unpaid;
+  const signIn = !permit.may && permit.why.code === 'page_of_nobody';
+  return {
+    subject: known?.kind === 'evm' ? checksumAddress(known.address) : subject,
+    kind,
+    now: waiting.asked.now(),
+    base: desk.base(),
+    unread: permit.may ? null : { reason: permit.why.reason, signIn },
+    parts,
+  };
+}
+
+const MAIN_CHAIN = 'ethereum';
+
+/** How long a part is waited for; `null`: as long as its handler takes. */
+type Waiting = { readonly asked: Asked; readonly patience: AbortSignal | null };
+
+function hurried({ now, signal }: Asked, { partMs, graceMs }: DossierLimits): Waiting {
+  const own = AbortSignal.any([signal, AbortSignal.timeout(partMs)]);
+  // Every look-up of a page listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, own);
+  return { asked: { now, signal: own }, patience: AbortSignal.timeout(partMs + graceMs) };
+}
+
+type Asking = Waiting & {
+  readonly subject: string;
+  readonly kind: Dossier['kind'];
+  readonly names: readonly PartName[];
+  readonly chain: BridgeTraceChain;
+  readonly caller: Caller;
+};
+
+async function partsOf(desk: DossierDesk, permit: Permit, asking: Asking): Promise<Parts> {
+  const { subject, names, asked, caller, chain } = asking;
+  const held = permit.may ? desk.all : desk.held(permit.why);
+  const all = permit.may ? desk.all : null;
+  const input = { params: { address: subject }, query: {}, body: undefined };
+  const onChain = { ...input, query: { chain } };
+  const wallet = `/api/v1/wallet/${subject}`;
+  async function part<D>(
+    name: PartName,
+    path: string,
+    parse: (data: unknown) => D,
+    ask: (() => Promise<Said>) | null,
+  ): Promise<PartOf<D> | null> {
+    if (!names.includes(name)) return null;
+    if (ask === null) return unasked(path, permit);
+    return partOf(path, parse, ask, asking);
+  }
+  const [lists, evidence, entity, exchanges, bridges, launches] = await Promise.all([
+    part('lists', `${wallet}/ofac`, parser(walletOfac.data), () =>
+      held.lists(input, asked, caller),
+    ),
+    part('evidence', `${wallet}/score`, parser(walletScore.data), () =>
+      held.evidence(input, asked, caller),
+    ),
+    part(
+      'entity',
+      `/api/wallet/${subject}/entity`,
+      parser(walletEntityData),
+      all === null ? null : () => all.entity(input, asked, caller),
+    ),
+    part('exchanges', `${wallet}/cex`, parser(walletCex.data), () =>
+      held.exchanges(input, asked, caller),
+    ),
+    part(
+      'bridges',
+      `${wallet}/bridges?chain=${chain}`,
+      parser(walletBridges.data),
+      all === null ? null : () => all.bridges(onChain, asked, caller),
+    ),
+    names.includes('launches') ? launchesPart(desk, asking) : null,
+  ]);
+  return { lists, evidence, entity, exchanges, bridges, launches };
+}
+
+function parser<S extends z.ZodType>(schema: S): (data: unknown) => z.output<S> {
+  return (data) => schema.parse(data);
+}
+
+async function launchesPart(
+  { launches }: DossierDesk,
+  asking: Asking,
+): Promise<PartOf<LaunchesData>> {
+  const { subject, kind, asked, caller } = asking;
+  if (kind === 'solana') {
+    const input = { params: { address: subject }, query: {}, body: undefined };
+    return partOf(
+      `/api/v1/solana/deployer/${subject}`,
+      (data): LaunchesData => ({ chain: 'solana', wallet: solanaDeployer.data.parse(data) }),
+      () => launches.solana(input, asked, caller),
+      asking,
+    );
+  }
+  const params = { chain: MAIN_CHAIN, address: subject };
+  return partOf(
+    `/api/v1/evm/deployer/${MAIN_CHAIN}/${subject}`,
+    (data): LaunchesData => ({ chain: MAIN_CHAIN, record: deployerRecord.data.parse(data) }),
+    () => launches.ethereum({ params, query: {}, body: undefined }, asked, caller),
+    asking,
+  );
+}
+
+function unasked<D>(path: string, permit: Permit): PartOf<D> {
+  if (permit.may) throw new Error(`${path}: may be asked, and was not`);
+  return { path, state: 'unasked', reason: permit.why.reason };
+}
+
+/** What handlers say, whichever their route is. */
+type Said =
+  | Pick<Answer<never>, 'state' | 'why' | 'envelope' | 'bytes'>
+  | Pick<Reply<never>, 'body' | 'bytes'>
+  | Refusal;
+
+/** What a handler says of a part, or that it had not said it in time. */
+async function partOf<D>(
+  path: string,
+  parse: (data: unknown) => D,
+  ask: () => Promise<Said>,
+  { asked, patience }: Waiting,
+): Promise<PartOf<D>> {
+  const said = patience === null ? await ask() : await inTime(ask, patience);
+  if (said === OUT_OF_TIME) return { path, state: 'late', reason: LATE };
+  if (said instanceof Refusal) {
+    if (said.code !== 'bad_input') throw new Error(`${path}: ${said.code}`);
+    return { path, state: 'refused', reason: REFUSALS.bad_input.body.parse(said.body).error };
+  }
+  const json = said.bytes(asked.now()).toString();
+  if (!('envelope' in said)) {
+    return { path, state: 'ok', data: parse(said.body), sources: [], json };
+  }
+  const { sources, data } = said.envelope(asked.now());
+  if (said.state === 'ok') return { path, state: 'ok', data: parse(data), sources, json };
+  if (said.why === null) throw new Error(`${path}: an absence without a reason`);
+  return { path, state: said.state, reason: said.why.reason, sources, json };
+}
+
+const LATE = 'It was not read in the time that a whole dossier has.';
+
+// How each part stands first, then each part with what was checked and what was not.
+
+/** @internal The pages of the dossier. */
+export function dossierPages(facts: PageFacts): DrawDossier {
+  const drawn = (dossier: Dossier, children: preact.ComponentChildren) =>
+    page({ ...facts, title: `Dossier of ${dossier.subject}`, current: '/address', children });
+  return {
+    whole: (dossier) => drawn(dossier, <Whole dossier={dossier} />),
+    part: (dossier, name) => drawn(dossier, <Alone dossier={dossier} name={name} />),
+    notFound: (sought, problem) =>
+      page({
+        ...facts,
+        title: 'Search',
+        current: '/search',
+        children: <NotFound sought={sought} problem={problem} />,
+      }),
+  };
+}
+
+function NotFound({ sought, problem }: { sought: string; problem: string }) {
+  return (
+    <>
+      <h1>No such address</h1>
+      <p class="lead" role="alert">
+        {problem}
+      </p>
+      <Search value={sought} />
+      <p class="quiet">Nothing was looked up, so this says nothing about anybody.</p>
+    </>
+  );
+}
+
+const KINDS: { readonly [K in Dossier['kind']]: string } = {
+  evm: 'EVM address',
+  solana: 'Solana address',
+  bitcoin: 'Bitcoin address',
+  tron: 'Tron address',
+  other: 'Address of a form that is screened by lists alone',
+};
+
+function Whole({ dossier }: { dossier: Dossier }) {
+  const { parts, subject } = dossier;
+  return (
+    <>
+      <Head dossier={dossier} />
+      <Unread unread={dossier.unread} subject={subject} />
+      <Glance parts={parts} />
+      {PART_NAMES.map((name) => (
+        <PartShown key={name} dossier={dossier} name={name} alone={false} />
+      ))}
+      <Timeline parts={parts} />
+    </>
+  );
+}
+
+function Alone({ dossier, name }: { dossier: Dossier; name: PartName }) {
+  const { subject } = dossier;
+  return (
+    <>
+      <Head dossier={dossier} />
+      <p>
+        <a href={`/address/${subject}`}>The whole dossier</a>
+      </p>
+      <Unread unread={dossier.unread} subject={subject} />
+      <PartShown dossier={dossier} name={name} alone={true} />
+    </>
+  );
+}
+
+function Head({ dossier: { subject, kind, parts } }: { dossier: Dossier }) {
+  const { evidence } = parts;
+  const told = evidence?.state === 'ok' ? evidence.data : null;
+  const isToken = told !== null && told.facts.kind === 'token';
+  return (
+    <header class="dossier">
+      <p class="eyebrow">{KINDS[kind]}</p>
+      <h1>
+        <code>{subject}</code>
+      </h1>
+      {told !== null && told.label !== null && (
+        <p class="lead">
+          {told.label.name},{' '}
+          <span class="quiet">a label of {told.label.confidence} confidence</span>
+        </p>
+      )}
+      {(isToken || kind === 'solana') && (
+        <p>
+          <a href={`/token/${kind === 'solana' ? 'solana' : 'ethereum'}/${subject}`}>
+            {isToken ? 'It is a token: see who made it' : 'Who made it, where it is a token'}
+          </a>
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Unread({ unread, subject }: Pick<Dossier, 'unread' | 'subject'>) {
+  if (unread === null) return null;
+  return (
+    <p class="notice" role="note">
+      {unread.reason}{' '}
+      {unread.signIn && (
+        <>
+          <a href="/activate">Sign in</a>, then open{' '}
+          <a href={`/address/${subject}`}>this dossier</a> again. See also{' '}
+          <a href="/pricing">the plans</a>.
+        </>
+      )}
+    </p>
+  );
+}
+
+type Glanced = readonly [name: PartName, title: string, verdict: Verdict];
+
+function glancedOf({ lists, evidence, entity, exchanges, bridges, launches }: Parts): Glanced[] {
+  return [
+    ...(lists === null
+      ? []
+      : [
+          ['lists', 'Sanctions list', listVerdict(lists)] as const,
+          ['lists', 'Other lists', otherListsVerdict(lists)] as const,
+          ['lists', 'Two hops', pathVerdict(lists)] as const,
+        ]),
+    ...(evidence === null ? [] : [['evidence', 'Findings', evidenceVerdict(evidence)] as const]),
+    ...(entity === null ? [] : [['entity', 'Controller', entityVerdict(entity)] as const]),
+    ...(exchanges === null
+      ? []
+      : [['exchanges', 'Exchanges', exchangesVerdict(exchanges)] as const]),
+    ...(bridges === null ? [] : [['bridges', 'Bridges', bridgesVerdict(bridges)] as const]),
+    ...(launches === null ? [] : [['launches', 'Launches', launchesVerdict(launches)] as const]),
+  ];
+}
+
+function Glance({ parts }: { parts: Parts }) {
+  const glanced = glancedOf(parts);
+  const isShort = glanced.some(([, , { says }]) => says === NOT_IN_TIME);
+  return (
+    <section class="glance" aria-labelledby="glance">
+      <h2 id="glance">At a glance</h2>
+      {isShort && (
+        <p class="notice" role="note">
+          Not everything was read in the time that a page has. What was read is kept: load the page
+          again, or open a part alone, which has more time.
+        </p>
+      )}
+      <ul>
+        {glanced.map(([name, title, { tone, says }]) => (
+          <li key={title} class={tone}>
+            <Badge tone={tone} />
+            <a href={`#${name}`}>{title}</a>
+            <p>{says}</p>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        “None found” is about what was read, and clears nobody. “Not checked” says nothing at all.
+      </p>
+    </section>
+  );
+}
+
+type ShownProps = { dossier: Dossier; name: PartName; alone: boolean };
+
+function PartShown({ dossier, name, alone }: ShownProps) {
+  const { subject, base, now, parts } = dossier;
+  const facts: PartFacts = { subject, base, now, alone };
+  const { lists, evidence, entity, exchanges, bridges, launches } = parts;
+  switch (name) {
+    case 'lists':
+      return lists === null ? null : <Lists part={lists} facts={facts} />;
+    case 'evidence':
+      return evidence === null ? null : <Evidence part={evidence} facts={facts} />;
+    case 'entity':
+      return entity === null ? null : <Entity part={entity} facts={facts} />;
+    case 'exchanges':
+      return exchanges === null ? null : <Exchanges part={exchanges} facts={facts} />;
+    case 'bridges':
+      return bridges === null ? null : <Bridges part={bridges} facts={facts} />;
+    case 'launches':
+      return launches === null ? null : <Launches part={launches} facts={facts} />;
+  }
+}
+
+/** Moments that are shown, the newest. */
+const MOMENTS_MAX = 30;
+
+function Timeline({ parts }: { parts: Parts }) {
+  const all = timelineOf(parts);
+  return (
+    <section class="part" aria-labelledby="timeline">
+      <header>
+        <h2 id="timeline">When it happened</h2>
+      </header>
+      {all.length === 0 ? (
+        <p class="nothing unread">
+          No part above dates anything. That is no quiet address: a moment stands here only where an
+          answer tells of one.
+        </p>
+      ) : (
+        <ol class="timeline">
+          {all.slice(0, MOMENTS_MAX).map(({ at, says, who, part }, index) => (
+            <li key={index}>
+              <Moment at={at} />
+              <p>
+                <a href={`#${part}`}>{says}</a> {who !== null && <Address of={who} />}
+              </p>
+            </li>
+          ))}
+        </ol>
+      )}
+      {all.length > MOMENTS_MAX && (
+        <p class="quiet">
+          The newest {MOMENTS_MAX} of {all.length} moments that the parts date.
+        </p>
+      )}
+    </section>
+  );
+}

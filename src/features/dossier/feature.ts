@@ -1,0 +1,71 @@
+// The dossier of an address: what several routes answer about it, on one page for people.
+
+import { feature, type Members, type Service, shownPage } from '../../compose/feature.ts';
+import type { Why } from '../../evidence/reasons.ts';
+import { unaskedPorts } from '../../stores/history/unasked.ts';
+import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
+import { deployerRecordHandler } from '../deployers/deployer-record.route.tsx';
+import { entityPortsOf } from '../entities/feature.ts';
+import { walletEntityHandler } from '../entities/wallet-entity.route.ts';
+import { walletCexHandler } from '../exchanges/wallet-cex.route.ts';
+import { walletScoreHandler } from '../forensics/wallet-score.route.ts';
+import { solanaDeployerHandler } from '../launches/solana-deployer.route.ts';
+import { walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
+import { dossierPage, dossierPartPage, searchPage } from './dossier.contract.ts';
+import {
+  type DossierDesk,
+  dossierHandler,
+  dossierPages,
+  dossierPartHandler,
+} from './dossier.route.tsx';
+
+import { searchHandler } from './search.route.ts';
+
+type PartPorts = Parameters<typeof walletOfacHandler>[0] &
+  Parameters<typeof walletCexHandler>[0] &
+  Parameters<typeof walletBridgesHandler>[0] &
+  Parameters<typeof walletScoreHandler>[0] &
+  Parameters<typeof entityPortsOf>[0] &
+  Parameters<typeof solanaDeployerHandler>[0];
+type Given = PartPorts & { readonly service: Service; readonly members: Members };
+
+export const dossier = feature({
+  name: 'dossier',
+  open: () => ({ ports: {}, services: {} }),
+  ports: {},
+  pages: [
+    shownPage(searchPage, null, (_given: Given, facts) => searchHandler(dossierPages(facts))),
+    shownPage(dossierPage, null, (given: Given, facts) =>
+      dossierHandler(deskOf(given), dossierPages(facts)),
+    ),
+    shownPage(dossierPartPage, null, (given: Given, facts) =>
+      dossierPartHandler(deskOf(given), dossierPages(facts)),
+    ),
+  ],
+});
+
+function deskOf(given: Given): DossierDesk {
+  const { deployerRecords, service, members } = given;
+  const held = (ports: PartPorts) => ({
+    lists: walletOfacHandler(ports),
+    evidence: walletScoreHandler(ports),
+    exchanges: walletCexHandler(ports),
+  });
+  return {
+    all: {
+      ...held(given),
+      entity: walletEntityHandler(entityPortsOf(given), service),
+      bridges: walletBridgesHandler(given),
+    },
+    held: (reason: Why) => held({ ...given, ...unaskedPorts(reason) }),
+    launches: {
+      // A page that anybody may open has nobody walked.
+      ethereum: deployerRecordHandler({
+        deployerRecords: { recordOf: (address) => deployerRecords.heldOf(address) },
+      }),
+      solana: solanaDeployerHandler(given),
+    },
+    reading: members.reading,
+    base: service.base,
+  };
+}

@@ -1,0 +1,333 @@
+import { html } from '../../contract/reply.ts';
+import { plainRoute } from '../../contract/route.ts';
+import { listFrom, rate } from '../../evidence/measure.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import {
+  CALIBRATION,
+  type Calibration,
+  DATA_SETS,
+  intervalOf,
+  NETWORK,
+  RECALL,
+} from './calibration.ts';
+
+export const entitiesCalibrationPage = plainRoute({
+  name: 'entities_calibration_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/entities/calibration',
+  summary: 'How often the links of entities are right, for people.',
+  access: 'open',
+  responses: { 200: html() },
+});
+
+/** What was counted, and the interval (Wilson, 95%) in which the true share lies. */
+type Counted = { readonly low: number; readonly high: number };
+
+/** One form of a link with its weight; `counted`: `null` where no data set shows it. */
+export type CalibrationRow = {
+  readonly heuristic: string;
+  readonly form: string;
+  readonly weight: number;
+  readonly basis: 'measured' | 'assumed';
+  readonly counted:
+    | (Counted & {
+        readonly on: string;
+        readonly right: number;
+        readonly n: number;
+        readonly share: number;
+      })
+    | null;
+};
+
+/** All that the page shows. */
+export type PublishedCalibration = {
+  readonly rows: readonly CalibrationRow[];
+  readonly recall: readonly (Counted & {
+    readonly heuristic: string;
+    readonly on: string;
+    readonly found: number;
+    readonly of: number;
+  })[];
+  /** Each data set, what it shows, and what was counted in it beside the weights. */
+  readonly sets: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly source: string;
+    readonly shows: string;
+    readonly counts: string | null;
+  }[];
+};
+
+/** @internal The table as the page shows it. */
+export function publishedCalibration(): PublishedCalibration {
+  return {
+    rows: CALIBRATION.map((row) => {
+      const { heuristic, form, weight, basis } = row;
+      return { heuristic, form, weight, basis, counted: countedOf(row) };
+    }),
+    recall: RECALL.flatMap(({ interval, ...row }) =>
+      listFrom(interval, (ends) => [{ ...row, ...ends }]),
+    ),
+    sets: SETS_SHOWN.map((name) => {
+      const counts = name === 'token_network' ? networkText() : null;
+      return { name, counts, ...DATA_SETS[name] };
+    }),
+  };
+}
+
+const SETS_SHOWN = ['wallet_population', 'account_population', 'token_network'] as const;
+
+function countedOf(row: Calibration) {
+  const interval = intervalOf(row);
+  const share = row.measured === null ? null : rate(row.measured.right, row.measured.n);
+  if (row.measured === null || interval === null || share === null) return null;
+  return { ...row.measured, ...interval, share };
+}
+
+function networkText(): string {
+  const { inferred, shared, later, pairs } = NETWORK;
+  return (
+    `${inferred} deposit addresses are inferred there, ${shared} of them with several payers. Of ` +
+    `${later.n} that were inferred by the earlier four fifths and sent again later, ` +
+    `${later.right} sent to that exchange alone. Of the pairs of payers into one, ` +
+    `${pairs.joined} deal with each other or share another account, ${pairs.parted} have ` +
+    `accounts apart at the same exchange, and ${pairs.open} show neither, so that this network ` +
+    'does not tell how often two payers are one.'
+  );
+}
+
+const PATH = '/entities/calibration';
+const TITLE = 'Calibration of entity links';
+
+/** @internal The page of what was measured of the weights. */
+export function calibrationPage(facts: PageFacts, table: PublishedCalibration): string {
+  return page({ ...facts, title: TITLE, current: PATH, children: <Calibrated table={table} /> });
+}
+
+function Calibrated({ table }: { table: PublishedCalibration }) {
+  const points = pointsOf(table.rows);
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        A weight says how often two addresses of one item have one controller. Here each stands
+        beside what was counted with the rules that run.
+      </p>
+      <p>
+        A link is an inference. <em>Assumed</em> means that no data set that was reached tells how
+        often such a link is right on a chain; what a simulation shows of it stands beside it.
+        Intervals are Wilson’s, at 95%.
+      </p>
+      <Plot points={points} />
+      <Weights table={table} points={points} />
+      <Found table={table} />
+      <Sets sets={table.sets} />
+    </>
+  );
+}
+
+type CountedPairs = NonNullable<CalibrationRow['counted']>;
+
+/** A row that something was counted of, with its number in the plot. */
+type Point = {
+  readonly row: CalibrationRow;
+  readonly counted: CountedPairs;
+  readonly number: number;
+};
+
+function pointsOf(rows: readonly CalibrationRow[]): readonly Point[] {
+  const points: Point[] = [];
+  for (const row of rows) {
+    const { counted } = row;
+    if (counted !== null) points.push({ row, counted, number: points.length + 1 });
+  }
+  return points;
+}
+
+function numberOf(row: CalibrationRow, points: readonly Point[]): string {
+  const found = points.find((one) => one.row === row);
+  return found === undefined ? '–' : String(found.number);
+}
+
+const SIDE = 320;
+const LEFT = 46;
+const TOP = 12;
+const WIDTH = LEFT + SIDE + 24;
+const HEIGHT = TOP + SIDE + 46;
+const TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
+/** Rows of one weight stand beside each other. */
+const APART = 7;
+
+const across = (share: number): number => LEFT + share * SIDE;
+const down = (share: number): number => TOP + (1 - share) * SIDE;
+
+function Plot({ points }: { points: readonly Point[] }) {
+  return (
+    <figure class="plot">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="plot-title plot-words">
+        <title id="plot-title">Weights against the share of links that were right</title>
+        <desc id="plot-words">
+          {points.map(({ row, number }) => `${number}: ${wordsOf(row)}.`).join(' ')}
+        </desc>
+        {TICKS.map((tick) => (
+          <g key={tick}>
+            <line class="grid" x1={LEFT} x2={LEFT + SIDE} y1={down(tick)} y2={down(tick)} />
+            <line class="grid" x1={across(tick)} x2={across(tick)} y1={TOP} y2={TOP + SIDE} />
+            <text x={LEFT - 8} y={down(tick) + 4} text-anchor="end">
+              {tick}
+            </text>
+            <text x={across(tick)} y={TOP + SIDE + 18} text-anchor="middle">
+              {tick}
+            </text>
+          </g>
+        ))}
+        <line class="even" x1={across(0)} y1={down(0)} x2={across(1)} y2={down(1)} />
+        {points.map((one) => (
+          <Drawn key={one.number} point={one} points={points} />
+        ))}
+        <text x={LEFT + SIDE / 2} y={HEIGHT - 6} text-anchor="middle">
+          weight
+        </text>
+        <text x={-(TOP + SIDE / 2)} y={12} text-anchor="middle" transform="rotate(-90)">
+          share that was right
+        </text>
+      </svg>
+      <figcaption>
+        Each number is a row of the table, with its interval; filled points are measured, hollow
+        ones assumed. On the line a link is right as often as its weight says; above it, more often.
+      </figcaption>
+    </figure>
+  );
+}
+
+function Drawn({ point, points }: { point: Point; points: readonly Point[] }) {
+  const { row, counted, number } = point;
+  const same = points.filter((one) => one.row.weight === row.weight);
+  const place = same.indexOf(point) - (same.length - 1) / 2;
+  const x = across(row.weight) + place * APART;
+  return (
+    <g class={row.basis}>
+      <line class="range" x1={x} x2={x} y1={down(counted.low)} y2={down(counted.high)} />
+      <circle cx={x} cy={down(counted.share)} r={4} />
+      <text class="number" x={x} y={down(counted.low) + 14} text-anchor="middle">
+        {number}
+      </text>
+    </g>
+  );
+}
+
+function wordsOf(row: CalibrationRow): string {
+  return `${row.form} weighs ${row.weight}, right in ${countText(row)}`;
+}
+
+function countText({ counted }: CalibrationRow): string {
+  return counted === null ? 'not counted' : `${counted.right} of ${counted.n}`;
+}
+
+const DIGITS = 3;
+
+function rangeText(interval: { readonly low: number; readonly high: number } | null): string {
+  if (interval === null) return 'not counted';
+  return `${interval.low.toFixed(DIGITS)}–${interval.high.toFixed(DIGITS)}`;
+}
+
+function Weights({ table, points }: { table: PublishedCalibration; points: readonly Point[] }) {
+  return (
+    <Scroll>
+      <table>
+        <caption>Weights by form</caption>
+        <thead>
+          <tr>
+            <th scope="col">Form</th>
+            <th scope="col">No.</th>
+            <th scope="col">Weight</th>
+            <th scope="col">Basis</th>
+            <th scope="col">Right</th>
+            <th scope="col">Interval</th>
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row) => (
+            <tr key={row.form}>
+              <td>
+                <code>{row.form}</code>
+                <br />
+                <span class="quiet">{row.heuristic}</span>
+              </td>
+              <td>{numberOf(row, points)}</td>
+              <td>{row.weight}</td>
+              <td>{row.basis}</td>
+              <td>{countText(row)}</td>
+              <td>{rangeText(row.counted)}</td>
+              <td class="sources">
+                {row.counted === null ? (
+                  'none reached'
+                ) : (
+                  <SetLink name={row.counted.on} table={table} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function SetLink({ name, table }: { name: string; table: PublishedCalibration }) {
+  const set = table.sets.find((one) => one.name === name);
+  return <a href={`#${name}`}>{set === undefined ? name : set.title}</a>;
+}
+
+function Found({ table }: { table: PublishedCalibration }) {
+  return (
+    <Scroll>
+      <table>
+        <caption>How much each heuristic finds</caption>
+        <thead>
+          <tr>
+            <th scope="col">Heuristic</th>
+            <th scope="col">Found</th>
+            <th scope="col">Interval</th>
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          {table.recall.map(({ heuristic, on, found, of, ...ends }) => (
+            <tr key={heuristic}>
+              <th scope="row">
+                <code>{heuristic}</code>
+              </th>
+              <td>
+                {found} of {of}
+              </td>
+              <td>{rangeText(ends)}</td>
+              <td class="sources">
+                <SetLink name={on} table={table} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function Sets({ sets }: { sets: PublishedCalibration['sets'] }) {
+  return (
+    <section aria-labelledby="data-sets">
+      <h2 id="data-sets">Data sets</h2>
+      {sets.map(({ name, title, source, shows, counts }) => (
+        <section class="route" id={name} key={name}>
+          <h2>{title}</h2>
+          <p>{source}</p>
+          <p>{shows}</p>
+          {counts !== null && <p>{counts}</p>}
+        </section>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,208 @@
+// Entity clusters: ties are kept in the control store; what is new is read through history and
+// creations.
+
+import { MS_PER_S } from '../../chain/time.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  type Service,
+  served,
+  shownPage,
+} from '../../compose/feature.ts';
+import type { Config } from '../../config.ts';
+import { Refusal } from '../../contract/refusals.ts';
+import { Unread } from '../../evidence/reading.ts';
+import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
+import type { ContractCreations } from '../../ports/accounts/contract-creations.ts';
+import type { BlocksWatch } from '../../ports/entities/bitcoin-blocks.ts';
+import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
+import { bitcoinNode } from '../../sources/bitcoin/node.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';
+import { clusterStore } from '../../stores/control/clusters.ts';
+import { warehouseCreations } from '../../stores/warehouse/creations.ts';
+import { forensics } from '../forensics/feature.ts';
+import { history } from '../history/feature.ts';
+import { tables } from '../tables/feature.ts';
+import {
+  calibrationPage,
+  entitiesCalibrationPage,
+  publishedCalibration,
+} from './calibration.route.tsx';
+
+import type { EntityPorts } from './closure.ts';
+import { type EntityQuestion, type EntityServices, entityCommands } from './entity.command.ts';
+import { heldClusters } from './held-clusters.ts';
+import { importBlocks, NO_BLOCKS } from './import.ts';
+import {
+  ENTITY_CHAINS,
+  entityAnswers,
+  walletEntity,
+  walletEntityData,
+  walletEntityHandler,
+} from './wallet-entity.route.ts';
+
+type Given = {
+  readonly entityTies: ClusterStore;
+  readonly contractCreations: ContractCreations;
+  readonly exchangeLabels: ExchangeLabels;
+  readonly transferHistory: TransferHistory;
+  readonly chainFacts: ChainFacts;
+  readonly service: Service;
+};
+
+type Rested = OpenedRests<{
+  tables: typeof tables;
+  history: typeof history;
+  forensics: typeof forensics;
+}>;
+
+export const entities = feature({
+  name: 'entities',
+  heading: 'Entities',
+  rests: { tables, history, forensics },
+  open: (
+    { config, database, warehouse, context }: Base,
+    { tables: { ports }, history: held, forensics: facts }: Rested,
+  ) => {
+    const tipMaxAgeS = config.tipMaxAgeMs / MS_PER_S;
+    const fresh = { now: nowS, tipMaxAgeS };
+    const entityTies = clusterStore(database, context);
+    const contractCreations = warehouseCreations(warehouse, fresh);
+    const { transferHistory } = held.ports;
+    const { exchangeLabels } = ports;
+    const { chainFacts } = facts.ports;
+    const asked = entityPortsOf({
+      entityTies,
+      contractCreations,
+      exchangeLabels,
+      transferHistory,
+      chainFacts,
+    });
+    const rpc = nodeOf(config);
+    const node = rpc === null ? null : bitcoinNode(rpc);
+    return {
+      ports: { entityClusters: heldClusters(asked, fresh), entityTies, contractCreations },
+      services: {
+        entity: {
+          ask: (question: EntityQuestion) =>
+            answerTo(question, asked, entityAnswers(asked, { tipMaxAgeS })),
+          importFiles: (paths: readonly string[], watch: BlocksWatch) =>
+            importBlocks(entityTies, etlFiles(paths), watch),
+          importNode:
+            node === null
+              ? null
+              : async (from: number | null, to: number | null, watch: BlocksWatch) => {
+                  const first = from === null ? await nextBlock(asked) : from;
+                  if (first instanceof Unread) {
+                    return { outcome: 'unread', imported: NO_BLOCKS, why: first.why } as const;
+                  }
+                  return importBlocks(entityTies, node(first, to), watch);
+                },
+        },
+      },
+      close: () => rpc?.close(),
+    };
+  },
+  routes: [
+    served(walletEntity, (given: Given) =>
+      walletEntityHandler(entityPortsOf(given), given.service),
+    ),
+  ],
+  ports: {
+    entityClusters: {
+      tag: 'entity_clusters',
+      title: 'Entity clusters',
+      says: 'Which addresses share a controller',
+      pages: true,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+    entityTies: {
+      tag: 'entity_ties',
+      title: 'Ties between addresses',
+      says: 'What joins the addresses of a cluster',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'entity_clusters' },
+    },
+    contractCreations: {
+      tag: 'contract_creations',
+      title: 'Contract creations',
+      says: 'Who made which contract',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'transfer_history' },
+    },
+  },
+  commands: entityCommands,
+  pages: [
+    shownPage(entitiesCalibrationPage, 'Entities', (_given: unknown, facts) => {
+      const shown = calibrationPage(facts, publishedCalibration());
+      return async () => entitiesCalibrationPage.reply(200, shown);
+    }),
+  ],
+});
+
+/** The ports of entities, as their engines name them. */
+export function entityPortsOf(given: Omit<Given, 'service'>): EntityPorts {
+  return {
+    store: given.entityTies,
+    creations: given.contractCreations,
+    labels: given.exchangeLabels,
+    history: given.transferHistory,
+    facts: given.chainFacts,
+  };
+}
+
+function nodeOf({ rpc }: Config): JsonRpc | null {
+  if (rpc.bitcoin === null) return null;
+  const url = new URL(rpc.bitcoin.reveal());
+  return jsonRpc({ url, headers: {}, limits: RPC_LIMITS, sleep: pause });
+}
+
+/** The block behind those held from the first on. */
+async function nextBlock({ store }: EntityPorts) {
+  const held = await store.blocksHeld();
+  if (held instanceof Unread) return held;
+  const [lowest] = held.value;
+  return lowest === undefined || lowest.from_block > 0 ? 0 : lowest.to_block + 1;
+}
+
+type Told = Awaited<ReturnType<EntityServices['entity']['ask']>>;
+
+async function answerTo(
+  { subject, chain, explain, signal }: EntityQuestion,
+  { store }: EntityPorts,
+  answer: ReturnType<typeof entityAnswers>,
+): Promise<Told> {
+  const asked = ENTITY_CHAINS.find((one) => one === chain);
+  if (chain !== null && asked === undefined) {
+    return { problem: `--chain takes one of: ${ENTITY_CHAINS.join(', ')}.`, couldNotCheck: false };
+  }
+  let address = subject;
+  let on = asked;
+  if (subject.includes(':')) {
+    const found = await store.memberOf(subject);
+    if (found instanceof Unread) return { problem: found.why.reason, couldNotCheck: true };
+    const member = found.value;
+    if (member === null) return { problem: 'No cluster was shown here under that id.', ...NO_ID };
+    address = member.address;
+    on = ENTITY_CHAINS.find((one) => one === member.chain);
+  }
+  const query = {
+    ...(on === undefined ? {} : { chain: on }),
+    ...(explain === null ? {} : { explain }),
+  };
+  const said = await answer(address, query, { now: nowS, signal });
+  if (said instanceof Refusal) return { problem: problemOf(said), couldNotCheck: false };
+  return walletEntityData.parse(said.body);
+}
+
+const NO_ID = { couldNotCheck: true } as const;
+
+function problemOf({ body }: Refusal): string {
+  const isSaid = typeof body === 'object' && body !== null && 'error' in body;
+  return isSaid ? String(body.error) : 'The question was refused.';
+}

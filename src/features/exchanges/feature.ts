@@ -1,0 +1,12 @@
+// Which exchange an address belongs to or deals with.
+
+import { feature, served } from '../../compose/feature.ts';
+import { walletCex } from './wallet-cex.contract.ts';
+import { walletCexHandler } from './wallet-cex.route.ts';
+
+export const exchanges = feature({
+  name: 'exchanges',
+  open: () => ({ ports: {}, services: {} }),
+  ports: {},
+  routes: [served(walletCex, walletCexHandler)],
+});

@@ -1,0 +1,51 @@
+// The flag stream: the log of what the scorer flags, told to whoever reads it.
+
+import type { ConnectionServices } from '../../command/connection.ts';
+import { type Base, feature, type Service, streamed } from '../../compose/feature.ts';
+import type { FlagEvents } from '../../ports/flags/flag-events.ts';
+import { flagEventLog } from '../../stores/control/flag-events.ts';
+import { flagStream as contract, flagStreamHandler } from './flag-stream.route.ts';
+
+import { pruneFlagEvents } from './prune.job.ts';
+import { watchCommand } from './watch.command.ts';
+
+const PRUNE_MS = 60_000;
+
+type Given = { readonly flagEvents: FlagEvents; readonly service: Service };
+
+export const flagStream = feature({
+  name: 'flag-stream',
+  heading: 'Flags',
+  open: ({ database, context, log }: Base) => {
+    const flagEvents = flagEventLog(database, context);
+    const prune = {
+      log: flagEvents,
+      eachMs: PRUNE_MS,
+      onFailure: ({ code, reason }: { code: string; reason: string }) =>
+        log.warn({ code, reason }, 'flags: not pruned'),
+    };
+    return {
+      ports: { flagEvents },
+      services: {},
+      jobs: [{ name: 'flag-events', start: () => pruneFlagEvents(prune) }],
+    };
+  },
+  streams: [
+    streamed(contract, ({ flagEvents, service }: Given) =>
+      flagStreamHandler({ flagEvents, onAppended: service.onCall }),
+    ),
+  ],
+  local: {
+    commands: [watchCommand],
+    services: ({ started }): ConnectionServices => ({ started }),
+  },
+  ports: {
+    flagEvents: {
+      tag: 'flag_events',
+      title: 'Log of flags',
+      says: 'What was flagged, and what was taken back',
+      pages: false,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+});

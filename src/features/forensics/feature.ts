@@ -1,0 +1,128 @@
+// The forensic record. Chain facts come from a node, the warehouse and an explorer: what costs
+// nothing is asked first, the explorer, whose calls are counted, for the rest.
+
+import { nowS } from '../../compose/clock.ts';
+import { evmClients } from '../../compose/evm-clients.ts';
+import { type Base, feature, type OpenedRests, served } from '../../compose/feature.ts';
+import { map } from '../../evidence/reading.ts';
+import { nodeApprovals } from '../../sources/evm/approvals-node.ts';
+import { nodeFreezes } from '../../sources/evm/freezes-node.ts';
+import { nodeFacts } from '../../sources/evm/node-of-account.ts';
+import { explorerFacts } from '../../sources/explorer/account-facts.ts';
+import { explorerApprovals } from '../../sources/explorer/approvals.ts';
+import type { RpcLimits } from '../../sources/http/json-rpc.ts';
+import {
+  freezingTokensFile,
+  mixerRegistryFile,
+  permit2File,
+} from '../../sources/registry/registry-files.ts';
+import { cascadedFacts } from '../../stores/history/account-facts.ts';
+import { cascadedApprovals } from '../../stores/history/approvals.ts';
+import { warehouseFacts } from '../../stores/warehouse/account-facts.ts';
+import { history } from '../history/feature.ts';
+import { walletScore, walletScoreHandler } from './wallet-score.route.ts';
+
+/** A request waits for a node's state no longer than this. */
+const STATE_LIMITS: RpcLimits = {
+  deadlineMs: 8_000,
+  bytesMax: 4 * 1024 * 1024,
+  batchMax: 1,
+  waitMaxMs: 1_000,
+  attemptsMax: 2,
+};
+/** The registry of mixers that comes with the product. */
+const MIXERS = new URL('../../../registry/mixers.csv', import.meta.url);
+/** The registry of issuers that can freeze tokens; all of a chain are asked in one batch. */
+const ISSUERS = new URL('../../../registry/issuer-freezes.csv', import.meta.url);
+/** Where Permit2 stands. */
+const PERMIT2 = new URL('../../../registry/permit2.csv', import.meta.url);
+/** Beside a history that is held, a request waits for them no longer than this. */
+const TOKEN_LIMITS: RpcLimits = {
+  ...STATE_LIMITS,
+  deadlineMs: 3_000,
+  batchMax: 16,
+  attemptsMax: 2,
+};
+/** Calls of an explorer that one request may make for facts. */
+const FACT_CALLS_MAX = 12;
+
+type Rested = OpenedRests<{ history: typeof history }>;
+
+export const forensics = feature({
+  name: 'forensics',
+  rests: { history },
+  open: ({ config, warehouse, outside }: Base, { history: { explorers } }: Rested) => {
+    const { simulate: simulated, liveBudgetMs: timeMs } = config;
+    const clients = evmClients(outside, STATE_LIMITS);
+    const nodes = [...clients.byChain].map(([chain, rpc]) => ({ chain, rpc }));
+    const permit2 = permit2File(PERMIT2);
+    const limits = { now: nowS, timeMs, callsMax: FACT_CALLS_MAX, simulated };
+    const batched = evmClients(outside, TOKEN_LIMITS);
+    const ofTokens = { nodes: batched.byChain, simulated, now: nowS };
+    return {
+      ports: {
+        chainFacts: cascadedFacts([
+          nodeFacts({ nodes, simulated, now: nowS }),
+          warehouseFacts(warehouse, nowS),
+          explorerFacts({ chains: explorers, ...limits }),
+        ]),
+        mixerRegistry: mixerRegistryFile(MIXERS),
+        issuerFreezes: nodeFreezes({ ...ofTokens, tokens: freezingTokensFile(ISSUERS) }),
+        tokenApprovals: cascadedApprovals(
+          nodeApprovals({ ...ofTokens, permit2 }),
+          explorerApprovals({ chains: explorers, ...limits, permit2 }),
+        ),
+      },
+      services: {},
+      close: () => {
+        clients.close();
+        batched.close();
+      },
+    };
+  },
+  routes: [served(walletScore, walletScoreHandler)],
+  ports: {
+    chainFacts: {
+      tag: 'chain_facts',
+      title: 'Chain facts',
+      says: 'What a chain itself says of one address',
+      pages: false,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc, blockscout, explorer }) => {
+          const urls = [...Object.values(rpc), ...Object.values(blockscout), explorer];
+          return urls.some((url) => url !== null) ? null : 'No node and no explorer is set.';
+        },
+      },
+    },
+    issuerFreezes: {
+      tag: 'issuer_freezes',
+      title: 'Black lists of issuers',
+      says: 'Whether an issuer holds tokens of one address frozen',
+      pages: true,
+      freshness: {
+        kind: 'per_answer',
+        absence: ({ rpc }) =>
+          Object.values(rpc).some((url) => url !== null) ? null : 'No node is set.',
+      },
+    },
+    tokenApprovals: {
+      tag: 'token_approvals',
+      title: 'Token approvals',
+      says: 'Who may take tokens of one address',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'chain_facts' },
+    },
+    mixerRegistry: {
+      tag: 'mixer_registry',
+      title: 'Mixer registry',
+      says: 'Which contracts are known mixers',
+      pages: false,
+      freshness: {
+        kind: 'dated',
+        ask: async (registry) => map(await registry.lookUp([]), () => null),
+        maxAgeS: () => null,
+      },
+    },
+  },
+});

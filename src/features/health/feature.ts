@@ -1,0 +1,38 @@
+// What the service is, and how old each of its sources: `/health`.
+
+import { feature, type Service, served, shownPage } from '../../compose/feature.ts';
+import { Refusal } from '../../contract/refusals.ts';
+import {
+  health as healthContract,
+  healthHandler,
+  statusHtml,
+  statusPage,
+} from './health.route.tsx';
+
+type Given = { readonly service: Service };
+
+export const health = feature({
+  name: 'health',
+  open: () => ({ ports: {}, services: {} }),
+  optional: [
+    {
+      name: 'operator token',
+      setting: 'EXHIBIT_ADMIN_TOKEN',
+      isSet: ({ adminToken }) => adminToken !== null,
+      without: '/metrics and the detail of /ready are on the operations port only',
+    },
+  ],
+  ports: {},
+  routes: [served(healthContract, ({ service }: Given) => healthHandler(service))],
+  pages: [
+    shownPage(statusPage, 'Status', ({ service }: Given, facts) => {
+      const ask = healthHandler(service);
+      return async (input, asked, caller) => {
+        const said = await ask(input, asked, caller);
+        if (said instanceof Refusal) return said;
+        const shown = healthContract.responses[200].parse(said.body);
+        return statusPage.reply(200, statusHtml(facts, shown, service.sources, asked.now()));
+      };
+    }),
+  ],
+});

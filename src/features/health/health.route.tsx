@@ -1,0 +1,442 @@
+import { z } from 'zod';
+import { html } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import type { AnyRoute } from '../../contract/stream.ts';
+import { isoDay, unixSeconds } from '../../contract/wire.ts';
+import { Read } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { ageText, FactRows, Moment, Table } from '../../pages/words.tsx';
+import type { PublishedModels } from '../../ports/flags/published-model.ts';
+import type { RingFillState, RingGap, RingReport } from '../../ports/history/counterparty-ring.ts';
+import type { FollowReports } from '../../ports/indexing/following.ts';
+
+/**
+ * One source's age. A source that was never loaded has no age, and neither has one whose answers
+ * each have a date of their own (`per_answer`): that is not an age of zero.
+ */
+export const sourceFreshness = z.strictObject({
+  state: z.enum(['fresh', 'stale', 'per_answer', 'never_loaded', 'unreadable']),
+  as_of: unixSeconds.nullable(),
+  published: isoDay.nullable(),
+  age_s: z.int().nonnegative().nullable(),
+  max_age_s: z.int().positive().nullable(),
+  reason: z.string().nullable(),
+});
+
+/**
+ * How a chain is followed from its node. `held_up`: a known fault, over which it goes on by itself.
+ * `stopped`: it cannot go on by itself, or its process has ended. `since`: from when on it is so.
+ */
+const followedChain = z.strictObject({
+  state: z.enum(['following', 'held_up', 'stopped']),
+  reason: z.string().nullable(),
+  since: unixSeconds,
+  last_block: z.int().nonnegative().nullable(),
+  lag_blocks: z.int().nonnegative().nullable(),
+});
+
+/**
+ * The ring of all who dealt with listed addresses. `whole`: each listed address is held from its
+ * first block to a fresh tip on each chain that is read; walks then need not read their second hop.
+ */
+const ring = z.strictObject({
+  state: z.enum(['whole', 'not_whole', 'unread']),
+  reason: z.string().nullable(),
+  as_of: unixSeconds,
+  chains: z
+    .record(
+      z.string(),
+      z.strictObject({
+        listed: z.int().nonnegative(),
+        held_in_full: z.int().nonnegative(),
+        counterparties: z.int().nonnegative(),
+      }),
+    )
+    .nullable(),
+});
+
+/**
+ * Where reading the histories of listed addresses through explorers stands, in lists: one for each
+ * address, chain and kind. `held_up`: what failed is asked again; `off`: nobody reads them here.
+ */
+const readAhead = z.strictObject({
+  state: z.enum(['waiting', 'reading', 'filled', 'held_up', 'budget_spent', 'elsewhere', 'off']),
+  reason: z.string().nullable(),
+  since: unixSeconds,
+  lists_held: z.int().nonnegative(),
+  lists: z.int().nonnegative(),
+  calls_today: z.int().nonnegative(),
+  calls_a_day: z.int().nonnegative(),
+});
+
+/** Open streams of the tokens of a tier together, and how many each token may hold open. */
+const tierConnections = z.strictObject({
+  open: z.int().nonnegative(),
+  limit_per_token: z.int().positive(),
+});
+
+/** The streams: how they are reached, what carries them and what they tell of. */
+export const streamingShown = z.strictObject({
+  paths: z.strictObject({ websocket: z.string(), sse: z.string() }),
+  heartbeat_s: z.int().positive(),
+  bus: z.strictObject({
+    kind: z.enum(['in_process', 'redis_streams']),
+    /** `silent`: events come by looking each second, and caps hold for each process alone. */
+    state: z.enum(['answers', 'silent']),
+    reason: z.string().nullable(),
+  }),
+  connections: z.record(z.string(), tierConnections),
+  connections_of: z.enum(['all_processes', 'this_process']),
+  /** The log of flags. `oldest_seq` can still be had; both are null where it was not read. */
+  source: z.strictObject({
+    state: z.enum(['read', 'unread']),
+    newest_seq: z.int().nonnegative().nullable(),
+    oldest_seq: z.int().positive().nullable(),
+    reason: z.string().nullable(),
+  }),
+});
+
+const served = z.strictObject({ access: z.string(), summary: z.string() });
+
+export const health = plainRoute({
+  name: 'health',
+  surface: 'intelligence',
+  method: 'GET',
+  path: '/health',
+  summary: 'Whether the service runs, its route table, and the age of each source.',
+  access: 'open',
+  responses: {
+    200: z
+      .strictObject({
+        status: z.literal('ok'),
+        service: z.literal('exhibit'),
+        version: z.string(),
+        simulated: z.boolean(),
+        auth: z.enum(['bearer', 'anonymous']),
+        model: z
+          .strictObject({
+            published: z.boolean(),
+            version: z.string().nullable(),
+            reason: z.string().nullable(),
+          })
+          .describe('The rug model in force. `reason` says why there is none to score with.'),
+        routes: z.record(z.string(), served),
+        data_freshness: z.record(z.string(), sourceFreshness),
+        following: z
+          .record(z.string(), followedChain)
+          .nullable()
+          .describe('By chain. Null where it could not be read, which is not that none is.'),
+        ring: ring.nullable().describe('Null before it was first looked at after a start.'),
+        ring_read_ahead: readAhead.nullable().describe('Null in a process that does no such work.'),
+        streaming: streamingShown.nullable().describe('Null where this process serves none.'),
+      })
+      .describe('The service answers. The age of a source says whether it can carry a negative.'),
+  },
+});
+
+/** The age of one source as `/health` shows it. */
+export type SourceFreshness = z.output<typeof sourceFreshness>;
+
+/** What `/health` shows of the streams. */
+export type StreamingFacts = z.output<typeof streamingShown>;
+
+/** The facts of the composition that `/health` shows. */
+type HealthFacts = {
+  readonly version: string;
+  readonly simulated: boolean;
+  readonly anonymous: boolean;
+  readonly routes: readonly AnyRoute[];
+  /** By the source's name; what is in memory answers while stores are down. */
+  readonly freshness: () => Promise<{ readonly [source: string]: SourceFreshness }>;
+  readonly followers: FollowReports['all'];
+  readonly modelInForce: PublishedModels['inForce'];
+  /** `null` where no stream is served. */
+  readonly streaming: () => Promise<StreamingFacts | null>;
+  readonly ring: RingFacts;
+};
+
+/** What is known of the ring around the list. */
+export type RingFacts = {
+  readonly report: () => RingReport;
+  /** Where reading ahead stands; `null` in a process that does not do it. */
+  readonly filling: () => RingFillState | null;
+};
+
+/** @internal The handler of `/health`. */
+export function healthHandler(facts: HealthFacts): PlainHandler<typeof health> {
+  const routes = Object.fromEntries(
+    facts.routes.map((route) => [
+      `${route.method} ${route.path}`,
+      { access: route.access, summary: route.summary },
+    ]),
+  );
+  return async () => {
+    const [model, chains, streaming] = await Promise.all([
+      modelOf(facts.modelInForce),
+      following(facts.followers),
+      facts.streaming(),
+    ]);
+    return health.reply(200, {
+      status: 'ok',
+      service: 'exhibit',
+      version: facts.version,
+      simulated: facts.simulated,
+      auth: facts.anonymous ? 'anonymous' : 'bearer',
+      model,
+      routes,
+      data_freshness: { ...(await facts.freshness()) },
+      following: chains,
+      ring: ringOf(facts.ring.report()),
+      ring_read_ahead: readAheadOf(facts.ring.filling()),
+      streaming,
+    });
+  };
+}
+
+function ringOf(report: RingReport) {
+  if (report === null) return null;
+  const { as_of, status } = report;
+  if (!(status instanceof Read)) {
+    return { state: 'unread' as const, reason: status.why.reason, as_of, chains: null };
+  }
+  const { chains, gaps } = status.value;
+  const told = chains.map(({ chain, listed, held_in_full, pairs }) => {
+    return [chain, { listed, held_in_full, counterparties: pairs }] as const;
+  });
+  const reason = chains.length === 0 ? NO_CHAIN : lackOf(gaps);
+  const state = reason === null ? ('whole' as const) : ('not_whole' as const);
+  return { state, reason, as_of, chains: Object.fromEntries(told) };
+}
+
+const NO_CHAIN = 'No chain is read here.';
+
+function lackOf([first, ...more]: readonly RingGap[]): string | null {
+  if (first === undefined) return null;
+  const rest = more.length === 0 ? '' : `, and ${more.length} more`;
+  return `${first.listed}: ${first.chain} ${first.kind} ${first.held}${rest}.`;
+}
+
+function readAheadOf(state: RingFillState | null) {
+  if (state === null) return null;
+  const { why, ...told } = state;
+  return { ...told, reason: why === null ? null : why.reason };
+}
+
+/** What a store answers soon; `null` where it takes longer, which is not waited for. */
+async function soon<T>(asked: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ASK_MS_MAX);
+  });
+  const answer = await Promise.race([asked, late]);
+  clearTimeout(timer);
+  return answer;
+}
+
+/** The rug model in force, or why there is none to score with. */
+async function modelOf(asked: PublishedModels['inForce']) {
+  const reading = await soon(asked());
+  if (reading?.checked === true) {
+    return { published: true, version: reading.value.version, reason: null };
+  }
+  const { reason } = reading === null ? LATE : reading.why;
+  return { published: false, version: null, reason };
+}
+
+/** The followers by their chain. */
+async function following(asked: FollowReports['all']) {
+  const reading = await soon(asked());
+  if (reading === null || !reading.checked) return null;
+  return Object.fromEntries(
+    reading.value.map(({ chain, head_block, ...report }) => {
+      const { state, reason, since, last_block } = report;
+      const isKnown = head_block !== null && last_block !== null;
+      const lag_blocks = isKnown ? Math.max(0, head_block - last_block) : null;
+      return [chain, { state, reason, since, last_block, lag_blocks }];
+    }),
+  );
+}
+
+const ASK_MS_MAX = 1_000;
+const LATE = why('timed_out', { what: 'The published rug model', limit: '1 s' });
+
+export const statusPage = plainRoute({
+  name: 'status_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/status',
+  summary: 'How old each source is, and whether it can deny anything now.',
+  access: 'open',
+  responses: { 200: html() },
+});
+
+/** What `/health` says. */
+export type ShownHealth = z.output<(typeof health.responses)[200]>;
+
+/** A source by its tag, in words. */
+export type SourceWords = { readonly tag: string; readonly title: string; readonly says: string };
+
+// The same as /health, for people.
+
+/** @internal The page of the state. `now` is Unix seconds. */
+export function statusHtml(
+  facts: PageFacts,
+  shown: ShownHealth,
+  sources: readonly SourceWords[],
+  now: number,
+): string {
+  const { streaming, following, ring } = shown;
+  return page({
+    ...facts,
+    title: 'Status',
+    current: '/status',
+    children: (
+      <>
+        <h1>Status</h1>
+        <p class="lead">{leadOf(shown)}</p>
+        <Sources ages={shown.data_freshness} sources={sources} now={now} />
+        <h2 class="section">Chains that are followed</h2>
+        <Following following={following} now={now} />
+        <h2 class="section">The ring around the list</h2>
+        <Ring ring={ring} now={now} />
+        <h2 class="section">The service</h2>
+        <FactRows
+          rows={[
+            ['Version', shown.version],
+            [
+              'Rug model',
+              shown.model.version === null ? reasonText(shown.model.reason) : shown.model.version,
+            ],
+            ['Stream of flags', streaming === null ? 'not served here' : streamText(streaming)],
+          ]}
+        />
+        <p class="quiet">
+          Drawn at <Moment at={now} />. As a machine reads it: <a href="/health">/health</a>
+        </p>
+      </>
+    ),
+  });
+}
+
+function reasonText(reason: string | null): string {
+  return reason === null ? 'not told' : reason;
+}
+
+function leadOf({ data_freshness: ages }: ShownHealth): string {
+  const states = Object.values(ages).map(({ state }) => state);
+  const silent = states.filter((state) => state !== 'fresh' && state !== 'per_answer').length;
+  if (silent === 0) return `Each of ${states.length} sources can be asked and is within its age.`;
+  return (
+    `${silent} of ${states.length} sources cannot be asked now, or are past their age: what ` +
+    'rests on them is answered as not checked.'
+  );
+}
+
+const STATES: { readonly [S in ShownHealth['data_freshness'][string]['state']]: string } = {
+  fresh: 'fresh',
+  per_answer: 'dated by answer',
+  stale: 'past its age',
+  never_loaded: 'never loaded',
+  unreadable: 'unreadable',
+};
+
+type SourcesProps = {
+  ages: ShownHealth['data_freshness'];
+  sources: readonly SourceWords[];
+  now: number;
+};
+
+function Sources({ ages, sources, now }: SourcesProps) {
+  const words = new Map(sources.map((one) => [one.tag, one]));
+  return (
+    <Table
+      caption="Sources"
+      heads={['Source', 'State', 'As of', 'May be as old as', 'What it tells']}
+      rows={Object.entries(ages).map(([tag, { state, as_of, max_age_s, reason }]) => {
+        const known = words.get(tag);
+        const says = known === undefined ? null : known.says;
+        return [
+          <strong key="title">{known === undefined ? tag : known.title}</strong>,
+          <span key="state" class={`state ${state}`}>
+            {state === 'fresh' && max_age_s === null ? 'held' : STATES[state]}
+          </span>,
+          as_of === null ? (
+            '–'
+          ) : (
+            <>
+              <Moment at={as_of} /> <span class="quiet">{ageText(now - as_of)}</span>
+            </>
+          ),
+          max_age_s === null ? '–' : ageText(max_age_s).replace(/ ago$/, ''),
+          <>
+            {says}
+            {reason !== null && state !== 'per_answer' && <span class="quiet"> {reason}</span>}
+          </>,
+        ];
+      })}
+    />
+  );
+}
+
+type FollowingProps = { following: ShownHealth['following']; now: number };
+
+function Following({ following, now }: FollowingProps) {
+  if (following === null) {
+    return <p class="nothing unread">How chains are followed could not be read.</p>;
+  }
+  const chains = Object.entries(following);
+  if (chains.length === 0) {
+    return <p class="nothing">No chain is followed: history is read as it is asked for.</p>;
+  }
+  return (
+    <Table
+      caption="Chains, as their followers told last"
+      heads={['Chain', 'State', 'Last block', 'Blocks behind', 'Since']}
+      rows={chains.map(([chain, one]) => [
+        chain,
+        `${one.state.replaceAll('_', ' ')}${one.reason === null ? '' : `: ${one.reason}`}`,
+        one.last_block === null ? 'not known' : one.last_block.toLocaleString('en'),
+        one.lag_blocks === null ? 'not known' : one.lag_blocks.toLocaleString('en'),
+        ageText(now - one.since),
+      ])}
+    />
+  );
+}
+
+type RingProps = { ring: ShownHealth['ring']; now: number };
+
+function Ring({ ring, now }: RingProps) {
+  if (ring === null) return <p class="nothing">It has not been looked at since the start.</p>;
+  const { state, reason, chains, as_of } = ring;
+  return (
+    <>
+      <p>
+        {state === 'whole'
+          ? 'Whole: everybody who dealt with a listed address is held.'
+          : 'Not whole: the second hop of a walk is read address by address.'}{' '}
+        <span class="quiet">
+          {reason} Looked at {ageText(now - as_of)}.
+        </span>
+      </p>
+      {chains !== null && Object.keys(chains).length > 0 && (
+        <Table
+          caption="Listed addresses by chain"
+          heads={['Chain', 'Listed', 'Held in full', 'Counterparties']}
+          rows={Object.entries(chains).map(([chain, one]) => [
+            chain,
+            one.listed.toLocaleString('en'),
+            one.held_in_full.toLocaleString('en'),
+            one.counterparties.toLocaleString('en'),
+          ])}
+        />
+      )}
+    </>
+  );
+}
+
+function streamText({ bus, source, connections }: NonNullable<ShownHealth['streaming']>): string {
+  const open = Object.values(connections).reduce((sum, one) => sum + one.open, 0);
+  const log = source.state === 'read' ? `newest event ${source.newest_seq}` : 'log not read';
+  return `${open.toLocaleString('en')} open, bus ${bus.state}, ${log}`;
+}

@@ -1,0 +1,187 @@
+// Transfer history: the warehouse first, then a live read inside its budget; where neither is, it
+// is silent.
+
+import { EVM_CHAINS } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
+import { nowS } from '../../compose/clock.ts';
+import { type Base, feature, originOf } from '../../compose/feature.ts';
+import type { Outside } from '../../compose/outside.ts';
+import type { Config } from '../../config.ts';
+import { present } from '../../evidence/measure.ts';
+import { map } from '../../evidence/reading.ts';
+import type { Prices } from '../../ports/history/prices.ts';
+import type { RawHistory } from '../../ports/history/transfer-history.ts';
+import { explorerHistory } from '../../sources/explorer/history.ts';
+import { liveHistory } from '../../sources/explorer/live-history.ts';
+import {
+  blockscoutChain,
+  type ExplorerChain,
+  etherscanChain,
+} from '../../sources/explorer/provider.ts';
+import {
+  type GuardLimits,
+  type ProviderGuard,
+  providerGuard,
+} from '../../sources/http/provider.ts';
+import { defillamaPrices } from '../../sources/prices/defillama.ts';
+import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/priced-history.ts';
+import { solanaHistory } from '../../sources/solana/history.ts';
+import { cascadedHistory } from '../../stores/history/cascade.ts';
+import { coveredHistory } from '../../stores/history/covered.ts';
+import { coveredRing } from '../../stores/history/covered-ring.ts';
+import { tablePrices } from '../../stores/history/table-prices.ts';
+import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
+import { warehouseReads } from '../../stores/warehouse/history/warehouse-reads.ts';
+import { warehousePrices } from '../../stores/warehouse/prices.ts';
+import { warehouseRing } from '../../stores/warehouse/ring/ring.ts';
+import { transferStore } from '../../stores/warehouse/transfers/store.ts';
+
+/** Calls that one request may make outside while it reads history live. */
+const LIVE_CALLS_MAX = 120;
+const PRICE_CALLS_MAX = 8;
+/** Calls a second by the providers' published plans (free ones). */
+const PLAN_CALLS_PER_S = { etherscan: 3, blockscout: 5, solana: 4, prices: 8 };
+const GUARD = { retriesMax: 2, backoffMs: 1_000, failuresMax: 5, restMs: 30_000 };
+
+export const history = feature({
+  name: 'history',
+  open: ({ config, warehouse, outside, log }: Base) => {
+    const store = transferStore(warehouse, nowS);
+    const reads = warehouseReads(warehouse, nowS);
+    const held = warehouseHistory(warehouse, nowS, config.simulate, reads);
+    const ring = warehouseRing(warehouse, reads, { now: nowS, simulated: config.simulate });
+    const explorers = explorersOf(outside);
+    const live = liveParts(config, outside, explorers);
+    const prices = tablePrices({
+      table: warehousePrices(warehouse, nowS, config.simulate),
+      source: pricesOf(config, outside),
+      now: nowS,
+      onUnkept: (reason: string) => log.warn({ reason }, 'prices: not kept'),
+    });
+    const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+    const joined = {
+      ...tip,
+      held,
+      store,
+      origin: originOf(config),
+      onUnkept: (reason: string) => log.warn({ reason }, 'live read: not kept'),
+    };
+    const told = live === null ? null : marketHistory(live, prices);
+    const known = told === null ? held : cascadedHistory({ ...joined, live: told });
+    const raw = valuedHistory(known, prices);
+    return {
+      ports: {
+        transferHistory: coveredHistory(raw, tip, worthsBy(prices)),
+        counterpartyRing: coveredRing(ring, tip),
+      },
+      services: {},
+      store,
+      ring,
+      /** The explorers, each with the guard that all who ask it share. */
+      explorers,
+      prices,
+    };
+  },
+  ports: {
+    transferHistory: {
+      tag: 'transfer_history',
+      title: 'Transfer history',
+      says: 'Whether history reaches a listed address',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (held) => map(await held.chainsRead(), () => null),
+        maxAgeS: () => null,
+      },
+    },
+    counterpartyRing: {
+      tag: 'counterparty_ring',
+      title: 'Ring around the list',
+      says: 'Whether an address dealt with a listed one',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'transfer_history' },
+    },
+  },
+  optional: [
+    {
+      name: 'explorer',
+      setting: 'EXHIBIT_EXPLORER_URL',
+      isSet: ({ explorer }) => explorer.kind === 'set',
+      without:
+        'no live read: what the warehouse does not hold is unchecked, its routes not_deployed',
+    },
+    {
+      name: 'Blockscout',
+      setting: 'EXHIBIT_BLOCKSCOUT_<CHAIN>',
+      isSet: ({ blockscout }) => Object.values(blockscout).some((url) => url !== null),
+      without: 'no second source of live reads',
+    },
+    {
+      name: 'Solana node',
+      setting: 'EXHIBIT_RPC_SOLANA',
+      isSet: ({ rpc }) => rpc.solana !== null,
+      without:
+        'no live read of Solana, no launches of it collected: a miss rests on what was imported',
+    },
+    {
+      name: 'prices',
+      setting: 'EXHIBIT_PRICES_URL',
+      isSet: ({ pricesUrl }) => pricesUrl !== null,
+      without: 'amounts in US dollars are null, and unpriced transfers are counted',
+    },
+  ],
+});
+
+function guardOf({ callsPerS }: Outside, provider: keyof typeof PLAN_CALLS_PER_S): ProviderGuard {
+  const limits: GuardLimits = {
+    ...GUARD,
+    callsPerS: callsPerS === null ? PLAN_CALLS_PER_S[provider] : callsPerS,
+  };
+  return providerGuard(limits, () => performance.now());
+}
+
+function explorersOf(outside: Outside): ExplorerChain[] {
+  const { explorer, blockscout } = outside;
+  const etherscan = explorer === null ? null : guardOf(outside, 'etherscan');
+  const chains = EVM_CHAINS.map((chain) => {
+    const own = blockscout[chain];
+    if (own !== null) {
+      return blockscoutChain(chain, { url: new URL(own), guard: guardOf(outside, 'blockscout') });
+    }
+    if (explorer === null || etherscan === null) return null;
+    return etherscanChain(chain, { url: new URL(explorer.url), guard: etherscan }, explorer.key);
+  });
+  return present(chains);
+}
+
+function liveParts(
+  config: Config,
+  outside: Outside,
+  chains: readonly ExplorerChain[],
+): RawHistory | null {
+  const limits = {
+    now: nowS,
+    timeMs: config.liveBudgetMs,
+    callsMax: LIVE_CALLS_MAX,
+    simulated: config.simulate,
+  };
+  const { solana: node } = outside;
+  const evm = chains.length === 0 ? null : explorerHistory({ chains, ...limits });
+  const solana =
+    node === null
+      ? null
+      : solanaHistory({ url: new URL(node), guard: guardOf(outside, 'solana'), ...limits });
+  return evm === null && solana === null ? null : liveHistory({ evm, solana });
+}
+
+function pricesOf(config: Config, outside: Outside): Prices | null {
+  if (outside.prices === null) return null;
+  return defillamaPrices({
+    url: new URL(outside.prices),
+    guard: guardOf(outside, 'prices'),
+    now: nowS,
+    timeMs: config.liveBudgetMs,
+    callsMax: PRICE_CALLS_MAX,
+    simulated: config.simulate,
+  });
+}

@@ -1,0 +1,254 @@
+// The transfer warehouse: imports of files, nodes that are followed block by block, and the ring
+// around the list.
+
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { EVM_CHAINS } from '../../chain/chain.ts';
+import { MS_PER_S } from '../../chain/time.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import { type Base, feature, type Job, type OpenedRests, originOf } from '../../compose/feature.ts';
+import { followerProcess } from '../../compose/follower-process.ts';
+import type { Logger } from '../../compose/logger.ts';
+import type { Outside } from '../../compose/outside.ts';
+import type { Config } from '../../config.ts';
+import type { Partly } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { RingFilling, RingKeeping } from '../../ports/history/counterparty-ring.ts';
+import type { TransferHistory } from '../../ports/history/transfer-history.ts';
+import type { Followable } from '../../ports/indexing/following.ts';
+import type { Leases } from '../../ports/indexing/leases.ts';
+import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+import type { Listed, SanctionsListPort } from '../../ports/sanctions/sanctions-list.ts';
+import { explorerLists } from '../../sources/explorer/list-slices.ts';
+import type { ExplorerChain } from '../../sources/explorer/provider.ts';
+import { shownAddress } from '../../sources/http/outbound-call.ts';
+import { followReportTable } from '../../stores/control/follow-reports.ts';
+import { leaseTable } from '../../stores/control/leases.ts';
+import { ringGaps } from '../../stores/history/covered-ring.ts';
+import { keptLists } from '../../stores/history/kept-lists.ts';
+import { ringLack } from '../../stores/history/ring-lack.ts';
+import { bulkImporter } from '../../stores/warehouse/bulk-import/bulk-import.ts';
+import type { Warehouse } from '../../stores/warehouse/engine/executor.ts';
+import type { WarehouseRing } from '../../stores/warehouse/ring/ring.ts';
+import { ringCalls } from '../../stores/warehouse/ring/ring-calls.ts';
+import { ringKeeping } from '../../stores/warehouse/ring/ring-keeping.ts';
+import { READS_END_MS, warehouseForgetting } from '../../stores/warehouse/transfers/forget.ts';
+import { importList } from '../../stores/warehouse/transfers/imports.ts';
+import type { GaugeReading } from '../../transport/metrics.ts';
+import type { RingFacts } from '../health/health.route.ts';
+import { history } from '../history/feature.ts';
+import { sanctions } from '../sanctions/feature.ts';
+import {
+  type FollowLags,
+  followable,
+  followChains,
+  followLags,
+  SETTLE_MS,
+} from './follow-chain.job.ts';
+import { keepFilling, keepRing, ringFilling } from './ring.job.ts';
+import {
+  warehouseFollow,
+  warehouseForget,
+  warehouseImport,
+  warehouseStatus,
+} from './warehouse.command.ts';
+import { ringCommands } from './warehouse-ring.command.ts';
+
+type Rested = OpenedRests<{ history: typeof history; sanctions: typeof sanctions }>;
+
+export const indexing = feature({
+  name: 'indexing',
+  heading: 'The transfer warehouse',
+  rests: { history, sanctions },
+  open: (
+    { config, database, warehouse, context, outside, log }: Base,
+    { history: { store, ring, explorers, ports: held }, sanctions: { ports, services } }: Rested,
+  ) => {
+    const leases = leaseTable(database, randomUUID(), context);
+    const reports = followReportTable(database, context);
+    const lags = followLags(nowS);
+    const { simulate: simulated, proxyUrl } = config;
+    const proxy = proxyUrl === null ? null : proxyUrl.reveal();
+    const nodes = nodesOf(outside);
+    const child = followerProcess({
+      warehouse,
+      simulated,
+      proxy,
+      nodes: Object.fromEntries(nodes),
+    });
+    // Embedded, the engine ended with the process that asked it.
+    const settleMs = warehouse.kind === 'remote' ? SETTLE_MS : 0;
+    const following = nodes.map(([chain, url]) => {
+      const follow: Parameters<typeof followable>[1] = (...given) => child.follow(chain, ...given);
+      const node = { chain, source: shownAddress(new URL(url)) };
+      return followable(node, follow, { leases, sleep: pause, settleMs }, { reports, elapsedMs });
+    });
+    const ringed = openRing({
+      config,
+      warehouse,
+      store,
+      ring,
+      explorers,
+      leases,
+      log,
+      listed: async () => {
+        await services.sanctions.poll();
+        return ports.sanctionsList.listed();
+      },
+      chainsRead: () => held.transferHistory.chainsRead(),
+    });
+    const into = { warehouse, store, now: nowS };
+    const importFiles = bulkImporter(into, join(config.dataDir, 'import'));
+    return {
+      ports: {},
+      services: {
+        warehouseImport: { simulated, importFiles },
+        warehouseStatus: {
+          status: store.status,
+          followers: reports.all,
+          ...importList(warehouse, nowS),
+        },
+        warehouseForget: warehouseForgetting(warehouse, nowS, (signal) =>
+          pause(READS_END_MS, signal),
+        ),
+        warehouseRing: { ...ringed.keeping, filling: ringed.filling },
+        following: { chains: following, elapsedMs },
+        followers: reports.all,
+      },
+      gauges: lagGauges(following, lags),
+      ringFacts: ringed.facts,
+      jobs: [followingJob(following, lags, log), ...ringed.jobs],
+      close: child.close,
+    };
+  },
+  ports: {},
+  commands: [warehouseImport, warehouseForget, warehouseFollow, warehouseStatus, ...ringCommands],
+  optional: [
+    {
+      name: 'RPC endpoints',
+      setting: 'EXHIBIT_RPC_<CHAIN>',
+      // A node of Solana is asked for other things, and has a row of its own.
+      isSet: ({ rpc }) => EVM_CHAINS.some((chain) => rpc[chain] !== null),
+      without:
+        'no EVM chain is followed: the warehouse holds what is imported, coverage ends there',
+    },
+  ],
+});
+
+/** The nodes that are set, by their chain. */
+function nodesOf({ rpc }: Outside) {
+  return EVM_CHAINS.flatMap((chain) => {
+    const url = rpc[chain];
+    return url === null ? [] : [[chain, url] as const];
+  });
+}
+
+const elapsedMs = () => performance.now();
+
+function followingJob(following: readonly Followable[], lags: FollowLags, log: Logger): Job {
+  const start = () =>
+    followChains(
+      following.map((chain) => ({ followable: chain, fromBlock: null })),
+      {
+        sleep: pause,
+        onState: lags.onState,
+        onEnd: (end) => log.warn(end, 'chain: no longer followed'),
+        onBug: (fault) => log.error({ fault: String(fault) }, 'chain: following failed'),
+      },
+    );
+  return { name: 'following', start };
+}
+
+/** How far each followed chain is behind, for the metrics. */
+function lagGauges(following: readonly Followable[], lags: FollowLags): GaugeReading[] {
+  return following.flatMap(({ chain }) => [
+    {
+      name: `exhibit_chain_lag_seconds_${chain}`,
+      help: `Time since the last block of ${chain} that is held was made.`,
+      value: () => lags.lagS(chain),
+    },
+    {
+      name: `exhibit_chain_lag_blocks_${chain}`,
+      help: `Blocks between the last one of ${chain} that is held and its head.`,
+      value: () => lags.lagBlocks(chain),
+    },
+  ]);
+}
+
+/** What a ring is kept from. */
+type RingParts = {
+  readonly config: Config;
+  readonly warehouse: Warehouse;
+  readonly store: TransferStore;
+  readonly ring: WarehouseRing;
+  readonly explorers: readonly ExplorerChain[];
+  readonly leases: Leases;
+  readonly log: Logger;
+  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  readonly chainsRead: TransferHistory['chainsRead'];
+};
+
+type KeptRing = {
+  readonly keeping: RingKeeping;
+  readonly filling: RingFilling;
+  readonly facts: RingFacts;
+  readonly jobs: readonly Job[];
+};
+
+/** Opens what keeps the ring; its jobs begin with the service. */
+export function openRing(parts: RingParts): KeptRing {
+  const { config, warehouse, store, ring, explorers, leases, listed, chainsRead, log } = parts;
+  const tip = { now: nowS, tipMaxAgeS: config.tipMaxAgeMs / MS_PER_S };
+  const lists = explorerLists({ chains: explorers, now: nowS });
+  const { kinds } = lists;
+  const { lack, ...keeping } = ringKeeping({
+    ring,
+    listed,
+    chainsRead,
+    gapsOf: (coverage, asked) => ringGaps(coverage, asked, tip),
+    lackOf: (coverage, asked) => ringLack(coverage, { ...asked, kinds }, tip),
+    now: nowS,
+    simulated: config.simulate,
+  });
+  const off = offBecause(config, explorers);
+  const reading = {
+    lists: keptLists({ lists, store, origin: originOf(config), now: nowS }),
+    lack,
+    calls: ringCalls(warehouse, nowS),
+    callsADay: config.ringCallsADay,
+    leases,
+    now: nowS,
+  };
+  const filling = off === null ? ringFilling(reading) : neverFilled(off, config);
+  const isReading = () => filling.state().state === 'reading';
+  const onBug = (fault: unknown) => log.error({ fault: String(fault) }, 'ring: a turn failed');
+  const again = { sleep: pause, onBug };
+  const keeper = keepRing({ ...again, status: keeping.status, isReading, now: nowS });
+  let fills = off !== null;
+  const fill = () => {
+    fills = true;
+    return keepFilling(filling, again);
+  };
+  const keep: Job = { name: 'ring', role: 'serve', start: keeper.start };
+  return {
+    keeping,
+    filling,
+    facts: { report: keeper.report, filling: () => (fills ? filling.state() : null) },
+    jobs: off === null ? [keep, { name: 'ring read ahead', start: fill }] : [keep],
+  };
+}
+
+/** Why nobody reads ahead; `null` where this deployment does. */
+function offBecause(config: Config, explorers: readonly ExplorerChain[]): Why | null {
+  // Made-up history denies nothing, however much of it is held.
+  if (config.simulate) return why('simulated');
+  if (explorers.length === 0) return why('not_configured', { what: 'An explorer' });
+  const what = 'Reading listed addresses ahead (EXHIBIT_RING_CALLS is 0)';
+  return config.ringCallsADay === 0 ? why('not_configured', { what }) : null;
+}
+
+function neverFilled(because: Why, { ringCallsADay: calls_a_day }: Config): RingFilling {
+  const none = { lists_held: 0, lists: 0, calls_today: 0, calls_a_day } as const;
+  const state = { state: 'off', why: because, since: nowS(), ...none } as const;
+  return { state: () => state, fill: async () => state };
+}

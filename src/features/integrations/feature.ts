@@ -1,0 +1,186 @@
+// Chats: which are connected, what is told to them, and how it reaches them.
+
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { mintId, type Secrets, seal, unseal } from '../../access/secret.ts';
+
+import { baseOf } from '../../compose/base-url.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import { type Base, feature, type Job, served, shownPage } from '../../compose/feature.ts';
+import type { Outside } from '../../compose/outside.ts';
+import { Unread } from '../../evidence/reading.ts';
+import type { PageFacts } from '../../pages/layout.tsx';
+import type { ChatTarget } from '../../ports/chat/chat-platforms.ts';
+import type { Sealed } from '../../ports/chat/integrations.ts';
+import type { ChatRoots } from '../../sources/chat/exchange.ts';
+import { chatPlatforms } from '../../sources/chat/platforms.ts';
+import { jsonIn } from '../../sources/http/json-text.ts';
+import { deliveryTable } from '../../stores/control/deliveries.ts';
+import { flagEventLog } from '../../stores/control/flag-events.ts';
+import { flagsToldTable } from '../../stores/control/flags-told.ts';
+import { integrationTable } from '../../stores/control/integrations.ts';
+import { DELIVERY_PACE, deliverUntilStopped } from './deliver.job.ts';
+import { tellFlagsUntilStopped } from './flags.job.ts';
+import {
+  connectHandler,
+  connectIntegration,
+  type IntegrationDesk,
+  listHandler,
+  listIntegrations,
+  removeHandler,
+  removeIntegration,
+  testHandler,
+  testIntegration,
+} from './integrations.route.ts';
+
+import {
+  chatsMessage,
+  connectForm,
+  connectFormHandler,
+  type DrawIntegrations,
+  integrationsPage,
+  integrationsShown,
+  pageHandler,
+  removeForm,
+  removeFormHandler,
+  testForm,
+  testFormHandler,
+} from './integrations-page.route.tsx';
+
+import { sealAnew } from './seal-anew.ts';
+
+const POLL_MS = 1_000;
+const TIDY_MS = 60_000;
+
+type Given = { readonly chats: IntegrationDesk };
+
+export const integrations = feature({
+  name: 'integrations',
+  open: (base: Base) => {
+    const { config, outside, secrets, log } = base;
+    const desk = deskOf(base, outside.chats, baseOf(config));
+    return {
+      ports: {},
+      services: {},
+      desk,
+      jobs: jobsOf(base, desk),
+      // What an earlier secret sealed is sealed anew, so that the earlier one may go.
+      start: async () => {
+        const [{ fingerprint }] = secrets;
+        const anew = await sealAnew(desk.integrations, fingerprint, (sealed, id) => {
+          const text = unseal(sealed, id, secrets);
+          return text === null ? null : seal(text, id, secrets);
+        });
+        if (anew instanceof Unread) return log.warn({}, anew.why.reason);
+        const { resealed, unopened } = anew;
+        if (resealed > 0) log.info({ resealed }, 'chats: credentials sealed anew');
+        if (unopened > 0) log.warn({ unopened }, 'chats: credentials that no secret opens');
+      },
+    };
+  },
+  routes: [
+    served(connectIntegration, ({ chats }: Given) => connectHandler(chats)),
+    served(testIntegration, ({ chats }: Given) => testHandler(chats)),
+    served(listIntegrations, ({ chats }: Given) => listHandler(chats)),
+    served(removeIntegration, ({ chats }: Given) => removeHandler(chats)),
+  ],
+  ports: {},
+  pages: [
+    shownPage(integrationsPage, null, ({ chats }: Given, facts) =>
+      pageHandler(chats, drawing(facts)),
+    ),
+    shownPage(connectForm, null, ({ chats }: Given, facts) =>
+      connectFormHandler(chats, drawing(facts)),
+    ),
+    shownPage(testForm, null, ({ chats }: Given, facts) => testFormHandler(chats, drawing(facts))),
+    shownPage(removeForm, null, ({ chats }: Given, facts) =>
+      removeFormHandler(chats, drawing(facts)),
+    ),
+  ],
+});
+
+function drawing(facts: PageFacts): DrawIntegrations {
+  return {
+    whole: (shown) => integrationsShown(facts, shown),
+    unread: (reason) => chatsMessage(facts, 'Chats', `Your chats could not be read: ${reason}`),
+    notDone: (title, why) => chatsMessage(facts, title, why),
+  };
+}
+
+/** What integrations rest on: the platforms at these roots, links that begin with `base`. */
+export function deskOf(
+  { database, context, secrets }: Pick<Base, 'database' | 'context' | 'secrets'>,
+  chats: Outside['chats'],
+  base: string,
+): IntegrationDesk {
+  const { simulated } = context;
+  const roots = rootsOf(chats);
+  return {
+    integrations: integrationTable(database, context),
+    platforms: chatPlatforms({ roots, simulated, now: nowS }),
+    ...sealing(secrets),
+    mintId: () => mintId('int'),
+    slackRoot: roots.slack_hooks,
+    base,
+    simulated,
+  };
+}
+
+/** A target as it is kept. */
+const kept = z.union([
+  z.strictObject({ platform: z.literal('slack'), webhook: z.string() }),
+  z.strictObject({ platform: z.literal('slack'), bot_token: z.string(), channel: z.string() }),
+  z.strictObject({
+    platform: z.literal('discord'),
+    webhook_id: z.string(),
+    webhook_token: z.string(),
+  }),
+  z.strictObject({ platform: z.literal('telegram'), bot_token: z.string(), chat_id: z.string() }),
+]);
+
+function sealing(secrets: Secrets): Pick<IntegrationDesk, 'sealed' | 'opened'> {
+  return {
+    sealed: (target: ChatTarget, id: string) => seal(JSON.stringify(target), id, secrets),
+    opened: (sealed: Sealed, id: string) => {
+      const text = unseal(sealed, id, secrets);
+      return text === null ? null : kept.parse(jsonIn(text));
+    },
+  };
+}
+
+function rootsOf({ slack, discord, telegram }: Outside['chats']): ChatRoots {
+  const root = (configured: string | null, own: string) =>
+    new URL(configured === null ? own : configured);
+  return {
+    slack_hooks: root(slack, 'https://hooks.slack.com'),
+    slack_api: root(slack, 'https://slack.com'),
+    discord: root(discord, 'https://discord.com'),
+    telegram: root(telegram, 'https://api.telegram.org'),
+  };
+}
+
+function jobsOf({ database, context, log }: Base, desk: IntegrationDesk): Job[] {
+  const onFailure = ({ code, reason }: { code: string; reason: string }) =>
+    log.warn({ code, reason }, 'chats: not told');
+  const onBug = (error: unknown) => log.error({ err: error }, 'chats: a bug in telling');
+  const telling = { pollMs: POLL_MS, sleep: pause, onFailure, onBug };
+  const flags = {
+    ...telling,
+    flagEvents: flagEventLog(database, context),
+    flagsTold: flagsToldTable(database, context),
+    simulated: context.simulated,
+    now: nowS,
+  };
+  const delivering = {
+    ...telling,
+    ...desk,
+    deliveries: deliveryTable(database, randomUUID(), context),
+    pace: DELIVERY_PACE,
+    tidyMs: TIDY_MS,
+    nowMs: () => performance.now(),
+  };
+  return [
+    { name: 'chat-flags', start: () => tellFlagsUntilStopped(flags) },
+    { name: 'chat-deliveries', start: () => deliverUntilStopped(delivering) },
+  ];
+}

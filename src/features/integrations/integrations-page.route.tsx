@@ -1,0 +1,521 @@
+import { z } from 'zod';
+import { parseAddress } from '../../chain/address.ts';
+import { CHAIN_NAMES } from '../../chain/chain.ts';
+import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
+import { form, html, noBody } from '../../contract/reply.ts';
+import { type Asked, type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { seen, Unread } from '../../evidence/reading.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { INTEGRATION_LIMITS } from '../../ports/chat/integrations.ts';
+import { connectChat, type IntegrationDesk, targetFields, testChat } from './integrations.route.ts';
+
+const SESSION = { surface: 'web', access: 'session' } as const;
+const KINDS = ['flag', 'watch'] as const;
+const id = z.strictObject({ id: z.string().max(60) });
+const ADDRESSES_CHARS_MAX = 12_000;
+
+export const integrationsPage = plainRoute({
+  ...SESSION,
+  name: 'integrations_page',
+  method: 'GET',
+  path: '/settings/integrations',
+  summary: 'The chats of the membership of this browser.',
+  query: z.strictObject({ done: z.enum(['connected', 'removed']).optional() }),
+  responses: { 200: html(), 503: html() },
+});
+
+export const connectForm = plainRoute({
+  ...SESSION,
+  name: 'connect_integration_form',
+  method: 'POST',
+  path: '/settings/integrations',
+  summary: 'Connects a chat.',
+  bodyBytesMax: 16_384,
+  body: form(
+    z.strictObject({
+      platform: z.enum(['slack', 'discord', 'telegram']),
+      ...targetFields,
+      // One that is ticked alone comes as a text.
+      kinds: z.union([z.enum(KINDS), z.array(z.enum(KINDS))]).optional(),
+      chains: z.union([z.enum(CHAIN_NAMES), z.array(z.enum(CHAIN_NAMES))]).optional(),
+      /** One a line. */
+      addresses: z.string().max(ADDRESSES_CHARS_MAX).optional(),
+    }),
+  ),
+  responses: { 303: noBody(), 400: html(), 409: html(), 503: html() },
+  headers: { 303: { location: 'The integrations.' } },
+});
+
+export const testForm = plainRoute({
+  ...SESSION,
+  name: 'test_integration_form',
+  method: 'POST',
+  path: '/settings/integrations/{id}/test',
+  summary: 'Posts a message to a connected chat.',
+  params: id,
+  body: form(z.strictObject({})),
+  responses: { 200: html(), 404: html(), 503: html() },
+});
+
+export const removeForm = plainRoute({
+  ...SESSION,
+  name: 'remove_integration_form',
+  method: 'POST',
+  path: '/settings/integrations/{id}/remove',
+  summary: 'Removes a connected chat, with what waits for it.',
+  params: id,
+  body: form(z.strictObject({})),
+  responses: { 303: noBody(), 404: html(), 503: html() },
+  headers: { 303: { location: 'The integrations.' } },
+});
+
+/** An integration as it is shown. */
+export type ShownIntegration = {
+  readonly id: string;
+  readonly platform: 'slack' | 'discord' | 'telegram';
+  readonly place: string;
+  readonly rules: {
+    readonly kinds: readonly string[];
+    readonly chains: readonly string[] | null;
+    readonly addresses: readonly string[] | null;
+  };
+  readonly created_at: UnixSeconds;
+  readonly verified_at: UnixSeconds | null;
+  readonly broken_at: UnixSeconds | null;
+  readonly fault: string | null;
+  readonly delivered_at: UnixSeconds | null;
+  readonly waiting: number;
+};
+
+/** What was given up, as it is shown. */
+export type ShownLetter = {
+  readonly id: number;
+  readonly place: string;
+  readonly platform: 'slack' | 'discord' | 'telegram';
+  readonly message: {
+    readonly title: string;
+    readonly facts: readonly string[];
+    readonly caveat: string;
+    readonly path: string;
+  };
+  readonly dead_at: UnixSeconds;
+  readonly reason: string;
+};
+
+/** All that the page shows. */
+export type ShownIntegrations = {
+  readonly form_token: string;
+  /** What was just done, or not, in a sentence. */
+  readonly notice: { readonly text: string; readonly role: 'status' | 'alert' } | null;
+  readonly integrations: readonly ShownIntegration[];
+  /** How many there may be. */
+  readonly max: number;
+  readonly letters: { readonly read: readonly ShownLetter[] | null; readonly whole: boolean };
+};
+
+/** Draws the pages. */
+export type DrawIntegrations = {
+  readonly whole: (shown: ShownIntegrations) => string;
+  readonly unread: (reason: string) => string;
+  readonly notDone: (title: string, why: string) => string;
+};
+
+// Whose they are follows from the session alone.
+
+const PATH = '/settings/integrations';
+const NO_STORE =
+  'Chats cannot be read or changed just now. This is a fault of the service; try again later.';
+const UNKNOWN = 'This membership has no such chat.';
+
+type InSession = Extract<Caller, { kind: 'session' }>;
+type Notice = ShownIntegrations['notice'];
+
+const DONE = {
+  connected: 'The chat is connected. Test it, so that you know what arrives.',
+  removed: 'The chat is removed, with what waited for it.',
+} as const;
+
+function sessionOf(caller: Caller): InSession {
+  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
+  return caller;
+}
+
+function askedBy(caller: Caller, { now, signal }: Asked) {
+  return { membership_id: sessionOf(caller).membership_id, now, signal };
+}
+
+async function shownTo(
+  { integrations }: IntegrationDesk,
+  caller: Caller,
+  notice: Notice,
+): Promise<ShownIntegrations | string> {
+  const { membership_id, form_token } = sessionOf(caller);
+  const [listed, dead] = await Promise.all([
+    integrations.list(membership_id),
+    integrations.deadLetters(membership_id),
+  ]);
+  if (!listed.checked) return listed.why.reason;
+  if (dead instanceof Unread) return dead.why.reason;
+  return {
+    form_token,
+    notice,
+    integrations: listed.value,
+    max: INTEGRATION_LIMITS.each,
+    letters: { read: seen(dead), whole: dead.checked },
+  };
+}
+
+/** @internal */
+export function pageHandler(
+  desk: IntegrationDesk,
+  draw: DrawIntegrations,
+): PlainHandler<typeof integrationsPage> {
+  return async ({ query: { done } }, _asked, caller) => {
+    const notice = done === undefined ? null : ({ text: DONE[done], role: 'status' } as const);
+    const shown = await shownTo(desk, caller, notice);
+    return typeof shown === 'string'
+      ? integrationsPage.reply(503, draw.unread(shown))
+      : integrationsPage.reply(200, draw.whole(shown));
+  };
+}
+
+const NOT_CONNECTED = 'The chat was not connected';
+
+/** @internal */
+export function connectFormHandler(
+  desk: IntegrationDesk,
+  draw: DrawIntegrations,
+): PlainHandler<typeof connectForm> {
+  const refused = (status: 400 | 409 | 503, why: string) =>
+    connectForm.reply(status, draw.notDone(NOT_CONNECTED, why));
+  return async ({ body }, asked, caller) => {
+    const { platform, kinds, chains, addresses, ...fields } = body;
+    const lines = addresses === undefined ? undefined : linesOf(addresses);
+    const bad = lines?.find((line) => parseAddress(line) === null);
+    if (bad !== undefined) return refused(400, 'Of the addresses at least one is none.');
+    if (lines !== undefined && lines.length > INTEGRATION_LIMITS.addresses) {
+      return refused(400, `A rule names ${INTEGRATION_LIMITS.addresses} addresses at most.`);
+    }
+    const rules = { kinds: listOf(kinds), chains: listOf(chains), addresses: lines };
+    const given = Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ''));
+    const end = await connectChat(desk, askedBy(caller, asked), platform, given, rules);
+    if (end.outcome === 'bad_input') return refused(400, `${end.problems.join('. ')}.`);
+    if (end.outcome === 'refused') return refused(409, end.why);
+    if (end.outcome === 'unread') return refused(503, NO_STORE);
+    return connectForm.reply(303, undefined, { location: `${PATH}?done=connected` });
+  };
+}
+
+/** The lines of a text, without those that hold nothing; `undefined`: there is none. */
+function linesOf(text: string): readonly string[] | undefined {
+  const lines = text.split(/\s+/).filter((line) => line !== '');
+  return lines.length === 0 ? undefined : lines;
+}
+
+function listOf<T extends string>(given: T | readonly T[] | undefined): readonly T[] | undefined {
+  return given === undefined || typeof given !== 'string' ? given : [given];
+}
+
+/** @internal */
+export function testFormHandler(
+  desk: IntegrationDesk,
+  draw: DrawIntegrations,
+): PlainHandler<typeof testForm> {
+  return async ({ params: { id } }, asked, caller) => {
+    const end = await testChat(desk, askedBy(caller, asked), id);
+    const title = 'The chat was not tested';
+    if (end.outcome === 'unread') return testForm.reply(503, draw.notDone(title, NO_STORE));
+    if (end.outcome === 'unknown') return testForm.reply(404, draw.notDone(title, UNKNOWN));
+    const notice: Notice =
+      end.reason === null
+        ? { text: 'The platform took the test: look for it in the chat.', role: 'status' }
+        : { text: end.reason, role: 'alert' };
+    const shown = await shownTo(desk, caller, notice);
+    return typeof shown === 'string'
+      ? testForm.reply(503, draw.unread(shown))
+      : testForm.reply(200, draw.whole(shown));
+  };
+}
+
+/** @internal */
+export function removeFormHandler(
+  { integrations }: IntegrationDesk,
+  draw: DrawIntegrations,
+): PlainHandler<typeof removeForm> {
+  return async ({ params: { id } }, { now }, caller) => {
+    const { membership_id } = sessionOf(caller);
+    const removed = await integrations.remove(membership_id, id, now(), 'member');
+    const title = 'The chat was not removed';
+    if (removed instanceof Unread) return removeForm.reply(503, draw.notDone(title, NO_STORE));
+    if (!removed.value) return removeForm.reply(404, draw.notDone(title, UNKNOWN));
+    return removeForm.reply(303, undefined, { location: `${PATH}?done=removed` });
+  };
+}
+
+const TITLE = 'Chats';
+const NAMES = { slack: 'Slack', discord: 'Discord', telegram: 'Telegram' } as const;
+const KIND_WORDS: { readonly [kind: string]: string } = {
+  flag: 'launches that the model flags',
+  watch: 'changes of what you watch',
+};
+
+/** @internal The page of the chats of a membership. */
+export function integrationsShown(facts: PageFacts, shown: ShownIntegrations): string {
+  return page({ ...facts, title: TITLE, current: '/settings', children: <Whole shown={shown} /> });
+}
+
+/** A page that says one thing: what could not be read, or was not done, and why. */
+export function chatsMessage(facts: PageFacts, title: string, why: string): string {
+  const back = { path: PATH, text: 'Back to the chats' };
+  return messagePage(facts, { title, why, current: '/settings', back });
+}
+
+/** A time to the minute. */
+function moment(at: UnixSeconds): string {
+  return `${formatIsoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function Whole({ shown }: { shown: ShownIntegrations }) {
+  const { integrations, notice, max, form_token, letters } = shown;
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        Where you are told of what happens. We post there and read nothing. That nothing is told
+        says nothing about any address. <a href="/settings">Back to the settings</a>
+      </p>
+      {notice !== null && (
+        <p class="notice" role={notice.role}>
+          {notice.text}
+        </p>
+      )}
+      <section aria-labelledby="connected">
+        <h2 id="connected">Connected</h2>
+        {integrations.length === 0 && <p class="nothing">You have connected no chat.</p>}
+        <ul class="keys">
+          {integrations.map((one) => (
+            <Row key={one.id} shown={one} token={form_token} />
+          ))}
+        </ul>
+      </section>
+      <Letters letters={letters} />
+      <section aria-labelledby="connect">
+        <h2 id="connect">Connect a chat</h2>
+        {integrations.length >= max ? (
+          <p class="quiet">You have {max} chats, which is the most. Remove one first.</p>
+        ) : (
+          <Forms token={form_token} />
+        )}
+      </section>
+    </>
+  );
+}
+
+function rulesText({ kinds, chains, addresses }: ShownIntegration['rules']): string {
+  const of = kinds.map((kind) => String(KIND_WORDS[kind])).join(' and ');
+  const on = chains === null ? 'on every chain' : `on ${chains.join(', ')}`;
+  const counted = addresses?.length === 1 ? '1 address' : `${addresses?.length} addresses`;
+  const about = addresses === null ? '' : `, about ${counted}`;
+  return `Is told of ${of}, ${on}${about}.`;
+}
+
+function Token({ token }: { token: string }) {
+  return <input type="hidden" name="form_token" value={token} />;
+}
+
+function Row({ shown, token }: { shown: ShownIntegration; token: string }) {
+  const { id, platform, place, rules, verified_at, broken_at, fault, delivered_at } = shown;
+  return (
+    <li class="panel">
+      <h3>
+        {NAMES[platform]}: {place}
+      </h3>
+      <p>{rulesText(rules)}</p>
+      <p class="quiet">
+        {[
+          verified_at === null ? 'Not verified yet' : `Verified ${moment(verified_at)}`,
+          delivered_at === null ? 'nothing delivered yet' : `last told ${moment(delivered_at)}`,
+          `${shown.waiting} waiting`,
+        ].join(' · ')}
+      </p>
+      {fault !== null && (
+        <p class="notice">
+          <strong>
+            {broken_at === null ? 'Delayed' : `Takes nothing since ${moment(broken_at)}`}:
+          </strong>{' '}
+          {fault}. What waits for 24 hours is given up.
+        </p>
+      )}
+      <div class="actions">
+        <form method="post" action={`${PATH}/${id}/test`}>
+          <Token token={token} />
+          <button class="plain" type="submit">
+            Test {NAMES[platform]}
+          </button>
+        </form>
+        <details>
+          <summary>Remove</summary>
+          <form method="post" action={`${PATH}/${id}/remove`}>
+            <Token token={token} />
+            <p>What waits for it goes with it. This cannot be undone.</p>
+            <button class="danger" type="submit">
+              Remove {place}
+            </button>
+          </form>
+        </details>
+      </div>
+    </li>
+  );
+}
+
+function Letters({ letters: { read, whole } }: { letters: ShownIntegrations['letters'] }) {
+  return (
+    <section aria-labelledby="dead">
+      <h2 id="dead">What did not arrive</h2>
+      {read === null ? (
+        <p>{whole ? 'Nothing was given up in the last 30 days.' : 'It could not be read.'}</p>
+      ) : (
+        <>
+          <p>{whole ? 'Given up in the last 30 days.' : `The newest ${read.length}.`}</p>
+          {read.map((letter) => (
+            <DeadLetter key={letter.id} letter={letter} />
+          ))}
+        </>
+      )}
+    </section>
+  );
+}
+
+function DeadLetter({ letter }: { letter: ShownLetter }) {
+  const { message, place, platform, dead_at, reason } = letter;
+  return (
+    <details>
+      <summary>
+        {message.title} <span class="quiet">({moment(dead_at)})</span>
+      </summary>
+      <p>
+        To {NAMES[platform]}, {place}. {reason}
+      </p>
+      <ul>
+        {message.facts.map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
+      </ul>
+      <p class="quiet">{message.caveat}</p>
+      <p>
+        <a href={message.path}>Open the page</a>
+      </p>
+    </details>
+  );
+}
+
+type Field = { readonly name: string; readonly label: string; readonly secret?: true };
+type Way = {
+  readonly key: string;
+  readonly platform: keyof typeof NAMES;
+  readonly title: string;
+  readonly fields: readonly Field[];
+};
+
+const WAYS: readonly Way[] = [
+  {
+    key: 'slack-webhook',
+    platform: 'slack',
+    title: 'Slack, by an incoming webhook',
+    fields: [{ name: 'webhook_url', label: 'Webhook URL', secret: true }],
+  },
+  {
+    key: 'slack-bot',
+    platform: 'slack',
+    title: 'Slack, by a bot',
+    fields: [
+      { name: 'bot_token', label: 'Bot token (xoxb-…)', secret: true },
+      { name: 'channel', label: 'Channel: its id, or # and its name' },
+    ],
+  },
+  {
+    key: 'discord',
+    platform: 'discord',
+    title: 'Discord, by a webhook',
+    fields: [
+      { name: 'webhook_id', label: 'Webhook id: the digits in its URL' },
+      { name: 'webhook_token', label: 'Webhook token: what stands behind them', secret: true },
+    ],
+  },
+  {
+    key: 'telegram',
+    platform: 'telegram',
+    title: 'Telegram, by a bot',
+    fields: [
+      { name: 'bot_token', label: 'Bot token', secret: true },
+      { name: 'chat_id', label: 'Chat: its number, or @ and the name of a channel' },
+    ],
+  },
+];
+
+function Forms({ token }: { token: string }) {
+  return (
+    <>
+      {WAYS.map((way) => (
+        <ConnectForm key={way.key} way={way} token={token} />
+      ))}
+    </>
+  );
+}
+
+function ConnectForm({ way, token }: { way: Way; token: string }) {
+  const { key, platform, title, fields } = way;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <form class="panel" method="post" action={PATH}>
+        <Token token={token} />
+        <input type="hidden" name="platform" value={platform} />
+        {fields.map(({ name, label, secret }) => (
+          <p class="field" key={name}>
+            <label for={`${key}-${name}`}>{label}</label>
+            <input
+              id={`${key}-${name}`}
+              name={name}
+              type={secret === true ? 'password' : 'text'}
+              maxLength={300}
+              required
+              autocomplete="off"
+            />
+          </p>
+        ))}
+        <Rules id={key} />
+        <button type="submit">Connect {NAMES[platform]}</button>
+      </form>
+    </details>
+  );
+}
+
+function Rules({ id }: { id: string }) {
+  return (
+    <>
+      <fieldset>
+        <legend>Tell of</legend>
+        {Object.entries(KIND_WORDS).map(([kind, text]) => (
+          <label key={kind}>
+            <input type="checkbox" name="kinds" value={kind} checked /> {text}{' '}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>On these chains; none ticked: on every chain</legend>
+        {CHAIN_NAMES.map((chain) => (
+          <label key={chain}>
+            <input type="checkbox" name="chains" value={chain} /> {chain}{' '}
+          </label>
+        ))}
+      </fieldset>
+      <p class="field">
+        <label for={`${id}-addresses`}>
+          Only about these addresses, one a line; none: about all
+        </label>
+        <textarea id={`${id}-addresses`} name="addresses" rows={3} />
+      </p>
+    </>
+  );
+}

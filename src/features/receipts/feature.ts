@@ -1,0 +1,128 @@
+// Receipts: reviewed articles in a folder, their index, their pages and their feed.
+
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAddress } from '../../chain/address.ts';
+import { nowS } from '../../compose/clock.ts';
+import { type Base, feature, served, shownPage } from '../../compose/feature.ts';
+import type { Config } from '../../config.ts';
+import { written } from '../../evidence/measure.ts';
+import { map, Read } from '../../evidence/reading.ts';
+import { atomFeed } from '../../pages/atom.ts';
+import { receiptsFolder } from '../../sources/files/receipts-folder.ts';
+import { covering, publishedOf } from './covering.ts';
+import { receiptsFeedOf } from './feed.ts';
+import { type ReceiptsServices, receiptsCheck } from './receipts-check.command.ts';
+import {
+  RECEIPTS_DEFAULT,
+  type ReceiptsGiven,
+  receiptArticle,
+  receiptMissing,
+  receiptPage,
+  receiptShown,
+  receiptsFeed,
+  receiptsIndex,
+  receiptsIndexHandler,
+  receiptsIndexPage,
+  receiptsPage,
+} from './receipts-index.route.tsx';
+
+/** Articles about the simulated world, which are served there and nowhere else. */
+const MADE_UP = fileURLToPath(new URL('../../../registry/simulated-receipts', import.meta.url));
+
+export const receipts = feature({
+  name: 'receipts',
+  heading: 'Receipts',
+  open: ({ config }: Base) => ({
+    ports: { receiptFolder: opened(folderOf(config), config.simulate) },
+    services: {},
+  }),
+  routes: [served(receiptsIndex, (given: ReceiptsGiven) => receiptsIndexHandler(given))],
+  ports: {
+    receiptFolder: {
+      tag: 'receipts',
+      title: 'Receipts',
+      says: 'Which reviewed articles are published',
+      pages: false,
+      freshness: {
+        kind: 'dated',
+        ask: async (folder) => map(await folder.files(), () => null),
+        maxAgeS: () => null,
+      },
+    },
+  },
+  pages: [
+    shownPage(receiptsPage, 'Receipts', ({ receiptFolder, service }: ReceiptsGiven, facts) => {
+      return async ({ query: { q, page } }) => {
+        const files = await receiptFolder.files();
+        if (!(files instanceof Read)) {
+          return receiptsPage.reply(503, receiptsIndexPage(facts, files.why));
+        }
+        const published = publishedOf(files.value);
+        const sought = written(q).trim();
+        const found = covering(published, soughtBy(sought));
+        const last = Math.max(1, Math.ceil(found.length / RECEIPTS_DEFAULT));
+        const at = page === undefined ? 1 : Math.min(page, last);
+        const shown = found.slice((at - 1) * RECEIPTS_DEFAULT, at * RECEIPTS_DEFAULT);
+        const html = receiptsIndexPage(facts, {
+          sought,
+          receipts: shown.map((one) => receiptShown(one, service.base())),
+          total: found.length,
+          published: published.length,
+          withheld: files.value.length - published.length,
+          at,
+          last,
+        });
+        return receiptsPage.reply(200, html);
+      };
+    }),
+    shownPage(receiptPage, null, ({ receiptFolder, service }: ReceiptsGiven, facts) => {
+      return async ({ params: { slug } }) => {
+        const files = await receiptFolder.files();
+        if (!(files instanceof Read)) {
+          return receiptPage.reply(503, receiptMissing(facts, files.why.reason));
+        }
+        const found = publishedOf(files.value).find((one) => one.slug === slug);
+        if (found === undefined) return receiptPage.reply(404, receiptMissing(facts, null));
+        const shown = receiptShown(found, service.base());
+        return receiptPage.reply(200, receiptArticle(facts, shown, found.body));
+      };
+    }),
+    shownPage(receiptsFeed, null, ({ receiptFolder }: ReceiptsGiven, { simulated }) => {
+      return async () => {
+        const files = await receiptFolder.files();
+        if (!(files instanceof Read)) return receiptsFeed.reply(503, files.why.reason);
+        const feed = receiptsFeedOf(publishedOf(files.value), simulated, nowS());
+        return receiptsFeed.reply(200, atomFeed(feed));
+      };
+    }),
+  ],
+  local: {
+    commands: [receiptsCheck],
+    services: ({ configured }): ReceiptsServices => {
+      const config = configured.ok ? configured.config : NOTHING_SET;
+      const open = (folder: string) => opened(folder, config.simulate);
+      return { receipts: { folder: folderOf(config), open } };
+    },
+  },
+});
+
+type Settings = Pick<Config, 'simulate' | 'receiptsDir'>;
+const NOTHING_SET: Settings = { simulate: false, receiptsDir: null };
+
+function opened(folder: string, simulated: boolean) {
+  return receiptsFolder({ folder, simulated, now: nowS });
+}
+
+function folderOf({ simulate, receiptsDir }: Settings): string {
+  if (receiptsDir !== null) return receiptsDir;
+  return simulate ? MADE_UP : resolve('receipts');
+}
+
+/** What a person typed is an address, or words. */
+function soughtBy(text: string) {
+  if (text === '') return { address: null, words: null };
+  return parseAddress(text) !== null
+    ? { address: text, words: null }
+    : { address: null, words: text };
+}

@@ -1,0 +1,134 @@
+// Records of screens: what was answered on which versions, kept for whoever has to show it later.
+
+import { PLANS } from '../../access/plan.ts';
+import { nowS } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type OpenedRests,
+  type Service,
+  served,
+  shownPage,
+} from '../../compose/feature.ts';
+import type { PageFacts } from '../../pages/layout.tsx';
+import type { ScreeningRecords } from '../../ports/screening/screening-records.ts';
+import type { ServedVersions } from '../../ports/screening/served-versions.ts';
+import { screeningRecordTable } from '../../stores/control/screening-records.ts';
+import { servedVersions } from '../../stores/snapshots/served-versions.ts';
+import { sanctions } from '../sanctions/feature.ts';
+import { type OfacPorts, walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
+import type { ScreenPorts } from '../screening/bulk-screen.ts';
+import { bulkWalletScreenHandler } from '../screening/bulk-wallet-screen.route.ts';
+import { tables } from '../tables/feature.ts';
+import {
+  type DrawRecords,
+  recordNotShown,
+  recordPage,
+  recordsPage,
+  screenPage,
+  screenPageHandler,
+  screensPage,
+  screensPageHandler,
+} from './record-pages.route.tsx';
+
+import {
+  type RecordsDesk,
+  recordBulkScreen,
+  recordBulkScreenHandler,
+  recordScreen,
+  recordScreenHandler,
+  screenRecord,
+  screenRecordHandler,
+  screenReplay,
+  screenReplayHandler,
+  UNKNOWN,
+} from './records.route.ts';
+
+type Rested = OpenedRests<{ tables: typeof tables; sanctions: typeof sanctions }>;
+type Given = OfacPorts &
+  ScreenPorts & {
+    readonly screeningRecords: ScreeningRecords;
+    readonly servedVersions: ServedVersions;
+    readonly service: Service;
+  };
+
+export const records = feature({
+  name: 'records',
+  rests: { tables, sanctions },
+  open: ({ config: { simulate: simulated }, context, database }: Base, opened: Rested) => {
+    const { list, store } = opened.sanctions.services.sanctions;
+    const { imports } = opened.tables;
+    return {
+      ports: {
+        screeningRecords: screeningRecordTable(database, context),
+        servedVersions: servedVersions({ list, store, imports, simulated, now: nowS }),
+      },
+      services: {},
+    };
+  },
+  ports: {
+    screeningRecords: {
+      tag: 'screening_records',
+      title: 'Records of screens',
+      says: 'What a membership had screened, and what was answered',
+      pages: true,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+    servedVersions: {
+      tag: 'served_versions',
+      title: 'Versions of lists and tables',
+      says: 'Which versions answers rest on',
+      pages: false,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  routes: [
+    served(recordScreen, (given: Given) => recordScreenHandler(deskOf(given))),
+    served(recordBulkScreen, (given: Given) => recordBulkScreenHandler(deskOf(given))),
+    served(screenRecord, (given: Given) => screenRecordHandler(deskOf(given))),
+    served(screenReplay, (given: Given) => screenReplayHandler(deskOf(given))),
+  ],
+  pages: [
+    shownPage(screensPage, null, (given: Given, facts) =>
+      screensPageHandler(pagesOf(given), drawRecords(facts)),
+    ),
+    shownPage(screenPage, null, (given: Given, facts) =>
+      screenPageHandler(pagesOf(given), drawRecords(facts)),
+    ),
+  ],
+});
+
+function pagesOf({ screeningRecords: records, service: { base } }: Given) {
+  return { records, base };
+}
+
+function drawRecords(facts: PageFacts): DrawRecords {
+  return {
+    list: (shown) => recordsPage(facts, shown),
+    one: (shown) => recordPage(facts, shown),
+    unread: (reason) => recordNotShown(facts, reason),
+    unknown: () => recordNotShown(facts, UNKNOWN),
+  };
+}
+
+const RECORDS_MAX = {
+  analyst: PLANS.analyst.screening_records,
+  desk: PLANS.desk.screening_records,
+  enterprise: PLANS.enterprise.screening_records,
+};
+
+function deskOf(given: Given): RecordsDesk {
+  return {
+    records: given.screeningRecords,
+    versions: given.servedVersions,
+    screensOver: (list) => {
+      const sanctionsList = list === null ? given.sanctionsList : list;
+      return {
+        wallet_ofac: walletOfacHandler({ ...given, sanctionsList }),
+        bulk_wallet_screen: bulkWalletScreenHandler({ ...given, sanctionsList }),
+      };
+    },
+    code_version: given.service.version,
+    recordsMax: RECORDS_MAX,
+  };
+}

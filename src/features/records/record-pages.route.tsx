@@ -1,0 +1,511 @@
+import { z } from 'zod';
+import { formatIsoTime } from '../../chain/time.ts';
+import { html } from '../../contract/reply.ts';
+import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
+import { map, seen, Unread } from '../../evidence/reading.ts';
+import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import type {
+  RecordedInput,
+  RecordLine,
+  ScreeningRecord,
+  ScreeningRecords,
+} from '../../ports/screening/screening-records.ts';
+import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
+import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
+import { RECORDED, recordShown, type screenRecord } from './records.route.ts';
+
+const SESSION = { surface: 'web', access: 'session', method: 'GET' } as const;
+const ID_CHARS_MAX = 64;
+
+export const screensPage = plainRoute({
+  ...SESSION,
+  name: 'screens_page',
+  path: '/screens',
+  summary: 'The newest records of screens of the membership of this browser.',
+  responses: { 200: html(), 503: html() },
+});
+
+export const screenPage = plainRoute({
+  ...SESSION,
+  name: 'screen_page',
+  path: '/screens/{id}',
+  summary: 'A record of a screen, to print and to file.',
+  params: z.strictObject({ id: z.string().min(1).max(ID_CHARS_MAX) }),
+  responses: { 200: html(), 404: html(), 503: html() },
+});
+
+/** A record as its route shows it, and its answer taken apart where this version can. */
+export type RecordShown = {
+  readonly record: z.output<(typeof screenRecord.responses)[200]>;
+  readonly subject: string;
+  readonly answered:
+    | { readonly route: 'wallet_ofac'; readonly data: z.output<typeof walletOfac.data> }
+    | {
+        readonly route: 'bulk_wallet_screen';
+        readonly data: z.output<typeof bulkWalletScreen.data>;
+      }
+    | null;
+  /** What links and examples begin with. */
+  readonly base: string;
+};
+
+/** A record as it is listed. */
+export type RecordListed = {
+  readonly id: string;
+  readonly made_at: string;
+  readonly about: string;
+  readonly state: string;
+  readonly answer_sha256: string;
+};
+
+/** Records, newest first; `null`: there is none. */
+export type RecordsListed = {
+  readonly records: readonly RecordListed[] | null;
+  readonly whole: boolean;
+};
+
+/** Draws the pages of records. */
+export type DrawRecords = {
+  readonly list: (shown: RecordsListed) => string;
+  readonly one: (shown: RecordShown) => string;
+  readonly unread: (reason: string) => string;
+  readonly unknown: () => string;
+};
+
+/** What the pages rest on. */
+export type RecordPagesDesk = {
+  readonly records: Pick<ScreeningRecords, 'find' | 'newest'>;
+  readonly base: () => string;
+};
+
+function membershipOf(caller: Caller): string {
+  if (caller.kind !== 'session') throw new Error('the guard let in a browser without a session');
+  return caller.membership_id;
+}
+
+/** @internal */
+export function screensPageHandler(
+  { records }: RecordPagesDesk,
+  draw: DrawRecords,
+): PlainHandler<typeof screensPage> {
+  return async (_input, _asked, caller) => {
+    const newest = await records.newest(membershipOf(caller));
+    if (newest instanceof Unread) return screensPage.reply(503, draw.unread(newest.why.reason));
+    const listed = seen(map(newest, (lines) => lines.map(lineOf)));
+    return screensPage.reply(200, draw.list({ records: listed, whole: newest.checked }));
+  };
+}
+
+/** @internal */
+export function screenPageHandler(
+  { records, base }: RecordPagesDesk,
+  draw: DrawRecords,
+): PlainHandler<typeof screenPage> {
+  return async ({ params: { id } }, _asked, caller) => {
+    const found = await records.find(membershipOf(caller), id);
+    if (found instanceof Unread) return screenPage.reply(503, draw.unread(found.why.reason));
+    if (found.value === null) return screenPage.reply(404, draw.unknown());
+    return screenPage.reply(200, draw.one(shownOf(found.value, base())));
+  };
+}
+
+function lineOf({ id, made_at, input, state, answer_sha256 }: RecordLine): RecordListed {
+  return { id, made_at: formatIsoTime(made_at), about: aboutOf(input), state, answer_sha256 };
+}
+
+function aboutOf(input: RecordedInput): string {
+  if (input.route === 'bulk_wallet_screen') return `${input.addresses.length} addresses`;
+  return input.on === null ? input.address : `${input.address} on ${input.on}`;
+}
+
+function shownOf(record: ScreeningRecord, base: string): RecordShown {
+  return {
+    record: recordShown(record),
+    subject: aboutOf(record.input),
+    answered: answeredIn(record),
+    base,
+  };
+}
+
+/** The answer by the declaration of its route; one of another version may not fit it any more. */
+function answeredIn({ input: { route }, answer }: ScreeningRecord): RecordShown['answered'] {
+  const quoted: unknown = JSON.parse(answer);
+  const data: unknown = Reflect.get(Object(quoted), 'data');
+  if (route === 'wallet_ofac') {
+    const parsed = RECORDED[route].data.safeParse(data);
+    return parsed.success ? { route, data: parsed.data } : null;
+  }
+  const parsed = RECORDED[route].data.safeParse(data);
+  return parsed.success ? { route, data: parsed.data } : null;
+}
+
+const PATH = '/screens';
+const TITLE = 'Records of screens';
+
+/** @internal The page of one record. */
+export function recordPage(facts: PageFacts, shown: RecordShown): string {
+  const title = `Record of a screen: ${shown.subject}`;
+  return page({ ...facts, title, current: PATH, children: <Whole shown={shown} /> });
+}
+
+/** The list of records. */
+export function recordsPage(facts: PageFacts, shown: RecordsListed): string {
+  return page({ ...facts, title: TITLE, current: PATH, children: <List shown={shown} /> });
+}
+
+/** @internal The page where a record, or the list, could not be shown. */
+export function recordNotShown(facts: PageFacts, why: string): string {
+  const back = { path: PATH, text: 'All records of this membership' };
+  return messagePage(facts, { title: TITLE, why, current: PATH, back });
+}
+
+function List({ shown: { records, whole } }: { shown: RecordsListed }) {
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        What was asked and answered, on which versions of the lists and tables. A record is kept for
+        ten years, and shown to this membership alone.
+      </p>
+      {records === null ? (
+        <p class="nothing">
+          {whole
+            ? 'No record has been made yet: POST /api/v1/screens makes one.'
+            : 'The records could not be read.'}
+        </p>
+      ) : (
+        <Scroll>
+          <table class="tight">
+            <caption>{whole ? 'All records' : `The newest ${records.length} records`}</caption>
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">About</th>
+                <th scope="col">Record</th>
+                <th scope="col">State</th>
+              </tr>
+            </thead>
+            <tbody>{records.map(Line)}</tbody>
+          </table>
+        </Scroll>
+      )}
+    </>
+  );
+}
+
+function Line({ id, made_at, about, state }: RecordListed) {
+  return (
+    <tr key={id}>
+      <td class="whole">{made_at}</td>
+      <td>{about}</td>
+      <td>
+        <a href={`${PATH}/${id}`}>
+          <code>{id}</code>
+        </a>
+      </td>
+      <td>{state}</td>
+    </tr>
+  );
+}
+
+function Whole({ shown }: { shown: RecordShown }) {
+  const { record, subject, answered } = shown;
+  return (
+    <article class="record">
+      <h1>Record of a screen</h1>
+      <p class="lead subject">
+        <code>{subject}</code>
+      </p>
+      <Facts shown={shown} />
+      <section aria-labelledby="answer">
+        <h2 id="answer">What was answered</h2>
+        {record.state !== 'ok' && (
+          <p class="notice">
+            <strong>Not answered ({record.state}).</strong> This says nothing about the address.
+          </p>
+        )}
+        {answered?.route === 'wallet_ofac' && <OfacAnswer data={answered.data} />}
+        {answered?.route === 'bulk_wallet_screen' && <BulkAnswer data={answered.data} />}
+        {answered === null && record.state === 'ok' && (
+          <p>It was given by another version of the service: see its text below.</p>
+        )}
+        {record.caveats.map((caveat) => (
+          <p key={caveat} class="prose quiet">
+            {caveat}
+          </p>
+        ))}
+      </section>
+      <NotRead shown={shown} />
+      <Versions shown={shown} />
+      <Check shown={shown} />
+    </article>
+  );
+}
+
+function Facts({ shown: { record, base } }: { shown: RecordShown }) {
+  const { asked } = record;
+  return (
+    <dl class="facts">
+      <dt>Record</dt>
+      <dd>
+        <a href={`${base}${PATH}/${record.id}`}>{`${base}${PATH}/${record.id}`}</a>
+      </dd>
+      <dt>Made</dt>
+      <dd>
+        {record.made_at}, with the key {record.key_id}
+      </dd>
+      <dt>Asked</dt>
+      <dd>
+        {asked.route}
+        {asked.on === null ? '' : `, of the day ${asked.on}`}
+        {asked.tables === null ? '' : `, in ${asked.tables.join(', ')} only`}
+      </dd>
+      <dt>Code</dt>
+      <dd>Exhibit {record.code_version}</dd>
+      <dt>SHA-256 of the answer</dt>
+      <dd>
+        <code>{record.answer_sha256}</code>
+      </dd>
+      <dt>Kept until</dt>
+      <dd>{record.kept_until}</dd>
+    </dl>
+  );
+}
+
+function NotRead({ shown: { record, answered } }: { shown: RecordShown }) {
+  const walk = answered?.route === 'wallet_ofac' ? answered.data.proximity : null;
+  const chains = walk?.chains_not_examined;
+  const nfts = walk?.nft_not_examined;
+  const hubs = walk?.hubs_not_expanded_count;
+  const lines = [
+    ...record.not_read,
+    ...(chains === undefined || chains === null || chains.length === 0
+      ? []
+      : [`Transfers were not examined on: ${chains.join(', ')}.`]),
+    ...(nfts === undefined || nfts === null || nfts.length === 0
+      ? []
+      : [`Transfers of NFTs were not examined on: ${nfts.join(', ')}.`]),
+    ...(hubs === undefined || hubs === null || hubs === 0
+      ? []
+      : [`Addresses with too many counterparties that were met and not walked through: ${hubs}.`]),
+  ];
+  return (
+    <section aria-labelledby="not-read">
+      <h2 id="not-read">What was not looked at</h2>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+        <li>Whatever no list, table or chain named below holds.</li>
+      </ul>
+    </section>
+  );
+}
+
+function Versions({ shown: { record } }: { shown: RecordShown }) {
+  const { list, list_reason, tables, sources } = record;
+  return (
+    <section aria-labelledby="versions">
+      <h2 id="versions">What was looked at</h2>
+      <Scroll>
+        <table class="tight">
+          <thead>
+            <tr>
+              <th scope="col">Input</th>
+              <th scope="col">Version</th>
+              <th scope="col">SHA-256</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <td>{list === null ? 'Sanctions list' : list.name}</td>
+              <td>
+                {list === null
+                  ? `not read: ${list_reason}`
+                  : `of ${list.published}, last checked ${list.as_of}`}
+              </td>
+              <td>{list === null ? '–' : <code>{list.sha256}</code>}</td>
+            </tr>
+            {tables.map(({ table, source, sha256, imported_at }) => (
+              <tr key={`${table} ${source}`}>
+                <td>
+                  {table}: {source}
+                </td>
+                <td>imported {imported_at}</td>
+                <td>
+                  <code>{sha256}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p>Sources that the answer names, each with the time at which it was read:</p>
+      <ul>
+        {sources.map(({ name, url, as_of }) => (
+          <li key={`${name} ${url}`}>
+            {name} ({url}), {new Date(as_of * MS_PER_S).toISOString()}
+          </li>
+        ))}
+        {sources.length === 0 && <li>The answer rests on no source.</li>}
+      </ul>
+    </section>
+  );
+}
+
+const MS_PER_S = 1_000;
+
+function Check({ shown: { record, base } }: { shown: RecordShown }) {
+  const { id, answer } = record;
+  return (
+    <section aria-labelledby="check">
+      <h2 id="check">To check it</h2>
+      <p>
+        Asked again on the versions that are held, it says whether the answer is the same, and which
+        input moved where it is not:
+      </p>
+      <pre class="whole-text" tabindex={0}>
+        <code>{`curl -s -H "Authorization: Bearer $KEY" ${base}/api/v1/screens/${id}/replay`}</code>
+      </pre>
+      <details>
+        <summary>The answer as it was hashed</summary>
+        <pre class="whole-text" tabindex={0}>
+          <code>{answer}</code>
+        </pre>
+      </details>
+    </section>
+  );
+}
+
+// What was not found is told of the list that was searched, and of nothing else.
+
+type Answered = NonNullable<RecordShown['answered']>;
+type Ofac = Extract<Answered, { route: 'wallet_ofac' }>['data'];
+type Bulk = Extract<Answered, { route: 'bulk_wallet_screen' }>['data'];
+
+/** @internal One address against the lists, and the walk to a listed one. */
+export function OfacAnswer({ data }: { data: Ofac }) {
+  const { list, matches, equivalent_forms, other_lists, proximity } = data;
+  const forms = equivalent_forms.filter(({ listed }) => listed === true);
+  return (
+    <ul class="entries">
+      <li>
+        <h3>{list.name}</h3>
+        {matches.length === 0 ? (
+          <p>
+            Not among the {list.addresses.toLocaleString('en')} addresses of the list of{' '}
+            {list.published}.
+          </p>
+        ) : (
+          matches.map(({ uid, entity, programs, listed_address }) => (
+            <p key={uid}>
+              <strong>Listed</strong> as {textOf(entity)}, entry {uid}, under{' '}
+              {programs === null ? 'programmes that the list leaves open' : programs.join(', ')}: {}
+              <code>{listed_address}</code>
+            </p>
+          ))
+        )}
+        {forms.map(({ form, address }) => (
+          <p key={address}>
+            <strong>Listed in another form</strong> ({form}): <code>{address}</code>
+          </p>
+        ))}
+      </li>
+      {other_lists?.map(({ list: name, listed, matches: found, as_of, reason }) => (
+        <li key={name}>
+          <h3>{name}</h3>
+          <p>
+            {listed === null && `Not determined: ${textOf(reason)}`}
+            {listed === false && `Not among its entries as of ${dayOf(as_of)}.`}
+            {listed === true && (
+              <>
+                <strong>Listed</strong> as {textOf(found?.[0]?.entity)}.
+              </>
+            )}
+          </p>
+        </li>
+      ))}
+      <li>
+        <h3>Transfers, two hops at most</h3>
+        <Proximity walk={proximity} />
+      </li>
+    </ul>
+  );
+}
+
+function Proximity({ walk }: { walk: Ofac['proximity'] }) {
+  const { found, path, entity, reason, chains_examined } = walk;
+  if (found === true && path !== null) {
+    return (
+      <p>
+        <strong>A path leads to a listed address</strong> ({textOf(entity)}):{' '}
+        <code>{path.join(' → ')}</code>
+      </p>
+    );
+  }
+  if (found === false && chains_examined !== null) {
+    return <p>No path to a listed address was met on {chains_examined.join(', ')}.</p>;
+  }
+  return <p>Not determined: {textOf(reason)}</p>;
+}
+
+/** @internal Many addresses against the tables. */
+export function BulkAnswer({ data: { results } }: { data: Bulk }) {
+  return (
+    <Scroll>
+      <table class="tight">
+        <caption>{results.length.toLocaleString('en')} addresses</caption>
+        <thead>
+          <tr>
+            <th scope="col">Address</th>
+            <th scope="col">State</th>
+            <th scope="col">Sanctions list</th>
+            <th scope="col">Other lists</th>
+            <th scope="col">Exchange table</th>
+          </tr>
+        </thead>
+        <tbody>
+          {results.map(({ address, state, sanctions, exchange, other_lists }) => (
+            <tr key={address}>
+              <td>{address}</td>
+              <td>{state}</td>
+              <td>{sanctions === null ? 'not told' : sanctionsText(sanctions)}</td>
+              <td>{other_lists === null ? 'not told' : other_lists.map(otherText).join('; ')}</td>
+              <td>{exchange === null ? 'not told' : exchange.label}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function sanctionsText({
+  listed,
+  programs,
+  list_published,
+}: NonNullable<Bulk['results'][number]['sanctions']>): string {
+  if (!listed) return `not on the list of ${list_published}`;
+  return `LISTED (${programs === null ? 'programmes left open' : programs.join(', ')})`;
+}
+
+type Other = NonNullable<Bulk['results'][number]['other_lists']>[number];
+
+function otherText({ list, listed }: Other): string {
+  return `${list}: ${listedText(listed)}`;
+}
+
+function listedText(listed: boolean | null): string {
+  if (listed === null) return 'not determined';
+  return listed ? 'LISTED' : 'not among its entries';
+}
+
+function textOf(text: string | null | undefined): string {
+  return text === null || text === undefined ? 'left open' : text;
+}
+
+function dayOf(at: number): string {
+  return new Date(at * MS_PER_S).toISOString().slice(0, DAY_CHARS);
+}
+const DAY_CHARS = 10;

@@ -1,0 +1,99 @@
+// Rug flags: what the model said of launches, and the leaderboards of the wallets behind them.
+
+import { nowS, pause } from '../../compose/clock.ts';
+import { type Base, feature, type OpenedRests, served, shownPage } from '../../compose/feature.ts';
+import type { LaunchMonths } from '../../ports/launches/launch-months.ts';
+import { establishedTokens } from '../../sources/registry/registry-files.ts';
+import { launchMonthTable } from '../../stores/control/launch-months.ts';
+import { launchScoringTable } from '../../stores/control/launch-scoring.ts';
+import { rugFlagTable } from '../../stores/control/rug-flags.ts';
+import { rugModel } from '../rug-model/feature.ts';
+import { launchCharts, MONTHS_SHOWN } from './launch-chart.route.tsx';
+import {
+  type LeaderboardGiven,
+  leaderboard,
+  leaderboardHandler,
+  leaderboardHtml,
+  leaderboardPage,
+  leaderboardScript,
+  rugsLeaderboard,
+  rugsLeaderboardHandler,
+  shownWindow,
+} from './leaderboard.route.tsx';
+
+import { LIVE_SCRIPT } from './live-script.ts';
+
+import { type NotScored, scoreRounds } from './score.job.ts';
+
+const ESTABLISHED = new URL('../../../registry/established-tokens.csv', import.meta.url);
+
+/** Seconds between two rounds of the scorer. */
+const SCORED_EACH_S = 30;
+
+type Rested = OpenedRests<{ rugModel: typeof rugModel }>;
+type PageGiven = LeaderboardGiven & { readonly launchMonths: LaunchMonths };
+
+export const rugs = feature({
+  name: 'rugs',
+  rests: { rugModel },
+  open: ({ database, bus, context, log }: Base, { rugModel: { services } }: Rested) => {
+    const established = establishedTokens(ESTABLISHED);
+    const rounds = {
+      scoring: launchScoringTable(database, context, bus.callAll),
+      established,
+      inForce: services.model.published.inForce,
+      now: nowS,
+      everyS: SCORED_EACH_S,
+      sleep: pause,
+      onNotScored: ({ chain, why: { code, reason } }: NotScored) =>
+        log.warn({ chain, code, reason }, 'rugs: not scored'),
+      onBug: (fault: unknown) => log.error({ fault: String(fault) }, 'rugs: scoring failed'),
+    };
+    return {
+      ports: {
+        rugFlags: rugFlagTable(database, context, established),
+        launchMonths: launchMonthTable(database, context),
+      },
+      services: {},
+      jobs: [{ name: 'rugs', start: () => scoreRounds(rounds) }],
+    };
+  },
+  routes: [
+    served(leaderboard, (given: LeaderboardGiven) => leaderboardHandler(given)),
+    served(rugsLeaderboard, (given: LeaderboardGiven) => rugsLeaderboardHandler(given)),
+  ],
+  ports: {
+    rugFlags: {
+      tag: 'rug_flags',
+      title: 'Rug flags',
+      says: 'Which launches the rug model flagged',
+      pages: true,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+    launchMonths: {
+      tag: 'launch_months',
+      title: 'Launches by month',
+      says: 'What became of the launches of each month',
+      pages: false,
+      freshness: { kind: 'shown_with', tag: 'deployer_records' },
+    },
+  },
+  pages: [
+    shownPage(leaderboardPage, 'Leaderboard', (given: PageGiven, facts) => {
+      return async (_input, { now }) => {
+        const [shown, months] = await Promise.all([
+          shownWindow(given.rugFlags, now()),
+          given.launchMonths.newest(MONTHS_SHOWN),
+        ]);
+        const charts = months.checked
+          ? launchCharts(months.value, now())
+          : { reason: months.why.reason };
+        const html = leaderboardHtml(facts, shown, charts);
+        return leaderboardPage.reply('reason' in shown ? 503 : 200, html);
+      };
+    }),
+    shownPage(leaderboardScript, null, (_given: unknown) => {
+      return async () => leaderboardScript.reply(200, LIVE_SCRIPT);
+    }),
+  ],
+});

@@ -1,0 +1,513 @@
+import { z } from 'zod';
+import { matchKey } from '../../chain/address.ts';
+import { formatIsoTime } from '../../chain/time.ts';
+import { badInput } from '../../contract/refusals.ts';
+import { html, text } from '../../contract/reply.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import {
+  addressText,
+  checked,
+  daySpan,
+  isoDay,
+  isoTime,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  words,
+} from '../../contract/wire.ts';
+import { claim } from '../../evidence/claim.ts';
+import { given } from '../../evidence/measure.ts';
+import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { type PageFacts, page } from '../../pages/layout.tsx';
+import { Scroll } from '../../pages/words.tsx';
+import type { FileEvent, ListChange, ListChanges } from '../../ports/sanctions/list-changes.ts';
+import type { Listing } from '../../ports/sanctions/publisher.ts';
+
+const LOG = { restsOn: ['sanctions_changes'] } as const;
+
+/** The most changes of one answer, and how many where none is named. */
+export const LIST_CHANGES_MAX = 500;
+export const LIST_CHANGES_DEFAULT = 100;
+/** The most files of one answer. */
+export const FILES_MAX = 100;
+
+const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
+const publication = z.strictObject({ published: isoDay, sha256 });
+
+// What the publisher's file leaves open of an entry is null.
+const listing = z.strictObject({
+  address: words(),
+  uid: words(),
+  entity: words().nullable(),
+  type: words().nullable(),
+  programs: ofRow(z.array(words()).nullable()),
+  currencies: z.array(words()).min(1),
+});
+
+const change = listing.extend({
+  id: z.int().positive(),
+  change: oneOf(['added', 'removed', 'moved', 'programmes_changed', 'renamed']),
+  /** As it was before; null where it was added or removed. */
+  before: listing.nullable(),
+  outcome: oneOf(['next', 'replayed', 'read_again']),
+  from: publication,
+  to: publication,
+  at: isoTime,
+});
+
+const count = ofRow(z.int().nonnegative());
+
+const file = z.strictObject({
+  outcome: oneOf(['first', 'next', 'replayed', 'read_again', 'refused']),
+  sha256,
+  source: words(),
+  at: isoTime,
+  published: isoDay.nullable(),
+  before: publication.nullable(),
+  counts: z
+    .strictObject({
+      added: count,
+      removed: count,
+      moved: count,
+      programmes_changed: count,
+      renamed: count,
+    })
+    .nullable(),
+  code: words().nullable(),
+  why: words().nullable(),
+});
+
+const answer = z.strictObject({
+  changes: negative(z.array(change), LOG),
+  /** Ask for what is older with `before` set to this; `null`: there is nothing older. */
+  next_before: z.int().positive().nullable(),
+  files: negative(z.array(file), LOG),
+  /** False: more files than these fall into the span. */
+  files_whole: checked(LOG),
+  caveat: prose().min(1),
+});
+export type PublishedChanges = z.output<typeof answer>;
+
+export const sanctionsChanges = plainRoute({
+  name: 'sanctions_changes',
+  surface: 'web',
+  method: 'GET',
+  path: '/api/v1/registry/sanctions/changes',
+  summary:
+    'What each sanctions list that came into force added, removed and changed, newest first.',
+  access: 'open',
+  query: z.strictObject({
+    address: addressText.optional(),
+    from: isoDay.optional(),
+    to: isoDay.optional(),
+    before: z.coerce.number().int().positive().optional(),
+    limit: z.coerce.number().int().min(1).max(LIST_CHANGES_MAX).optional(),
+  }),
+  responses: {
+    200: answer.describe(
+      'The changes by the days (UTC) on which lists came into force here, `from` to `to`, both ' +
+        'included, and what became of each file: refused ones and lists that came back say so.',
+    ),
+    503: z
+      .strictObject({ error: prose(), reason: prose() })
+      .describe('The log could not be read, or no list has come into force since it is kept.'),
+  },
+});
+
+export const listChangesPage = plainRoute({
+  name: 'sanctions_changes_page',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/sanctions',
+  summary: 'What each sanctions list that came into force changed, for people.',
+  access: 'open',
+  responses: { 200: html(), 503: html() },
+});
+
+export const listChangesFeed = plainRoute({
+  name: 'sanctions_changes_feed',
+  surface: 'web',
+  method: 'GET',
+  path: '/registry/sanctions/changes.atom',
+  summary: 'What each sanctions list that came into force changed, as an Atom feed.',
+  access: 'open',
+  responses: {
+    200: text('application/atom+xml; charset=utf-8'),
+    503: text('text/plain; charset=utf-8'),
+  },
+});
+
+// It refuses to show an empty log that was not read.
+
+/** What a reader of the log must know of it. */
+export const LIST_CHANGES_CAVEAT =
+  'The log tells what came into force on this deployment, and when; it is kept for good. Changes ' +
+  'are those of the list before: the first list stands among the files alone. An address that ' +
+  'left this list may stand on another.';
+
+/** @internal The handler of the change log. */
+export function sanctionsChangesHandler(log: ListChanges): PlainHandler<typeof sanctionsChanges> {
+  return async ({ query: { address, from, to, before, limit } }) => {
+    const span = daySpan(from, to);
+    if (typeof span === 'string') return badInput([span]);
+    const found = await log.newest({
+      ...span,
+      beforeId: before === undefined ? null : before,
+      matchKey: address === undefined ? null : matchKey(address),
+      limit: limit === undefined ? LIST_CHANGES_DEFAULT : limit,
+    });
+    const filed = await log.files({ ...span, limit: FILES_MAX });
+    // A page of a longer log is whole as a page: it is full, and names what follows.
+    const page = decided(found, holdsSome);
+    const files = decided(filed, holdsSome);
+    if (!(page instanceof Read)) return unavailable(page.why.reason);
+    if (!(files instanceof Read)) return unavailable(files.why.reason);
+    const last = seen(map(page, (changes) => changes.slice(-1)));
+    return sanctionsChanges.reply(200, {
+      changes: claim(page, (changes) => changes.map(changeShown)),
+      next_before: found instanceof Part && last !== null ? last[0].id : null,
+      files: claim(files, (events) => events.map(fileShown)),
+      files_whole: claim(filed, isWhole, isCut),
+      caveat: LIST_CHANGES_CAVEAT,
+    });
+  };
+}
+
+const holdsSome = (rows: readonly unknown[]): boolean => rows.length > 0;
+const isWhole = (): true => true;
+const isCut = (): false => false;
+
+function unavailable(reason: string) {
+  return sanctionsChanges.reply(503, { error: 'unavailable', reason });
+}
+
+function changeShown({ listing, before, at, ...change }: ListChange) {
+  return {
+    ...change,
+    ...listingShown(listing),
+    before: before === null ? null : listingShown(before),
+    at: formatIsoTime(at),
+  };
+}
+
+function listingShown({ programs, currencies, ...listing }: Listing) {
+  return {
+    ...listing,
+    programs: programs === null ? null : [...programs],
+    currencies: [...currencies],
+  };
+}
+
+function fileShown({ source_url, at, counts, ...event }: FileEvent) {
+  return {
+    ...event,
+    source: source_url,
+    at: formatIsoTime(at),
+    counts: counts === null ? null : { ...counts },
+  };
+}
+
+const ALL_OF_IT = { from: null, until: null, beforeId: null, matchKey: null };
+
+/** @internal The newest of the log, or why there is nothing to show. */
+export async function readChanges(log: ListChanges) {
+  const found = await log.newest({ ...ALL_OF_IT, limit: LIST_CHANGES_MAX });
+  const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
+  const page = decided(found, holdsSome);
+  const files = decided(filed, holdsSome);
+  if (!(page instanceof Read)) return { reason: page.why.reason };
+  if (!(files instanceof Read)) return { reason: files.why.reason };
+  return { changes: page.value, files: files.value, whole: filed instanceof Read };
+}
+
+/** @internal What the page shows: the newest of the log, or why there is nothing to show. */
+export async function newestChanges(log: ListChanges) {
+  const found = await readChanges(log);
+  if (found.files === undefined) return { reason: found.reason };
+  return {
+    changes: found.changes.map(changeShown),
+    files: found.files.map(fileShown),
+    files_whole: found.whole,
+    caveat: LIST_CHANGES_CAVEAT,
+  };
+}
+
+/** Pages of the log that are read for one list; the rest of its removals is counted. */
+const REMOVAL_PAGES_MAX = 100;
+
+/** The listings that a file took off the list, and how many more there are. */
+export type Removals = { readonly removed: readonly ListChange[]; readonly unnamed: number };
+
+/**
+ * The listings that a file took off the list when it last came into force, or why not read.
+ * @internal
+ */
+export async function removalsBy(log: ListChanges, sha256: string): Promise<Removals | string> {
+  const removed: ListChange[] = [];
+  let at: number | null = null;
+  let beforeId: number | null = null;
+  for (let pages = 0; pages < REMOVAL_PAGES_MAX; pages += 1) {
+    const found = await log.newest({ ...ALL_OF_IT, beforeId, limit: LIST_CHANGES_MAX });
+    const page = decided(found, holdsSome);
+    if (!(page instanceof Read)) return page.why.reason;
+    const last = page.value.at(-1);
+    if (last === undefined) return { removed, unnamed: 0 };
+    if (at === null && page.value[0] !== undefined) at = page.value[0].at;
+    const own = page.value.filter((one) => one.at === at && one.to.sha256 === sha256);
+    removed.push(...own.filter(({ change }) => change === 'removed'));
+    if (own.length < page.value.length || !(found instanceof Part)) return { removed, unnamed: 0 };
+    beforeId = last.id;
+  }
+  const filed = await log.files({ ...ALL_OF_IT, limit: FILES_MAX });
+  const files = decided(filed, holdsSome);
+  if (!(files instanceof Read)) return files.why.reason;
+  const file = files.value.find((one) => one.at === at && one.sha256 === sha256);
+  if (file === undefined || file.counts === null) return 'The list is not in its change log.';
+  return { removed, unnamed: file.counts.removed - removed.length };
+}
+
+type Changes = Pick<PublishedChanges, 'changes' | 'files' | 'files_whole' | 'caveat'>;
+type Change = Changes['changes'][number];
+type File = Changes['files'][number];
+
+const PATH = '/registry/sanctions';
+const MACHINE = '/api/v1/registry/sanctions/changes';
+const FEED = '/registry/sanctions/changes.atom';
+const TITLE = 'Changes of the sanctions list';
+
+/** @internal The page of the change log; `reason` stands where the log could not be read. */
+export function sanctionsChangesPage(
+  facts: PageFacts,
+  log: Changes | { readonly reason: string },
+): string {
+  return page({
+    ...facts,
+    title: TITLE,
+    current: PATH,
+    children:
+      'reason' in log ? (
+        <>
+          <h1>{TITLE}</h1>
+          <p class="lead">The log could not be read: {log.reason}</p>
+        </>
+      ) : (
+        <Log log={log} />
+      ),
+  });
+}
+
+function Log({ log }: { log: Changes }) {
+  return (
+    <>
+      <h1>{TITLE}</h1>
+      <p class="lead">What each list that came into force here changed of the one before.</p>
+      <p>{log.caveat}</p>
+      <p>
+        The same as a machine reads it, by address and by date: <a href={MACHINE}>{MACHINE}</a>. As
+        a feed: <a href={FEED}>{FEED}</a>.
+      </p>
+      <Files files={log.files} whole={log.files_whole} />
+      <Rows changes={log.changes} />
+    </>
+  );
+}
+
+const OUTCOMES: { readonly [K in File['outcome']]: string } = {
+  first: 'in force, the first',
+  next: 'in force',
+  replayed: 'in force again',
+  read_again: 'read again',
+  refused: 'refused',
+};
+
+function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
+  return (
+    <Scroll>
+      <table class="tight">
+        <caption>
+          Lists and files, newest first{whole ? '' : ` (the newest ${files.length} of more)`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">List</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Changed</th>
+            <th scope="col">SHA-256</th>
+          </tr>
+        </thead>
+        <tbody>
+          {files.map((file) => (
+            <tr key={`${file.at} ${file.sha256} ${file.outcome}`}>
+              <td class="whole">{day(file.at)}</td>
+              <td class="whole">{file.published === null ? '–' : file.published}</td>
+              <td>{file.outcome === 'refused' ? `refused: ${file.why}` : outcomeText(file)}</td>
+              <td>{countsText(file)}</td>
+              <td>
+                <code>{file.sha256.slice(0, 12)}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function outcomeText({ outcome, why }: File): string {
+  return why === null ? OUTCOMES[outcome] : `${OUTCOMES[outcome]}: ${why}`;
+}
+
+function countsText({ counts }: File): string {
+  if (counts === null) return '–';
+  const said = [
+    `${counts.added} added`,
+    `${counts.removed} removed`,
+    ...(counts.moved > 0 ? [`${counts.moved} moved`] : []),
+    ...(counts.programmes_changed > 0 ? [`${counts.programmes_changed} in programme`] : []),
+    ...(counts.renamed > 0 ? [`${counts.renamed} renamed`] : []),
+  ];
+  return said.join(', ');
+}
+
+const WORDS: { readonly [K in Change['change']]: string } = {
+  added: 'added',
+  removed: 'removed',
+  moved: 'moved',
+  programmes_changed: 'programme',
+  renamed: 'renamed',
+};
+
+function Rows({ changes }: { changes: readonly Change[] }) {
+  return (
+    <Scroll>
+      <table>
+        <caption>The newest {changes.length} changes by address</caption>
+        <thead>
+          <tr>
+            <th scope="col">Address</th>
+            <th scope="col">Change</th>
+            <th scope="col">List</th>
+            <th scope="col">Entity</th>
+            <th scope="col">Programme</th>
+            <th scope="col">Before</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <tr key={change.id}>
+              <td>
+                <code>{change.address}</code>
+              </td>
+              <td>{WORDS[change.change]}</td>
+              <td class="whole">{change.to.published}</td>
+              <td>{entityText(change)}</td>
+              <td>{programmesText(change)}</td>
+              <td>{beforeText(change)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function entityText({ entity, uid }: Pick<Change, 'entity' | 'uid'>): string {
+  return entity === null ? `entry ${uid}` : `${entity} (${uid})`;
+}
+
+function programmesText({ programs }: Pick<Change, 'programs'>): string {
+  return programs === null ? 'left open' : programs.join(', ');
+}
+
+function beforeText({ change, before }: Change): string {
+  if (before === null) return '–';
+  return change === 'programmes_changed' ? programmesText(before) : entityText(before);
+}
+
+function day(at: string): string {
+  return at.slice(0, 16).replace('T', ' ');
+}
+
+// One entry for each file: those that came into force and those refused, each with its days of the
+// change log.
+
+const CHANGES = '/api/v1/registry/sanctions/changes';
+const PAGE = '/registry/sanctions';
+/** Changes that one entry spells out; the rest are in the log that it links to. */
+const SPELLED_MAX = 100;
+
+/**
+ * What feed readers see of some files, newest first, with the changes that are at hand.
+ * @internal
+ */
+export function changesFeed(
+  files: readonly FileEvent[],
+  changes: readonly ListChange[],
+  simulated: boolean,
+) {
+  const [newest] = files;
+  if (newest === undefined) throw new Error('a feed of no file has no time');
+  return {
+    id: 'urn:exhibit:sanctions-changes',
+    title: simulated ? `Simulated: ${TITLE}` : TITLE,
+    updated: newest.at,
+    self: FEED,
+    page: PAGE,
+    entries: files.map((file) =>
+      entryOf(
+        file,
+        changes.filter((one) => isOf(one, file)),
+      ),
+    ),
+  };
+}
+
+function isOf({ to, at }: ListChange, file: FileEvent): boolean {
+  return to.sha256 === file.sha256 && at === file.at;
+}
+
+function entryOf(file: FileEvent, changes: readonly ListChange[]) {
+  const { sha256, at, outcome } = file;
+  const day = formatIsoTime(at).slice(0, 10);
+  return {
+    id: `urn:exhibit:sanctions-changes:${at}:${outcome}:${sha256}`,
+    title: titleOf(file),
+    updated: at,
+    link: { type: 'application/json', href: `${CHANGES}?from=${day}&to=${day}` },
+    text: textOf(file, changes),
+  };
+}
+
+function titleOf({ outcome, published, code, counts }: FileEvent): string {
+  if (outcome === 'refused') return `A file was refused: ${code}`;
+  const list = `The list of ${published}`;
+  if (counts === null) return `${list} is in force, the first here`;
+  const told = `${counts.added} added, ${counts.removed} removed, ${counts.moved} moved`;
+  const how = { next: 'is in force', replayed: 'is in force again', read_again: 'was read again' };
+  return `${list} ${outcome === 'first' ? how.next : how[outcome]}: ${told}`;
+}
+
+function textOf(file: FileEvent, changes: readonly ListChange[]): string {
+  const { sha256, before, why, counts, source_url } = file;
+  const spelled = changes.slice(0, SPELLED_MAX);
+  const all = given(counts === null ? null : Object.values(counts));
+  const more = all.reduce((sum, n) => sum + n, -spelled.length);
+  return [
+    ...given(why === null ? null : [why]),
+    `SHA-256 ${sha256}, from ${source_url}`,
+    ...given(before === null ? null : [`before: ${before.published}, SHA-256 ${before.sha256}`]),
+    ...spelled.map(lineOf),
+    ...given(more > 0 ? [`and ${more} more in the change log`] : null),
+  ].join('\n');
+}
+
+function lineOf({ change, listing, before }: ListChange): string {
+  const was = before === null ? '' : `, before: ${partyOf(before)}`;
+  return `${change.replace('_', ' ')}: ${listing.address} (${partyOf(listing)})${was}`;
+}
+
+function partyOf({ entity, uid, programs }: ListChange['listing']): string {
+  return [entity, `entry ${uid}`, ...given(programs)].filter((one) => one !== null).join(', ');
+}

@@ -1,0 +1,244 @@
+// The sanctions list: where it comes from, who keeps it current, and what is answered from it.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { MS_PER_S } from '../../chain/time.ts';
+import { readRecords } from '../../compose/address-records.ts';
+import { nowS, pause } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type Job,
+  type OpenedRests,
+  served,
+  shownPage,
+} from '../../compose/feature.ts';
+import { listGauges } from '../../compose/list-gauges.ts';
+import type { Logger } from '../../compose/logger.ts';
+import { VERSION } from '../../compose/version.ts';
+import type { Config } from '../../config.ts';
+import { map } from '../../evidence/reading.ts';
+import { atomFeed } from '../../pages/atom.ts';
+import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
+import type { Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+import { fileMirror } from '../../sources/ofac/file.ts';
+import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../../sources/ofac/http.ts';
+import { READER_VERSION } from '../../sources/ofac/publication.ts';
+import { sdnReader } from '../../sources/ofac/sdn-files.ts';
+import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
+import { listChangeStore } from '../../stores/control/publication-changes.ts';
+import { diffPublications } from '../../stores/control/publication-diff.ts';
+import { publicationStore } from '../../stores/control/publications.ts';
+import { POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
+import { listOfFile } from '../../stores/snapshots/sanctions-file.ts';
+import { tables } from '../tables/feature.ts';
+import {
+  changesFeed,
+  listChangesFeed,
+  listChangesPage,
+  newestChanges,
+  readChanges,
+  removalsBy,
+  sanctionsChanges,
+  sanctionsChangesHandler,
+  sanctionsChangesPage,
+} from './changes.route.tsx';
+
+import { sanctionsCheck } from './check.command.ts';
+import { publicationGate } from './publication-gate.ts';
+import { oneAtATime, type Refresher, refreshSanctions, scheduleRefresh } from './refresh.job.ts';
+import {
+  refusalAdvice,
+  type SanctionsServices,
+  sanctionsDiff,
+  sanctionsExport,
+  sanctionsImport,
+  sanctionsRefresh,
+  sanctionsStatus,
+} from './sanctions.command.ts';
+
+import { type OfacPorts, walletOfac, walletOfacHandler } from './wallet-ofac.route.ts';
+
+type Rested = OpenedRests<{ tables: typeof tables }>;
+type ChangesGiven = { readonly sanctionsChanges: ListChanges };
+
+export const sanctions = feature({
+  name: 'sanctions',
+  heading: 'The sanctions list',
+  rests: { tables },
+  open: ({ config, database, outside, log }: Base, { tables: { services } }: Rested) => {
+    const store = publicationStore(database, nowS);
+    const spool = spoolIn(join(config.dataDir, 'spool', 'sanctions'));
+    const mirrors = outside.mirrors.map((url) => mirrorOf(new URL(url), spool, agentOf(config)));
+    const publisher = { mirrors, kept: spool.kept };
+    const reader = sdnReader();
+    const gate = publicationGate(config.sanctions.floor);
+    const maxAgeS = maxAgeOf(config);
+    const changes = listChangeStore(database, { simulated: config.simulate, now: nowS });
+    const snapshot = sanctionsSnapshot({
+      store,
+      maxAgeS,
+      simulated: config.simulate,
+      now: nowS,
+      ticks: () => performance.now() / MS_PER_S,
+      pollMs: POLL_MS,
+      onFault: ({ code, reason }) => log.warn({ code, reason }, 'sanctions list: not polled'),
+      onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: polling failed'),
+    });
+    const world = { publisher, reader, readerVersion: READER_VERSION, gate, store };
+    const refresh = oneAtATime(async (acceptance, signal, from = publisher) => {
+      const outcome = await refreshSanctions({ ...world, publisher: from }, acceptance, signal);
+      await snapshot.poll();
+      return outcome;
+    });
+    const importFile: SanctionsServices['sanctions']['importFile'] = (
+      path,
+      obtained_at,
+      ...rest
+    ) => {
+      const file = fileMirror({ url: pathToFileURL(path), spool, now: nowS, obtained_at });
+      return refresh(...rest, { mirrors: [file], kept: spool.kept });
+    };
+    const rules = { maxAgeS, simulated: config.simulate };
+    const list = {
+      importFile,
+      lookUpIn: (read: ReadList) => listOfFile(read, rules, nowS),
+      readRecords,
+      list: snapshot.list,
+      poll: snapshot.poll,
+      diff: diffPublications,
+      simulated: config.simulate,
+    };
+    return {
+      ports: { sanctionsList: snapshot.list, sanctionsChanges: changes },
+      services: {
+        sanctions: { store, refresh, reader, gate, maxAgeS, ...list },
+        otherLists: services.otherLists,
+      },
+      gauges: listGauges(snapshot),
+      jobs: [refreshing({ refresh, changes }, config, log)],
+      start: snapshot.start,
+      close: snapshot.stop,
+    };
+  },
+  routes: [
+    served(walletOfac, (given: OfacPorts) => walletOfacHandler(given)),
+    served(sanctionsChanges, (given: ChangesGiven) =>
+      sanctionsChangesHandler(given.sanctionsChanges),
+    ),
+  ],
+  ports: {
+    sanctionsList: {
+      tag: 'sanctions_list',
+      title: 'Sanctions list',
+      says: 'Whether an address stands on the published list',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (list) => map(await list.lookUp([]), (look) => look.list.published),
+        notes: async (list) => map(await list.lookUp([]), (look) => look.list.age_notes),
+        maxAgeS: maxAgeOf,
+      },
+    },
+    sanctionsChanges: {
+      tag: 'sanctions_changes',
+      title: 'Changes of the sanctions list',
+      says: 'What each list that came into force changed',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'sanctions_list' },
+    },
+  },
+  pages: [
+    shownPage(listChangesPage, 'List changes', ({ sanctionsChanges: log }: ChangesGiven, facts) => {
+      return async () => {
+        const shown = await newestChanges(log);
+        const status = 'reason' in shown ? 503 : 200;
+        return listChangesPage.reply(status, sanctionsChangesPage(facts, shown));
+      };
+    }),
+    shownPage(listChangesFeed, null, ({ sanctionsChanges: log }: ChangesGiven, { simulated }) => {
+      return async () => {
+        const found = await readChanges(log);
+        if ('reason' in found) return listChangesFeed.reply(503, found.reason);
+        const { files, changes } = found;
+        return listChangesFeed.reply(200, atomFeed(changesFeed(files, changes, simulated)));
+      };
+    }),
+  ],
+  commands: [
+    sanctionsRefresh,
+    sanctionsImport,
+    sanctionsStatus,
+    sanctionsDiff,
+    sanctionsCheck,
+    sanctionsExport,
+  ],
+});
+
+/** Seconds; `null` where the limit is lifted. */
+function maxAgeOf({ sanctions: { maxAge } }: Config): number | null {
+  return maxAge.kind === 'lifted' ? null : Math.floor(maxAge.ms / MS_PER_S);
+}
+
+type Refreshing = { readonly refresh: Refresher; readonly changes: ListChanges };
+
+function refreshing({ refresh, changes }: Refreshing, { sanctions }: Config, log: Logger): Job {
+  const start = () =>
+    scheduleRefresh({
+      refresh,
+      intervalS: sanctions.refreshMs / MS_PER_S,
+      random: Math.random,
+      sleep: pause,
+      onOutcome: (outcome) => {
+        logOutcome(outcome, log);
+        logRemovals(outcome, changes, log).catch((fault: unknown) =>
+          log.error({ fault: String(fault) }, 'sanctions list: removals not read'),
+        );
+      },
+      onBug: (fault) => log.error({ fault: String(fault) }, 'sanctions list: refresh failed'),
+    });
+  return { name: 'refresh', start };
+}
+
+function logOutcome(outcome: RefreshOutcome, log: Logger): void {
+  if (outcome.kind === 'updated' || outcome.kind === 'unchanged') {
+    const { published, addresses, sha256 } = outcome.list;
+    log.info({ published, addresses, sha256 }, `sanctions list: ${outcome.kind}`);
+    return;
+  }
+  const { reason } = outcome;
+  if (outcome.kind === 'refused') {
+    const { code, sha256, published, source } = outcome;
+    const next = refusalAdvice(outcome, 'refresh');
+    log.warn({ code, reason, sha256, published, source, next }, 'sanctions list: refused');
+    return;
+  }
+  log.warn({ code: 'unreachable', reason }, 'sanctions list: unreachable');
+}
+
+/** A line for each address that left the list, so that an alarm can be set on it. */
+async function logRemovals(outcome: RefreshOutcome, changes: ListChanges, log: Logger) {
+  if (outcome.kind !== 'updated') return;
+  const read = await removalsBy(changes, outcome.list.sha256);
+  if (typeof read === 'string') {
+    log.warn({ reason: read }, 'sanctions list: removals not read');
+    return;
+  }
+  const { removed, unnamed } = read;
+  for (const { listing, to } of removed) {
+    const { address, entity, uid, programs } = listing;
+    const { published, sha256 } = to;
+    log.warn({ address, entity, uid, programs, published, sha256 }, 'sanctions list: removed');
+  }
+  if (unnamed > 0) log.warn({ unnamed }, 'sanctions list: more were removed, see the change log');
+}
+
+/** How the list is asked for. */
+function agentOf({ sanctions: { userAgent } }: Config): string {
+  return userAgent === null ? listUserAgent(VERSION) : userAgent;
+}
+
+function mirrorOf(url: URL, spool: Spool, userAgent: string): Mirror {
+  if (url.protocol === 'file:') return fileMirror({ url, spool, now: nowS, obtained_at: null });
+  return httpMirror({ url, spool, userAgent, now: nowS, limits: DOWNLOAD_LIMITS });
+}

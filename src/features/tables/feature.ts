@@ -1,0 +1,178 @@
+// The tables that an operator fills by import: where they are kept, and who serves them.
+
+import { nowS } from '../../compose/clock.ts';
+import { type Base, feature, type PortFacts, served } from '../../compose/feature.ts';
+import { map } from '../../evidence/reading.ts';
+import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { LabelChanges } from '../../ports/labels/label-changes.ts';
+import type { OtherListChanges } from '../../ports/lists/list-changes.ts';
+import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
+import type { ImportFile } from '../../ports/tables/table-import.ts';
+import { localTableFiles } from '../../sources/files/files.ts';
+import { labelsFile } from '../../sources/registry/registry-files.ts';
+import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
+import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
+import { LAUNCH_NOTES, reachedAt } from '../../stores/control/launch-collection.ts';
+import { OTHER_LIST_NOTES, otherListChangeStore } from '../../stores/control/other-list-changes.ts';
+import { collectedCorpus } from '../../stores/snapshots/collected-corpus.ts';
+import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
+import { flaggedAddresses } from './flagged-rows.ts';
+import { type ImportedTable, tableImporter } from './import-rows.ts';
+import { importCommand } from './imports.command.ts';
+import { labelChanges } from './label-changes.contract.ts';
+import { labelChangesHandler } from './label-changes.route.ts';
+import { exchangeLabels } from './labels.ts';
+import { launchCorpus } from './launches.ts';
+import { otherListChanges } from './list-changes.contract.ts';
+import { otherListChangesHandler } from './list-changes.route.ts';
+import { otherLists } from './other-lists.ts';
+import { validateShippedLabels } from './shipped-labels.ts';
+
+/** The label table that comes with the product. */
+export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
+
+type ListChangesGiven = { readonly otherListChanges: OtherListChanges };
+type ChangesGiven = { readonly labelChanges: LabelChanges };
+
+/** How a table that an operator fills is shown; it does not expire. */
+function imported<P extends string, Answer>(
+  { port }: Pick<TableShape<never, P, Answer>, 'port' | 'index'>,
+  title: string,
+  says: string,
+): PortFacts<TableLookUp<P, Answer>> {
+  return {
+    tag: port,
+    title,
+    says,
+    pages: false,
+    freshness: {
+      kind: 'dated',
+      ask: async (table) => map(await table.lookUp([]), () => null),
+      maxAgeS: () => null,
+    },
+  };
+}
+
+/** A table as those who ask it have it. */
+function asked<P extends string, Answer>({ lookUp }: HeldTable<P, Answer>): TableLookUp<P, Answer> {
+  return { lookUp };
+}
+
+/** What answers while no labels were imported. Nothing real is shown beside made-up data. */
+export function shippedLabels(simulated: boolean): ExchangeLabels | undefined {
+  const { index } = exchangeLabels;
+  const rules = { validate: validateShippedLabels, index };
+  return simulated ? undefined : labelsFile(SHIPPED_LABELS, rules);
+}
+
+export const tables = feature({
+  name: 'tables',
+  heading: 'Tables',
+  open: ({ config: { simulate: simulated }, context, database, log }: Base) => {
+    const files = localTableFiles();
+    const importers = new Map<string, ImportFile>();
+    const all: HeldTable<never, unknown>[] = [];
+    /** Keeps a table, serves it and takes imports of it, whose rows are served once they end. */
+    const serve = <Row extends StoredRow, P extends string, Answer>(
+      table: ImportedTable<Row, P, Answer>,
+      notes: ImportNotes | null = null,
+      unimported?: TableLookUp<P, Answer>,
+    ): HeldTable<P, Answer> => {
+      const { name } = table;
+      const store = tableStore(database, table, nowS, notes);
+      const held = heldTable({
+        table,
+        store,
+        pollMs: TABLE_POLL_MS,
+        unimported,
+        onFault: ({ code, reason }) => log.warn({ table: name, code, reason }, 'table: not polled'),
+        onBug: (fault) => log.error({ table: name, fault: String(fault) }, 'table: polling failed'),
+      });
+      const importFile = tableImporter({ table, store, files, now: nowS });
+      importers.set(name, (order, watch) => importFile(order, watch).finally(held.poll));
+      all.push(held);
+      return held;
+    };
+    const others = serve(otherLists, OTHER_LIST_NOTES);
+    const corpus = collectedCorpus({
+      corpus: asked(serve(launchCorpus, LAUNCH_NOTES)),
+      reachedAt: reachedAt(database, context),
+      now: nowS,
+      pollMs: TABLE_POLL_MS,
+      onBug: (fault) => log.error({ fault: String(fault) }, 'corpus: its age was not polled'),
+    });
+    return {
+      ports: {
+        exchangeLabels: asked(serve(exchangeLabels, LABEL_NOTES, shippedLabels(simulated))),
+        launchCorpus: { lookUp: corpus.lookUp },
+        flaggedAddresses: asked(serve(flaggedAddresses)),
+        otherLists: asked(others),
+        labelChanges: labelChangeStore(database, nowS),
+        otherListChanges: otherListChangeStore(database, nowS),
+      },
+      services: {
+        otherLists: { lookUp: others.lookUp, poll: others.poll, now: nowS },
+        tables: { simulated, now: nowS, importerOf: (name: string) => importers.get(name) },
+      },
+      imports: () => all.flatMap((one) => one.imports()),
+      poll: async () => {
+        await Promise.all(all.map((one) => one.poll()));
+      },
+      start: async () => {
+        await Promise.all([...all, corpus].map((one) => one.start()));
+      },
+      close: () => {
+        for (const one of [...all, corpus]) one.stop();
+      },
+    };
+  },
+  routes: [
+    served(labelChanges, (given: ChangesGiven) => labelChangesHandler(given.labelChanges)),
+    served(otherListChanges, (given: ListChangesGiven) =>
+      otherListChangesHandler(given.otherListChanges),
+    ),
+  ],
+  ports: {
+    exchangeLabels: imported(
+      exchangeLabels,
+      'Exchange labels',
+      'Which exchange a published label names',
+    ),
+    launchCorpus: {
+      tag: launchCorpus.port,
+      title: 'Launch corpus',
+      says: 'Which settled launches a Solana wallet has on record',
+      pages: true,
+      freshness: {
+        kind: 'dated',
+        ask: async (corpus) => map(await corpus.lookUp([]), () => null),
+        maxAgeS: () => null,
+      },
+    },
+    flaggedAddresses: imported(
+      flaggedAddresses,
+      'Flagged addresses',
+      'Which published tables flag an address',
+    ),
+    otherLists: imported(
+      otherLists,
+      'Other lists',
+      'On which lists of other authorities an address stands',
+    ),
+    labelChanges: {
+      tag: 'label_changes',
+      title: 'Changes of labels',
+      says: 'What each import of labels changed',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'exchange_labels' },
+    },
+    otherListChanges: {
+      tag: 'other_list_changes',
+      title: 'Changes of other lists',
+      says: 'What each import of a list of another authority changed',
+      pages: true,
+      freshness: { kind: 'shown_with', tag: 'other_lists' },
+    },
+  },
+  commands: [exchangeLabels, launchCorpus, flaggedAddresses, otherLists].map(importCommand),
+});

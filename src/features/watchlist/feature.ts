@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { nowS, pause } from '../../compose/clock.ts';
+import {
+  type Base,
+  feature,
+  type Members,
+  type OpenedRests,
+  type Service,
+  served,
+  shownPage,
+  streamed,
+} from '../../compose/feature.ts';
+import { map } from '../../evidence/reading.ts';
+import { leaseTable } from '../../stores/control/leases.ts';
+import { entities } from '../entities/feature.ts';
+import { ENTITY_CHAINS } from '../entities/wallet-entity.route.ts';
+import { history } from '../history/feature.ts';
+import { records } from '../records/feature.ts';
+import { sanctions } from '../sanctions/feature.ts';
+import { tables } from '../tables/feature.ts';
+import { rescreenRounds } from './rescreen.job.ts';
+import type { Watchlist } from './shapes.ts';
+import { watchStream, watchStreamHandler } from './watch-stream.route.ts';
+
+import {
+  unwatchAddress,
+  unwatchAddressHandler,
+  unwatchForm,
+  unwatchFormHandler,
+  watchAddress,
+  watchAddressHandler,
+  watchForm,
+  watchFormHandler,
+  watchlistChanges,
+  watchlistChangesHandler,
+  watchlistHandler,
+  watchlistPage,
+  watchlistPageHandler,
+  watchlist as watchlistRoute,
+} from './watchlist.route.tsx';
+
+import { watchlistTable, watchScreeningTable } from './watchlist.store.ts';
+
+/** Seconds between two rounds. */
+const ROUND_EACH_S = 5;
+
+type Rested = OpenedRests<{
+  tables: typeof tables;
+  sanctions: typeof sanctions;
+  history: typeof history;
+  records: typeof records;
+  entities: typeof entities;
+}>;
+type Ports = { readonly watchlist: Watchlist };
+type PagePorts = Ports & { readonly members: Members };
+
+export const watchlist = feature({
+  name: 'watchlist',
+  rests: { tables, sanctions, history, records, entities },
+  open: ({ config, context, database, bus, log }: Base, opened: Rested) => {
+    const rounds = {
+      ports: {
+        ...opened.tables.ports,
+        ...opened.sanctions.ports,
+        ...opened.history.ports,
+        ...opened.entities.ports,
+      },
+      clusterChains: ENTITY_CHAINS,
+      screening: watchScreeningTable(database, context, bus.callAll),
+      versions: opened.records.ports.servedVersions,
+      leases: leaseTable(database, randomUUID(), context),
+      refresh: async () => {
+        await Promise.all([opened.sanctions.services.sanctions.poll(), opened.tables.poll()]);
+      },
+      simulated: config.simulate,
+      now: nowS,
+      walkMs: config.liveBudgetMs,
+      everyS: ROUND_EACH_S,
+      sleep: pause,
+      onFault: ({ code, reason }: { readonly code: string; readonly reason: string }) =>
+        log.warn({ code, reason }, 'watchlist: not screened'),
+      onBug: (fault: unknown) => log.error({ fault: String(fault) }, 'watchlist: failed'),
+    };
+    return {
+      ports: { watchlist: watchlistTable(database, context) },
+      services: {},
+      jobs: [{ name: 'watchlist', start: () => rescreenRounds(rounds) }],
+    };
+  },
+  ports: {
+    watchlist: {
+      tag: 'watchlist',
+      title: 'Watchlists',
+      says: 'What a membership watches, and what changed of it',
+      pages: true,
+      freshness: { kind: 'per_answer', absence: () => null },
+    },
+  },
+  streams: [
+    streamed(watchStream, ({ watchlist, service }: Ports & { readonly service: Service }) =>
+      watchStreamHandler({ watchlist, onAppended: service.onCall }),
+    ),
+  ],
+  routes: [
+    served(watchlistRoute, watchlistHandler),
+    served(watchAddress, watchAddressHandler),
+    served(unwatchAddress, unwatchAddressHandler),
+    served(watchlistChanges, watchlistChangesHandler),
+  ],
+  pages: [
+    shownPage(watchlistPage, 'Watchlist', (ports: PagePorts, facts) =>
+      watchlistPageHandler({ ...ports, planOf: planOf(ports) }, facts),
+    ),
+    shownPage(watchForm, null, (ports: PagePorts, facts) =>
+      watchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
+    ),
+    shownPage(unwatchForm, null, (ports: PagePorts, facts) =>
+      unwatchFormHandler({ ...ports, planOf: planOf(ports) }, facts),
+    ),
+  ],
+});
+
+function planOf({ members }: PagePorts) {
+  return async (membershipId: string) =>
+    map(await members.settings.memberships.find(membershipId), (membership) => {
+      if (membership === null) throw new Error('a session of a membership that is not there');
+      return membership.plan;
+    });
+}

@@ -1,0 +1,160 @@
+// The shapes of a watchlist, and the two ports over its tables. A watchlist belongs to one
+// membership: to another it is not there.
+
+import { z } from 'zod';
+import { position } from '../../contract/stream.ts';
+import { harmless, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
+import type { Partly, Reading } from '../../evidence/reading.ts';
+import type { NewDispatch } from '../../ports/chat/dispatches.ts';
+
+/** The name of this port in readings. */
+export type WatchlistPort = 'watchlist';
+
+/** What an address is held against. */
+export const WATCH_PARTS = [
+  'sanctions_list',
+  'other_lists',
+  'exchange_labels',
+  'flagged_addresses',
+  'entity_clusters',
+  'hops',
+] as const;
+export type WatchPart = (typeof WATCH_PARTS)[number];
+
+/** The parts that are tables in memory; the others rest on transfers. */
+export type TablePart = Exclude<WatchPart, 'entity_clusters' | 'hops'>;
+
+/** One thing that is on record of an address. */
+const finding = z.strictObject({
+  /** The list, the table, or the chain. */
+  source: words(),
+  /** The address as it stands there; of a path, the listed one at its end. */
+  address: words(),
+  entity: words().nullable(),
+  /** The entry, or the transaction. */
+  ref: words().nullable(),
+  /** Programmes, the role of a label, the path. */
+  detail: words().nullable(),
+});
+export type Finding = z.output<typeof finding>;
+
+const findings = harmless(
+  z.array(finding).readonly(),
+  'it is what one look at one version found, both of which stand beside it',
+);
+
+const watchedPart = z.strictObject({
+  part: oneOf(WATCH_PARTS),
+  found: findings.nullable().describe('At `read_at`; `null` while it was never read.'),
+  version: words().nullable(),
+  read_at: isoTime.nullable(),
+  not_read: prose().nullable().describe('Why the last look did not read it to its end.'),
+});
+/** What a part last found. */
+export type WatchedPart = z.output<typeof watchedPart>;
+
+/** A watched address, as it is kept and answered. */
+export const watched = z.strictObject({
+  id: words(),
+  address: words(),
+  added_at: isoTime,
+  parts: harmless(z.array(watchedPart).readonly(), 'what was not screened yet has no part'),
+});
+export type Watched = z.output<typeof watched>;
+
+/** A change without its number, as the log keeps it and the stream tells it. */
+export const watchChange = z.strictObject({
+  watch_id: words(),
+  address: words(),
+  part: oneOf(WATCH_PARTS),
+  change: oneOf(['first_seen', 'entered', 'changed', 'left']),
+  before: findings.nullable(),
+  after: findings,
+  version_before: words().nullable(),
+  version_after: words(),
+  not_read: harmless(z.array(prose()).readonly(), 'it names what the same look could not read'),
+  simulated: ofRow(z.boolean()),
+  at: isoTime,
+});
+export const numberedChange = watchChange.extend({ seq: position });
+export type WatchChange = z.output<typeof numberedChange>;
+
+/** A change to keep, whose address stands beside it. */
+export type NewWatchChange = Omit<z.output<typeof watchChange>, 'watch_id' | 'address'>;
+
+/** Both ends of a membership's changes: `newest` is 0 while there was none. */
+export type WatchBounds = { readonly newest: number; readonly oldest: number | null };
+
+/** Changes that follow each other, and both ends when they were read. */
+export type WatchChunk = WatchBounds & { readonly changes: readonly WatchChange[] };
+
+/** What can be had again: so many of the newest, and none that is older. */
+export const WATCH_CHANGES_KEPT = { changesMax: 10_000, ageMaxS: 90 * 86_400 } as const;
+/** The most changes that are read at once. */
+export const WATCH_CHANGES_AT_ONCE_MAX = 500;
+
+/** The watchlists, to whom they belong. */
+export type Watchlist = {
+  /** Adds an address; one that is there stays as it is. `full`: the membership watches as many. */
+  readonly add: (
+    membershipId: string,
+    address: string,
+    watchedMax: number,
+  ) => Promise<
+    Reading<{ readonly watched: Watched; readonly added: boolean } | 'full', WatchlistPort>
+  >;
+  /** The addresses in the order in which they were added; a part where there are more. */
+  readonly list: (
+    membershipId: string,
+    after: string | null,
+  ) => Promise<Partly<readonly Watched[], WatchlistPort>>;
+  readonly remove: (membershipId: string, id: string) => Promise<Reading<boolean, WatchlistPort>>;
+  /** The first changes after a number, `limit` of them at most. */
+  readonly after: (
+    membershipId: string,
+    seq: number,
+    limit: number,
+  ) => Promise<Reading<WatchChunk, WatchlistPort>>;
+  /** The newest changes, newest first. */
+  readonly newest: (
+    membershipId: string,
+    limit: number,
+  ) => Promise<Reading<readonly WatchChange[], WatchlistPort>>;
+};
+
+/** The two kinds of screening: tables are in memory, hops are walked. */
+export type DueFor = 'tables' | 'hops';
+
+/** An address that is due, of one membership. */
+export type DueWatch = Watched & { readonly membership_id: string; readonly revision: number };
+
+/** What a screening came to, for one membership. */
+export type WatchCommit = {
+  readonly watch: Pick<DueWatch, 'id' | 'membership_id' | 'revision' | 'address'>;
+  readonly parts: readonly WatchedPart[];
+  readonly signature: { readonly of: DueFor; readonly is: string };
+  readonly changes: readonly NewWatchChange[];
+  readonly dispatches: readonly NewDispatch[];
+  /** The lease under which it was screened. */
+  readonly epoch: number;
+};
+
+/** The lease of whoever screens. */
+export const WATCH_LEASE = 'watchlist';
+
+/** The watchlists, to whoever screens them. */
+export type WatchScreening = {
+  /** Addresses of active memberships that were not held against this signature, or not lately. */
+  readonly due: (request: {
+    readonly of: DueFor;
+    readonly signature: string;
+    /** Seconds after which hops are walked again although no list changed. */
+    readonly againS: number;
+    readonly limit: number;
+  }) => Promise<Reading<readonly DueWatch[], WatchlistPort>>;
+  /**
+   * Keeps a screening with its changes, and tells them, all or nothing. `false`: the address was
+   * screened, or taken out, since it was read, or another process has the lease.
+   */
+  readonly commit: (screening: WatchCommit) => Promise<Reading<boolean, WatchlistPort>>;
+};

@@ -1,0 +1,217 @@
+// A change is told in the transaction that keeps the screening it came of: in the log, to chats,
+// and to streams, which read the log. Whoever is killed has told all of it or nothing.
+
+import { randomBytes } from 'node:crypto';
+import { matchKey } from '../../chain/address.ts';
+import { placeOrBeginning } from '../../evidence/measure.ts';
+import {
+  type ControlContext,
+  controlReadings,
+} from '../../stores/control/engine/control-readings.ts';
+import {
+  type Database,
+  isoTimeColumn,
+  onlyRow,
+  type Session,
+} from '../../stores/control/engine/database.ts';
+import { appendForAll } from '../../stores/control/outbox.ts';
+import {
+  type DueWatch,
+  WATCH_CHANGES_AT_ONCE_MAX,
+  WATCH_CHANGES_KEPT,
+  WATCH_LEASE,
+  type WatchChange,
+  type WatchCommit,
+  type Watched,
+  type Watchlist,
+  type WatchScreening,
+} from './shapes.ts';
+
+const PORT = 'watchlist';
+const WHAT = 'The watchlist';
+/** So many addresses are listed at once. */
+const LISTED_MAX = 1_000;
+const ID_BYTES = 16;
+const WATCHED = `w.id, w.address, ${isoTimeColumn('w.added_at')}, w.parts`;
+const CHANGE = `c.seq::float8 as seq, c.watch_id, c.address, c.part, c.change, c.before, c.after,
+  c.version_before, c.version_after, c.not_read, c.simulated, ${isoTimeColumn('c.at')}`;
+
+/** The watchlists over the control database. */
+export function watchlistTable(database: Database, context: ControlContext): Watchlist {
+  const { ask, askList } = controlReadings(PORT, WHAT, context);
+  return {
+    add: (membershipId, address, watchedMax) =>
+      ask(() =>
+        database.transaction((session) => addAddress(session, membershipId, address, watchedMax)),
+      ),
+    list: (membershipId, after) =>
+      askList(LISTED_MAX, 'watched addresses', (limit) =>
+        database.query<Watched>(
+          `select ${WATCHED} from watched_addresses w
+           where w.membership_id = $1 and ($2::text is null or (w.added_at, w.id) >
+             (select a.added_at, a.id from watched_addresses a
+              where a.id = $2 and a.membership_id = $1))
+           order by w.added_at, w.id limit ${limit}`,
+          [membershipId, after],
+        ),
+      ),
+    remove: (membershipId, id) =>
+      ask(async () => {
+        const gone = await database.query(
+          'delete from watched_addresses where membership_id = $1 and id = $2 returning id',
+          [membershipId, id],
+        );
+        return gone.length > 0;
+      }),
+    after: (membershipId, seq, limit) =>
+      ask(async () => {
+        if (limit > WATCH_CHANGES_AT_ONCE_MAX) throw new Error(`${limit} changes at once`);
+        // Ends first: what is appended in between is not passed over as read.
+        const ends = await boundsOf(database, membershipId);
+        const changes = await database.query<WatchChange>(
+          `select ${CHANGE} from watch_changes c
+           where c.membership_id = $1 and c.seq > $2 and c.seq <= $3 order by c.seq limit $4::int`,
+          [membershipId, seq, ends.newest, limit],
+        );
+        return { ...ends, changes };
+      }),
+    newest: (membershipId, limit) =>
+      ask(() =>
+        database.query<WatchChange>(
+          `select ${CHANGE} from watch_changes c where c.membership_id = $1
+           order by c.seq desc limit $2::int`,
+          [membershipId, limit],
+        ),
+      ),
+  };
+}
+
+async function boundsOf(database: Database, membershipId: string) {
+  const rows = await database.query<{ newest: number | null; oldest: number | null }>(
+    `select (select newest::float8 from watch_logs where membership_id = $1) as newest,
+       (select min(seq)::float8 from watch_changes where membership_id = $1) as oldest`,
+    [membershipId],
+  );
+  const { newest, oldest } = onlyRow(rows);
+  return { newest: placeOrBeginning(newest), oldest };
+}
+
+// One after another for each membership, so that those who come together do not pass its bound.
+async function addAddress(
+  session: Session,
+  membershipId: string,
+  address: string,
+  watchedMax: number,
+): Promise<{ readonly watched: Watched; readonly added: boolean } | 'full'> {
+  const lock = `watched_addresses ${membershipId}`;
+  await session.query('select pg_advisory_xact_lock(hashtext($1))', [lock]);
+  const key = matchKey(address);
+  const [held] = await session.query<Watched>(
+    `select ${WATCHED} from watched_addresses w where w.membership_id = $1 and w.match_key = $2`,
+    [membershipId, key],
+  );
+  if (held !== undefined) return { watched: held, added: false };
+  const rows = await session.query<Watched>(
+    `insert into watched_addresses as w (id, membership_id, match_key, address, added_at)
+     select $1, $2, $3, $4, control_now()
+     where (select count(*) from watched_addresses where membership_id = $2) < $5::int
+     returning ${WATCHED}`,
+    [`wch_${randomBytes(ID_BYTES).toString('hex')}`, membershipId, key, address, watchedMax],
+  );
+  const [watched] = rows;
+  return watched === undefined ? 'full' : { watched, added: true };
+}
+
+/** The watchlists to whoever screens them; `callStreams` wakes the streams of every process. */
+export function watchScreeningTable(
+  database: Database,
+  context: ControlContext,
+  callStreams: () => void,
+): WatchScreening {
+  const { ask } = controlReadings(PORT, WHAT, context);
+  return {
+    due: ({ of, signature, againS, limit }) =>
+      ask(() =>
+        database.query<DueWatch>(of === 'tables' ? DUE_TABLES : DUE_HOPS, [
+          signature,
+          limit,
+          ...(of === 'tables' ? [] : [againS]),
+        ]),
+      ),
+    commit: (screening) =>
+      ask(async () => {
+        const kept = await database.transaction((session) => commit(session, screening));
+        if (kept && screening.changes.length > 0) callStreams();
+        return kept;
+      }),
+  };
+}
+
+const DUE = `${WATCHED}, w.membership_id, w.revision`;
+const OF_ACTIVE = `from watched_addresses w
+  join memberships m on m.membership_id = w.membership_id and m.status = 'active'`;
+const DUE_TABLES = `select ${DUE} ${OF_ACTIVE}
+  where w.tables_signature <> $1 order by w.added_at, w.id limit $2::int`;
+const DUE_HOPS = `select ${DUE} ${OF_ACTIVE}
+  where w.hops_signature <> $1 or w.hops_at < control_now() - make_interval(secs => $3::int)
+  order by w.hops_at, w.id limit $2::int`;
+
+const COUNT = `
+  insert into watch_logs as l (membership_id, newest) values ($1, $2::int)
+  on conflict (membership_id) do update set newest = l.newest + excluded.newest
+  returning newest::float8 as newest`;
+const APPEND = `
+  insert into watch_changes (membership_id, seq, watch_id, address, part, change, before, after,
+    version_before, version_after, not_read, simulated, at)
+  values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10, $11::text::jsonb, $12,
+    $13::timestamptz)`;
+// A prefix goes, so that what is left has no gap, whatever the clock did.
+const PRUNE = `
+  delete from watch_changes where membership_id = $1 and seq <= greatest($2::bigint - $3::bigint,
+    (select max(seq) from watch_changes where membership_id = $1
+       and at < control_now() - make_interval(secs => $4::int)))`;
+
+async function commit(session: Session, screening: WatchCommit): Promise<boolean> {
+  const { watch, parts, signature, changes, dispatches, epoch } = screening;
+  // Until this ends nobody takes the lease: one who was paused while it was taken keeps nothing.
+  const held = await session.query(
+    'select 1 from leases where name = $1 and epoch = $2 for share',
+    [WATCH_LEASE, epoch],
+  );
+  if (held.length === 0) return false;
+  const signed =
+    signature.of === 'tables'
+      ? 'tables_signature = $4'
+      : 'hops_signature = $4, hops_at = control_now()';
+  const rows = await session.query(
+    `update watched_addresses w set parts = $3::text::jsonb, revision = w.revision + 1, ${signed}
+     where w.id = $1 and w.revision = $2 returning w.id`,
+    [watch.id, watch.revision, JSON.stringify(parts), signature.is],
+  );
+  if (rows.length === 0) return false;
+  if (changes.length === 0) return true;
+  const { membership_id } = watch;
+  const counted = await session.query<{ newest: number }>(COUNT, [membership_id, changes.length]);
+  const { newest } = onlyRow(counted);
+  for (const [i, change] of changes.entries()) {
+    await session.query(APPEND, [
+      membership_id,
+      newest - changes.length + i + 1,
+      watch.id,
+      watch.address,
+      change.part,
+      change.change,
+      change.before === null ? null : JSON.stringify(change.before),
+      JSON.stringify(change.after),
+      change.version_before,
+      change.version_after,
+      JSON.stringify(change.not_read),
+      change.simulated,
+      change.at,
+    ]);
+  }
+  const { changesMax, ageMaxS } = WATCH_CHANGES_KEPT;
+  await session.query(PRUNE, [membership_id, newest, changesMax, ageMaxS]);
+  await appendForAll(session, dispatches);
+  return true;
+}

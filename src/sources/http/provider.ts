@@ -1,0 +1,305 @@
+// Answers one question: may this provider be asked now, and may this request still ask?
+// A rate for each provider, a rest for one that keeps failing, a budget for each request. It
+// refuses to turn a question that was not asked into an answer: whatever stops one is thrown.
+
+import { setMaxListeners } from 'node:events';
+import { MS_PER_S } from '../../chain/time.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
+import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
+import { FetchFault } from './outbound-call.ts';
+
+/** A provider did not give a usable answer, in product text without any part of a URL. */
+export class ProviderFault extends Error {
+  readonly fault: string;
+  /** Whether the same question may soon be answered: a passing failure, unlike a refusal. */
+  readonly passing: boolean;
+  constructor(fault: string, kind: 'passing' | 'lasting') {
+    super(fault);
+    this.name = 'ProviderFault';
+    this.fault = fault;
+    this.passing = kind === 'passing';
+  }
+}
+
+/** What a request may spend ran out: its time, or its calls. Nothing is said of the provider. */
+export class BudgetSpent extends Error {
+  readonly of: 'time' | 'calls';
+  readonly callsMax: number;
+  constructor(of: 'time' | 'calls', callsMax: number) {
+    super(`the budget of ${of} is spent`);
+    this.name = 'BudgetSpent';
+    this.of = of;
+    this.callsMax = callsMax;
+  }
+}
+
+/** A source that is dated by the moment at which it is asked: it has no date of its own. */
+export function observation(
+  { name, url, simulated }: Pick<Source, 'name' | 'url' | 'simulated'>,
+  now: () => number,
+): Source {
+  return { name, url, as_of: now(), kind: 'observation', simulated };
+}
+
+/**
+ * The same of what is past, such as a price of last year: it is dated by the moment at which it was
+ * asked, and makes no answer older, since it does not change any more.
+ */
+export function observationOfPast(
+  named: Parameters<typeof observation>[0],
+  asked_at: number,
+): Source {
+  return { ...observation(named, () => asked_at), kind: 'table' };
+}
+
+/**
+ * What work gives, or the failure of the named kind that ended it, which the caller's types then
+ * make it look at. Any other failure is thrown on.
+ */
+export async function attempt<T, F extends Error>(
+  kind: abstract new (...made: never[]) => F,
+  work: () => Promise<T>,
+): Promise<T | F> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+}
+
+/** What one request may spend on outside calls. */
+export type CallBudget = {
+  /** Aborted once the time is over, or once nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Counts one call; throws `BudgetSpent` where none is left. */
+  readonly spend: () => void;
+  /** Lets go of the timer. */
+  readonly end: () => void;
+};
+
+/** A budget that ends with its time, its calls or the given signal, whichever comes first. */
+export function callBudget(limits: {
+  readonly callsMax: number;
+  readonly timeMs: number;
+  readonly signal: AbortSignal;
+}): CallBudget {
+  const { callsMax, timeMs, signal } = limits;
+  const ended = new AbortController();
+  // Every call of the request listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, ended.signal);
+  const stop = (): void => ended.abort(new BudgetSpent('time', callsMax));
+  const timer = setTimeout(stop, timeMs);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let calls = 0;
+  return {
+    signal: ended.signal,
+    spend: () => {
+      ended.signal.throwIfAborted();
+      if (calls >= callsMax) throw new BudgetSpent('calls', callsMax);
+      calls += 1;
+    },
+    end: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    },
+  };
+}
+
+/** Does work under a budget of its own, which ends with it. */
+export async function withBudget<T>(
+  limits: Parameters<typeof callBudget>[0],
+  work: (budget: CallBudget) => Promise<T>,
+): Promise<T> {
+  const budget = callBudget(limits);
+  try {
+    return await work(budget);
+  } finally {
+    budget.end();
+  }
+}
+
+/** How a provider is to be asked. */
+export type GuardLimits = {
+  /** Its plan's rate. */
+  readonly callsPerS: number;
+  /** How often a question is asked again after a passing failure. */
+  readonly retriesMax: number;
+  /** The wait before the first of them, doubled for each further one. */
+  readonly backoffMs: number;
+  /** After so many failures in a row it is left alone, for so long. */
+  readonly failuresMax: number;
+  readonly restMs: number;
+};
+
+/** What guards a provider: `ask` runs a question within its rate and the request's budget. */
+export type ProviderGuard = {
+  /**
+   * Throws `ProviderFault` where the provider gave no answer or is being left alone, `BudgetSpent`
+   * where the request may not ask further, and whatever else is a bug.
+   */
+  readonly ask: <T>(
+    budget: CallBudget,
+    question: (signal: AbortSignal) => Promise<T>,
+  ) => Promise<T>;
+};
+
+/** A wait that a provider asks for is kept up to here; past it the question has failed. */
+const WAIT_MAX_MS = 10_000;
+
+/** Guards one provider. `nowMs` is a clock that does not go back. */
+export function providerGuard(limits: GuardLimits, nowMs: () => number): ProviderGuard {
+  const turn = turnsAt(limits.callsPerS, nowMs);
+  let failures = 0;
+  let lastFault = '';
+  let restsUntil = 0;
+
+  const once = async <T>(
+    budget: CallBudget,
+    question: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    if (nowMs() < restsUntil) throw new ProviderFault(resting(limits, lastFault), 'lasting');
+    budget.spend();
+    await turn(budget.signal);
+    try {
+      const answer = await question(budget.signal);
+      failures = 0;
+      return answer;
+    } catch (error) {
+      budget.signal.throwIfAborted();
+      const fault = asProviderFault(error);
+      failures = fault.passing ? failures + 1 : 0;
+      lastFault = fault.fault;
+      if (failures >= limits.failuresMax) restsUntil = nowMs() + limits.restMs;
+      throw error;
+    }
+  };
+
+  return {
+    ask: async (budget, question) => {
+      for (let tries = 0; ; tries += 1) {
+        const told = await attempt(Error, async () => ({ answer: await once(budget, question) }));
+        if (!(told instanceof Error)) return told.answer;
+        if (told instanceof BudgetSpent) throw told;
+        const fault = asProviderFault(told);
+        const wait = waitBefore(told, limits.backoffMs * 2 ** tries);
+        if (!fault.passing || tries >= limits.retriesMax || wait > WAIT_MAX_MS) throw fault;
+        await pause(wait, budget.signal);
+      }
+    },
+  };
+}
+
+/** Asks for JSON under a guard. What `read` throws of a fault counts as the provider's. */
+export function askJson<T>(
+  {
+    guard,
+    budget,
+    ...question
+  }: Omit<JsonAsk, 'signal'> & {
+    readonly guard: ProviderGuard;
+    readonly budget: CallBudget;
+  },
+  read: (answer: unknown) => T,
+): Promise<T> {
+  return guard.ask(budget, async (signal) => read(await fetchJson({ ...question, signal })));
+}
+
+/** Why a question under a guard has no answer; a bug is thrown on. */
+export function whyUnanswered(error: unknown, failed: (fault: string) => Why): Why {
+  if (error instanceof ProviderFault) return failed(error.fault);
+  if (!(error instanceof BudgetSpent)) throw error;
+  if (error.of === 'time') return why('time_budget');
+  return why('call_budget', { limit: String(error.callsMax) });
+}
+
+function resting({ failuresMax, restMs }: GuardLimits, lastFault: string): string {
+  const rest = `is left alone for ${restMs / MS_PER_S} s after ${failuresMax} failures in a row`;
+  return `${rest}, the last of which was: ${lastFault}`;
+}
+
+/** The statuses that the same question may outlive. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520]);
+
+/** The fault that an error of a question means; a bug is thrown on. */
+function asProviderFault(error: unknown): ProviderFault {
+  if (error instanceof ProviderFault) return error;
+  if (error instanceof StatusFault) {
+    const limited = error.status === 429 ? 'answered 429: its rate limit is reached' : error.fault;
+    return new ProviderFault(limited, PASSING_STATUSES.has(error.status) ? 'passing' : 'lasting');
+  }
+  if (error instanceof FetchFault) return new ProviderFault(error.fault, 'passing');
+  throw error;
+}
+
+function waitBefore(error: unknown, backoffMs: number): number {
+  const asked = error instanceof StatusFault ? error.retryAfterMs : null;
+  return asked === null ? backoffMs : Math.max(asked, backoffMs);
+}
+
+/** After a late timer, turns that were missed for so long are given at once. */
+const CATCH_UP_MS = 100;
+
+/**
+ * Gives each call its turn, in the order of their coming and evenly apart, since plans count each
+ * second. Whoever stops waiting gives its turn to the next.
+ */
+function turnsAt(callsPerS: number, nowMs: () => number): (signal: AbortSignal) => Promise<void> {
+  const stepMs = MS_PER_S / callsPerS;
+  const waiting = new Set<() => void>();
+  let freeAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  const give = (): void => {
+    timer = undefined;
+    const now = nowMs();
+    freeAt = Math.max(freeAt, now - CATCH_UP_MS);
+    for (const begin of waiting) {
+      waiting.delete(begin);
+      freeAt += stepMs;
+      begin();
+      if (freeAt > now) break;
+    }
+    if (waiting.size > 0) timer = setTimeout(give, freeAt - now);
+  };
+
+  return async (signal) => {
+    signal.throwIfAborted();
+    const now = nowMs();
+    if (waiting.size === 0 && freeAt <= now) {
+      freeAt = now + stepMs;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(begin);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.add(begin);
+      if (timer === undefined) timer = setTimeout(give, freeAt - now);
+    });
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const stopped = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stopped);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stopped, { once: true });
+  });
+}

@@ -1,0 +1,278 @@
+// The tables of the house: who may import whom, and who may write what others may not.
+// `src/tidy.test.ts` holds them; what a row means stands with its type.
+
+import type { Arrows, House } from './tidy-arrows.ts';
+import type { Exceptions } from './tidy-rules.ts';
+
+const EVIDENCE = 'src/evidence/';
+const CHAIN = 'src/chain/';
+const CONTRACT = 'src/contract/';
+const PORTS = 'src/ports/';
+const ACCESS = 'src/access/';
+const SOURCES = 'src/sources/';
+const STORES = 'src/stores/';
+const FEATURES = 'src/features/';
+const COMMAND = 'src/command/';
+const DOSSIER = 'src/features/dossier/';
+const MCP = 'src/mcp/';
+const CLIENT = 'src/client/';
+const CONFIG = ['src/config.ts', 'src/config/'];
+const BELOW = [EVIDENCE, CHAIN];
+const CHAIN_ON = ['hash-wasm', '@noble/hashes', '@scure/base', 'ox'];
+
+/** Which features' engines a feature's files may import beside their own. No circle. */
+export const FEATURES_REST_ON: { readonly [feature: string]: readonly string[] } = {
+  access: [],
+  health: [],
+  tables: [],
+  history: [],
+  indexing: [],
+  integrations: [],
+  launches: ['tables'],
+  sanctions: ['history', 'tables'],
+  bridges: ['history', 'tables'],
+  deployers: ['tables'],
+  deposits: ['history', 'tables'],
+  screening: ['tables'],
+  entities: ['deposits', 'history', 'tables'],
+  exchanges: ['deposits', 'history', 'tables'],
+  dossier: [],
+  'flag-stream': [],
+  forensics: ['deployers', 'history', 'sanctions', 'tables'],
+  partner: [],
+  receipts: [],
+  records: [],
+  'rug-model': [],
+  rugs: ['rug-model'],
+  watchlist: ['history', 'sanctions', 'tables'],
+};
+
+/** Where routes are declared: beside their handler, or, not yet laid together, in a contract. */
+const DECLARATIONS = [
+  'src/features/*.contract.ts',
+  'src/features/*.route.ts*',
+  'src/features/*/shapes.ts',
+];
+const OF_OTHERS = { may: [CONTRACT, ...BELOW, ...DECLARATIONS], outside: ['zod'] };
+/** Who may import whom. The first row that a file is of holds for it; its own folder is open. */
+export const ARROWS: readonly Arrows[] = [
+  { of: EVIDENCE, may: [], outside: [], sealed: true },
+  { of: CHAIN, may: [], outside: CHAIN_ON, sealed: true },
+  { of: CONTRACT, may: BELOW, outside: ['zod'], sealed: true },
+  { of: PORTS, may: BELOW, outside: ['zod'] },
+  // A feature opens its adapters and pairs its routes with their handlers: it sees what is wired.
+  { of: 'src/features/*/feature.ts', may: ['src/'], outside: ['zod'] },
+  // A scan, a record and a dossier hold the answers of other routes.
+  {
+    of: 'src/features/partner/*.route.ts*',
+    may: [...OF_OTHERS.may, PORTS, 'src/pages/'],
+    outside: ['preact', 'zod'],
+  },
+  {
+    of: 'src/features/records/*.route.ts*',
+    may: [...OF_OTHERS.may, PORTS, 'src/pages/'],
+    outside: ['preact', 'zod'],
+  },
+  { of: DOSSIER, may: [...OF_OTHERS.may, 'src/pages/'], outside: ['preact', 'zod'] },
+  { of: 'src/features/*/shapes.ts', may: [CONTRACT, PORTS, ...BELOW], outside: ['zod'] },
+  { of: 'src/features/*.contract.ts', may: [CONTRACT, ...BELOW], outside: ['zod'] },
+  {
+    of: 'src/features/*.store.ts',
+    may: [PORTS, ...BELOW, 'src/stores/control/', 'src/stores/warehouse/engine/'],
+    outside: ['zod'],
+  },
+  // Browsers and the payment platform are told from forgeries before they are answered.
+  {
+    of: 'src/features/access/*.route.ts*',
+    may: [CONTRACT, PORTS, ACCESS, 'src/pages/', ...BELOW],
+    outside: ['preact', 'zod'],
+  },
+  {
+    // What a plan allows is part of the answer of routes that a plan bounds.
+    of: 'src/features/*.route.ts*',
+    may: [CONTRACT, PORTS, 'src/pages/', 'src/access/plan.ts', ...BELOW],
+    outside: ['preact', 'zod'],
+  },
+  { of: 'src/features/*.job.ts', may: [PORTS, ACCESS, ...BELOW], outside: [] },
+  {
+    // A command works on services, which it declares in the types of ports.
+    of: 'src/features/*.command.ts',
+    may: [COMMAND, PORTS, ACCESS, ...BELOW, ...CONFIG, 'src/client/stream.ts'],
+    outside: ['undici', 'zod'],
+  },
+  {
+    of: 'src/features/*.page.tsx',
+    may: ['src/pages/', CHAIN, 'src/evidence/measure.ts'],
+    outside: ['preact'],
+  },
+  { of: FEATURES, may: [PORTS, ...BELOW], outside: [] },
+  {
+    // An explorer passes on the calls of a node.
+    of: 'src/sources/explorer/',
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/evm/'],
+    outside: ['zod'],
+  },
+  {
+    of: SOURCES,
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
+    outside: ['zod'],
+    apart: true,
+  },
+  {
+    of: STORES,
+    may: [PORTS, ...BELOW, 'src/sources/http/', 'src/sources/files/'],
+    outside: ['zod'],
+    apart: true,
+  },
+  { of: ACCESS, may: [PORTS, CONTRACT, ...BELOW], outside: [] },
+  {
+    of: 'src/transport/',
+    may: [CONTRACT, ACCESS, EVIDENCE, `types:${PORTS}work/`],
+    outside: ['fastify', 'prom-client', 'ws', 'types:zod'],
+  },
+  {
+    // Tools over HTTP stand beside the routes; over stdio they are a command that asks a service.
+    of: MCP,
+    may: [CONTRACT, EVIDENCE, ACCESS, 'src/transport/', COMMAND, ...CONFIG],
+    outside: ['@modelcontextprotocol/node', '@modelcontextprotocol/server', 'zod'],
+  },
+  {
+    of: 'src/pages/',
+    may: [CONTRACT, CHAIN, 'src/evidence/measure.ts', `types:${ACCESS}`],
+    outside: ['markdown-it', 'preact', 'preact-render-to-string'],
+  },
+  {
+    of: COMMAND,
+    may: [PORTS, ...BELOW, ...CONFIG],
+    outside: ['undici', 'zod'],
+  },
+  {
+    of: 'src/operator/',
+    may: [COMMAND, PORTS, EVIDENCE, ...CONFIG, 'src/sources/http/json-text.ts'],
+    outside: ['zod'],
+  },
+  { of: 'src/world/', may: [CHAIN], outside: [] },
+  { of: 'src/config.ts', may: [CHAIN, 'src/config/'], outside: [] },
+  { of: 'src/config/', may: [CHAIN, 'src/config.ts'], outside: [] },
+  { of: 'src/compose/', may: ['src/'], outside: ['pino', 'zod'] },
+  {
+    // What ships to a browser: of the declarations it takes the types.
+    of: CLIENT,
+    may: [`types:${CONTRACT}`, ...DECLARATIONS.map((of) => `types:${of}`)],
+    outside: ['types:zod'],
+    sealed: true,
+  },
+  { of: 'src/main.ts', may: ['src/compose/', 'src/operator/', COMMAND, ...CONFIG], outside: [] },
+  {
+    of: 'src/testing/',
+    may: [
+      ...[PORTS, ACCESS, CONTRACT, ...BELOW, SOURCES, STORES],
+      'src/world/',
+      FEATURES,
+      COMMAND,
+      'src/operator/',
+      'src/compose/',
+      'src/transport/',
+    ],
+    outside: [
+      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'types:playwright-core'],
+      ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk'],
+    ],
+  },
+  // The tests of the house, which look at all of it.
+  { of: 'src/*.test.ts', may: ['src/', 'examples/'], outside: ['zod'] },
+  { of: 'src/*.suite.ts', may: ['src/', 'examples/'], outside: ['zod'] },
+  // A program to copy stands alone, beside what it would install.
+  { of: 'examples/', may: [], outside: ['exhibit'] },
+  { of: 'bench/', may: ['src/'], outside: ['undici', 'zod', 'pg', 'ws', '@duckdb/node-api'] },
+];
+
+/** What any test may import beside what its own file may. */
+export const TESTS: House['tests'] = {
+  may: [PORTS, CONTRACT, ...BELOW, 'src/testing/', 'src/world/'],
+  outside: ['vitest', 'fast-check', 'ajv', 'playwright-core', 'ws', 'zod', 'csv-parse'],
+};
+
+/** One driver for each technology, and the only places that hold it. */
+export const DRIVERS: House['drivers'] = {
+  '@electric-sql/pglite': ['src/stores/control/engine/'],
+  pg: ['src/stores/control/engine/', 'src/testing/postgres.ts'],
+  chdb: ['src/stores/warehouse/engine/', 'src/testing/warehouse-front.ts'],
+  '@clickhouse/client': ['src/stores/warehouse/engine/'],
+  saxes: ['src/sources/ofac/'],
+  yauzl: ['src/sources/ofac/'],
+  '@redis/client': ['src/stores/bus/'],
+  ws: ['src/transport/', 'src/testing/', 'bench/'],
+  undici: ['src/command/'],
+  'markdown-it': ['src/pages/guide.tsx'],
+  yaml: ['src/sources/files/', 'src/deploy.test.ts'],
+  'csv-parse': ['src/sources/files/'],
+  '@modelcontextprotocol/node': [MCP],
+  '@modelcontextprotocol/server': [MCP],
+};
+
+/** Where built-ins that do IO may be imported, beside tests. */
+const IO = [
+  'src/features/*/feature.ts',
+  ...[SOURCES, STORES, COMMAND, 'src/features/*.command.ts', 'src/transport/', 'src/operator/'],
+  MCP,
+  ...['src/compose/', 'src/world/', 'src/testing/', 'src/main.ts', 'bench/', 'examples/'],
+  ...CONFIG,
+];
+
+export const HOUSE: House = {
+  arrows: ARROWS,
+  features: FEATURES_REST_ON,
+  tests: TESTS,
+  io: IO,
+  drivers: DRIVERS,
+};
+
+export const EXCEPTIONS: Exceptions = {
+  doubleCasts: [CONTRACT],
+  evidenceCasts: [EVIDENCE, CONTRACT, 'src/chain/address.ts', 'src/testing/planted-leaks.ts'],
+  mints: [
+    EVIDENCE,
+    SOURCES,
+    STORES,
+    'src/features/*.store.ts',
+    'src/ports/accounts/readings.ts',
+    'src/testing/',
+  ],
+  liars: ['src/testing/'],
+  answerMakers: ['src/contract/route.ts', 'src/contract/reply.ts'],
+  environment: ['src/config.ts', 'src/testing/', 'examples/', 'bench/'],
+  browser: ['examples/', CLIENT],
+  noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],
+  // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
+  // `unreadable` a refused document of a fault;
+  // `reject` tells the caller who waits, `onBug` whoever keeps the process.
+  saysFailure: [
+    ...['unread', 'part', 'why', 'whyOf', 'whyUnanswered', 'whyNodeSilent'],
+    ...['faulty', 'unreadable', 'unreadFor', 'silent', 'reject', 'onBug'],
+  ],
+  adapters: [SOURCES],
+  // Members of an outside's answer that it does not name are not read: `forms.ts` says why.
+  dropping: ['src/sources/http/forms.ts'],
+  // What is no JSON is `undefined`, which no JSON is; every caller parses it by a schema.
+  failureAsValue: ['src/sources/http/json-text.ts'],
+  failureMessages: ['src/operator/owner.ts', 'src/stores/control/engine/pglite-worker.ts'],
+};
+
+/** Files that start a process of their own: nothing imports them, another file names them. */
+export const CHILD_ENTRIES = [
+  'src/stores/control/engine/pglite-create.ts',
+  'src/stores/control/engine/pglite-worker.ts',
+  'src/stores/warehouse/engine/embedded-child.ts',
+  'src/sources/ofac/reading-child.ts',
+  'src/compose/follow-child.ts',
+];
+/** Where the product begins, and the tests of the house. */
+export const BEGINNINGS = [
+  ...['src/main.ts', 'src/client/client.ts', 'src/client/stream.ts', ...CHILD_ENTRIES],
+  ...['bench/', 'examples/', 'vitest.config.ts'],
+  ...['src/tidy.test.ts', 'src/silence.test.ts', 'src/contract/reference.test.ts'],
+  'src/testing/suite-setup.ts',
+];
+/** What only tests use: any test keeps it alive. */
+export const FOR_TESTS = /^src\/testing\/|\.suite\.ts$/;

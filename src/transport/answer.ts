@@ -1,0 +1,509 @@
+// How what a known caller sends to a route becomes status and bytes: parsed, asked, written,
+// charged. It knows no HTTP: every door (the web server, tools, a scan) that knows the caller asks
+// here. No answer leaves before its charge is stored, and no fault is charged.
+
+import { hash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import {
+  type Admission,
+  type Admitted,
+  type Gate,
+  type QuotaFigures,
+  quotaHeaders,
+  quotaSpent,
+} from '../access/gate.ts';
+import { Answer, type Headers, Reply } from '../contract/answer.ts';
+import { badInput, Refusal } from '../contract/refusals.ts';
+import { HTML_TYPE, isPage } from '../contract/reply.ts';
+import {
+  type AnyEvidenceRoute,
+  type AnyPlainRoute,
+  type Asked,
+  type Caller,
+  deprecationHeaders,
+} from '../contract/route.ts';
+import { defOf } from '../contract/writer.ts';
+import { type Guard, type Guarding, guardOf } from './guard.ts';
+import type { Meters } from './metrics.ts';
+
+/** One request: its id in the log, when it came (`performance.now`), what its handler is told. */
+export type Question = {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly asked: Asked;
+  /** Whether its client has hung up, where the door can tell. */
+  readonly isGone?: () => boolean;
+};
+
+/** What leaves. */
+export type Said = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+};
+
+/** A whole page that says what was refused, and what to do next. */
+export type RefusalPage = (refusal: Refusal) => string;
+
+/** What answering needs of the server. Without a page of refusals it answers no pages. */
+export type Answering = Guarding & {
+  readonly meters: Meters;
+  readonly log: Log;
+  readonly refusalPage?: RefusalPage;
+};
+
+/** Asks one route: parses, answers, charges. It never rejects: a fault of ours is a 500. */
+export type AskRoute = (sent: Sent, by: Admission, question: Question) => Promise<Said>;
+
+/** Counts a refusal of a route, and makes what leaves of it. */
+export type Refuse = (refusal: Refusal, figures: QuotaFigures | null) => Said;
+
+/** A mounted route as its doors hold it: who may come in, how it is asked, how it refuses. */
+export type Asking = {
+  readonly route: Mounted['route'];
+  readonly guard: Guard;
+  readonly ask: AskRoute;
+  readonly refuse: Refuse;
+};
+
+/** The mounted routes by name. One for all doors of a server, so that they share its bounds. */
+export type Answers = ReadonlyMap<string, Asking>;
+
+/** Makes what every door asks. Throws where a route cannot be served, and names it. */
+export function answersOf(mounted: readonly Mounted[], parts: Answering): Answers {
+  const answers = new Map<string, Asking>();
+  const underWay = requestsUnderWay(parts.gate);
+  for (const one of mounted) {
+    const { route } = one;
+    if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
+    const refuse = refuserOf(route, parts);
+    const guard = guardOf(route, parts);
+    answers.set(route.name, { route, guard, refuse, ask: answerer(one, refuse, underWay, parts) });
+  }
+  return answers;
+}
+
+const OK = 200;
+const JSON_TYPE = 'application/json; charset=utf-8';
+const NO_STORE = 'no-store';
+/** By what the answers to callers differ, wherever one has to hold something. */
+const VARY = 'Authorization, x-service-membership';
+
+function answerer(
+  { route, handle }: Mounted,
+  refuse: Refuse,
+  underWay: UnderWay,
+  parts: Answering,
+): AskRoute {
+  const { gate, meters, log } = parts;
+  const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
+  const { deprecated } = route;
+  const notice = deprecated === undefined ? null : deprecationHeaders(deprecated);
+  const hungUp = (): Said => {
+    meters.refused(route.name, HUNG_UP);
+    return NOBODY_READS;
+  };
+  return async (sent, by, { id, startedMs, asked, isGone }) => {
+    if (isGone?.() === true) return hungUp();
+    const tooMany = underWay.begin(by, route.name);
+    if (tooMany !== null) return refuse(tooMany, figuresOf(by));
+    try {
+      const input = parseInput(route, sent);
+      if (input instanceof Refusal) return refuse(input, figuresOf(by));
+      const said = await handle(input, asked, by.caller);
+      if (said instanceof Refusal) return refuse(said, figuresOf(by));
+      // Written before it is charged, so that a fault in the answer is never paid for.
+      const { status, state, bytes, declared } = written(said, asked.now());
+      // What is charged is an answer that is ready while its client is still there.
+      if (isGone?.() === true) return hungUp();
+      const charged = by.kind === 'uncharged' ? null : await charge(gate, by);
+      if (charged?.kind === 'refused') return refuse(charged.refusal, null);
+      meters.answered(route.name, state, (performance.now() - startedMs) / 1000);
+      const headers =
+        charged === null
+          ? headersOf(declared, status, bytes)
+          : chargedHeaders(charged.figures, declared);
+      return { status, headers: notice === null ? headers : { ...headers, ...notice }, bytes };
+    } catch (fault) {
+      log.error({ request_id: id, route: route.path, fault: describe(fault) }, 'fault');
+      return refuse(faultRefusal(id), figuresOf(by));
+    } finally {
+      underWay.end(by, route.name);
+    }
+  };
+}
+
+/** The reason under which a request is counted whose client left before its answer was ready. */
+const HUNG_UP = 'hung_up';
+const NOBODY_READS: Said = { status: 499, headers: {}, bytes: Buffer.alloc(0) };
+
+type HeadersOf = (declared: Headers | null, status: number, bytes: Buffer) => Headers;
+
+const OPEN_JSON: Headers = { 'content-type': JSON_TYPE, 'cache-control': NO_STORE };
+
+function ownHeaders({ access }: Mounted['route']): HeadersOf {
+  const bySession = access === 'session' || access === 'visitor';
+  const own: Headers = { 'cache-control': NO_STORE, vary: bySession ? 'Cookie' : VARY };
+  const json: Headers = { 'content-type': JSON_TYPE, ...own };
+  return (declared) => (declared === null ? json : { ...own, ...declared });
+}
+
+// What anybody may keep is named by its bytes.
+function openHeaders(route: Mounted['route']): HeadersOf {
+  const keptS = route.kind === 'plain' ? route.keptS : undefined;
+  return (declared, status, bytes) => {
+    if (declared === null) return OPEN_JSON;
+    if (keptS === undefined || status !== OK) return { 'cache-control': NO_STORE, ...declared };
+    const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+    return { 'cache-control': `public, max-age=${keptS}`, etag, ...declared };
+  };
+}
+
+// Written out, because this is on the way of every answer that somebody pays for.
+function chargedHeaders({ limit, remaining, reset_s }: QuotaFigures, own: Headers | null): Headers {
+  const headers = {
+    'content-type': JSON_TYPE,
+    'cache-control': NO_STORE,
+    vary: VARY,
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(reset_s),
+  };
+  return own === null ? headers : withDeclared(headers, own);
+}
+
+function withDeclared({ 'content-type': _, ...headers }: Headers, declared: Headers): Headers {
+  return { ...headers, ...declared };
+}
+
+function refuserOf(route: Mounted['route'], { gate, meters, refusalPage }: Answering): Refuse {
+  const page = isPage(route) ? refusalPage : undefined;
+  if (page === undefined && isPage(route)) {
+    throw new Error(`${route.name} needs a page for its refusals`);
+  }
+  return (refusal, figures) => {
+    meters.refused(route.name, reasonOf(refusal));
+    // On the hosted surface every response says what is left, of a caller that is not known too.
+    const none = gate !== null && route.surface === 'hosted' ? gate.noFigures() : null;
+    return refusalSaid(refusal, figures === null ? none : figures, page);
+  };
+}
+
+/** What leaves of a refusal, with the caller's allowance where it is known. */
+export function refusalSaid(
+  refusal: Refusal,
+  figures: QuotaFigures | null,
+  page?: RefusalPage,
+): Said {
+  const headers = {
+    'content-type': page === undefined ? JSON_TYPE : HTML_TYPE,
+    'cache-control': NO_STORE,
+    vary: VARY,
+    ...(figures === null ? {} : quotaHeaders(figures)),
+    ...refusal.headers,
+  };
+  const text = page === undefined ? JSON.stringify(refusal.body) : page(refusal);
+  return { status: refusal.status, headers, bytes: Buffer.from(text) };
+}
+
+/** The allowance of a caller that has one. */
+export function figuresOf(by: Admission | null): QuotaFigures | null {
+  return by?.kind === 'admitted' ? by.figures : null;
+}
+
+function charge(gate: Gate | null, by: Admitted) {
+  if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
+  return gate.charge(by);
+}
+
+function written(said: unknown, now: number) {
+  if (said instanceof Answer) {
+    return { status: OK, state: said.state, bytes: said.bytes(now), declared: null };
+  }
+  if (!(said instanceof Reply)) throw new Error('neither an answer nor a reply');
+  const { status, headers } = said;
+  return { status, state: String(status), bytes: said.bytes(), declared: headers };
+}
+
+// Problems name the field and what was expected. What was sent is never echoed, but for a name that
+// is not known and can be nothing but a name.
+
+type Declared = {
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodType | null;
+  readonly requestHeaders?: z.ZodObject | null;
+};
+/** What a request says, before anything is known of it. */
+export type Sent = {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers?: unknown;
+};
+/** What a request says, as its route declares it. */
+export type Input = Sent;
+
+/** The declared input, or the refusal that names every field that was wrong. */
+export function parseInput(route: Declared, sent: Sent): Input | Refusal {
+  const problems: string[] = [];
+  const params = take(route.params, sent.params, '', problems);
+  const query = take(route.query, sent.query, '', problems);
+  const body = route.body === null ? undefined : take(route.body, sent.body, 'body', problems);
+  const { requestHeaders } = route;
+  if (requestHeaders === undefined || requestHeaders === null) {
+    return problems.length > 0 ? badInput(problems) : { params, query, body };
+  }
+  const headers = take(requestHeaders, declaredOf(requestHeaders, sent.headers), '', problems);
+  return problems.length > 0 ? badInput(problems) : { params, query, body, headers };
+}
+
+function declaredOf({ shape }: z.ZodObject, sent: unknown): object {
+  return Object.fromEntries(
+    Object.keys(shape).map((name) => [name, Reflect.get(Object(sent), name)]),
+  );
+}
+
+function take(schema: z.ZodType, value: unknown, whole: string, problems: string[]): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) problems.push(problem(issue, whole, schema));
+  return undefined;
+}
+
+function problem(issue: z.core.$ZodIssue, whole: string, schema: z.ZodType): string {
+  const at = fieldName(issue.path);
+  const where = at === '' ? whole : at;
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(shapeOf(schema));
+    const names = issue.keys.map(shownName).join(', ');
+    const expected = known.length === 0 ? 'no fields here' : `only ${known.join(', ')}`;
+    return `${where === '' ? '' : `${where}: `}unknown name ${names}; expected ${expected}`;
+  }
+  const expected = issue.message.replace(/^Invalid input: /, '');
+  return `${where === '' ? 'request' : where}: ${expected}`;
+}
+
+// A key can be sent in the place of a name: what has no name's form, or begins as our keys do, is
+// not repeated.
+function shownName(name: string): string {
+  const isName = /^[A-Za-z][A-Za-z0-9_-]{0,29}$/.test(name) && !/^sc[pt]?_/i.test(name);
+  return isName ? JSON.stringify(name) : `of ${name.length} characters, not repeated here`;
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((name, step) => {
+    if (typeof step === 'number') return `${name}[${step}]`;
+    return name === '' ? String(step) : `${name}.${String(step)}`;
+  }, '');
+}
+
+/** The fields of an object, also of one that may be left out. */
+function shapeOf(schema: z.ZodType): object {
+  const { shape, innerType } = defOf(schema);
+  if (shape !== undefined) return shape;
+  return innerType === undefined ? {} : shapeOf(innerType);
+}
+
+/** A handler as the transport calls it: the declaration's types were checked where it was made. */
+export type AnyHandler = (
+  input: { params: unknown; query: unknown; body: unknown; headers?: unknown },
+  asked: Asked,
+  caller: Caller,
+) => Promise<unknown>;
+
+/** A declared route with its handler. */
+export type Mounted = {
+  readonly route: AnyEvidenceRoute | AnyPlainRoute;
+  readonly handle: AnyHandler;
+};
+
+/** What the log is told. Messages carry no address, key or query. */
+export type Log = {
+  readonly info: (facts: object, message: string) => void;
+  readonly warn: (facts: object, message: string) => void;
+  readonly error: (facts: object, message: string) => void;
+};
+
+/** The reason under which a refusal is counted. */
+export function reasonOf(refusal: Refusal): string {
+  const { body } = refusal;
+  if (typeof body === 'object' && body !== null && 'reason' in body) return String(body.reason);
+  return refusal.code;
+}
+
+/** The refusal of a request that met a fault of ours: the id that the log has, and nothing else. */
+export function faultRefusal(requestId: string): Refusal {
+  const error = 'A fault of the service; its log has this id.';
+  return new Refusal('fault', { error, request_id: requestId });
+}
+
+/** A fault as the log takes it. */
+export function describe(fault: unknown): string {
+  return fault instanceof Error && fault.stack !== undefined ? fault.stack : String(fault);
+}
+
+// Requests under way are counted and never wait: one too many is refused at once, and told when to
+// come again.
+
+/** Requests under way at once in one server, whoever asks. */
+export const REQUESTS_MAX = 2_048;
+/** Of them, with one allowance, however much of it is left. */
+export const OF_ONE_ALLOWANCE_MAX = 256;
+/** Of them, of one route, where no allowance bounds them. */
+export const UNCHARGED_OF_ONE_ROUTE_MAX = 256;
+
+/** The requests under way. What has begun must end, once. */
+export type UnderWay = {
+  /** Begins one of a route, or says why not. */
+  readonly begin: (by: Admission, route: string) => Refusal | null;
+  readonly end: (by: Admission, route: string) => void;
+};
+
+/** Counts the requests under way of one server. */
+export function requestsUnderWay(gate: Gate | null): UnderWay {
+  let all = 0;
+  const counts = new Map<string, number>();
+
+  const begin = (by: Admission, route: string): Refusal | null => {
+    const name = counterOf(by, route);
+    const counted = counts.get(name);
+    const mine = counted === undefined ? NONE : counted;
+    const refusal = refuseOneMore(by, gate, all, mine);
+    if (refusal !== null) return refusal;
+    all += 1;
+    counts.set(name, mine + 1);
+    return null;
+  };
+
+  const end = (by: Admission, route: string): void => {
+    const name = counterOf(by, route);
+    const mine = counts.get(name);
+    if (mine === undefined) throw new Error(`${route}: ended, and was not under way`);
+    all -= 1;
+    if (mine === 1) counts.delete(name);
+    else counts.set(name, mine - 1);
+  };
+
+  return { begin, end };
+}
+
+const NONE = 0;
+
+// An allowance is named with a colon inside, a route never.
+function counterOf(by: Admission, route: string): string {
+  return by.kind === 'admitted' ? by.credential.allowance.allowance.subject : route;
+}
+
+function refuseOneMore(
+  by: Admission,
+  gate: Gate | null,
+  all: number,
+  mine: number,
+): Refusal | null {
+  if (all >= REQUESTS_MAX) return overloaded(BUSY);
+  if (by.kind === 'uncharged') return mine < UNCHARGED_OF_ONE_ROUTE_MAX ? null : overloaded(BUSY);
+  if (mine >= OF_ONE_ALLOWANCE_MAX) return overloaded(asManyAs(mine));
+  // Each of them may be charged: no more begin than can be paid for.
+  if (gate === null) throw new Error('an admitted caller needs the gate that admitted it');
+  const left = gate.left(by);
+  if (mine < left) return null;
+  return left === 0 ? quotaSpent(by.credential.allowance) : overloaded(spokenFor(left));
+}
+
+const BUSY = 'Too many requests at once; try again in a second.';
+
+function asManyAs(count: number): string {
+  return `${count} requests with this allowance are under way at once; try again in a second.`;
+}
+
+function spokenFor(left: number): string {
+  return (
+    `The ${left} requests that this allowance has left are under way; try again in a second. ` +
+    'Nothing was charged.'
+  );
+}
+
+function overloaded(error: string): Refusal {
+  return new Refusal('overloaded', { error }, { 'retry-after': '1' });
+}
+
+/** What a handler is told, and how to let go of what watches for the end. */
+export type ContextHandle = { readonly asked: Asked; readonly done: () => void };
+
+/** Begins to answer through a response. `now` is Unix seconds. */
+export function askedOf(
+  response: ServerResponse,
+  now: () => number,
+  budgetMs: number,
+): ContextHandle {
+  return asking(now, budgetMs, (end) => {
+    if (response.destroyed) end();
+    response.once('close', end);
+    return () => response.off('close', end);
+  });
+}
+
+/** Begins to answer until a signal says that nobody waits. `now` is Unix seconds. */
+export function askedUntil(gone: AbortSignal, now: () => number, budgetMs: number): ContextHandle {
+  return asking(now, budgetMs, (end) => {
+    if (gone.aborted) end();
+    gone.addEventListener('abort', end, { once: true });
+    return () => gone.removeEventListener('abort', end);
+  });
+}
+
+/** Calls `end` when whoever waits has gone, until what it returns is called. */
+type Watch = (end: () => void) => () => void;
+
+// The signal ends when the client hangs up or the time is spent. Most answers come from memory and
+// never look at it, so it is made when it is first asked for; it is a field of its own, because
+// engines pass on what they are told with limits of their own beside it.
+function asking(now: () => number, budgetMs: number, watch: Watch): ContextHandle {
+  let ending: Ending | null = null;
+  const asked = {
+    now,
+    get signal(): AbortSignal {
+      if (ending === null) ending = endingWith(watch, budgetMs);
+      return ending.signal;
+    },
+  };
+  return { asked, done: () => ending?.stop() };
+}
+
+type Ending = { readonly signal: AbortSignal; readonly stop: () => void };
+
+function endingWith(watch: Watch, budgetMs: number): Ending {
+  const controller = new AbortController();
+  // Every look-up of one request listens: node would take as many for a leak and print a warning.
+  setMaxListeners(0, controller.signal);
+  const end = () => controller.abort();
+  const unwatch = watch(end);
+  const timer = setTimeout(end, budgetMs);
+  const stop = () => {
+    clearTimeout(timer);
+    unwatch();
+  };
+  return { signal: controller.signal, stop };
+}
+
+/** Headers of every answer of the API: nothing may be framed, sniffed, cached or referred. */
+export const API_HEADERS: { readonly [name: string]: string } = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+};
+
+/** Headers of every page: own styles and scripts, nothing inline, nothing from another host. */
+export const PAGE_HEADERS: { readonly [name: string]: string } = {
+  ...API_HEADERS,
+  // With no referrer at all browsers hide the origin of a form from us too.
+  'referrer-policy': 'same-origin',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+};

@@ -14,8 +14,6 @@ import {
   relativeGate,
   SHARES,
 } from '../src/features/sanctions/publication-gate.ts';
-import { CONTAINER_LIMITS, documentBytes, inspect } from '../src/sources/ofac/container.ts';
-import { readDocument } from '../src/sources/ofac/document.ts';
 import {
   counted,
   type ListedAddress,
@@ -23,7 +21,13 @@ import {
   Refused,
   withForms,
 } from '../src/sources/ofac/publication.ts';
-import { diffPublications } from '../src/stores/control/publication-diff.ts';
+import {
+  CONTAINER_LIMITS,
+  documentBytes,
+  inspect,
+  readDocument,
+} from '../src/sources/ofac/read-publication.ts';
+import { diffPublications } from '../src/stores/control/publications.ts';
 import { sdnXml, type WorldParty } from '../src/world/sdn-publication.ts';
 import { MUTATIONS, type Mutation, oneOf, type Random, seeded } from './mutate-kinds.ts';
 

@@ -9,8 +9,8 @@ import { startParts } from '../src/compose/parts.ts';
 import { startServing } from '../src/compose/serving.ts';
 import { openStores } from '../src/compose/stores.ts';
 import { parseConfig } from '../src/config.ts';
-import type { NewFlag } from '../src/ports/flags/flag-events.ts';
-import { appendFlagEvents } from '../src/stores/control/flag-events.ts';
+import type { NewFlag } from '../src/ports/rug-flags.ts';
+import { appendFlagEvents } from '../src/stores/control/rug-flags.ts';
 
 /** What a server is told: what it is first, and then how many events to send at once. */
 export type ServerOrder =

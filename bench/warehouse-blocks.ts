@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { EvmChainName } from '../src/chain/chain.ts';
-import type { TipBlock, TransferFact } from '../src/ports/indexing/transfer-store.ts';
+import type { TipBlock, TransferFact } from '../src/ports/indexing.ts';
 import type { Made } from './warehouse-data.ts';
 
 const BLOCK_TRANSFERS = 500;

@@ -3,12 +3,10 @@
 import { parseAddress } from '../src/chain/address.ts';
 import { map, seen, Unread } from '../src/evidence/reading.ts';
 import { proximity, WALK_LIMITS } from '../src/features/sanctions/walk.ts';
-import { stopsOf } from '../src/features/sanctions/walk-path.ts';
-import { coveredHistory } from '../src/stores/history/covered.ts';
-import { coveredRing } from '../src/stores/history/covered-ring.ts';
+import { stopsOf } from '../src/features/sanctions/walk-hop.ts';
+import { coveredHistory, coveredRing } from '../src/stores/history/covered.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
-import { warehouseHistory } from '../src/stores/warehouse/history/warehouse.ts';
-import { warehouseReads } from '../src/stores/warehouse/history/warehouse-reads.ts';
+import { warehouseHistory, warehouseReads } from '../src/stores/warehouse/history/warehouse.ts';
 import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
 import { TIP_MAX_AGE_S } from '../src/testing/clock.ts';
 import { listedEntry, type WalkedPorts, walkedPorts } from '../src/testing/walked-world.ts';

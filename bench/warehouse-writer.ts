@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { TransferStore } from '../src/ports/indexing/transfer-store.ts';
+import type { TransferStore } from '../src/ports/indexing.ts';
 import type { Warehouse } from '../src/stores/warehouse/engine/executor.ts';
 import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { blockOf } from './warehouse-blocks.ts';

@@ -16,11 +16,10 @@ import {
   embeddedWarehouse,
 } from '../src/stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../src/stores/warehouse/engine/migrate.ts';
-import { warehouseReads } from '../src/stores/warehouse/history/warehouse-reads.ts';
+import { warehouseReads } from '../src/stores/warehouse/history/warehouse.ts';
 import { warehouseRing } from '../src/stores/warehouse/ring/ring.ts';
-import { compactSides } from '../src/stores/warehouse/transfers/compaction.ts';
-import { degreeCount } from '../src/stores/warehouse/transfers/degrees.ts';
-import { transferStore } from '../src/stores/warehouse/transfers/store.ts';
+import { degreeCount } from '../src/stores/warehouse/transfers/counts.ts';
+import { compactSides, transferStore } from '../src/stores/warehouse/transfers/store.ts';
 import { treeCpuMs } from './children.ts';
 import { HEAD, line, timeEach } from './latencies.ts';
 import {

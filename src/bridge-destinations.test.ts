@@ -9,10 +9,9 @@ import { type Destination, findDestination, joinReasons } from './features/bridg
 import { decodeReceipt } from './features/bridges/protocols/decode.ts';
 import { registryIndex } from './features/bridges/registry.ts';
 import { walletBridges } from './features/bridges/wallet-bridges.route.ts';
-import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges/bridge-registry.ts';
+import type { BridgeChain, BridgeProtocol, RegistryRow } from './ports/bridges.ts';
 import { statusPages } from './sources/bridge-status/status-page.ts';
-import { nodeArrivals } from './sources/evm/arrivals-node.ts';
-import { nodeReceipts } from './sources/evm/receipts-node.ts';
+import { nodeArrivals, nodeReceipts } from './sources/evm/receipts-node.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';
 import {

@@ -11,7 +11,7 @@ import {
   type BridgeProtocol,
   type BridgeRole,
   type RegistryRow,
-} from './ports/bridges/bridge-registry.ts';
+} from './ports/bridges.ts';
 import { nodeReceipts } from './sources/evm/receipts-node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import { CHAINS, type EvmChainName } from './chain/chain.ts';
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
-import { tenure } from './ports/indexing/transfer-store.suite.ts';
+import { tenure } from './ports/transfer-store.suite.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';

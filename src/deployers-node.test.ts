@@ -9,13 +9,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checksumAddress, parseEvmAddress } from './chain/address.ts';
 import { recordFields } from './features/deployers/record.ts';
 import { walkDeployer } from './features/deployers/walk.ts';
-import type { WalkSources } from './ports/launches/deployer-walk.ts';
+import type { WalkSources } from './ports/deployers.ts';
 import { dexscreenerVenue } from './sources/dexscreener/venue.ts';
-import { contractKinds } from './sources/explorer/contract-kinds.ts';
-import { explorerCreations } from './sources/explorer/deployer-creations.ts';
+import {
+  contractKinds,
+  explorerCreations,
+  explorerTokenTransfers,
+} from './sources/explorer/deployer-creations.ts';
+import { etherscanChain } from './sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
-import { etherscanChain } from './sources/explorer/provider.ts';
-import { explorerTokenTransfers } from './sources/explorer/token-transfers.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { launchpadRegistry } from './sources/registry/registry-files.ts';

@@ -14,8 +14,8 @@ import { heldClusters } from './features/entities/held-clusters.ts';
 import { entityAnswers, walletEntityData } from './features/entities/wallet-entity.route.ts';
 
 import { followChain, TIP_BLOCKS_MAX } from './features/indexing/follow-chain.job.ts';
-import { tenure } from './ports/indexing/transfer-store.suite.ts';
-import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
+import type { ExchangeLabel } from './ports/tables.ts';
+import { tenure } from './ports/transfer-store.suite.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { clusterStore } from './stores/control/clusters.ts';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause } from './compose/clock.ts';
 import { followerProcess } from './compose/follower-process.ts';
 import { followable, followChains } from './features/indexing/follow-chain.job.ts';
-import type { FollowState } from './ports/indexing/following.ts';
+import type { FollowState } from './ports/indexing.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { type Warehouse, WarehouseUnavailable } from './stores/warehouse/engine/executor.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';

@@ -8,7 +8,7 @@ import {
   followChains,
   TIP_BLOCKS_MAX,
 } from './features/indexing/follow-chain.job.ts';
-import type { FollowState } from './ports/indexing/following.ts';
+import type { FollowState } from './ports/indexing.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
 import { type Anvil, anvilPath, startAnvil } from './testing/anvil.ts';

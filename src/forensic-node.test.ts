@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basis, Read } from './evidence/reading.ts';
 import type { ForensicEvidence } from './features/forensics/evidence.ts';
-import type { HistoryTransfer } from './ports/history/transfer-history.ts';
-import type { ExchangeLabel } from './ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from './ports/history.ts';
+import type { ExchangeLabel } from './ports/tables.ts';
 import { evmNode } from './sources/evm/node.ts';
 import { nodeFacts } from './sources/evm/node-of-account.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Read } from './evidence/reading.ts';
 import { flaggedAddresses as flaggedTable } from './features/tables/flagged-rows.ts';
-import type { FlaggedAddresses } from './ports/flags/flagged-addresses.ts';
+import type { FlaggedAddresses } from './ports/rug-flags.ts';
 import { mixerRegistryFile, mixerRows } from './sources/registry/registry-files.ts';
 import { evm } from './testing/addresses.ts';
 import { foundOf, scored } from './testing/finding-suite.ts';

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { deriveSecrets, seal, unseal } from './access/secret.ts';
 
 import { sealAnew } from './features/integrations/seal-anew.ts';
-import type { Sealed } from './ports/chat/integrations.ts';
+import type { Sealed } from './ports/integrations.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import { addIntegration, integrationsIn } from './testing/integrations.ts';
 

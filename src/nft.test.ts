@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseAddress } from './chain/address.ts';
 import { map, Read, seen } from './evidence/reading.ts';
 import { proximity, WALK_LIMITS } from './features/sanctions/walk.ts';
-import { stopsOf } from './features/sanctions/walk-path.ts';
+import { stopsOf } from './features/sanctions/walk-hop.ts';
 import {
   given,
   hashOf,
@@ -17,7 +17,7 @@ import {
   PROVENANCE,
   TOKEN,
   transferFact,
-} from './ports/indexing/transfer-store.suite.ts';
+} from './ports/transfer-store.suite.ts';
 import { coveredHistory } from './stores/history/covered.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from './stores/warehouse/engine/embedded.ts';
 import { migrateWarehouse } from './stores/warehouse/engine/migrate.ts';

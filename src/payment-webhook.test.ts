@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { webhookKey } from './access/payment.ts';
 import { paymentWebhook, paymentWebhookHandler } from './features/access/payment-webhook.route.ts';
 
-import type { PlanOf } from './ports/access/payment-store.ts';
+import type { PlanOf } from './ports/access.ts';
 import { accessIn, embeddedControl } from './testing/control-store.ts';
 import {
   deliveryHeaders,

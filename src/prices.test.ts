@@ -15,14 +15,8 @@ import { walletBridgesHandler } from './features/bridges/wallet-bridges.route.ts
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from './features/forensics/wallet-score.route.ts';
 import { walletOfacHandler } from './features/sanctions/wallet-ofac.route.ts';
-import type { TransferHistory } from './ports/history/transfer-history.ts';
-import {
-  given,
-  KINDS,
-  NONE,
-  PROVENANCE,
-  transferFact,
-} from './ports/indexing/transfer-store.suite.ts';
+import type { TransferHistory } from './ports/history.ts';
+import { given, KINDS, NONE, PROVENANCE, transferFact } from './ports/transfer-store.suite.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { defillamaPrices } from './sources/prices/defillama.ts';
 import { valuedHistory, worthsBy } from './sources/prices/priced-history.ts';

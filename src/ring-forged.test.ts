@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { map, Read, seen } from './evidence/reading.ts';
-import { stopsOf } from './features/sanctions/walk-path.ts';
-import type { HistoryTransfer } from './ports/history/transfer-history.ts';
+import { stopsOf } from './features/sanctions/walk-hop.ts';
+import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { map, type Partly, Read, seen } from './evidence/reading.ts';
 import type { Walk, WalkPort } from './features/sanctions/walk.ts';
-import { stopsOf } from './features/sanctions/walk-path.ts';
+import { stopsOf } from './features/sanctions/walk-hop.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { transferStore } from './stores/warehouse/transfers/store.ts';
 import { evm } from './testing/addresses.ts';

@@ -4,8 +4,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { map, Read, seen, Unread } from './evidence/reading.ts';
-import { stopsOf } from './features/sanctions/walk-path.ts';
-import type { HistoryTransfer } from './ports/history/transfer-history.ts';
+import { stopsOf } from './features/sanctions/walk-hop.ts';
+import type { HistoryTransfer } from './ports/history.ts';
 import type { Warehouse } from './stores/warehouse/engine/executor.ts';
 import { evm } from './testing/addresses.ts';
 import {

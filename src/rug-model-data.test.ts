@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modelTrain } from './features/rug-model/model.command.ts';
-import type { ModelCard } from './ports/flags/rug-model.ts';
+import type { ModelCard } from './ports/rug-model.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { readModelFile } from './sources/files/model-artefact.ts';
 import { evmLaunchLayout } from './testing/evm-launch-layout.ts';

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { z } from 'zod';
 import { Refusal } from './contract/refusals.ts';
 import { healthHandler } from './features/health/health.route.tsx';
+import type { TrainingRow } from './features/rug-model/examples.ts';
 import { rugModel } from './features/rug-model/feature.ts';
-import type { TrainingRow } from './features/rug-model/layout.ts';
 import { modelTrain } from './features/rug-model/model.command.ts';
 import { flagLevel } from './features/rugs/scoring.ts';
-import { RUG_FEATURES } from './ports/flags/rug-features.ts';
+import { RUG_FEATURES } from './ports/rug-model.ts';
 import { localTableFiles } from './sources/files/files.ts';
 import { artefactIn, readModelFile } from './sources/files/model-artefact.ts';
 import { rugModelTable } from './stores/control/rug-models.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_S, HOUR_S } from './chain/time.ts';
 import { Part, Unread } from './evidence/reading.ts';
-import { isListRefusal, type PublicationReader } from './ports/sanctions/publisher.ts';
+import { isListRefusal, type PublicationReader } from './ports/sanctions.ts';
 import { embeddedControl } from './testing/control-store.ts';
 import { issueOf, type ListReader, listDeployment } from './testing/list-deployment.ts';
 import { readList } from './testing/list-reader.ts';

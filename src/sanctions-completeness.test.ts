@@ -12,8 +12,6 @@ import {
   relativeGate,
   SHARES,
 } from './features/sanctions/publication-gate.ts';
-import { CONTAINER_LIMITS } from './sources/ofac/container.ts';
-import { readDocument } from './sources/ofac/document.ts';
 import {
   counted,
   type Document,
@@ -21,8 +19,12 @@ import {
   type Refusal,
   Refused,
 } from './sources/ofac/publication.ts';
-import { readPublication } from './sources/ofac/read-publication.ts';
-import { diffPublications } from './stores/control/publication-diff.ts';
+import {
+  CONTAINER_LIMITS,
+  readDocument,
+  readPublication,
+} from './sources/ofac/read-publication.ts';
+import { diffPublications } from './stores/control/publications.ts';
 import { HAS_ISSUES, OFAC, readIssue, unpackIssue } from './testing/real-lists.ts';
 import { sdnAdvancedXml, sdnXml, type WorldParty } from './world/sdn-publication.ts';
 

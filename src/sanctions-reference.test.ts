@@ -8,11 +8,15 @@ import { checksumAddress, matchKey, parseAddress } from './chain/address.ts';
 import { collect } from './evidence/measure.ts';
 import { decided, Part, Read } from './evidence/reading.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
-import { said } from './ports/sanctions/publication-store.suite.ts';
-import { isListRefusal, type PublishedList } from './ports/sanctions/publisher.ts';
-import type { ListEntry, SanctionsList } from './ports/sanctions/sanctions-list.ts';
+import { said } from './ports/publication-store.suite.ts';
+import {
+  isListRefusal,
+  type ListEntry,
+  type PublishedList,
+  type SanctionsList,
+} from './ports/sanctions.ts';
 import { READER_VERSION } from './sources/ofac/publication.ts';
-import { sdnReader } from './sources/ofac/sdn-files.ts';
+import { sdnReader } from './sources/ofac/read-apart.ts';
 import { publicationStore } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { embeddedControl } from './testing/control-store.ts';

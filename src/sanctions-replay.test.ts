@@ -8,10 +8,8 @@ import type { Io } from './command/command.ts';
 import { Read } from './evidence/reading.ts';
 import { type SanctionsServices, sanctionsDiff } from './features/sanctions/sanctions.command.ts';
 
-import type { PublicationStore } from './ports/sanctions/publication-store.ts';
-import type { PublishedList } from './ports/sanctions/publisher.ts';
-import type { SanctionsList } from './ports/sanctions/sanctions-list.ts';
-import { diffPublications } from './stores/control/publication-diff.ts';
+import type { PublicationStore, PublishedList, SanctionsList } from './ports/sanctions.ts';
+import { diffPublications } from './stores/control/publications.ts';
 import { sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { acceptedIn, checkedIn } from './testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from './testing/control-store.ts';

@@ -10,13 +10,17 @@ import { DAY_S } from './chain/time.ts';
 import { Part, Read, Unread } from './evidence/reading.ts';
 import { publicationGate } from './features/sanctions/publication-gate.ts';
 import { refreshSanctions } from './features/sanctions/refresh.job.ts';
-import { said } from './ports/sanctions/publication-store.suite.ts';
-import type { Acceptance, Mirror } from './ports/sanctions/publisher.ts';
-import { fileMirror } from './sources/ofac/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from './sources/ofac/http.ts';
+import { said } from './ports/publication-store.suite.ts';
+import type { Acceptance, Mirror } from './ports/sanctions.ts';
 import { READER_VERSION } from './sources/ofac/publication.ts';
-import { spoolIn } from './sources/ofac/spool.ts';
-import { diffPublications } from './stores/control/publication-diff.ts';
+import {
+  DOWNLOAD_LIMITS,
+  fileMirror,
+  httpMirror,
+  listUserAgent,
+  spoolIn,
+} from './sources/ofac/publisher.ts';
+import { diffPublications } from './stores/control/publications.ts';
 import { type Snapshot, sanctionsSnapshot } from './stores/snapshots/sanctions.ts';
 import { embeddedControl, publicationsIn, type TestStore } from './testing/control-store.ts';
 import { readList } from './testing/list-reader.ts';

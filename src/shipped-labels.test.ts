@@ -12,9 +12,8 @@ import { why } from './evidence/reasons.ts';
 import { walletCexHandler } from './features/exchanges/wallet-cex.route.ts';
 import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen.route.ts';
 import { shippedLabels } from './features/tables/feature.ts';
-import { exchangeLabels } from './features/tables/labels.ts';
-import { validateShippedLabels } from './features/tables/shipped-labels.ts';
-import type { ExchangeLabels } from './ports/labels/exchange-labels.ts';
+import { exchangeLabels, validateShippedLabels } from './features/tables/labels.ts';
+import type { ExchangeLabels } from './ports/tables.ts';
 import { labelsFile } from './sources/registry/registry-files.ts';
 import {
   IMPORTED_AT,

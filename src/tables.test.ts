@@ -14,7 +14,7 @@ import { bulkWalletScreenHandler } from './features/screening/bulk-wallet-screen
 import { exchangeLabels } from './features/tables/labels.ts';
 import { launchAnswer, launchCorpus } from './features/tables/launches.ts';
 import { otherLists } from './features/tables/other-lists.ts';
-import type { ImportOutcome } from './ports/tables/table-import.ts';
+import type { ImportOutcome } from './ports/tables.ts';
 import type { Database } from './stores/control/engine/database.ts';
 import { importInto, keptTables, servedFrom, storeOf } from './testing/imported-tables.ts';
 import { memorySanctionsList } from './testing/memory/sanctions-list.ts';

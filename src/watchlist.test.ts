@@ -4,7 +4,7 @@
 import { expect, test, vi } from 'vitest';
 import { Read } from './evidence/reading.ts';
 import { WATCH_LEASE } from './features/watchlist/shapes.ts';
-import type { FlaggedRow } from './ports/flags/flagged-addresses.ts';
+import type { FlaggedRow } from './ports/rug-flags.ts';
 import { evm } from './testing/addresses.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { accessIn, type FreshStore, leasesIn, onEachEngine } from './testing/control-store.ts';

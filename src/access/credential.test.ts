@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../contract/refusals.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import type { FoundKey, KeyUse } from '../ports/access/key-store.ts';
-import type { Membership } from '../ports/access/membership-store.ts';
+import type { FoundKey, KeyUse, Membership } from '../ports/access.ts';
 import {
   authenticate,
   CREDENTIAL_TEXTS,

@@ -12,9 +12,17 @@ import { type CredentialReason, Refusal } from '../contract/refusals.ts';
 import type { AccessRule, Caller } from '../contract/route.ts';
 import { type Reading, Unread } from '../evidence/reading.ts';
 import { type Soon, whenThere } from '../evidence/waiting.ts';
-import type { ApiKey, FoundKey, KeyHolder, KeyStore } from '../ports/access/key-store.ts';
-import type { Membership } from '../ports/access/membership-store.ts';
-import type { Allowance, QuotaPort, QuotaStore, Remaining } from '../ports/access/quota-store.ts';
+import type {
+  Allowance,
+  ApiKey,
+  FoundKey,
+  KeyHolder,
+  KeyStore,
+  Membership,
+  QuotaPort,
+  QuotaStore,
+  Remaining,
+} from '../ports/access.ts';
 import { isActive, PLANS, type Plan, planReaches } from './plan.ts';
 
 import { recognise, type Secrets } from './secret.ts';

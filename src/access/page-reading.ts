@@ -7,8 +7,7 @@ import { Refusal } from '../contract/refusals.ts';
 import type { Caller } from '../contract/route.ts';
 import { Unread } from '../evidence/reading.ts';
 import { type Why, why } from '../evidence/reasons.ts';
-import type { MembershipStore } from '../ports/access/membership-store.ts';
-import type { QuotaStore } from '../ports/access/quota-store.ts';
+import type { MembershipStore, QuotaStore } from '../ports/access.ts';
 import { dailyAllowance, quotaSpent, STORE_RETRY_AFTER_S } from './gate.ts';
 import { isActive, PLANS } from './plan.ts';
 

@@ -3,8 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MS_PER_S, type UnixSeconds } from '../chain/time.ts';
 import { present } from '../evidence/measure.ts';
-import type { MembershipStatus } from '../ports/access/membership-store.ts';
-import type { MembershipChange, PaymentDelivery } from '../ports/access/payment-store.ts';
+import type { MembershipChange, MembershipStatus, PaymentDelivery } from '../ports/access.ts';
 import { isMembershipId } from './plan.ts';
 
 // Only events of known types ask anything. What an event says of persons is dropped.

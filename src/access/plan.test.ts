@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PLAN_NAMES } from '../ports/access/membership-store.ts';
+import { PLAN_NAMES } from '../ports/access.ts';
 import { PLANS, planReaches } from './plan.ts';
 
 describe('plans', () => {

@@ -1,6 +1,6 @@
 // The only table of plans: quota, key limits, access to routes and the pricing page read it.
 
-import { type Membership, PLAN_NAMES, type PlanName } from '../ports/access/membership-store.ts';
+import { type Membership, PLAN_NAMES, type PlanName } from '../ports/access.ts';
 import { mintId } from './secret.ts';
 
 /** A plan. All but `per_minute_ceiling` is enforced. */

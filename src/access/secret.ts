@@ -25,8 +25,8 @@ import type {
   SecretHash,
   TokenStore,
   TokenTier,
-} from '../ports/access/key-store.ts';
-import type { Sealed } from '../ports/chat/integrations.ts';
+} from '../ports/access.ts';
+import type { Sealed } from '../ports/integrations.ts';
 
 /** The secrets that follow from one root secret. */
 type DerivedSecret = {

@@ -7,8 +7,7 @@ import { DAY_S, HOUR_S, type UnixSeconds } from '../chain/time.ts';
 import type { Caller } from '../contract/route.ts';
 import { given } from '../evidence/measure.ts';
 import { map, type Reading, Unread } from '../evidence/reading.ts';
-import type { Session, SessionStore, SessionsPort } from '../ports/access/session-store.ts';
-import type { SignInStore } from '../ports/access/sign-in-store.ts';
+import type { Session, SessionStore, SessionsPort, SignInStore } from '../ports/access.ts';
 import { hashesOf, mintId, type Secrets } from './secret.ts';
 
 /** A browser that was not used for so long is signed out: 12 hours. */

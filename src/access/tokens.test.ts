@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
-import type { IntelligenceToken, TokenStore } from '../ports/access/key-store.ts';
+import type { IntelligenceToken, TokenStore } from '../ports/access.ts';
 import { deriveSecrets, mintSecret, mintToken, tokenAuthentication } from './secret.ts';
 
 const secrets = deriveSecrets('root', null);

@@ -8,7 +8,7 @@ import type { walletBridges } from '../features/bridges/wallet-bridges.route.ts'
 import type { deployerRecord } from '../features/deployers/deployer-record.route.tsx';
 import type { tokenCreator } from '../features/deployers/token.route.tsx';
 import type { walletEntity } from '../features/entities/wallet-entity.route.ts';
-import type { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
+import type { walletCex } from '../features/exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../features/forensics/wallet-score.route.ts';
 import type { health } from '../features/health/health.route.tsx';
 import type {
@@ -30,8 +30,8 @@ import type { leaderboard, rugsLeaderboard } from '../features/rugs/leaderboard.
 import type { sanctionsChanges } from '../features/sanctions/changes.route.tsx';
 import type { walletOfac } from '../features/sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../features/screening/bulk-wallet-screen.route.ts';
-import type { labelChanges } from '../features/tables/label-changes.contract.ts';
-import type { otherListChanges } from '../features/tables/list-changes.contract.ts';
+import type { labelChanges } from '../features/tables/label-changes.route.ts';
+import type { otherListChanges } from '../features/tables/list-changes.route.ts';
 import type {
   unwatchAddress,
   watchAddress,

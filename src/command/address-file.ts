@@ -3,7 +3,7 @@
 // seemed to hold none goes by unseen. Nothing is corrected or left out unsaid.
 
 import { parseKnownAddress } from '../chain/address.ts';
-import type { TableLine } from '../ports/tables/table-import.ts';
+import type { TableLine } from '../ports/tables.ts';
 
 /** Reads the records of a file; the first may be headings. Throws `FileUnreadable`. */
 export type ReadRecords = (path: string) => AsyncIterable<TableLine>;

@@ -10,7 +10,7 @@ import type {
   ModelArtefact,
   ModelCard,
   ModelPart,
-} from '../ports/flags/rug-model.ts';
+} from '../ports/rug-model.ts';
 import { factLines, tableLines } from './output.ts';
 
 type How = { readonly colour: boolean };

@@ -3,7 +3,7 @@
 
 import { HOUR_S } from '../chain/time.ts';
 import { type DatedBy, IMPORT_ORIGINS, type ImportOrigin } from '../evidence/source.ts';
-import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables/table-import.ts';
+import type { ImportOutcome, ImportWatch, RefusedCounts } from '../ports/tables.ts';
 import { EXIT, type ExitStatus, type Io, oneOf, UsageError } from './command.ts';
 import { factLines, formatTime, paint, print, printJson, timeText } from './output.ts';
 

@@ -2,7 +2,7 @@
 
 import { FileUnreadable } from '../command/address-file.ts';
 import { csvRecords } from '../sources/files/csv.ts';
-import { FileFault } from '../sources/files/fault.ts';
+import { FileFault } from '../sources/files/text-lines.ts';
 
 /** The records of a CSV file. Throws `FileUnreadable`. */
 export async function* readRecords(path: string): ReturnType<typeof csvRecords> {

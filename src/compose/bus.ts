@@ -2,7 +2,7 @@
 
 import type { Secrets } from '../access/secret.ts';
 import type { Config } from '../config.ts';
-import type { Bus } from '../ports/streams/bus.ts';
+import type { Bus } from '../ports/streams.ts';
 import { inProcessBus } from '../stores/bus/in-process.ts';
 import { redisBus } from '../stores/bus/redis.ts';
 import { nowS } from './clock.ts';

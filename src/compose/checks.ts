@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { Unread } from '../evidence/reading.ts';
 import type { SourceFreshness } from '../features/health/health.route.tsx';
 import type { Absence, CheckResult, DoctorCheck, DoctorServices } from '../operator/doctor.ts';
-import type { KeyStore } from '../ports/access/key-store.ts';
+import type { KeyStore } from '../ports/access.ts';
 import type { StoreCheck } from './documents.ts';
 import type { DatedSource } from './freshness.ts';
 import { FEATURES } from './list.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Refusal } from '../contract/refusals.ts';
 import { NOBODY } from '../contract/route.ts';
 import { deployerHtml } from '../features/deployers/deployer-record.route.tsx';
-import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
+import type { DeployerRecords } from '../ports/deployers.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';

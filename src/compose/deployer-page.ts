@@ -15,8 +15,7 @@ import {
   solanaDeployerHandler,
 } from '../features/launches/solana-deployer.route.ts';
 
-import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
-import type { WalletLaunches } from '../ports/launches/wallet-launches.ts';
+import type { DeployerRecords, WalletLaunches } from '../ports/deployers.ts';
 
 /** The ports that the page rests on. */
 export type DeployerPageGiven = {

@@ -31,11 +31,10 @@ import type {
 
 import type { IntegrationDesk } from '../features/integrations/integrations.route.ts';
 import type { PageFacts } from '../pages/layout.tsx';
-import type { PublishedModels } from '../ports/flags/published-model.ts';
-import type { FollowReports } from '../ports/indexing/following.ts';
-import type { Bus } from '../ports/streams/bus.ts';
-import type { ControlContext } from '../stores/control/engine/control-readings.ts';
-import type { Database } from '../stores/control/engine/database.ts';
+import type { FollowReports } from '../ports/indexing.ts';
+import type { PublishedModels } from '../ports/rug-model.ts';
+import type { Bus } from '../ports/streams.ts';
+import type { ControlContext, Database } from '../stores/control/engine/database.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 import type { Logger } from './logger.ts';

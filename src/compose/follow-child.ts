@@ -11,14 +11,14 @@ import {
 } from '../features/indexing/follow-chain.job.ts';
 import { evmNode } from '../sources/evm/node.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../sources/http/json-rpc.ts';
-import { goThrough } from '../sources/http/proxy.ts';
+import { goThrough } from '../sources/http/outbound-call.ts';
+import { frameReader, writeFrame } from '../stores/warehouse/engine/engine-protocol.ts';
 import {
   type InsertSource,
   type Warehouse,
   WarehouseQueryError,
   WarehouseUnavailable,
 } from '../stores/warehouse/engine/executor.ts';
-import { frameReader, writeFrame } from '../stores/warehouse/engine/frame.ts';
 import { transferStore } from '../stores/warehouse/transfers/store.ts';
 import { nowS, pause } from './clock.ts';
 import { FOLLOW_FD, type Order, order, type Question, type Report } from './follower-process.ts';

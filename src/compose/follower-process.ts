@@ -13,15 +13,15 @@ import {
   type FollowWatch,
   followEnd,
   followState,
-} from '../ports/indexing/following.ts';
-import type { Tenure } from '../ports/indexing/transfer-store.ts';
+  type Tenure,
+} from '../ports/indexing.ts';
+import { frameReader, writeFrame } from '../stores/warehouse/engine/engine-protocol.ts';
 import {
   UNAVAILABLE_CODES,
   type Warehouse,
   WarehouseQueryError,
   WarehouseUnavailable,
 } from '../stores/warehouse/engine/executor.ts';
-import { frameReader, writeFrame } from '../stores/warehouse/engine/frame.ts';
 
 /** What a follower needs of its service. URLs are whole, and never written down. */
 export type FollowerOptions = {

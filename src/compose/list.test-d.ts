@@ -4,12 +4,12 @@
 import { map } from '../evidence/reading.ts';
 import { bridges } from '../features/bridges/feature.ts';
 import { registryBridges, registryBridgesHandler } from '../features/bridges/registry.route.tsx';
-import { walletCex } from '../features/exchanges/wallet-cex.contract.ts';
+import { walletCex } from '../features/exchanges/wallet-cex.route.ts';
 import { walletScoreHandler } from '../features/forensics/wallet-score.route.ts';
 import { history } from '../features/history/feature.ts';
 import { sanctionsStatus } from '../features/sanctions/sanctions.command.ts';
 import { screening } from '../features/screening/feature.ts';
-import type { BridgeRegistry } from '../ports/bridges/bridge-registry.ts';
+import type { BridgeRegistry } from '../ports/bridges.ts';
 import { type Base, feature, featureList, type PortFacts, served } from './feature.ts';
 
 declare const registry: BridgeRegistry;

@@ -3,7 +3,7 @@
 
 import { EVM_CHAINS, type EvmChainName } from '../chain/chain.ts';
 import type { Config } from '../config.ts';
-import type { StatusPage } from '../ports/bridges/bridge-arrivals.ts';
+import type { StatusPage } from '../ports/bridges.ts';
 
 type ByChain = { readonly [N in EvmChainName]: string | null };
 

@@ -16,7 +16,7 @@ import { flaggedAddresses } from '../features/tables/flagged-rows.ts';
 import { importCommand } from '../features/tables/imports.command.ts';
 import { exchangeLabels } from '../features/tables/labels.ts';
 import { launchCorpus } from '../features/tables/launches.ts';
-import { jsonIn } from '../sources/http/json-text.ts';
+import { jsonIn } from '../sources/http/fetch.ts';
 import { worldFlaggedCsv } from '../world/account-state.ts';
 import { worldChains } from '../world/chain-data.ts';
 import { isChatFault, startChats } from '../world/chat-api.ts';

@@ -6,8 +6,8 @@ import type { Reading } from '../evidence/reading.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../evidence/waiting.ts';
 import { flagStream } from '../features/flag-stream/flag-stream.route.ts';
 import type { StreamingFacts } from '../features/health/health.route.tsx';
-import type { FlagEvents } from '../ports/flags/flag-events.ts';
-import type { Bus } from '../ports/streams/bus.ts';
+import type { FlagEvents } from '../ports/rug-flags.ts';
+import type { Bus } from '../ports/streams.ts';
 import type { Slots } from '../transport/stream.ts';
 import { CONNECTIONS_MAX } from '../transport/stream-reader.ts';
 

@@ -7,7 +7,7 @@ import { Refusal } from '../contract/refusals.ts';
 import { NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { tokenHtml } from '../features/deployers/token.route.tsx';
-import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
+import type { DeployerRecords } from '../ports/deployers.ts';
 import { evm, named } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';

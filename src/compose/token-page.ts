@@ -13,7 +13,7 @@ import {
   type tokenPage,
 } from '../features/deployers/token.route.tsx';
 
-import type { DeployerRecords } from '../ports/launches/deployer-records.ts';
+import type { DeployerRecords } from '../ports/deployers.ts';
 
 /** What the page rests on. */
 export type TokenPageGiven = Omit<CreatorPorts, 'deployerRecords'> & {

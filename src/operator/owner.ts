@@ -8,7 +8,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { jsonIn } from '../sources/http/json-text.ts';
+import { jsonIn } from '../sources/http/fetch.ts';
 
 /** How a process stands to the data directory. */
 export type Ownership =

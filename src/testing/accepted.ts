@@ -1,8 +1,7 @@
 // How does a test put a list in force, whatever else an acceptance has to say?
 
 import { Read } from '../evidence/reading.ts';
-import type { PublicationStore, Written } from '../ports/sanctions/publication-store.ts';
-import type { PublishedList } from '../ports/sanctions/publisher.ts';
+import type { PublicationStore, PublishedList, Written } from '../ports/sanctions.ts';
 import { READER_VERSION } from '../sources/ofac/publication.ts';
 
 const SOURCE = { key: 'a'.repeat(64), url: 'https://publisher.example' };

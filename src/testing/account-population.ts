@@ -2,9 +2,9 @@
 // Friends, employers, faucets, relayers, bundlers and popular contracts are put in, since those are
 // what joins strangers. How common each is on a chain is a guess; each stands in one table.
 
-import type { Creation } from '../ports/accounts/contract-creations.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { Creation } from '../ports/accounts.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import { type Lottery, lotteryOf } from './lottery.ts';
 import { memoryTransfer } from './memory/transfers.ts';

@@ -2,7 +2,7 @@
 
 import { FileUnreadable } from '../command/address-file.ts';
 import { csvRecords } from '../sources/files/csv.ts';
-import { FileFault } from '../sources/files/fault.ts';
+import { FileFault } from '../sources/files/text-lines.ts';
 
 /** The reader that the commands are given where they run. */
 export async function* addressRecords(path: string): ReturnType<typeof csvRecords> {

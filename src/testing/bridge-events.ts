@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { collect } from '../evidence/measure.ts';
-import { BRIDGE_PROTOCOLS } from '../ports/bridges/bridge-registry.ts';
+import { BRIDGE_PROTOCOLS } from '../ports/bridges.ts';
 
 const SAID = z.strictObject({
   direction: z.enum(['out', 'in']).optional(),

@@ -3,7 +3,7 @@
 // against a compiler's logs.
 
 import { textHash } from '../chain/abi.ts';
-import type { BridgeProtocol } from '../ports/bridges/bridge-registry.ts';
+import type { BridgeProtocol } from '../ports/bridges.ts';
 
 /** Logs what it is called with: the number of topics in one byte, the topics, the data. */
 export const ECHO = `

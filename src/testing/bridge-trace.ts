@@ -4,9 +4,8 @@
 
 import { Answer } from '../contract/answer.ts';
 import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
-import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { ReceiptFacts, RegistryRow } from '../ports/bridges.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryArrivals } from './memory/bridge-arrivals.ts';

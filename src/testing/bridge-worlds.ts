@@ -1,10 +1,14 @@
 // Answers one question: what is planted in the worlds in which somebody deals with bridges.
 // The registry of every world, and for each fact of the trace what holds that fact alone.
 
-import type { ArrivalLog, DepositStatus, Payment } from '../ports/bridges/bridge-arrivals.ts';
-import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type {
+  ArrivalLog,
+  DepositStatus,
+  Payment,
+  ReceiptFacts,
+  RegistryRow,
+} from '../ports/bridges.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
 import { BOB, PAIRS, TOKEN } from './bridge-pairs.ts';
 import { STILL_NOW } from './clock.ts';

@@ -2,7 +2,7 @@
 // Every path is written out, then the best is taken. It knows the decided rules from their words.
 
 import fc from 'fast-check';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
 import { evm } from './addresses.ts';
 import { memoryTransfer } from './memory/transfers.ts';
 

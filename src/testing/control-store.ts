@@ -3,28 +3,22 @@
 
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import type { ClusterStore } from '../ports/entities/cluster-store.ts';
-import type { FollowReports } from '../ports/indexing/following.ts';
-import type { Leases } from '../ports/indexing/leases.ts';
-import type { ListChanges } from '../ports/sanctions/list-changes.ts';
-import type { PublicationStore } from '../ports/sanctions/publication-store.ts';
-import { accessLog } from '../stores/control/access-changes.ts';
+import type { ClusterStore } from '../ports/entities.ts';
+import type { FollowReports, Leases } from '../ports/indexing.ts';
+import type { ListChanges, PublicationStore } from '../ports/sanctions.ts';
 import { clusterStore } from '../stores/control/clusters.ts';
 import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
 import { followReportTable } from '../stores/control/follow-reports.ts';
-import { keyTable } from '../stores/control/keys.ts';
+import { keyTable, tokenTable } from '../stores/control/keys.ts';
 import { leaseTable } from '../stores/control/leases.ts';
-import { membershipTable } from '../stores/control/memberships.ts';
-import { paymentTable } from '../stores/control/payments.ts';
-import { listChangeStore } from '../stores/control/publication-changes.ts';
-import { publicationStore } from '../stores/control/publications.ts';
+import { accessLog, membershipTable, paymentTable } from '../stores/control/memberships.ts';
+import { listChangeStore, publicationStore } from '../stores/control/publications.ts';
 import { quotaTable } from '../stores/control/quotas.ts';
 import { sessionTable } from '../stores/control/sessions.ts';
 import { signInTable } from '../stores/control/sign-ins.ts';
-import { tokenTable } from '../stores/control/tokens.ts';
 import { STILL_NOW } from './clock.ts';
 import { freshPgliteDirectory, NO_POSTGRES, testPostgres } from './postgres.ts';
 

@@ -1,7 +1,7 @@
 // What is planted in the worlds in which an address has launched tokens?
 
 import { given } from '../evidence/measure.ts';
-import type { DeployerWalk, ObservedLaunch } from '../ports/launches/deployer-records.ts';
+import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { emptyWalk } from './memory/deployer-records.ts';

@@ -2,7 +2,7 @@
 // Rows are drawn from so few values that they collide: equal rows, rows told twice, traces within
 // failed ones, transactions in several files, headers that miss, and each reason to refuse one.
 
-import type { BulkImportOrder } from '../ports/indexing/imports.ts';
+import type { BulkImportOrder } from '../ports/indexing.ts';
 
 /** Files by name with what they hold, what is said of them, and reasons that must come up. */
 export type DrawnFiles = {

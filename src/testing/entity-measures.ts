@@ -10,10 +10,9 @@ import {
   type Movement,
 } from '../features/deposits/inference.ts';
 import { changeTies, inputTies } from '../features/entities/bitcoin.ts';
+import { examine } from '../features/entities/closure.ts';
 import { type Bars, type EvidenceItem, evidenceOf } from '../features/entities/evidence.ts';
-import { examine } from '../features/entities/examination.ts';
-import type { BitcoinTransaction } from '../ports/entities/bitcoin-blocks.ts';
-import type { HeldTie, Tie, TieForm } from '../ports/entities/cluster-store.ts';
+import type { BitcoinTransaction, HeldTie, Tie, TieForm } from '../ports/entities.ts';
 import { accountPopulation } from './account-population.ts';
 import { memoryChainFacts } from './memory/chain-facts.ts';
 import { memoryCreations } from './memory/contract-creations.ts';

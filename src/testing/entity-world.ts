@@ -4,9 +4,9 @@
 import { Reply } from '../contract/answer.ts';
 import { entityAnswers, walletEntityData } from '../features/entities/wallet-entity.route.ts';
 
-import type { Creation } from '../ports/accounts/contract-creations.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { Creation } from '../ports/accounts.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { clustersIn, embeddedControl } from './control-store.ts';

@@ -4,7 +4,7 @@
 
 import * as AbiEvent from 'ox/AbiEvent';
 import * as AbiParameters from 'ox/AbiParameters';
-import type { ReceiptLog } from '../ports/bridges/transaction-receipts.ts';
+import type { ReceiptLog } from '../ports/bridges.ts';
 
 type Values = readonly unknown[];
 

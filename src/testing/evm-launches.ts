@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { collect } from '../evidence/measure.ts';
 import { outcomeOf } from '../features/deployers/record.ts';
-import type { DeployerWalk, ObservedLaunch } from '../ports/launches/deployer-records.ts';
+import type { DeployerWalk, ObservedLaunch } from '../ports/deployers.ts';
 import { csvTable } from '../sources/files/csv.ts';
 import { walkOf } from './deployer-worlds.ts';
 import { SHARED_DATA } from './shared-data.ts';

@@ -1,8 +1,8 @@
 // Answers one question: what is planted in the worlds in which an address deals with an exchange.
 // In each of them `near` is a hot wallet; the pieces are those of `planted.ts`.
 
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import type { Plan, Planted } from './planted.ts';
 

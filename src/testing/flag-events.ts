@@ -1,8 +1,8 @@
 // Flags and retractions of the tests, and how they come into a log.
 
-import type { FlagEvent, NewFlag, NewRetraction } from '../ports/flags/flag-events.ts';
+import type { FlagEvent, NewFlag, NewRetraction } from '../ports/rug-flags.ts';
 import type { Database } from '../stores/control/engine/database.ts';
-import { appendFlagEvents, flagEventLog } from '../stores/control/flag-events.ts';
+import { appendFlagEvents, flagEventLog } from '../stores/control/rug-flags.ts';
 import { STILL_NOW } from './clock.ts';
 
 /** A flag of a token, whose address is as long as it has to be. */

@@ -1,12 +1,12 @@
 // Answers one question: what do the ports say of a few planted facts of one address?
 // A world of the memory adapters in which everything was read to its end unless said otherwise.
 
-import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
-import type { RegistryRow } from '../ports/bridges/bridge-registry.ts';
-import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
-import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
+import type { MixerContract } from '../ports/accounts.ts';
+import type { RegistryRow } from '../ports/bridges.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { FlaggedRow } from '../ports/rug-flags.ts';
+import type { ListEntry } from '../ports/sanctions.ts';
+import type { ExchangeLabel } from '../ports/tables.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';
 import type { MemoryFreezes } from './memory/issuer-freezes.ts';

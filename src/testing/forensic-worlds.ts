@@ -1,8 +1,8 @@
 // Answers one question: what is planted in the worlds of chain facts and findings.
 // In each of them one thing is so of `subject`; the pieces are those of `planted.ts`.
 
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { ExchangeLabel } from '../ports/tables.ts';
 import { evm, named } from './addresses.ts';
 import { flaggedRow, mixerRow } from './forensic-ports.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';

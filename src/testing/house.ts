@@ -148,7 +148,7 @@ export const ARROWS: readonly Arrows[] = [
   },
   {
     of: 'src/operator/',
-    may: [COMMAND, PORTS, EVIDENCE, ...CONFIG, 'src/sources/http/json-text.ts'],
+    may: [COMMAND, PORTS, EVIDENCE, ...CONFIG, 'src/sources/http/fetch.ts'],
     outside: ['zod'],
   },
   { of: 'src/world/', may: [CHAIN], outside: [] },
@@ -236,7 +236,7 @@ export const EXCEPTIONS: Exceptions = {
     SOURCES,
     STORES,
     'src/features/*.store.ts',
-    'src/ports/accounts/readings.ts',
+    'src/ports/accounts.ts',
     'src/testing/',
   ],
   liars: ['src/testing/'],
@@ -253,9 +253,9 @@ export const EXCEPTIONS: Exceptions = {
   ],
   adapters: [SOURCES],
   // Members of an outside's answer that it does not name are not read: `forms.ts` says why.
-  dropping: ['src/sources/http/forms.ts'],
+  dropping: ['src/sources/http/fetch.ts'],
   // What is no JSON is `undefined`, which no JSON is; every caller parses it by a schema.
-  failureAsValue: ['src/sources/http/json-text.ts'],
+  failureAsValue: ['src/sources/http/fetch.ts'],
   failureMessages: ['src/operator/owner.ts', 'src/stores/control/engine/pglite-worker.ts'],
 };
 

@@ -2,19 +2,28 @@
 
 import { beforeAll, describe } from 'vitest';
 import { SPLIT_SHARE } from '../features/launches/hold-out.ts';
-import type { ImportedTable } from '../features/tables/import-rows.ts';
-import { tableImporter } from '../features/tables/import-rows.ts';
+import { type ImportedTable, tableImporter } from '../features/tables/import-rows.ts';
 import { LAUNCH_WINDOW_S } from '../features/tables/launches.ts';
-import type { LabelChanges } from '../ports/labels/label-changes.ts';
-import type { OtherListChanges } from '../ports/lists/list-changes.ts';
-import type { StoredRow, TableShape, TableStore } from '../ports/tables/imported-table.ts';
-import type { ImportOrder, ImportOutcome, RefusedRow } from '../ports/tables/table-import.ts';
+import type {
+  ImportOrder,
+  ImportOutcome,
+  LabelChanges,
+  OtherListChanges,
+  RefusedRow,
+  StoredRow,
+  TableShape,
+  TableStore,
+} from '../ports/tables.ts';
 import { localTableFiles } from '../sources/files/files.ts';
 import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
 import { tableStore } from '../stores/control/imported-tables.ts';
-import { LABEL_NOTES, labelChangeStore } from '../stores/control/label-changes.ts';
 import { LAUNCH_NOTES } from '../stores/control/launch-collection.ts';
-import { OTHER_LIST_NOTES, otherListChangeStore } from '../stores/control/other-list-changes.ts';
+import {
+  LABEL_NOTES,
+  labelChangeStore,
+  OTHER_LIST_NOTES,
+  otherListChangeStore,
+} from '../stores/control/other-list-changes.ts';
 import { walletLaunchTable } from '../stores/control/wallet-launches.ts';
 import { type HeldOptions, type HeldTable, heldTable } from '../stores/snapshots/held-table.ts';
 import { type SharedStore, sharedEmbedded, sharedOnServer } from './control-store.ts';

@@ -1,13 +1,11 @@
 // Chats of the tests, as rows of the control store, and what waits for them.
 
-import type { ChatTarget } from '../ports/chat/chat-platforms.ts';
-import type { DispatchKind, NewDispatch } from '../ports/chat/dispatches.ts';
+import type { ChatTarget, DispatchKind, NewDispatch } from '../ports/integrations.ts';
 import { chatPlatforms } from '../sources/chat/platforms.ts';
-import { deliveryTable } from '../stores/control/deliveries.ts';
 import type { Database } from '../stores/control/engine/database.ts';
-import { flagsToldTable } from '../stores/control/flags-told.ts';
 import { integrationTable } from '../stores/control/integrations.ts';
-import { appendDispatches } from '../stores/control/outbox.ts';
+import { appendDispatches, deliveryTable } from '../stores/control/outbox.ts';
+import { flagsToldTable } from '../stores/control/rug-flags.ts';
 import type { StartedChats } from '../world/chat-api.ts';
 import { STILL_NOW } from './clock.ts';
 

@@ -8,11 +8,15 @@ import { DAY_S } from '../chain/time.ts';
 import { decided, map, Read, seen } from '../evidence/reading.ts';
 import { publicationGate } from '../features/sanctions/publication-gate.ts';
 import { refreshSanctions } from '../features/sanctions/refresh.job.ts';
-import { said } from '../ports/sanctions/publication-store.suite.ts';
-import type { PublicationReader } from '../ports/sanctions/publisher.ts';
-import { fileMirror } from '../sources/ofac/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../sources/ofac/http.ts';
-import { spoolIn } from '../sources/ofac/spool.ts';
+import { said } from '../ports/publication-store.suite.ts';
+import type { PublicationReader } from '../ports/sanctions.ts';
+import {
+  DOWNLOAD_LIMITS,
+  fileMirror,
+  httpMirror,
+  listUserAgent,
+  spoolIn,
+} from '../sources/ofac/publisher.ts';
 import { sanctionsSnapshot } from '../stores/snapshots/sanctions.ts';
 import { WORLD_SEED, worldPublicationAt } from '../world/listed-parties.ts';
 import type { StartedPublisher } from '../world/publisher.ts';

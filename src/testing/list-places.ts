@@ -9,7 +9,7 @@ import type {
   Mirror,
   PublishedList,
   Validators,
-} from '../ports/sanctions/publisher.ts';
+} from '../ports/sanctions.ts';
 
 const SOURCE = { name: 'test', url: 'test:', as_of: 0, kind: 'table', simulated: false } as const;
 const ORIGIN = { port: 'publisher', source: SOURCE } as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isListRefusal, type PublicationReader, UNREADABLE } from '../ports/sanctions/publisher.ts';
-import { sdnReader } from '../sources/ofac/sdn-files.ts';
+import { isListRefusal, type PublicationReader, UNREADABLE } from '../ports/sanctions.ts';
+import { sdnReader } from '../sources/ofac/read-apart.ts';
 
 const read = sdnReader();
 const known = new Map<string, Awaited<ReturnType<PublicationReader>>>();

@@ -4,14 +4,9 @@ import { DAY_S } from '../chain/time.ts';
 import type { Command, Io } from '../command/command.ts';
 import type { CheckServices } from '../features/sanctions/check.command.ts';
 import type { SanctionsServices } from '../features/sanctions/sanctions.command.ts';
-import { listOf, row, said } from '../ports/sanctions/publication-store.suite.ts';
-import type {
-  Acceptance,
-  FileRefusal,
-  PublishedList,
-  RefreshOutcome,
-} from '../ports/sanctions/publisher.ts';
-import { listOfFile } from '../stores/snapshots/sanctions-file.ts';
+import { listOf, row, said } from '../ports/publication-store.suite.ts';
+import type { Acceptance, FileRefusal, PublishedList, RefreshOutcome } from '../ports/sanctions.ts';
+import { listOfFile } from '../stores/snapshots/sanctions.ts';
 import { addressRecords } from './address-records.ts';
 import { type FreshStore, publicationsIn } from './control-store.ts';
 import { type MemoryOtherLists, memoryOtherLists } from './memory/imported-tables.ts';

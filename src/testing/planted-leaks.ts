@@ -4,10 +4,9 @@
 
 import { decided, Part, type Partly, Read, read } from '../evidence/reading.ts';
 import { walletBridges, walletBridgesHandler } from '../features/bridges/wallet-bridges.route.ts';
-import { labelChanges } from '../features/tables/label-changes.contract.ts';
-import { labelChangesHandler } from '../features/tables/label-changes.route.ts';
-import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
-import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
+import { labelChanges, labelChangesHandler } from '../features/tables/label-changes.route.ts';
+import type { ListLookUp } from '../ports/sanctions.ts';
+import type { LabelLookUp } from '../ports/tables.ts';
 import { STILL_NOW } from './clock.ts';
 import { HONEST, linkOf, type ScreenPorts, screenHandler, standingIn } from './planted-screen.ts';
 import type { AskedRoute } from './silence-asks.ts';

@@ -21,9 +21,9 @@ import {
 } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { addressHistory } from '../features/history/address-history.ts';
-import type { FlaggedLookUp } from '../ports/flags/flagged-addresses.ts';
-import type { LabelLookUp } from '../ports/labels/exchange-labels.ts';
-import type { ListLookUp } from '../ports/sanctions/sanctions-list.ts';
+import type { FlaggedLookUp } from '../ports/rug-flags.ts';
+import type { ListLookUp } from '../ports/sanctions.ts';
+import type { LabelLookUp } from '../ports/tables.ts';
 import type { MakeHandler } from './silence-made.ts';
 import type { SilencePorts } from './silence-ports.ts';
 

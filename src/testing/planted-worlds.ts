@@ -4,11 +4,10 @@
 import type { ChainName } from '../chain/chain.ts';
 import type { TransferKind } from '../chain/transfer.ts';
 import { given } from '../evidence/measure.ts';
-import type { DepositStatus } from '../ports/bridges/bridge-arrivals.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
-import type { OtherListEntry } from '../ports/lists/other-lists.ts';
-import type { ReceiptFile } from '../ports/receipts/published-receipts.ts';
-import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
+import type { DepositStatus } from '../ports/bridges.ts';
+import type { ReceiptFile } from '../ports/receipts.ts';
+import type { ListEntry } from '../ports/sanctions.ts';
+import type { ExchangeLabel, OtherListEntry } from '../ports/tables.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE_ROWS } from './bridge-worlds.ts';
 import { STILL_NOW } from './clock.ts';

@@ -1,16 +1,13 @@
 // What is planted in a world, and what may therefore not be said there?
 
-import type { MixerContract } from '../ports/accounts/mixer-registry.ts';
-import type { ArrivalLog, DepositStatus, Payment } from '../ports/bridges/bridge-arrivals.ts';
-import type { ReceiptFacts } from '../ports/bridges/transaction-receipts.ts';
-import type { FlaggedRow } from '../ports/flags/flagged-addresses.ts';
-import type { LaunchFlag } from '../ports/flags/rug-flags.ts';
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../ports/labels/exchange-labels.ts';
-import type { CommittedRecord } from '../ports/launches/deployer-records.ts';
-import type { OtherListEntry } from '../ports/lists/other-lists.ts';
-import type { ReceiptFiles } from '../ports/receipts/published-receipts.ts';
-import type { ListEntry } from '../ports/sanctions/sanctions-list.ts';
+import type { MixerContract } from '../ports/accounts.ts';
+import type { ArrivalLog, DepositStatus, Payment, ReceiptFacts } from '../ports/bridges.ts';
+import type { CommittedRecord } from '../ports/deployers.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
+import type { ReceiptFiles } from '../ports/receipts.ts';
+import type { FlaggedRow, LaunchFlag } from '../ports/rug-flags.ts';
+import type { ListEntry } from '../ports/sanctions.ts';
+import type { ExchangeLabel, OtherListEntry } from '../ports/tables.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import type { MemoryFact } from './memory/chain-facts.ts';

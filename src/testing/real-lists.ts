@@ -4,8 +4,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { isListRefusal, type PublishedList } from '../ports/sanctions/publisher.ts';
-import { sdnReader } from '../sources/ofac/sdn-files.ts';
+import { isListRefusal, type PublishedList } from '../ports/sanctions.ts';
+import { sdnReader } from '../sources/ofac/read-apart.ts';
 import { oncePerRun } from './once-per-run.ts';
 import { SHARED_DATA } from './shared-data.ts';
 

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { DAY_S, HOUR_S } from '../chain/time.ts';
-import type { TrainingRow } from '../features/rug-model/layout.ts';
-import type { Evaluation, Figure, ModelPart, RugModel } from '../ports/flags/rug-model.ts';
+import type { TrainingRow } from '../features/rug-model/examples.ts';
+import type { Evaluation, Figure, ModelPart, RugModel } from '../ports/rug-model.ts';
 import { STILL_NOW } from './clock.ts';
 import { lotteryOf } from './lottery.ts';
 

@@ -1,6 +1,6 @@
 // What is planted in the worlds in which the rug model flagged a launch?
 
-import type { LaunchFlag, ScoredChain } from '../ports/flags/rug-flags.ts';
+import type { LaunchFlag, ScoredChain } from '../ports/rug-flags.ts';
 import { evm } from './addresses.ts';
 import { STILL_NOW } from './clock.ts';
 import { HOUR_S, type Plan } from './planted.ts';

@@ -1,8 +1,8 @@
 // The recordings of the publisher's two formats for tests, and how a test reads an altered one.
 
 import { readFileSync } from 'node:fs';
-import { readDocument } from '../sources/ofac/document.ts';
 import { type Document, type Refusal, Refused } from '../sources/ofac/publication.ts';
+import { readDocument } from '../sources/ofac/read-publication.ts';
 
 /** The recordings of both formats, which say the same list. */
 export const legacy = readFileSync(

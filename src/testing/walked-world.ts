@@ -2,12 +2,10 @@
 // A world of the memory adapters at one second, in which one chain is held in full unless said
 // otherwise; nothing of it is read by a deployment.
 
-import type { CounterpartyRing } from '../ports/history/counterparty-ring.ts';
-import type { HistoryTransfer, TransferHistory } from '../ports/history/transfer-history.ts';
-import type { ExchangeLabel, ExchangeLabels } from '../ports/labels/exchange-labels.ts';
-import type { ListEntry, SanctionsList } from '../ports/sanctions/sanctions-list.ts';
-import { coveredHistory } from '../stores/history/covered.ts';
-import { coveredRing } from '../stores/history/covered-ring.ts';
+import type { CounterpartyRing, HistoryTransfer, TransferHistory } from '../ports/history.ts';
+import type { ListEntry, SanctionsList } from '../ports/sanctions.ts';
+import type { ExchangeLabel, ExchangeLabels } from '../ports/tables.ts';
+import { coveredHistory, coveredRing } from '../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from './clock.ts';
 import { memoryRing } from './memory/counterparty-ring.ts';
 import { memoryExchangeLabels } from './memory/imported-tables.ts';

@@ -2,7 +2,7 @@
 // Coins are kept account of, so that every input spends what an output paid. How common a habit is
 // on the chain is a guess; each stands in one table.
 
-import type { BitcoinInput, BitcoinTransaction } from '../ports/entities/bitcoin-blocks.ts';
+import type { BitcoinInput, BitcoinTransaction } from '../ports/entities.ts';
 import { named } from './addresses.ts';
 import { type Lottery, lotteryOf } from './lottery.ts';
 

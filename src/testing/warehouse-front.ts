@@ -6,10 +6,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quoted } from '../stores/warehouse/engine/binding.ts';
 import { startWarehouseEngine, type WarehouseEngine } from '../stores/warehouse/engine/engine.ts';
 import type { EngineJob } from '../stores/warehouse/engine/engine-protocol.ts';
-import { WarehouseQueryError, WarehouseUnavailable } from '../stores/warehouse/engine/executor.ts';
+import {
+  quoted,
+  WarehouseQueryError,
+  WarehouseUnavailable,
+} from '../stores/warehouse/engine/executor.ts';
 import { fileInsert, insertTarget } from '../stores/warehouse/engine/insert-source.ts';
 
 /** What goes wrong, for the next `times` requests (for all of them where it is absent). */

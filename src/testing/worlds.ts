@@ -3,7 +3,7 @@
 
 import { otherForms, parseKnownAddress } from '../chain/address.ts';
 
-import type { HistoryTransfer } from '../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../ports/history.ts';
 import { evm, named } from './addresses.ts';
 import { BRIDGE, bridgeWorlds } from './bridge-worlds.ts';
 import { DEPLOYER_PLANS } from './deployer-worlds.ts';

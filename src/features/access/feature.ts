@@ -26,17 +26,12 @@ import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PageFacts } from '../../pages/layout.tsx';
-import type { TokenStore } from '../../ports/access/key-store.ts';
-import type { PlanName } from '../../ports/access/membership-store.ts';
-import type { PlanOf } from '../../ports/access/payment-store.ts';
-import { accessLog } from '../../stores/control/access-changes.ts';
-import { keyTable } from '../../stores/control/keys.ts';
-import { membershipTable } from '../../stores/control/memberships.ts';
-import { paymentTable } from '../../stores/control/payments.ts';
+import type { PlanName, PlanOf, TokenStore } from '../../ports/access.ts';
+import { keyTable, tokenTable } from '../../stores/control/keys.ts';
+import { accessLog, membershipTable, paymentTable } from '../../stores/control/memberships.ts';
 import { quotaTable } from '../../stores/control/quotas.ts';
 import { sessionTable } from '../../stores/control/sessions.ts';
 import { signInTable } from '../../stores/control/sign-ins.ts';
-import { tokenTable } from '../../stores/control/tokens.ts';
 import type { Tokens } from '../../transport/guard.ts';
 import {
   keyCommands,

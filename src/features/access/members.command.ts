@@ -21,19 +21,18 @@ import {
   type KeyHolder,
   type KeyStore,
   type KeysOf,
+  MEMBERSHIP_STATUSES,
+  type MembershipStore,
   type NewKey,
   type NewToken,
+  PAYMENT_OUTCOMES,
+  type PaymentStore,
+  PLAN_NAMES,
   type Revoked,
   TOKEN_TIERS,
   type TokenStore,
   type TokenTier,
-} from '../../ports/access/key-store.ts';
-import {
-  MEMBERSHIP_STATUSES,
-  type MembershipStore,
-  PLAN_NAMES,
-} from '../../ports/access/membership-store.ts';
-import { PAYMENT_OUTCOMES, type PaymentStore } from '../../ports/access/payment-store.ts';
+} from '../../ports/access.ts';
 
 /** The services of the membership commands. `now` is Unix seconds. */
 export type MemberServices = {

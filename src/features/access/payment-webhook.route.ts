@@ -3,8 +3,7 @@ import { readPaymentEvent, verifyDelivery } from '../../access/payment.ts';
 import { bytes } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { SecretHash } from '../../ports/access/key-store.ts';
-import type { PaymentDelivery, PaymentStore, PlanOf } from '../../ports/access/payment-store.ts';
+import type { PaymentDelivery, PaymentStore, PlanOf, SecretHash } from '../../ports/access.ts';
 
 const error = z.strictObject({ error: z.string() });
 const header = z.string().max(2_048).optional();

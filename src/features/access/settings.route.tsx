@@ -8,10 +8,15 @@ import { type Caller, type PlainHandler, plainRoute } from '../../contract/route
 import { map, type Reading, seen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 import { Scroll } from '../../pages/words.tsx';
-import type { AccessLog } from '../../ports/access/access-log.ts';
-import type { KeyHolder, KeyStore, NewKey } from '../../ports/access/key-store.ts';
-import type { Membership, MembershipStore } from '../../ports/access/membership-store.ts';
-import type { QuotaStore } from '../../ports/access/quota-store.ts';
+import type {
+  AccessLog,
+  KeyHolder,
+  KeyStore,
+  Membership,
+  MembershipStore,
+  NewKey,
+  QuotaStore,
+} from '../../ports/access.ts';
 import { type DayShown, UsageChart } from './usage-chart.page.tsx';
 
 /** How long a key may open beside the one that takes its place, in hours. */

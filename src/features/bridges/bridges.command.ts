@@ -10,7 +10,7 @@ import {
   requireOption,
 } from '../../command/command.ts';
 import { factLines, print, printJson } from '../../command/output.ts';
-import { BRIDGE_CHAINS, type BridgeChain } from '../../ports/bridges/bridge-registry.ts';
+import { BRIDGE_CHAINS, type BridgeChain } from '../../ports/bridges.ts';
 import type { ExplainedEvent, Explanation } from './explain.ts';
 
 /** The command's services; compose fills them. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RegistryRow } from '../../ports/bridges/bridge-registry.ts';
+import type { RegistryRow } from '../../ports/bridges.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
 import { registryIndex } from './registry.ts';

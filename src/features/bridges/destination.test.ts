@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import type { BridgeProtocol, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
+import type { BridgeProtocol, RegistryRow } from '../../ports/bridges.ts';
 import {
   ALICE,
   BOB,

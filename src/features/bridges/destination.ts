@@ -17,22 +17,20 @@ import {
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME } from '../../evidence/waiting.ts';
-import type {
-  ArrivalLog,
-  BridgeArrivals,
-  BridgeArrivalsPort,
-  DepositStatus,
-  Payment,
-  PaymentsFound,
-  StatusQuery,
-} from '../../ports/bridges/bridge-arrivals.ts';
 import {
+  type ArrivalLog,
   BRIDGE_CHAINS,
+  type BridgeArrivals,
+  type BridgeArrivalsPort,
   type BridgeChain,
   type BridgeProtocol,
+  type DepositStatus,
+  type Payment,
+  type PaymentsFound,
   type RegistryRow,
-} from '../../ports/bridges/bridge-registry.ts';
-import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
+  type StatusQuery,
+  type TransactionReceipts,
+} from '../../ports/bridges.ts';
 import { carrierOf, isCarried } from './protocols/circle.ts';
 import {
   type DecodedEvent,

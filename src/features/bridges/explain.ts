@@ -7,9 +7,9 @@ import { given } from '../../evidence/measure.ts';
 import {
   BRIDGE_CHAINS,
   type BridgeChain,
+  type ReceiptFacts,
   type RegistryRow,
-} from '../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
+} from '../../ports/bridges.ts';
 import { type ArrivalPorts, findArrival } from './destination.ts';
 import { evmChain } from './protocols/chains.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';

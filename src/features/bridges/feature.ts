@@ -10,29 +10,32 @@ import { type Outside, outsideOf } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
 import {
   BRIDGE_CHAINS,
+  type BridgeArrivals,
   type BridgeChain,
   type BridgeRegistry,
   type RegistryRow,
-} from '../../ports/bridges/bridge-registry.ts';
+} from '../../ports/bridges.ts';
 import { statusPages } from '../../sources/bridge-status/status-page.ts';
-import { nodeArrivals } from '../../sources/evm/arrivals-node.ts';
-import { nodeReceipts } from '../../sources/evm/receipts-node.ts';
-import { factsOf, filedReceipt } from '../../sources/evm/receipts-wire.ts';
+import {
+  factsOf,
+  filedReceipt,
+  nodeArrivals,
+  nodeReceipts,
+} from '../../sources/evm/receipts-node.ts';
 import { csvTable } from '../../sources/files/csv.ts';
-import { FileFault } from '../../sources/files/fault.ts';
+import { FileFault } from '../../sources/files/text-lines.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import { type GuardLimits, providerGuard } from '../../sources/http/provider.ts';
 import { nodeProbe } from '../../sources/registry/bridges-node-probe.ts';
 import { fileBridgeRegistry } from '../../sources/registry/registry-files.ts';
 import { warehousePaidTo } from '../../stores/warehouse/history/paid-to.ts';
 import { SHIPPED_LABELS } from '../tables/feature.ts';
-import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from '../tables/shipped-labels.ts';
+import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from '../tables/labels.ts';
 import { type BridgesServices, bridgesExplain } from './bridges.command.ts';
 import { addArrivals, explainReceipt } from './explain.ts';
-import { type RegistryServices, registryCheck } from './registry.command.ts';
+import { checkWithNodes, type RegistryServices, registryCheck } from './registry.command.ts';
 import {
   bridgeContractsPage,
   bridgeContractsPageHandler,
@@ -40,7 +43,6 @@ import {
   registryBridgesHandler,
 } from './registry.route.tsx';
 import { validateRegistry } from './registry.ts';
-import { checkWithNodes } from './registry-check.ts';
 import { walletBridges, walletBridgesHandler } from './wallet-bridges.route.ts';
 
 type RegistryPorts = { readonly bridgeRegistry: BridgeRegistry };

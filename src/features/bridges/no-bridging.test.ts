@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import type { BridgeChain } from '../../ports/bridges/bridge-registry.ts';
-import type { ReceiptLog } from '../../ports/bridges/transaction-receipts.ts';
+import type { BridgeChain, ReceiptLog } from '../../ports/bridges.ts';
 import { evm } from '../../testing/addresses.ts';
 import { inOrder, logOf, movedLog } from '../../testing/event-logs.ts';
 import { explainReceipt } from './explain.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import type { Payment } from '../../ports/bridges/bridge-arrivals.ts';
-import type { BridgeProtocol, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts } from '../../ports/bridges/transaction-receipts.ts';
+import type { BridgeProtocol, Payment, ReceiptFacts, RegistryRow } from '../../ports/bridges.ts';
 import { ALICE, BOB, type Declared, PAIRS, TOKEN } from '../../testing/bridge-pairs.ts';
 import { row } from '../../testing/bridge-trace.ts';
 import { STILL_NOW } from '../../testing/clock.ts';

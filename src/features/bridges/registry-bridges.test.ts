@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { BridgeRegistry, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
+import type { BridgeRegistry, RegistryRow } from '../../ports/bridges.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';

@@ -16,7 +16,7 @@ import {
   BRIDGE_ROLES,
   type BridgeRegistry,
   type RegistryTable,
-} from '../../ports/bridges/bridge-registry.ts';
+} from '../../ports/bridges.ts';
 
 /** One contract of the table. */
 const registryRow = z.strictObject({

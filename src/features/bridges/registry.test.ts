@@ -3,12 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { checksumAddress, parseEvmAddress } from '../../chain/address.ts';
-import {
-  BRIDGE_CHAINS,
-  BRIDGE_PROTOCOLS,
-  BRIDGE_ROLES,
-} from '../../ports/bridges/bridge-registry.ts';
-import type { TableLine } from '../../ports/tables/table-import.ts';
+import { BRIDGE_CHAINS, BRIDGE_PROTOCOLS, BRIDGE_ROLES } from '../../ports/bridges.ts';
+import type { TableLine } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import {

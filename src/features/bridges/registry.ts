@@ -15,8 +15,8 @@ import {
   type RegistryRow,
   type RowRefusal,
   type ValidatedRows,
-} from '../../ports/bridges/bridge-registry.ts';
-import type { RefusedLine, TableLine } from '../../ports/tables/table-import.ts';
+} from '../../ports/bridges.ts';
+import type { RefusedLine, TableLine } from '../../ports/tables.ts';
 
 /** The columns of the file, in their order. */
 export const REGISTRY_COLUMNS = [

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { claimedWords, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
-import { STATUS_PAGES } from '../../ports/bridges/bridge-arrivals.ts';
+import { STATUS_PAGES } from '../../ports/bridges.ts';
 
 /** The event of a contract. Amounts are decimal text, in smallest units. */
 export const bridgeEvent = z.strictObject({

@@ -19,25 +19,23 @@ import {
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
-import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
-import type {
-  BridgeChain,
-  BridgeRegistry,
-  BridgeRegistryPort,
-  RegistryRow,
-  RegistryTable,
-} from '../../ports/bridges/bridge-registry.ts';
 import {
+  type BridgeArrivals,
+  type BridgeChain,
+  type BridgeRegistry,
+  type BridgeRegistryPort,
   RECEIPTS_ASK_MAX,
+  type RegistryRow,
+  type RegistryTable,
   type TransactionReceipts,
   type TransactionReceiptsPort,
-} from '../../ports/bridges/transaction-receipts.ts';
+} from '../../ports/bridges.ts';
 import type {
   CoverageRange,
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
-} from '../../ports/history/transfer-history.ts';
+} from '../../ports/history.ts';
 import { type AddressHistory, addressHistory } from '../history/address-history.ts';
 import { type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { type DecodedEvent, type DecodedReceipt, decodeReceipt } from './protocols/decode.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ArrivalLog, DepositStatus } from '../../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, DepositStatus } from '../../ports/bridges.ts';
 import { BOB, PAIRS, type Terms } from '../../testing/bridge-pairs.ts';
 import {
   asked,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { circleArrival, TOKEN, TRANSMITTER } from '../../testing/bridge-pairs.ts';
 import {

@@ -22,8 +22,8 @@ import {
 import { type Claim, claim } from '../../evidence/claim.ts';
 import { decided, map, Part, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { BRIDGE_CHAINS } from '../../ports/bridges/bridge-registry.ts';
-import { isSignedBy } from '../../ports/history/transfer-history.ts';
+import { BRIDGE_CHAINS } from '../../ports/bridges.ts';
+import { isSignedBy } from '../../ports/history.ts';
 import { type Deposit, findDeposits, joinReasons } from './destination.ts';
 import { viewEvent } from './explain.ts';
 import { arrival, bridgeDealings, bridgeEvent } from './shapes.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import {
   asked,

@@ -20,9 +20,8 @@ import {
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Scroll } from '../../pages/words.tsx';
-import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
-import { chainNotServed, noLaunchFound } from './absent.ts';
-import { recordShown } from './record-shown.ts';
+import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/deployers.ts';
+import { chainNotServed, noLaunchFound, recordShown } from './record.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 

@@ -6,15 +6,16 @@ import { evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, type OpenedRests, served, shownPage } from '../../compose/feature.ts';
 import { type TokenPageGiven, tokenShown } from '../../compose/token-page.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import type { Prices } from '../../ports/history/prices.ts';
-import { DEPLOYER_CHAIN } from '../../ports/launches/deployer-records.ts';
-import type { WalkSources } from '../../ports/launches/deployer-walk.ts';
+import { DEPLOYER_CHAIN, type WalkSources } from '../../ports/deployers.ts';
+import type { Prices } from '../../ports/history.ts';
 import { dexscreenerVenue } from '../../sources/dexscreener/venue.ts';
-import { contractKinds } from '../../sources/explorer/contract-kinds.ts';
-import { explorerCreations } from '../../sources/explorer/deployer-creations.ts';
+import {
+  contractKinds,
+  explorerCreations,
+  explorerTokenTransfers,
+} from '../../sources/explorer/deployer-creations.ts';
+import type { ExplorerChain } from '../../sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from '../../sources/explorer/launch-pools.ts';
-import type { ExplorerChain } from '../../sources/explorer/provider.ts';
-import { explorerTokenTransfers } from '../../sources/explorer/token-transfers.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
 import { launchpadRegistry } from '../../sources/registry/registry-files.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ListedPool } from '../../ports/launches/deployer-walk.ts';
+import type { ListedPool } from '../../ports/deployers.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { countsOf, outcomeOf, recordFields } from './record.ts';
 

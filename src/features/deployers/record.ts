@@ -1,16 +1,22 @@
 // A rate is over listed launches alone. What was not checked is in no rate and is named.
 
 import { DAY_S, formatIsoTime } from '../../chain/time.ts';
+import { claim } from '../../evidence/claim.ts';
 import { present, rate } from '../../evidence/measure.ts';
+import type { Read } from '../../evidence/reading.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
 import {
   type CommittedRecord,
   DEPLOYER_CHAIN,
+  type DeployerRecordsPort,
   type DeployerWalk,
   type LaunchOutcome,
+  type ListedPool,
   type ObservedLaunch,
+  SKIP_REASONS,
   type Skipped,
-} from '../../ports/launches/deployer-records.ts';
-import type { ListedPool, TransfersObserved } from '../../ports/launches/deployer-walk.ts';
+  type TransfersObserved,
+} from '../../ports/deployers.ts';
 
 /** The state of a record. `unchecked`: whether a launch was listed could not be checked. */
 type RecordState = 'all_died' | 'mixed' | 'no_listed_launch' | 'unchecked';
@@ -229,4 +235,70 @@ function sumOf(amounts: readonly (number | null)[]): number | null {
 /** An amount as it is shown; what follows from it was decided before. */
 function cents(usd: number | null): number | null {
   return usd === null ? null : Math.round(usd * CENTS) / CENTS;
+}
+
+// How is a committed record shown in an answer?
+// Every count and list of it is a claim on the one reading that held the record.
+
+/** A record of somebody who made a contract, as answers show it. */
+export function recordShown(reading: Read<CommittedRecord, DeployerRecordsPort>) {
+  const { coverage, ...record } = recordFields(reading.value);
+  return {
+    ...record,
+    state: claim(reading, () => record.state),
+    listed_launches: claim(reading, () => record.listed_launches),
+    died: claim(reading, () => record.died),
+    survived: claim(reading, () => record.survived),
+    never_listed: claim(reading, () => record.never_listed),
+    death_rate: claim(reading, () => record.death_rate),
+    launches: claim(reading, () => record.launches),
+    coverage: {
+      ...coverage,
+      factories_walked: claim(reading, () => coverage.factories_walked),
+      truncated: claim(reading, () => coverage.truncated),
+      truncated_factories: claim(reading, () => coverage.truncated_factories),
+      skipped: claim(reading, () => coverage.skipped),
+      unchecked: claim(reading, () => coverage.unchecked),
+    },
+  };
+}
+
+// Why does an address or a chain have no deployer record?
+
+/** What keeps each chain's creations from being read whole; the rest were never reviewed. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['base', 'the free plan of its explorer answers no contract and transaction lists'],
+  ['bsc', 'the free plan of its explorer answers no contract and transaction lists'],
+  ['arbitrum', 'what runs before and after a transaction shows in no trace or receipt'],
+  ['hyperevm', 'what its system transactions do shows in no trace or receipt'],
+  ['solana', 'its launches have no creating account; they are read from a corpus by signer'],
+  ['bitcoin', 'it makes no contracts'],
+]);
+const UNREVIEWED = 'no source of its contract creations has been reviewed';
+
+/** Why a chain is not served. */
+export function chainNotServed(chain: string): Why {
+  const refusal = REFUSALS.get(chain);
+  const because = refusal === undefined ? UNREVIEWED : refusal;
+  return why('deployer_chain_not_served', { chain, refusal: because });
+}
+
+/** Why a walk that ran answers no record. */
+export function noLaunchFound({ failed, ...walk }: CommittedRecord): Why {
+  const at = formatIsoTime(walk.captured_at);
+  const newer =
+    failed === null
+      ? ''
+      : ` A newer walk, of ${formatIsoTime(failed.at)}, failed: ${failed.reason}`;
+  return why('no_record', { at, examined: `${examined(walk)}${newer}` });
+}
+
+function examined({ skipped, truncated }: DeployerWalk): string {
+  const cut = truncated ? ' Not everything was read.' : '';
+  if (skipped.length === 0) return `No creation by it was met.${cut}`;
+  const kinds = SKIP_REASONS.flatMap((reason) => {
+    const count = skipped.filter((one) => one.reason === reason).length;
+    return count === 0 ? [] : [`${count} ${reason}`];
+  });
+  return `Skipped: ${kinds.join(', ')}.${cut}`;
 }

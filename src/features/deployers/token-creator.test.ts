@@ -4,7 +4,7 @@ import { envelopeSchema, NOBODY } from '../../contract/route.ts';
 
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { launchOf as launchedOnSolana } from '../../ports/launches/launches.suite.ts';
+import { launchOf as launchedOnSolana } from '../../ports/launches.suite.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';

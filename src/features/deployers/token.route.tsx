@@ -12,13 +12,16 @@ import { map, Read, type Silent, seen } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Address, ageText, counted, FactRows, Moment, Tx } from '../../pages/words.tsx';
-import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
-import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/launches/deployer-records.ts';
-import type { WalletLaunches, WalletRecord } from '../../ports/launches/wallet-launches.ts';
+import type { ChainFacts } from '../../ports/accounts.ts';
+import {
+  DEPLOYER_CHAIN,
+  type DeployerRecords,
+  type WalletLaunches,
+  type WalletRecord,
+} from '../../ports/deployers.ts';
 import { launchAnswer } from '../tables/launches.ts';
-import { chainNotServed, noLaunchFound } from './absent.ts';
 import { deployerRecordData, Record } from './deployer-record.route.tsx';
-import { recordShown } from './record-shown.ts';
+import { chainNotServed, noLaunchFound, recordShown } from './record.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;
 

@@ -4,8 +4,7 @@
 import { parseAddress } from '../../chain/address.ts';
 import { type Command, EXIT, type Io, readArgs, UsageError } from '../../command/command.ts';
 import { printJson } from '../../command/output.ts';
-import type { DeployerWalk } from '../../ports/launches/deployer-records.ts';
-import type { WalkAndCommit } from '../../ports/launches/deployer-walks.ts';
+import type { DeployerWalk, WalkAndCommit } from '../../ports/deployers.ts';
 import { recordFields } from './record.ts';
 
 /** What the command needs. */

@@ -5,8 +5,7 @@
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { type Running, untilStopped } from '../../evidence/waiting.ts';
-import type { WalkSources } from '../../ports/launches/deployer-walk.ts';
-import type { DeployerWalks, WalkAndCommit } from '../../ports/launches/deployer-walks.ts';
+import type { DeployerWalks, WalkAndCommit, WalkSources } from '../../ports/deployers.ts';
 import { type WalkLimits, walkDeployer } from './walk.ts';
 
 /** A walk takes no longer than this. */

@@ -4,10 +4,10 @@
 
 import { addDecimals } from '../../chain/amount.ts';
 import { collect, tally } from '../../evidence/measure.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
 import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
-import { exchangeKey } from '../tables/service-wallets.ts';
+import { exchangeKey } from '../tables/labels.ts';
 
 /** The label that speaks for an address, `null` where the table holds none. */
 type LabelOf = (address: string) => ExchangeLabel | null;

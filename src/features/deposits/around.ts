@@ -17,15 +17,15 @@ import {
   weaken,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainFacts, ChainFactsPort, CodeFact } from '../../ports/accounts/chain-facts.ts';
+import type { ChainFacts, ChainFactsPort, CodeFact } from '../../ports/accounts.ts';
 import {
   type HistoryTransfer,
   signerOf,
   type TransferHistory,
   type TransferHistoryPort,
-} from '../../ports/history/transfer-history.ts';
+} from '../../ports/history.ts';
 
-import type { ExchangeLabels, ExchangeLabelsPort } from '../../ports/labels/exchange-labels.ts';
+import type { ExchangeLabels, ExchangeLabelsPort } from '../../ports/tables.ts';
 import {
   type AddressHistory,
   addCause,
@@ -37,7 +37,7 @@ import {
 } from '../history/address-history.ts';
 
 import { compareText } from '../history/edge-rule.ts';
-import { type Named, namedIn } from '../tables/service-wallets.ts';
+import { type Named, namedIn } from '../tables/labels.ts';
 import { keptTransfers } from './activity.ts';
 import { type InferredDeposit, inferDeposit, type Movement, OWN_RULE } from './inference.ts';
 

@@ -8,7 +8,7 @@ import type { ShownSource } from '../../evidence/source.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
 import type { ShownRecord } from '../deployers/deployer-record.route.tsx';
 import type { walletEntityData } from '../entities/wallet-entity.route.ts';
-import type { walletCex } from '../exchanges/wallet-cex.contract.ts';
+import type { walletCex } from '../exchanges/wallet-cex.route.ts';
 import type { walletScore } from '../forensics/wallet-score.route.ts';
 import type { solanaDeployer } from '../launches/solana-deployer.route.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';

@@ -3,8 +3,7 @@
 import { Graph, type GraphEdge, type GraphNode } from '../../pages/graph.tsx';
 import { Address, Badge, counted, Moment, Table } from '../../pages/words.tsx';
 import type { EntityData, PartOf } from './dossier.contract.ts';
-import { Caveat, type PartFacts, Section, Unchecked } from './section.page.tsx';
-import { entityVerdict } from './verdicts.page.tsx';
+import { Caveat, entityVerdict, type PartFacts, Section, Unchecked } from './section.page.tsx';
 
 /** Members that are drawn. */
 const DRAWN_MAX = 8;

@@ -2,7 +2,7 @@
 
 import { feature, type Members, type Service, shownPage } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { unaskedPorts } from '../../stores/history/unasked.ts';
+import { unaskedPorts } from '../../stores/history/live-facts.ts';
 import { walletBridgesHandler } from '../bridges/wallet-bridges.route.ts';
 import { deployerRecordHandler } from '../deployers/deployer-record.route.tsx';
 import { entityPortsOf } from '../entities/feature.ts';

@@ -2,15 +2,29 @@
 
 import { Graph, type GraphNode } from '../../pages/graph.tsx';
 import { Address, amountText, Badge, counted, Moment, Table, Tx, usd } from '../../pages/words.tsx';
-import type { ListsData, PartOf } from './dossier.contract.ts';
-import { Caveat, type PartFacts, Section, Unchecked } from './section.page.tsx';
 import {
+  BRIDGE_TRACE_CHAINS,
+  type BridgesData,
+  type ExchangesData,
+  type LaunchesData,
+  type ListsData,
+  type PartOf,
+} from './dossier.contract.ts';
+import {
+  bridgesVerdict,
+  Caveat,
+  exchangesVerdict,
+  launchesVerdict,
   listVerdict,
   otherListsVerdict,
+  type PartFacts,
   pathVerdict,
+  Section,
   strongest,
+  Unchecked,
   type Verdict,
-} from './verdicts.page.tsx';
+  withoutCode,
+} from './section.page.tsx';
 
 /** The part of the lists. */
 export function Lists({ part, facts }: { part: PartOf<ListsData>; facts: PartFacts }) {
@@ -188,5 +202,318 @@ function Hops({ hops }: { hops: Hop }) {
         <Tx key="tx" of={hop.tx} />,
       ])}
     />
+  );
+}
+
+// What became of the tokens that the address launched, in short?
+
+const ROWS_MAX = 10;
+
+type LaunchesProps = { part: PartOf<LaunchesData>; facts: PartFacts };
+
+/** The part of the launches. */
+export function Launches({ part, facts }: LaunchesProps) {
+  const verdict = launchesVerdict(part);
+  return (
+    <Section
+      name="launches"
+      title="Tokens that it launched"
+      part={part}
+      verdict={verdict}
+      facts={facts}
+    >
+      {(data) => (
+        <>
+          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          {data.chain === 'ethereum' ? (
+            <Record record={data.record} />
+          ) : (
+            <Wallet wallet={data.wallet} />
+          )}
+          <p>
+            <a href={`/deployer/${data.chain}/${facts.subject}`}>The whole record</a>
+          </p>
+          <Caveat>{data.chain === 'ethereum' ? data.record.caveat : data.wallet.caveat}</Caveat>
+        </>
+      )}
+    </Section>
+  );
+}
+
+type RecordShown = Extract<LaunchesData, { chain: 'ethereum' }>['record'];
+type WalletShown = Extract<LaunchesData, { chain: 'solana' }>['wallet'];
+
+function Record({ record: { finding, launches } }: { record: RecordShown }) {
+  return (
+    <>
+      <p>{finding}</p>
+      {launches.length > 0 && (
+        <Table
+          caption={`Launches, ${shownOf(launches.length)}`}
+          heads={['Token', 'Outcome', 'Launched']}
+          rows={launches
+            .slice(0, ROWS_MAX)
+            .map((one) => [
+              <Address key="token" of={one.address} />,
+              one.outcome.replaceAll('_', ' '),
+              <Moment key="at" at={one.created_at} />,
+            ])}
+        />
+      )}
+    </>
+  );
+}
+
+function Wallet({ wallet: { entries, count, window_hours, suppressed } }: { wallet: WalletShown }) {
+  return (
+    <>
+      <p>
+        {counted(count, 'settled launch', 'settled launches')}, each looked at {window_hours} hours
+        after it was made{suppressed > 0 && `; ${suppressed} more wait to be settled`}.
+      </p>
+      <Table
+        caption={`Settled launches, ${shownOf(entries.length)}`}
+        heads={['Mint', 'Outcome', 'Launched']}
+        rows={entries
+          .slice(0, ROWS_MAX)
+          .map((one) => [
+            <Address key="mint" of={one.mint} />,
+            one.outcome,
+            <Moment key="at" at={one.launched_at} />,
+          ])}
+      />
+    </>
+  );
+}
+
+function shownOf(count: number): string {
+  return count > ROWS_MAX ? `the first ${ROWS_MAX} of ${count}` : `${count} in all`;
+}
+
+// Which exchange is the address named for, and what did it exchange with exchanges?
+
+const EXCHANGE_ROWS_MAX = 20;
+const PERCENT = 100;
+
+type ExchangesProps = { part: PartOf<ExchangesData>; facts: PartFacts };
+
+/** The part of the exchanges. */
+export function Exchanges({ part, facts }: ExchangesProps) {
+  const verdict = exchangesVerdict(part);
+  return (
+    <Section name="exchanges" title="Exchanges" part={part} verdict={verdict} facts={facts}>
+      {(data) => (
+        <>
+          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          <Labels data={data} />
+          <Activity activity={data.activity} isSaid={verdict.tone === 'open'} />
+          <Caveat>{data.caveat}</Caveat>
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data: ExchangesData }) {
+  return (
+    <>
+      {labels.length > 0 ? (
+        <Table
+          caption={`Labels of it, of a table of ${counted(table_rows, 'row')}`}
+          heads={['Label', 'Exchange', 'Role', 'Confidence', 'Source', 'First seen']}
+          rows={labels.map((one) => [
+            one.label,
+            one.entity,
+            one.role,
+            one.confidence,
+            one.source,
+            one.first_seen,
+          ])}
+        />
+      ) : (
+        <p>
+          A table of {counted(table_rows, 'row')} holds no label of it. Whose it is, that does not
+          say.
+        </p>
+      )}
+      {linked !== null && linked.length > 0 && (
+        <Table
+          caption="Labelled addresses of its cluster"
+          heads={['Address', 'Label', 'Exchange']}
+          rows={linked.map((one) => [
+            <Address key="who" of={one.address} />,
+            one.label,
+            one.entity,
+          ])}
+        />
+      )}
+      {linked === null && <Unchecked what="Labels of its cluster:" reason={linked_reason} />}
+    </>
+  );
+}
+
+type ActivityProps = { activity: ExchangesData['activity']; isSaid: boolean };
+
+function Activity({ activity, isSaid }: ActivityProps) {
+  const { exchanges, inferred_deposit_addresses: deposits, checked, reason } = activity;
+  return (
+    <>
+      {!checked && !isSaid && <Unchecked what="Dealings with exchanges:" reason={reason} />}
+      {exchanges?.slice(0, EXCHANGE_ROWS_MAX).map((one) => (
+        <div key={one.entity}>
+          <h3>{one.entity}</h3>
+          <p>
+            Received {sideText(one.transfers_in, one.usd_in)}, sent{' '}
+            {sideText(one.transfers_out, one.usd_out)}; from <Moment at={one.first_seen} /> to
+            <Moment at={one.last_seen} />.
+          </p>
+          <Table
+            caption={`Transfers with ${one.entity}, the newest first`}
+            heads={['Direction', 'Wallet', 'Amount', 'Worth', 'When', 'Transaction']}
+            rows={one.transactions.map((each) => [
+              each.direction === 'in' ? 'received' : 'sent',
+              <Address key="wallet" of={each.wallet} name={each.label} />,
+              amountText(each.amount, each.symbol),
+              usd(each.usd),
+              <Moment key="at" at={each.at} />,
+              <Tx key="tx" of={each.tx} />,
+            ])}
+          />
+        </div>
+      ))}
+      {deposits !== null && deposits.length > 0 && (
+        <Table
+          caption="Deposit addresses, inferred from what they passed on"
+          heads={['Address', 'Exchange', 'Passed on', 'Within', 'Weight']}
+          rows={deposits.map((one) => [
+            <Address key="who" of={one.address} name={one.is_subject ? 'this address' : null} />,
+            one.entity,
+            `${(one.ratio * PERCENT).toFixed(1)} %`,
+            `${one.delay_s.toLocaleString('en')} s`,
+            one.weight.toFixed(2),
+          ])}
+        />
+      )}
+    </>
+  );
+}
+
+function sideText(transfers: number | null, worth: string | null): string {
+  if (transfers === null) return 'an unknown number of transfers';
+  return worth === null
+    ? counted(transfers, 'transfer')
+    : `${counted(transfers, 'transfer')} worth ${usd(worth)}`;
+}
+
+// Which bridge contracts did the address deal with on a chain, and what became of what it sent?
+
+const BRIDGE_ROWS_MAX = 20;
+
+/** The part of the bridges. */
+export function Bridges({ part, facts }: { part: PartOf<BridgesData>; facts: PartFacts }) {
+  const verdict = bridgesVerdict(part);
+  return (
+    <Section name="bridges" title="Bridges" part={part} verdict={verdict} facts={facts}>
+      {(data) => (
+        <>
+          <p class={`says ${verdict.tone}`}>{verdict.says}</p>
+          {verdict.tone !== 'open' && !data.coverage.checked && (
+            <Unchecked what="Further transfers:" reason={data.coverage.reason} />
+          )}
+          {data.bridges.length > 0 && <Seen data={data} />}
+          {data.deposits !== null && <Deposits deposits={data.deposits} />}
+          {data.receipts !== null && !data.receipts.complete && (
+            <Unchecked what="Receipts:" reason={data.receipts.reason} />
+          )}
+          <Chains shown={data.chain} subject={facts.subject} />
+          <Caveat>{data.caveat}</Caveat>
+        </>
+      )}
+    </Section>
+  );
+}
+
+const DIRECTIONS = { out: 'sent', in: 'received', both: 'sent and received' } as const;
+
+function Seen({ data: { bridges, totals, chain } }: { data: BridgesData }) {
+  const sums = [
+    totals.out_usd === null ? null : `sent ${usd(totals.out_usd)}`,
+    totals.in_usd === null ? null : `received ${usd(totals.in_usd)}`,
+  ].filter((sum) => sum !== null);
+  return (
+    <>
+      {sums.length > 0 && <p>In all: {sums.join(', ')}, by the prices of each day.</p>}
+      <Table
+        caption={`Bridges on ${chain}`}
+        heads={['Bridge', 'Protocol', 'Direction', 'Transfers', 'Worth', 'First', 'Last']}
+        rows={bridges.map((one) => [
+          one.messaging_only ? `${one.name} (messages)` : one.name,
+          one.protocol,
+          DIRECTIONS[one.direction],
+          one.transfers.toLocaleString('en'),
+          usd(one.usd),
+          <Moment key="first" at={one.first_seen} />,
+          <Moment key="last" at={one.last_seen} />,
+        ])}
+      />
+    </>
+  );
+}
+
+type DepositShown = NonNullable<BridgesData['deposits']>[number];
+
+const STATES = {
+  matched: 'arrived',
+  in_flight: 'not arrived yet',
+  unmatched: 'no arrival in its time',
+  messaging_only: 'a message, no money',
+} as const;
+
+function Deposits({ deposits }: { deposits: readonly DepositShown[] }) {
+  return (
+    <Table
+      caption={`What it sent, the newest first: ${counted(deposits.length, 'deposit')}`}
+      heads={['Bridge', 'Amount', 'When', 'Transaction', 'Other side']}
+      rows={deposits
+        .slice(0, BRIDGE_ROWS_MAX)
+        .map((one) => [
+          one.name,
+          one.amount === null ? 'not read' : amountText(one.amount, null),
+          <Moment key="at" at={one.at} />,
+          <Tx key="tx" of={one.tx} />,
+          <OtherSide key="to" destination={one.destination} />,
+        ])}
+    />
+  );
+}
+
+function OtherSide({ destination }: Pick<DepositShown, 'destination'>) {
+  const { state, chain, tx, reason } = destination;
+  return (
+    <>
+      {state === null ? 'not checked' : STATES[state]}
+      {chain !== null && ` on ${chain}`}
+      {tx !== null && (
+        <>
+          {' '}
+          <Tx of={tx} />
+        </>
+      )}
+      {reason !== null && <span class="quiet"> {withoutCode(reason)}</span>}
+    </>
+  );
+}
+
+function Chains({ shown, subject }: { shown: string; subject: string }) {
+  return (
+    <p class="chains">
+      Other chains are asked each on its own:{' '}
+      {BRIDGE_TRACE_CHAINS.filter((chain) => chain !== shown).map((chain) => (
+        <a key={chain} href={`/address/${subject}/bridges?chain=${chain}`}>
+          {chain}
+        </a>
+      ))}
+      . <a href="/registry/bridges">Which contracts are looked for</a>
+    </p>
   );
 }

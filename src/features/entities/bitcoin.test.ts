@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BitcoinInput, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
+import type { BitcoinInput, BitcoinTransaction } from '../../ports/entities.ts';
 import { named } from '../../testing/addresses.ts';
 import {
   changeTies,

@@ -6,16 +6,18 @@
 import { listFrom, present, tally } from '../../evidence/measure.ts';
 import { type Partly, Read, Unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { BitcoinCoin, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
 import type {
+  BitcoinCoin,
+  BitcoinTransaction,
   BlockRange,
   ClusterStore,
   HeldTiesPort,
+  JoinedIn,
+  JointForm,
   Objection,
   Tie,
-} from '../../ports/entities/cluster-store.ts';
-import type { JoinedIn, JointForm } from '../../ports/entities/entity-clusters.ts';
-import { INPUT_ADDRESSES_MAX } from './ties.ts';
+} from '../../ports/entities.ts';
+import { INPUT_ADDRESSES_MAX } from './evidence.ts';
 
 /** From 2023 on coins are traded by half-signed transactions: nothing is told without witnesses. */
 const WITNESS_NEEDED_FROM = Date.UTC(2023, 0, 1) / 1_000;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { TIE_FORMS } from '../../ports/entities/cluster-store.ts';
+import { TIE_FORMS } from '../../ports/entities.ts';
 import { accountMeasures, type Measures, walletMeasures } from '../../testing/entity-measures.ts';
 import { calibrationPage, publishedCalibration } from './calibration.route.tsx';
 

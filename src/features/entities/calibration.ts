@@ -3,7 +3,7 @@
 // them, and fails where they differ; `docs/concepts/entities.md` says what each number means.
 
 import { wilsonInterval } from '../../evidence/measure.ts';
-import type { Heuristic, TieForm } from '../../ports/entities/cluster-store.ts';
+import type { Heuristic, TieForm } from '../../ports/entities.ts';
 
 /** A data set on which weights are measured. */
 export type DataSet = 'wallet_population' | 'account_population' | 'token_network';

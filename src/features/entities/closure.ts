@@ -2,28 +2,63 @@
 // What one member shows leads to the next, so that the answer is the same whichever was asked
 // first. A bounded number is examined for one answer; what is left over makes it a part.
 
-import type { ChainName } from '../../chain/chain.ts';
+import { type ChainName, isEvmChain } from '../../chain/chain.ts';
 import { given, listFrom } from '../../evidence/measure.ts';
-import { map, type Partly, Read, seen, weaken } from '../../evidence/reading.ts';
+import {
+  both,
+  map,
+  Part,
+  type Partly,
+  Read,
+  seen,
+  Unread,
+  unread,
+  weaken,
+} from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
-import { readOnce } from '../history/address-history.ts';
+import type { ChainFacts, ContractCreations, ContractCreationsPort } from '../../ports/accounts.ts';
+import type {
+  ClusterStore,
+  Examination,
+  GivenWay,
+  HeldTie,
+  HeldTiesPort,
+  Heuristic,
+  Judged,
+  Objection,
+  SeenTies,
+  ServiceMark,
+  Tie,
+} from '../../ports/entities.ts';
+import type { TransferHistory, TransferHistoryPort } from '../../ports/history.ts';
+import type { ExchangeLabel, ExchangeLabels, ExchangeLabelsPort } from '../../ports/tables.ts';
+import { keptTransfers } from '../deposits/activity.ts';
+import { type AddressHistory, addressHistory, readOnce } from '../history/address-history.ts';
+import { type Named, namedIn } from '../tables/labels.ts';
 import {
-  type ExaminationAsked,
-  type ExaminationPort,
-  type ExaminationPorts,
-  type Examined,
-  examine,
-} from './examination.ts';
+  type Bars,
+  type Cluster,
+  clusterForest,
+  confidenceOf,
+  earlier,
+  evidenceOf,
+  type Merge,
+  mergesOf,
+  objectionText,
+  SERVICE_DEGREE,
+  stands,
+  TIED_LIMITS,
+} from './evidence.ts';
 import {
-  type Entity,
-  type Fresh,
-  type HeldPort,
-  heldOf,
-  isUnder,
-  NOTHING_FRESH,
-  noted,
-} from './held-entity.ts';
+  deployerTies,
+  depositsFound,
+  type Found,
+  fundingFound,
+  lockstepFound,
+  readAhead,
+  type Scene,
+  valueIn,
+} from './neighbours.ts';
 
 /** The ports that an entity rests on. */
 export type EntityPorts = ExaminationPorts & { readonly store: ClusterStore };
@@ -155,4 +190,382 @@ async function keep(
 /** A reading as far as it and what else it needs came. */
 export function asFarAs<T, P extends string>(ran: Partly<T, P>, open: Why | null): Partly<T, P> {
   return open === null ? ran : weaken(ran, open);
+}
+
+// Every heuristic says for itself whether it came to its end, and why not. A service is named and
+// left alone: it links nobody. Poisoning and spam, by the walk's rule, never tie.
+
+/** The most transfers of the subject and of each neighbour. */
+const ROWS_MAX = 2_000;
+
+/** How far one heuristic came: what it read is whole, a part, or unread with the reason. */
+export type HeuristicRun = { readonly heuristic: Heuristic; readonly ran: Partly<unknown, never> };
+
+/** The findings of an examination. */
+export type Examined = {
+  readonly ties: readonly Tie[];
+  readonly objections: readonly Objection[];
+  /** What is said anew here, in place of what was held of the same. */
+  readonly judged: readonly Judged[];
+  readonly services: readonly ServiceMark[];
+  readonly runs: readonly HeuristicRun[];
+  /** Transfers of the subject that the walk's rule leaves out, by rule. */
+  readonly leftOut: { readonly zero_value: number; readonly no_market_token: number };
+};
+
+/** The ports of an examination. */
+export type ExaminationPorts = {
+  readonly labels: ExchangeLabels;
+  readonly history: TransferHistory;
+  readonly creations: ContractCreations;
+  readonly facts: ChainFacts;
+};
+export type ExaminationPort = TransferHistoryPort | ExchangeLabelsPort;
+export type ExaminationAsked = {
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly tipMaxAgeS: number;
+};
+
+/** Examines an address of a chain that has accounts. Whole where every heuristic was. */
+export async function examine(
+  ports: ExaminationPorts,
+  chain: ChainName,
+  address: string,
+  { signal }: ExaminationAsked,
+): Promise<Partly<Examined, ExaminationPort>> {
+  const asked = { chains: [chain], rowsMax: ROWS_MAX, signal };
+  const reading = await addressHistory(ports.history, address, asked);
+  const own = valueIn(reading);
+  if (own === null) return silentAs('transfer_history', reading);
+  const { kept, left } = keptTransfers(address, own.transfers);
+  const labels = await ports.labels.lookUp([address, ...othersIn(own)]);
+  if (labels instanceof Unread) return silentAs('exchange_labels', labels);
+  const named = namedIn(labels.value);
+  const leftOut = { zero_value: 0, no_market_token: 0 };
+  for (const one of left) leftOut[one.why] += 1;
+  const rests = both({ reading, labels });
+  const service = serviceOf(own, named);
+  if (service !== null) {
+    const alone = { ...NOTHING_SEEN, services: [service], runs: [], leftOut };
+    return weaken(
+      map(rests, (): Examined => alone),
+      why('entity_service'),
+    );
+  }
+  const scene: Scene = { chain, reading, own, kept, named, asked };
+  await readAhead(scene, ports);
+  const found = {
+    deposit_reuse: await depositsFound(scene, ports),
+    shared_funder: await fundingFound(scene, ports),
+    lockstep: await lockstepFound(scene, ports),
+  };
+  const made = await createdAround(ports, chain, address, signal);
+  return concluded(scene, found, made, rests, leftOut);
+}
+
+/** The findings of an examination that was not made. */
+export const NOTHING_SEEN = {
+  ties: [],
+  objections: [],
+  judged: [],
+  services: [],
+} as const satisfies Partial<Examined>;
+
+function concluded(
+  { named }: Scene,
+  found: { readonly [H in 'deposit_reuse' | 'shared_funder' | 'lockstep']: Found },
+  made: Created,
+  reading: Partly<unknown, ExaminationPort>,
+  leftOut: Examined['leftOut'],
+): Partly<Examined, ExaminationPort> {
+  const { deposit_reuse, shared_funder, lockstep } = found;
+  const each = [deposit_reuse, shared_funder, lockstep];
+  const runs: HeuristicRun[] = [
+    { heuristic: 'deposit_reuse', ran: deposit_reuse.ran },
+    { heuristic: 'shared_funder', ran: shared_funder.ran },
+    { heuristic: 'lockstep', ran: lockstep.ran },
+    ...made.runs,
+  ];
+  const services = new Map<string, ServiceMark>();
+  for (const { histories } of each) {
+    for (const one of histories.values()) {
+      const value = valueIn(one);
+      const mark = value === null ? null : serviceOf(value, named);
+      if (mark !== null) services.set(mark.address, mark);
+    }
+  }
+  const rests = made.reading === null ? reading : both({ reading, made: made.reading });
+  const told = map(rests, (): Examined => {
+    return {
+      runs,
+      leftOut,
+      ties: [...each.flatMap(({ ties }) => ties), ...made.ties],
+      objections: each.flatMap(({ objections }) => objections),
+      judged: [...each.flatMap(({ judged }) => judged), ...made.judged],
+      services: [...services.values(), ...named.services],
+    };
+  });
+  const cut = runs.find(({ ran }) => !(ran instanceof Read));
+  return cut === undefined || cut.ran instanceof Read ? told : weaken(told, cut.ran.why);
+}
+
+function silentAs(port: ExaminationPort, reading: Partly<unknown, never>): Unread<ExaminationPort> {
+  if (reading instanceof Read) throw new Error('examination: a reading has no value');
+  return unread<ExaminationPort>(port, reading.why);
+}
+
+function serviceOf({ address, degree }: AddressHistory, named: Named): ServiceMark | null {
+  if (named.isService(address)) return { address, why: 'label' };
+  return degree > SERVICE_DEGREE ? { address, why: 'degree' } : null;
+}
+
+function othersIn({ address, transfers }: AddressHistory): string[] {
+  return [...new Set(transfers.map(({ from, to }) => (from === address ? to : from)))];
+}
+
+type Created = {
+  readonly ties: readonly Tie[];
+  readonly judged: readonly Judged[];
+  readonly runs: readonly HeuristicRun[];
+  /** `null` where there was nothing to ask, or nothing was answered. */
+  readonly reading: Exclude<Partly<unknown, ContractCreationsPort>, Unread<never>> | null;
+};
+
+/** Contracts are made on EVM chains alone; elsewhere there is nothing to ask. */
+async function createdAround(
+  { creations }: ExaminationPorts,
+  chain: ChainName,
+  address: string,
+  signal: AbortSignal,
+): Promise<Created> {
+  if (!isEvmChain(chain)) return { ties: [], judged: [], runs: [], reading: null };
+  const reading = await creations.around(chain, address, signal);
+  const found = seen(map(reading, (one) => [one]));
+  const runs = [{ heuristic: 'same_deployer', ran: reading } as const];
+  if (reading instanceof Unread || found === null) {
+    return { ties: [], judged: [], runs, reading: null };
+  }
+  const [made] = found;
+  const keys = new Set([
+    address,
+    ...made.flatMap(({ signer }) => (signer === null ? [] : [signer])),
+  ]);
+  const judged = [...keys]
+    .filter(() => reading instanceof Read)
+    .map((key): Judged => ({ heuristic: 'same_deployer', key }));
+  return { ties: deployerTies(made, reading instanceof Read), judged, runs, reading };
+}
+
+// It is shown beside the evidence, for whoever weighs it; it takes no link away by itself.
+
+/** An item against a link, with the addresses that it names. */
+export type AgainstItem = {
+  readonly kind: Objection['kind'];
+  readonly addresses: readonly string[];
+  /** The transaction or the address that it is about. */
+  readonly through: string;
+  readonly transactions: readonly string[];
+  /** Unix seconds of the earliest. */
+  readonly at: number;
+  readonly statement: string;
+};
+
+/** The members with whom an address is compared for accounts of their own. */
+const COMPARED_MAX = 100;
+
+/** What is held against links of these members; items that name the address come first. */
+export function againstOf(
+  address: string,
+  members: readonly string[],
+  objections: readonly Objection[],
+  ties: readonly HeldTie[],
+  bars: Bars,
+): AgainstItem[] {
+  const own = objections.filter((one) => members.includes(one.address));
+  const all = [...own, ...separateAccounts(address, members, ties, bars)];
+  const byName = new Map<string, Objection[]>();
+  for (const one of all) {
+    const name = JSON.stringify([one.kind, one.key]);
+    const list = byName.get(name);
+    if (list === undefined) byName.set(name, [one]);
+    else list.push(one);
+  }
+  const items = [...byName.values()].flatMap(itemFrom);
+  return items.sort(
+    (a, b) =>
+      Number(b.addresses.includes(address)) - Number(a.addresses.includes(address)) ||
+      a.at - b.at ||
+      (a.through < b.through ? -1 : 1),
+  );
+}
+
+function itemFrom(group: readonly Objection[]): readonly AgainstItem[] {
+  const sorted = [...group].sort(earlier);
+  return listFrom(sorted[0], (first) => {
+    const addresses = [...new Set(sorted.map((one) => one.address))].sort();
+    const { kind, key, at } = first;
+    return [
+      {
+        kind,
+        addresses,
+        at,
+        through: key,
+        transactions: [...new Set(sorted.map(({ tx }) => tx))],
+        statement: objectionText(first, addresses.length),
+      },
+    ];
+  });
+}
+
+/** Members who pay into deposit addresses of their own, none of which the address uses. */
+function separateAccounts(
+  address: string,
+  members: readonly string[],
+  ties: readonly HeldTie[],
+  bars: Bars,
+): Objection[] {
+  const uses = ties
+    .filter((one) => one.heuristic === 'deposit_reuse' && one.address !== one.key)
+    .filter((one) => stands(one, bars))
+    .sort((a, b) => earlier(a, b) || (a.key < b.key ? -1 : 1));
+  const own = uses.filter((one) => one.address === address);
+  const accounts = new Set(own.map(({ key }) => key));
+  return members.slice(0, COMPARED_MAX).flatMap((member) => {
+    const theirs = uses.filter((one) => one.address === member && member !== address);
+    const pair = [...own.slice(0, 1), ...theirs.slice(0, 1)];
+    if (pair.length < 2 || theirs.some(({ key }) => accounts.has(key))) return [];
+    const detail = pair.map((one) => `${nameOf(one, bars)} (${one.key})`).join(' and ');
+    return pair.map((one): Objection => {
+      const { chain, tx, block, at } = one;
+      const key = [address, member].sort().join(' ');
+      return { chain, kind: 'separate_accounts', key, address: one.address, tx, block, at, detail };
+    });
+  });
+}
+
+function nameOf({ rests_on, key }: HeldTie, { exchanges }: Bars): string {
+  const name = rests_on === null ? undefined : exchanges.get(rests_on);
+  return name === undefined ? key : name;
+}
+
+// Which entity does an address form, by what is held of its ties and what was just seen?
+// Which ties stand is decided here, on every answer, by the labels and services of now.
+
+export type HeldPort = HeldTiesPort | ExchangeLabelsPort;
+
+/** The findings that count beside what is held, and in place of it where they judge the same. */
+export type Fresh = Pick<SeenTies, 'ties' | 'objections' | 'judged' | 'services'>;
+
+/** Nothing was looked at beside what is held. */
+export const NOTHING_FRESH: Fresh = { ties: [], objections: [], judged: [], services: [] };
+
+/** The answer about one address. */
+export type Entity = {
+  readonly chain: ChainName;
+  readonly address: string;
+  /** `null` where no evidence that stands names it. */
+  readonly cluster: Cluster | null;
+  readonly confidence: number;
+  readonly merges: readonly Merge[];
+  /** Ids that were shown and gave way since, the newest first. */
+  readonly givenWay: readonly GivenWay[];
+  /** Labels of its members, its own included. */
+  readonly labels: readonly ExchangeLabel[];
+  /** What speaks against links of its members; those that name the address first. */
+  readonly against: readonly AgainstItem[];
+  /** The last examinations of its members, as far as there were any. */
+  readonly examinations: ReadonlyMap<string, Examination>;
+};
+
+type Asked = {
+  readonly chain: ChainName;
+  readonly address: string;
+  readonly fresh: Fresh;
+  /** Unix seconds at which what was just seen was judged. */
+  readonly now: number;
+};
+
+/** The entity that the store holds, with what was just seen. */
+export async function heldOf(
+  { store, labels }: { readonly store: ClusterStore; readonly labels: ExchangeLabels },
+  { chain, address, fresh, now }: Asked,
+): Promise<Partly<Entity, HeldPort>> {
+  const tied = await store.tiedTo(chain, [address], TIED_LIMITS);
+  const known = seen(map(tied, (one) => [one]));
+  if (known === null || tied instanceof Unread) return silentHeldAs('held_ties', tied);
+  const [held] = known;
+  const ties = [
+    ...held.ties.filter((one) => !fresh.judged.some((judged) => isUnder(one, judged))),
+    ...fresh.ties.map((one): HeldTie => ({ ...one, judged_at: now })),
+  ];
+  const everyone = [...new Set([address, ...everyoneIn(ties)])];
+  const names = await labels.lookUp(everyone);
+  const marks = await store.servicesAmong(chain, everyone);
+  if (names instanceof Unread) return silentHeldAs('exchange_labels', names);
+  if (marks instanceof Unread) return silentHeldAs('held_ties', marks);
+  const named = namedIn(names.value);
+  const marked = [...fresh.services, ...named.services].map((one) => one.address);
+  const bars: Bars = {
+    services: new Set([...marks.value, ...marked]),
+    exchanges: named.exchanges,
+    reused: held.reused,
+  };
+  const forest = clusterForest();
+  forest.add(evidenceOf(ties, bars));
+  const cluster = forest.clusterOf(address);
+  const members = cluster === null ? [address] : cluster.members;
+  const objections = [...held.objections, ...fresh.objections];
+  return map(both({ tied, names, marks }), () => ({
+    chain,
+    address,
+    cluster,
+    confidence: confidenceOf(address, cluster === null ? [] : cluster.items),
+    merges: cluster === null ? [] : mergesOf(cluster),
+    givenWay: [],
+    labels: members.flatMap((one) => named.labelsOf(one)),
+    against: againstOf(address, members, objections, ties, bars),
+    examinations: held.examinations,
+  }));
+}
+
+/** Whether what was judged anew takes the place of a tie. */
+export function isUnder(tie: Tie, judged: Judged): boolean {
+  if (tie.heuristic !== judged.heuristic) return false;
+  return 'key' in judged ? tie.key === judged.key : tie.address === judged.address;
+}
+
+/**
+ * Notes a cluster as it is shown, and tells which ids gave way to it. One that was cut is not
+ * noted, since its id may be a part's.
+ */
+export async function noted(
+  store: ClusterStore,
+  held: Partly<Entity, HeldPort>,
+  now: number,
+): Promise<Partly<Entity, HeldPort>> {
+  const known = seen(map(held, (one) => [one]));
+  if (known === null) return held;
+  const [{ chain, cluster }] = known;
+  if (cluster === null) return held;
+  const isCut = held instanceof Part && held.why.code === 'cluster_cut';
+  if (!isCut) await store.settle(chain, [cluster], now);
+  const way = await store.givenWay(chain, cluster.cluster_id);
+  return map(both({ held, way }), (read) => ({ ...read.held, givenWay: read.way }));
+}
+
+function everyoneIn(ties: readonly Tie[]): string[] {
+  const met = new Set<string>();
+  for (const { address, key, rests_on, heuristic } of ties) {
+    met.add(address);
+    if (heuristic === 'multi_input' || heuristic === 'change') continue;
+    met.add(key);
+    for (const one of listFrom(rests_on, (wallet) => [wallet])) met.add(one);
+  }
+  return [...met];
+}
+
+function silentHeldAs(port: HeldPort, reading: Partly<unknown, never>): Unread<HeldPort> {
+  if (reading instanceof Read) throw new Error('entity: a reading has no value');
+  return unread<HeldPort>(port, reading.why);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT, type ExitStatus, type Io, UsageError } from '../../command/command.ts';
-import type { BlocksImported, BlocksOutcome } from '../../ports/entities/bitcoin-blocks.ts';
+import type { BlocksImported, BlocksOutcome } from '../../ports/entities.ts';
 import { type EntityServices, entityCommands, type ShownEntity } from './entity.command.ts';
 
 type Asked = Parameters<EntityServices['entity']['ask']>[0];

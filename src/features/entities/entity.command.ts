@@ -12,11 +12,7 @@ import {
   wholeNumber,
 } from '../../command/command.ts';
 import { factLines, print, printJson, tableLines } from '../../command/output.ts';
-import type {
-  BlocksImported,
-  BlocksOutcome,
-  BlocksWatch,
-} from '../../ports/entities/bitcoin-blocks.ts';
+import type { BlocksImported, BlocksOutcome, BlocksWatch } from '../../ports/entities.ts';
 
 /** One item of evidence as it is shown. */
 type ShownEvidence = {

@@ -6,14 +6,23 @@ import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { both, map, type Partly, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
-import type { ClusterStore, Heuristic } from '../../ports/entities/cluster-store.ts';
-import type { EntityClustersPort } from '../../ports/entities/entity-clusters.ts';
+import type { ClusterStore, EntityClustersPort, Heuristic } from '../../ports/entities.ts';
 import { blockRuns, leastIn } from './bitcoin.ts';
-import { asFarAs, closureOf, type EntityPorts } from './closure.ts';
-import type { EvidenceItem } from './evidence.ts';
-import type { ExaminationAsked, ExaminationPort, Examined, HeuristicRun } from './examination.ts';
-import type { Cluster } from './forest.ts';
-import { type Entity, type HeldPort, heldOf, NOTHING_FRESH, noted } from './held-entity.ts';
+import {
+  asFarAs,
+  closureOf,
+  type Entity,
+  type EntityPorts,
+  type ExaminationAsked,
+  type ExaminationPort,
+  type Examined,
+  type HeldPort,
+  type HeuristicRun,
+  heldOf,
+  NOTHING_FRESH,
+  noted,
+} from './closure.ts';
+import type { Cluster, EvidenceItem } from './evidence.ts';
 
 /** An answer: what was found, and beside it which heuristic came how far. */
 export type EntityAnswer = {

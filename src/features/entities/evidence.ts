@@ -5,11 +5,16 @@
 import { createHash } from 'node:crypto';
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import { collect, listFrom, present } from '../../evidence/measure.ts';
-import type { HeldTie, Heuristic, TieForm } from '../../ports/entities/cluster-store.ts';
+import { collect, heldUnder, listFrom, present } from '../../evidence/measure.ts';
+import type {
+  HeldTie,
+  Heuristic,
+  Objection,
+  Tie,
+  TiedLimits,
+  TieForm,
+} from '../../ports/entities.ts';
 import { calibrationOf, GROUP_OF } from './calibration.ts';
-import { statementOf } from './statements.ts';
-import { earlier, FUNDING_WINDOW_S, TIED_LIMITS, USER_DEPOSITS_MAX } from './ties.ts';
 
 /** One item of evidence: these addresses have one controller, by these transactions. */
 export type EvidenceItem = {
@@ -194,3 +199,322 @@ export function confidenceOf(address: string, items: readonly EvidenceItem[]): n
 }
 
 const CONFIDENCE_DIGITS = 4;
+
+// What does an item of evidence, or what speaks against a link, say in words?
+
+/** What a tie says of so many addresses. `exchanges`: the names of labelled wallets. */
+export function statementOf(
+  { heuristic, form, key, rests_on }: Tie,
+  count: number,
+  exchanges: ReadonlyMap<string, string>,
+): string {
+  const exchange = rests_on === null ? undefined : exchanges.get(rests_on);
+  switch (heuristic) {
+    case 'deposit_reuse': {
+      const payers = `${count - 1} ${count === 2 ? 'address' : 'addresses'} paid into ${key}`;
+      const whose = exchange === undefined ? 'an exchange' : exchange;
+      const said = `${payers}, an inferred deposit address of ${whose}.`;
+      if (form === 'hot_wallet') return said;
+      return `${said} The label of the wallet that it forwards to tells no role.`;
+    }
+    case 'shared_funder':
+      return `${count} addresses got their first coins from ${key} within a day of each other.`;
+    case 'lockstep':
+      return (
+        'The two addresses send to each other and act on the same counterparties at one time, ' +
+        'more often than chance would have it.'
+      );
+    case 'same_deployer':
+      return form === 'signed'
+        ? `${key} made ${count - 1} of these contracts in transactions of its own.`
+        : `${key} made ${count - 1} of these contracts through a contract that it had made.`;
+    case 'multi_input':
+      return `${count} addresses were spent together in ${key}, ${SPENT[spentAs(form)]}`;
+    case 'change':
+      return (
+        `In ${key} one of two outputs went to an address never paid before: the change of its ` +
+        `inputs, by ${SIGNS[signsOf(form)]}.`
+      );
+  }
+}
+
+const SPENT = {
+  spent_together: 'no known joint transaction; a PayJoin cannot be told from a payment.',
+  payjoin_form: 'which has the form of a PayJoin: one of the inputs may be the payee’s.',
+  tx0: 'in which a wallet cuts its coins for a Whirlpool mix (Tx0).',
+} as const;
+
+function spentAs(form: Tie['form']): keyof typeof SPENT {
+  return form === 'payjoin_form' || form === 'tx0' ? form : 'spent_together';
+}
+
+const SIGNS = {
+  one_sign: 'that sign alone',
+  two_signs: 'that and one more sign',
+  three_signs: 'that and two or more signs',
+} as const;
+
+function signsOf(form: Tie['form']): keyof typeof SIGNS {
+  return form === 'two_signs' || form === 'three_signs' ? form : 'one_sign';
+}
+
+const PROTOCOLS: { readonly [protocol: string]: string } = {
+  joinmarket: 'a CoinJoin of JoinMarket’s form',
+  wasabi_1_0: 'a CoinJoin of Wasabi 1.0',
+  wasabi_1_1: 'a CoinJoin of Wasabi 1.1’s form',
+  wasabi_2_0: 'a CoinJoin of Wasabi 2.0’s form (WabiSabi)',
+  whirlpool: 'a CoinJoin of Whirlpool',
+};
+
+/** What speaks against joining so many addresses. */
+export function objectionText({ kind, key, detail }: Objection, count: number): string {
+  const these = `${count} ${count === 1 ? 'address' : 'addresses'}`;
+  switch (kind) {
+    case 'coinjoin': {
+      const named = detail === null ? undefined : PROTOCOLS[detail];
+      const protocol = named === undefined ? 'a CoinJoin by its equal outputs' : named;
+      return `${key} is ${protocol}: its inputs are many people’s and link nobody.`;
+    }
+    case 'partial_signature':
+      return (
+        `An input of ${key} is signed only in part (ANYONECANPAY, SINGLE or NONE), so that ` +
+        'others could add theirs: its inputs link nobody.'
+      );
+    case 'marketplace_trade':
+      return `${key} has the form of a trade of inscribed coins: buyer and seller both sign it.`;
+    case 'payjoin_form':
+      return `${key} has the form of a PayJoin, so that one of its inputs may be the payee’s.`;
+    case 'crowd':
+      return (
+        `${key} serves many${detail === null ? '' : ` (${detail} addresses)`}: that ${these} ` +
+        'dealt with it links nobody.'
+      );
+    case 'contract_payer':
+      return (
+        `The first coins of ${these} came from ${key}, which is a contract or did not sign ` +
+        'itself: whoever asks it to pays through it.'
+      );
+    case 'by_chance':
+      return 'The two act on the same targets at one time no more often than strangers would.';
+    case 'separate_accounts':
+      return `Two linked addresses use accounts that they do not share: ${written(detail)}.`;
+  }
+}
+
+function written(detail: string | null): string {
+  return detail === null ? 'which, is not told' : detail;
+}
+
+// When does an address serve too many to be anybody's, and how far are ties followed?
+
+/** More counterparties than this make an address a service for clustering: it links nobody. */
+export const SERVICE_DEGREE = 1_000;
+/** More users than this share a deposit address that is nobody's own (a memo, a merchant). */
+export const DEPOSIT_USERS_MAX = 8;
+/** A payer into more deposit addresses than this is a service itself. */
+export const USER_DEPOSITS_MAX = 10;
+/** Who ever paid coins to more addresses than this begins customers, not wallets of its own. */
+export const FUNDED_MAX = 25;
+/** More contracts than this of one signer are a deployment service's. */
+const DEPLOYED_MAX = 200;
+/** Two addresses funded by one funder are tied where no more than this lies between. */
+export const FUNDING_WINDOW_S = 24 * 3_600;
+/** More inputs' addresses than this in one transaction say a service, not a wallet. */
+export const INPUT_ADDRESSES_MAX = 500;
+
+/** How far ties are followed for one answer. Under one key there are never more that can stand. */
+export const TIED_LIMITS: TiedLimits = {
+  addressesMax: 10_000,
+  roundsMax: 100,
+  keysMax: 20_000,
+  perKeyMax: {
+    deposit_reuse: DEPOSIT_USERS_MAX + 1,
+    shared_funder: FUNDED_MAX,
+    lockstep: 2,
+    same_deployer: DEPLOYED_MAX + 1,
+    multi_input: INPUT_ADDRESSES_MAX,
+    change: INPUT_ADDRESSES_MAX + 1,
+  },
+};
+
+/** The most transactions kept of one address under one key: the earliest. */
+const TIES_OF_PAIR_MAX = 5;
+
+/** A transaction that ties. */
+export type TiedBy = Pick<Tie, 'tx' | 'block' | 'at'>;
+
+/** Puts the earlier first: by time, then block, then name. */
+export function earlier(a: TiedBy, b: TiedBy): number {
+  return a.at - b.at || a.block - b.block || (a.tx < b.tx ? -1 : Number(a.tx > b.tx));
+}
+
+/** The earliest transactions of a list, each once, as many as are kept. */
+export function earliest(transactions: readonly TiedBy[]): TiedBy[] {
+  const byName = new Map(transactions.map((one) => [one.tx, one]));
+  return [...byName.values()].sort(earlier).slice(0, TIES_OF_PAIR_MAX);
+}
+
+// Which addresses does the evidence join, under which id, and which clusters became one when?
+// Evidence may come in any order and in any number of pieces: the clusters, their ids and their
+// history follow from what the evidence says, not from when it came.
+
+/** Two clusters that one item made one. The younger's id gave way. */
+export type Merge = {
+  readonly former_id: string;
+  readonly into_id: string;
+  /** Unix seconds. */
+  readonly at: number;
+  /** The item that joined them. */
+  readonly by: string;
+};
+
+/** Addresses joined by evidence. */
+export type Cluster = {
+  /** The name of its oldest item: what comes later never changes it. */
+  readonly cluster_id: string;
+  /** In the order of their codes. */
+  readonly members: readonly string[];
+  /** The oldest first. */
+  readonly items: readonly EvidenceItem[];
+};
+
+/** A step of the way from one member to another. */
+export type Step = { readonly from: string; readonly to: string; readonly item: EvidenceItem };
+
+/** A union-find over evidence that grows. */
+type Forest = {
+  /** Takes items in; one that is known by its id takes the place of the earlier one. */
+  readonly add: (items: Iterable<EvidenceItem>) => void;
+  /** The cluster of an address; `null` where no item names it. */
+  readonly clusterOf: (address: string) => Cluster | null;
+  /** Every cluster, by its id. */
+  readonly clusters: () => Cluster[];
+};
+
+/** The id of the cluster that an item began. */
+function clusterIdOf({ chain, id }: Pick<EvidenceItem, 'chain' | 'id'>): string {
+  return `${chain}:${id}`;
+}
+
+/** An empty forest. An item whose addresses became fewer needs a new one: joins are not undone. */
+export function clusterForest(): Forest {
+  const parents = new Map<string, string>();
+  const items = new Map<string, EvidenceItem>();
+
+  function rootOf(address: string): string {
+    let root = address;
+    for (let up = parents.get(root); up !== undefined && up !== root; up = parents.get(root)) {
+      root = up;
+    }
+    // The way is halved for whoever asks next.
+    for (let at = address; at !== root; ) {
+      const up = parents.get(at);
+      parents.set(at, root);
+      at = up === undefined ? root : up;
+    }
+    return root;
+  }
+
+  function join(a: string, b: string): void {
+    const [one, other] = [rootOf(a), rootOf(b)].sort();
+    if (one === undefined || other === undefined) return;
+    parents.set(one, one);
+    parents.set(other, one);
+  }
+
+  function clusters(): Cluster[] {
+    const members = new Map<string, string[]>();
+    for (const address of parents.keys()) collect(members, rootOf(address), address);
+    const owned = new Map<string, EvidenceItem[]>();
+    for (const item of items.values()) collect(owned, rootOf(firstOf(item)), item);
+    return [...members]
+      .map(([root, joined]) => clusterFrom(joined, heldUnder(owned, root)))
+      .sort((a, b) => (a.cluster_id < b.cluster_id ? -1 : 1));
+  }
+
+  return {
+    add: (more) => {
+      for (const item of more) {
+        items.set(item.id, item);
+        for (const address of item.addresses) join(firstOf(item), address);
+      }
+    },
+    clusterOf: (address) => {
+      if (!parents.has(address)) return null;
+      const root = rootOf(address);
+      const joined = [...parents.keys()].filter((one) => rootOf(one) === root);
+      const own = [...items.values()].filter((item) => rootOf(firstOf(item)) === root);
+      return clusterFrom(joined, own);
+    },
+    clusters,
+  };
+}
+
+function firstOf({ addresses }: EvidenceItem): string {
+  const [first] = addresses;
+  if (first === undefined) throw new Error('forest: an item without addresses');
+  return first;
+}
+
+function clusterFrom(members: readonly string[], own: readonly EvidenceItem[]): Cluster {
+  const items = [...own].sort(byAge);
+  const [oldest] = items;
+  if (oldest === undefined) throw new Error('forest: a cluster without evidence');
+  return { cluster_id: clusterIdOf(oldest), members: [...members].sort(), items };
+}
+
+/** How a cluster grew together: its items taken in from the oldest on. */
+export function mergesOf({ items }: Pick<Cluster, 'items'>): Merge[] {
+  const clusterAt = new Map<string, EvidenceItem>();
+  const held = new Map<string, string[]>();
+  const merges: Merge[] = [];
+  for (const item of [...items].sort(byAge)) {
+    const met = foundersOf(item, clusterAt).sort(byAge);
+    const [oldest, ...younger] = met;
+    const founder = oldest === undefined ? item : oldest;
+    const into_id = clusterIdOf(founder);
+    for (const one of younger) {
+      merges.push({ former_id: clusterIdOf(one), into_id, at: item.at, by: item.id });
+    }
+    const moved = younger.flatMap(({ id }) => heldUnder(held, id));
+    for (const address of new Set([...item.addresses, ...moved])) {
+      if (clusterAt.get(address) === founder) continue;
+      clusterAt.set(address, founder);
+      collect(held, founder.id, address);
+    }
+  }
+  return merges;
+}
+
+function foundersOf(item: EvidenceItem, at: ReadonlyMap<string, EvidenceItem>): EvidenceItem[] {
+  const founders = new Set<EvidenceItem>();
+  for (const address of item.addresses) {
+    const founder = at.get(address);
+    if (founder !== undefined) founders.add(founder);
+  }
+  return [...founders];
+}
+
+/**
+ * The fewest items that lead from an address to each member, the older item where two ways are as
+ * short. The address itself has no step to go.
+ */
+export function pathsFrom(
+  items: readonly EvidenceItem[],
+  from: string,
+): ReadonlyMap<string, readonly Step[]> {
+  const naming = new Map<string, EvidenceItem[]>();
+  for (const item of [...items].sort(byAge)) {
+    for (const address of item.addresses) collect(naming, address, item);
+  }
+  const paths = new Map<string, readonly Step[]>([[from, []]]);
+  // A map is walked in the order in which it was filled, also while it is: the nearest come first.
+  for (const [next, path] of paths) {
+    for (const item of heldUnder(naming, next)) {
+      for (const address of item.addresses) {
+        if (!paths.has(address)) paths.set(address, [...path, { from: next, to: address, item }]);
+      }
+    }
+  }
+  return paths;
+}

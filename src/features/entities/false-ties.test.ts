@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { TIE_RULE } from '../../ports/entities/cluster-store.ts';
-import { type HistoryTransfer, UNPRICED } from '../../ports/history/transfer-history.ts';
+import { TIE_RULE } from '../../ports/entities.ts';
+import { type HistoryTransfer, UNPRICED } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {

@@ -14,12 +14,10 @@ import {
 import type { Config } from '../../config.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { Unread } from '../../evidence/reading.ts';
-import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
-import type { ContractCreations } from '../../ports/accounts/contract-creations.ts';
-import type { BlocksWatch } from '../../ports/entities/bitcoin-blocks.ts';
-import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
-import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
+import type { ChainFacts, ContractCreations } from '../../ports/accounts.ts';
+import type { BlocksWatch, ClusterStore } from '../../ports/entities.ts';
+import type { TransferHistory } from '../../ports/history.ts';
+import type { ExchangeLabels } from '../../ports/tables.ts';
 import { etlFiles } from '../../sources/bitcoin/etl-files.ts';
 import { bitcoinNode } from '../../sources/bitcoin/node.ts';
 import { type JsonRpc, jsonRpc, RPC_LIMITS } from '../../sources/http/json-rpc.ts';

@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeldTie, type Heuristic, TIE_FORMS } from '../../ports/entities/cluster-store.ts';
+import { type HeldTie, type Heuristic, TIE_FORMS } from '../../ports/entities.ts';
 import { evm } from '../../testing/addresses.ts';
-import { type Bars, confidenceOf, type EvidenceItem, evidenceOf } from './evidence.ts';
-import { clusterForest, mergesOf, pathsFrom } from './forest.ts';
-import { DEPOSIT_USERS_MAX, FUNDED_MAX, FUNDING_WINDOW_S } from './ties.ts';
+import {
+  type Bars,
+  clusterForest,
+  confidenceOf,
+  DEPOSIT_USERS_MAX,
+  type EvidenceItem,
+  evidenceOf,
+  FUNDED_MAX,
+  FUNDING_WINDOW_S,
+  mergesOf,
+  pathsFrom,
+} from './evidence.ts';
 
 const NOBODY: Bars = { services: new Set(), exchanges: new Map(), reused: new Set() };
 const PEOPLE = Array.from({ length: 12 }, (_, n) => evm(`person ${n}`));

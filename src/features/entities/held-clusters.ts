@@ -4,11 +4,16 @@
 import type { ChainName } from '../../chain/chain.ts';
 import { map, type Partly, Read, seen, Unread, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { EntityCluster, EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import type { EntityCluster, EntityClusters } from '../../ports/entities.ts';
 import { blocksReading, everyBlock } from './bitcoin.ts';
-import type { EntityPorts } from './closure.ts';
-import type { ExaminationAsked } from './examination.ts';
-import { type Entity, type HeldPort, heldOf, NOTHING_FRESH } from './held-entity.ts';
+import {
+  type Entity,
+  type EntityPorts,
+  type ExaminationAsked,
+  type HeldPort,
+  heldOf,
+  NOTHING_FRESH,
+} from './closure.ts';
 
 type Held = Pick<EntityPorts, 'store' | 'labels'>;
 type Asked = Pick<ExaminationAsked, 'now' | 'tipMaxAgeS'>;

@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  BitcoinBlock,
-  BitcoinBlocks,
-  BitcoinTransaction,
-} from '../../ports/entities/bitcoin-blocks.ts';
-import { BlocksFault } from '../../ports/entities/bitcoin-blocks.ts';
-import type { ClusterStore } from '../../ports/entities/cluster-store.ts';
+import {
+  type BitcoinBlock,
+  type BitcoinBlocks,
+  type BitcoinTransaction,
+  BlocksFault,
+  type ClusterStore,
+} from '../../ports/entities.ts';
 import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import { changeTies, coinJoin, inputTies } from './bitcoin.ts';
 
-import { evidenceOf } from './evidence.ts';
+import { evidenceOf, TIED_LIMITS } from './evidence.ts';
 import { importBlocks } from './import.ts';
-import { TIED_LIMITS } from './ties.ts';
 
 const btc = (name: string) => named('bitcoin', name);
 const WATCH = { signal: new AbortController().signal, onProgress: () => undefined };

@@ -10,18 +10,16 @@ import {
   type BitcoinBlock,
   type BitcoinBlocks,
   type BitcoinTransaction,
+  type BlockHarvest,
+  type BlockRange,
   BlocksFault,
   type BlocksImported,
   type BlocksOutcome,
   type BlocksWatch,
-} from '../../ports/entities/bitcoin-blocks.ts';
-import type {
-  BlockHarvest,
-  BlockRange,
-  ClusterStore,
-  Objection,
-  Tie,
-} from '../../ports/entities/cluster-store.ts';
+  type ClusterStore,
+  type Objection,
+  type Tie,
+} from '../../ports/entities.ts';
 import {
   changeTies,
   coinJoin,

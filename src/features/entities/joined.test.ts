@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { map, Part, Read, seen, Unread } from '../../evidence/reading.ts';
-import type { BitcoinBlock, BitcoinTransaction } from '../../ports/entities/bitcoin-blocks.ts';
+import type { BitcoinBlock, BitcoinTransaction } from '../../ports/entities.ts';
 import { named } from '../../testing/addresses.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import { memoryExchangeLabels } from '../../testing/memory/imported-tables.ts';

@@ -2,7 +2,7 @@
 // sequences of questions. EXHIBIT_TRIALS=200 runs as many; the suite runs a few.
 
 import { describe, expect, test, vi } from 'vitest';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { answered, HOT, t, world } from '../../testing/entity-world.ts';
 import { trialsOf } from '../../testing/trials.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { noFacts } from '../../ports/accounts/readings.ts';
-import { UNPRICED } from '../../ports/history/transfer-history.ts';
+import { noFacts } from '../../ports/accounts.ts';
+import { UNPRICED } from '../../ports/history.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { clustersIn, embeddedControl } from '../../testing/control-store.ts';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { why } from '../../evidence/reasons.ts';
-import { TIE_RULE, type Tie } from '../../ports/entities/cluster-store.ts';
+import { TIE_RULE, type Tie } from '../../ports/entities.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import {

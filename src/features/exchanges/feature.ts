@@ -1,8 +1,7 @@
 // Which exchange an address belongs to or deals with.
 
 import { feature, served } from '../../compose/feature.ts';
-import { walletCex } from './wallet-cex.contract.ts';
-import { walletCexHandler } from './wallet-cex.route.ts';
+import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
 
 export const exchanges = feature({
   name: 'exchanges',

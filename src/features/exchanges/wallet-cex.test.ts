@@ -3,16 +3,15 @@ import type { Envelope } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { envelopeSchema } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { DEPOSIT_WEIGHTS } from '../deposits/inference.ts';
-import { walletCex } from './wallet-cex.contract.ts';
-import { walletCexHandler } from './wallet-cex.route.ts';
+import { walletCex, walletCexHandler } from './wallet-cex.route.ts';
 
 const [user, deposit, hot, rival, friend] = [
   ...['user', 'deposit', 'hot', 'rival', 'friend'].map(evm),

@@ -2,8 +2,8 @@
 
 import type { ConnectionServices } from '../../command/connection.ts';
 import { type Base, feature, type Service, streamed } from '../../compose/feature.ts';
-import type { FlagEvents } from '../../ports/flags/flag-events.ts';
-import { flagEventLog } from '../../stores/control/flag-events.ts';
+import type { FlagEvents } from '../../ports/rug-flags.ts';
+import { flagEventLog } from '../../stores/control/rug-flags.ts';
 import { flagStream as contract, flagStreamHandler } from './flag-stream.route.ts';
 
 import { pruneFlagEvents } from './prune.job.ts';

@@ -10,7 +10,7 @@ import {
   type FlagEvents,
   type FlagEventsPort,
   type FlagLogBounds,
-} from '../../ports/flags/flag-events.ts';
+} from '../../ports/rug-flags.ts';
 
 /** What a feed is made of. */
 export type FeedParts<M> = {

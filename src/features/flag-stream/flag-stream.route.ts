@@ -10,7 +10,7 @@ import {
   streamRoute,
 } from '../../contract/stream.ts';
 import { isoTime, prose, words } from '../../contract/wire.ts';
-import type { FlagEvent, FlagEvents } from '../../ports/flags/flag-events.ts';
+import type { FlagEvent, FlagEvents } from '../../ports/rug-flags.ts';
 import { FlagFeed } from './feed.ts';
 
 /** How many names of chains may be sent at once, and how long each may be. */

@@ -1,7 +1,7 @@
 // Lets go of flags that are too old to be told again, also while nothing is flagged.
 
 import type { Why } from '../../evidence/reasons.ts';
-import type { FlagEvents } from '../../ports/flags/flag-events.ts';
+import type { FlagEvents } from '../../ports/rug-flags.ts';
 
 type PruneParts = {
   readonly log: Pick<FlagEvents, 'prune'>;

@@ -2,13 +2,45 @@
 // The state first; what concerns contracts only where there is code, and who made it only where
 // somebody may have.
 
-import type { ParsedAddress } from '../../chain/address.ts';
+import { matchKey, type ParsedAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
-import { map, Read, seen, unread } from '../../evidence/reading.ts';
+import { formatIsoTime } from '../../chain/time.ts';
+import { claim } from '../../evidence/claim.ts';
+import { given, present } from '../../evidence/measure.ts';
+import {
+  map,
+  type Partly,
+  Read,
+  type Reading,
+  seen,
+  some,
+  Unread,
+  unread,
+} from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../evidence/waiting.ts';
-import type { ChainFacts, FactName, FactReadings } from '../../ports/accounts/chain-facts.ts';
-import type { ChainFactsOf } from './read-of-chains.ts';
+import type {
+  Allowance,
+  ApprovalEvent,
+  ApprovalsGiven,
+  ChainFacts,
+  ChainFactsPort,
+  FactName,
+  FactReadings,
+  FreezeState,
+  IssuerFreezes,
+  IssuerFreezesPort,
+  SetBy,
+  SetFact,
+  TokenApprovals,
+  TokenApprovalsPort,
+} from '../../ports/accounts.ts';
+import type {
+  CommittedRecord,
+  DeployerRecords,
+  DeployerRecordsPort,
+} from '../../ports/deployers.ts';
+import { countsOf } from '../deployers/record.ts';
 
 /** The chain whose facts are shown first. */
 export const MAIN_FACTS_CHAIN: EvmChainName = 'ethereum';
@@ -77,4 +109,312 @@ export function unreadFacts(reason: Why): FactReadings {
     is_token: silent,
     authority: silent,
   };
+}
+
+// Which issuers hold the tokens of an address frozen, and whom did it allow to take them?
+// What is left of an approval is asked only for spenders whom a table names: an address may have
+// allowed thousands.
+
+/** The most approvals of which one answer asks what is left. */
+const LEFT_MAX = 20;
+
+/** Asks the issuers on the main chain and on every other that can be asked. */
+export async function freezesOf(
+  freezes: IssuerFreezes,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<readonly FreezesOf[]> {
+  const chains = kind === 'evm' ? withMain(freezes.chains) : NO_CHAINS;
+  return Promise.all(
+    chains.map(async (chain) => {
+      const states = await inTime(() => freezes.of(chain, address, signal), signal);
+      const silent = unread('issuer_freezes' as const, STOPPED_BY_TIME);
+      return { chain, states: states === OUT_OF_TIME ? silent : states };
+    }),
+  );
+}
+
+/** Asks whom it allowed, on the main chain and on every other that can be asked. */
+export async function approvalsOf(
+  approvals: TokenApprovals,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<readonly ApprovalsOf[]> {
+  const chains = kind === 'evm' ? withMain(approvals.chains) : NO_CHAINS;
+  return Promise.all(
+    chains.map(async (chain) => {
+      const events = await inTime(() => approvals.given(chain, address, signal), signal);
+      return { chain, given: events === OUT_OF_TIME ? UNTIMELY : events };
+    }),
+  );
+}
+
+const UNTIMELY = unread('token_approvals' as const, STOPPED_BY_TIME);
+const NO_CHAINS: readonly EvmChainName[] = Object.freeze([]);
+
+function withMain(chains: readonly EvmChainName[]): readonly EvmChainName[] {
+  return [MAIN_FACTS_CHAIN, ...chains.filter((chain) => chain !== MAIN_FACTS_CHAIN)];
+}
+
+/** Every approval that was seen, of whatever chain. */
+export function approvalsSeen(approvals: readonly ApprovalsOf[]): readonly ApprovalEvent[] {
+  return approvals.flatMap((one) => [...given(seen(map(one.given, ({ events }) => events)))]);
+}
+
+/** An approval's name among those of one owner. */
+export function approvalKey({ chain, way, token, spender }: ApprovalEvent): string {
+  return `${chain} ${way} ${token} ${spender}`;
+}
+
+/** Asks what is left of the approvals to spenders whom a table names by these keys. */
+export async function leftOf(
+  port: TokenApprovals,
+  owner: string,
+  approvals: readonly ApprovalsOf[],
+  told: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<LeftOf> {
+  const named = approvalsSeen(approvals).filter(({ spender }) => told.has(matchKey(spender)));
+  const cut = unread('token_approvals' as const, why('call_budget', { limit: String(LEFT_MAX) }));
+  const asked = named.map(async (one, i) => {
+    if (i >= LEFT_MAX) return [approvalKey(one), cut] as const;
+    const left = await inTime(() => port.left(one, owner, signal), signal);
+    return [approvalKey(one), left === OUT_OF_TIME ? UNTIMELY : left] as const;
+  });
+  return new Map(await Promise.all(asked));
+}
+
+// Which transaction made a fact name somebody whom a table names?
+// It is asked for those alone: a search of a chain's events or of its past state costs calls.
+
+/** The most facts of which one answer asks who set them. */
+const ASKED_MAX = 8;
+const SET: Readonly<Record<NamingFact, SetFact | null>> = {
+  creator: null,
+  factory: null,
+  minimal_proxy_of: null,
+  implementation: 'implementation',
+  admin: 'admin',
+  beacon: 'beacon',
+  owner: 'owner',
+  delegates_to: 'delegates_to',
+};
+
+/** A minimal proxy names what it was made with, by its creation alone. */
+const MADE = unread(
+  'chain_facts' as const,
+  why('fact_not_told', { source: 'The code of a minimal proxy', fact: 'when it was made' }),
+);
+
+/** Asks who set the facts that name somebody whom a table names by these keys. */
+export async function setByOf(
+  facts: ChainFacts,
+  account: string,
+  named: Partly<readonly NamedByFact[], ChainFactsPort>,
+  told: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<SetByOf> {
+  const cut = unread('chain_facts' as const, why('call_budget', { limit: String(ASKED_MAX) }));
+  const untimely = unread('chain_facts' as const, STOPPED_BY_TIME);
+  const asked = given(seen(named))
+    .filter((one) => one.tx === null && told.has(matchKey(one.address)))
+    .map(async (one, i) => {
+      const fact = SET[one.fact];
+      if (fact === null) return [namedKey(one), MADE] as const;
+      if (i >= ASKED_MAX) return [namedKey(one), cut] as const;
+      const { chain, address } = one;
+      const set = await inTime(
+        () => facts.setBy(chain, account, { fact, address }, signal),
+        signal,
+      );
+      return [namedKey(one), set === OUT_OF_TIME ? untimely : set] as const;
+    });
+  return new Map(await Promise.all(asked));
+}
+
+// Which other addresses do the facts of an address name, and where does each stand?
+// Who owns, administers or made a contract is looked up as a counterparty is. A fact that was not
+// read may name anybody, so that what was read without it is a part.
+
+/** What each fact calls the one whom it names, in words that follow “its”. */
+export const NAMED_AS: Readonly<Record<NamingFact, string>> = {
+  creator: 'creator',
+  factory: 'factory',
+  implementation: 'implementation',
+  admin: 'admin',
+  beacon: 'beacon',
+  owner: 'owner',
+  minimal_proxy_of: 'minimal proxy’s contract',
+  delegates_to: 'delegate',
+};
+
+type Named = Partly<readonly NamedByFact[], ChainFactsPort>;
+
+/** The name of one fact that names somebody, among those of one address. */
+export function namedKey({ chain, fact, address }: NamedByFact): string {
+  return `${chain} ${fact} ${address}`;
+}
+
+/** Everyone whom the facts name, chain by chain; read where every fact that could name was. */
+export function namedByFacts(facts: readonly ChainFactsOf[]): Named {
+  return flat(facts.map(namedOn));
+}
+
+function flat(readings: readonly Named[]): Named {
+  return map(some(readings), (lists) => lists.flat());
+}
+
+function namedOn({ chain, facts, creation_asked }: ChainFactsOf): Named {
+  const { code } = facts;
+  const here = (fact: NamingFact, address: string | null): NamedByFact | null =>
+    address === null ? null : { chain, fact, address, tx: null, block: null };
+  // The code of a minimal proxy is what it was made with.
+  const [made] = given(seen(map(facts.creation, ({ tx, block }) => [{ tx, block }])));
+  const byCode = map(code, ({ delegates_to, minimal_proxy_of }) => {
+    const proxied = here('minimal_proxy_of', minimal_proxy_of);
+    const since = proxied === null || made === undefined ? proxied : Object.assign(proxied, made);
+    return present([here('delegates_to', delegates_to), since]);
+  });
+  // An account without code names nobody by its state.
+  const nobody = map(code, () => NOBODY);
+  const byState = map(facts.authority, ({ implementation, admin, beacon, owner }) =>
+    present([
+      here('implementation', implementation),
+      here('admin', admin),
+      here('beacon', beacon),
+      here('owner', owner),
+    ]),
+  );
+  const ofState = hasNoCode(facts) ? nobody : byState;
+  if (!creation_asked) return flat([byCode, ofState]);
+  const byCreation = map(facts.creation, ({ creator, factory, tx, block }) =>
+    present([here('creator', creator), here('factory', factory)]).map((one) => {
+      return { chain, fact: one.fact, address: one.address, tx, block };
+    }),
+  );
+  return flat([byCode, ofState, wasNotMade(facts) ? nobody : byCreation]);
+}
+
+const NOBODY: readonly NamedByFact[] = Object.freeze([]);
+
+function hasNoCode({ code }: FactReadings): boolean {
+  const known = seen(map(code, ({ size }) => [size === 0]));
+  return known?.[0] === true;
+}
+
+/**
+ * Whether nobody made it, as far as can be known: an account of its own key, of which no source
+ * knows a creation. A contract of which none is known was made by somebody.
+ */
+export function wasNotMade({ code, creation }: FactReadings): boolean {
+  const known = seen(map(code, ({ size, delegates_to }) => [{ size, delegates_to }]));
+  if (known?.[0].delegates_to != null) return true;
+  if (known?.[0].size !== 0 || !(creation instanceof Unread)) return false;
+  const { code: reason } = creation.why;
+  return reason === 'creation_not_found' || reason === 'account_without_code';
+}
+
+// As which readings does what chains say of one address reach the kinds of finding?
+
+/** What one chain says of the subject. */
+export type ChainFactsOf = {
+  readonly chain: EvmChainName;
+  readonly facts: FactReadings;
+  /** Whether who made it was asked there: an explorer's calls are counted. */
+  readonly creation_asked: boolean;
+};
+
+/** The facts that name somebody else. */
+export type NamingFact =
+  | 'creator'
+  | 'factory'
+  | 'implementation'
+  | 'admin'
+  | 'beacon'
+  | 'owner'
+  | 'minimal_proxy_of'
+  | 'delegates_to';
+
+/** An address that a fact names. `tx` and `block` are null for a fact of today's state. */
+export type NamedByFact = {
+  readonly chain: EvmChainName;
+  readonly fact: NamingFact;
+  readonly address: string;
+  readonly tx: string | null;
+  readonly block: number | null;
+};
+
+/** Which transactions set what facts name, by `namedKey`. */
+export type SetByOf = ReadonlyMap<string, Partly<SetBy | null, ChainFactsPort>>;
+
+/** What the issuers of one chain's tokens say. */
+export type FreezesOf = {
+  readonly chain: EvmChainName;
+  readonly states: Partly<readonly FreezeState[], IssuerFreezesPort>;
+};
+
+/** Whom the address allowed on one chain. */
+export type ApprovalsOf = {
+  readonly chain: EvmChainName;
+  readonly given: Partly<ApprovalsGiven, TokenApprovalsPort>;
+};
+
+/** What is left of approvals, by `approvalKey`. */
+export type LeftOf = ReadonlyMap<string, Partly<Allowance, TokenApprovalsPort>>;
+
+// What became of the contracts that an address made, as its last committed walk observed it?
+// Nobody is walked for this answer: an address without a record is one that nobody looked at.
+
+/** The record of what an address made. */
+export type RecordHeld = Reading<CommittedRecord, DeployerRecordsPort>;
+
+/** How many launches are shown; all of them are counted. */
+const SHOWN_MAX = 10;
+
+/** The committed record, of an address of a kind that is walked. */
+export async function recordHeld(
+  records: Pick<DeployerRecords, 'heldOf'>,
+  { kind, address }: ParsedAddress,
+  signal: AbortSignal,
+): Promise<RecordHeld> {
+  if (kind !== 'evm') return unread('deployer_records', why('not_for_this_kind'));
+  const record = await inTime(() => records.heldOf(address), signal);
+  return record === OUT_OF_TIME ? unread('deployer_records', STOPPED_BY_TIME) : record;
+}
+
+/** What became of what it made; null for addresses of other kinds than are walked. */
+export function createdShown({ kind }: ParsedAddress, held: RecordHeld) {
+  if (kind !== 'evm') return null;
+  const counted = (count: (record: CommittedRecord) => number) => claim(held, count, () => null);
+  const record = held instanceof Read ? held.value : null;
+  return {
+    checked: claim(
+      held,
+      () => true as const,
+      () => false as const,
+    ),
+    reason: held instanceof Read ? null : held.why.reason,
+    captured_at: record === null ? null : formatIsoTime(record.captured_at),
+    contracts: counted(({ launches, skipped }) => launches.length + skipped.length),
+    died: counted(({ launches }) => countsOf(launches).died),
+    survived: counted(({ launches }) => countsOf(launches).survived),
+    never_listed: counted(({ launches }) => countsOf(launches).never_listed),
+    unchecked: counted(({ launches }) => countsOf(launches).unchecked),
+    truncated: claim(
+      held,
+      ({ truncated }) => truncated,
+      () => null,
+    ),
+    launches: record === null || record.launches.length === 0 ? null : launchesOf(record),
+  };
+}
+
+function launchesOf({ launches }: CommittedRecord) {
+  const ordered = [...launches].sort(
+    (a, b) =>
+      Number(b.outcome === 'died') - Number(a.outcome === 'died') || b.created_at - a.created_at,
+  );
+  return ordered.slice(0, SHOWN_MAX).map(({ address, outcome, created_at }) => {
+    return { address, outcome, created_at: formatIsoTime(created_at) };
+  });
 }

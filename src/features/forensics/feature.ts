@@ -5,19 +5,16 @@ import { nowS } from '../../compose/clock.ts';
 import { evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, type OpenedRests, served } from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
-import { nodeApprovals } from '../../sources/evm/approvals-node.ts';
-import { nodeFreezes } from '../../sources/evm/freezes-node.ts';
+import { nodeApprovals, nodeFreezes } from '../../sources/evm/approvals-node.ts';
 import { nodeFacts } from '../../sources/evm/node-of-account.ts';
-import { explorerFacts } from '../../sources/explorer/account-facts.ts';
-import { explorerApprovals } from '../../sources/explorer/approvals.ts';
+import { explorerApprovals, explorerFacts } from '../../sources/explorer/account-facts.ts';
 import type { RpcLimits } from '../../sources/http/json-rpc.ts';
 import {
   freezingTokensFile,
   mixerRegistryFile,
   permit2File,
 } from '../../sources/registry/registry-files.ts';
-import { cascadedFacts } from '../../stores/history/account-facts.ts';
-import { cascadedApprovals } from '../../stores/history/approvals.ts';
+import { cascadedApprovals, cascadedFacts } from '../../stores/history/live-facts.ts';
 import { warehouseFacts } from '../../stores/warehouse/account-facts.ts';
 import { history } from '../history/feature.ts';
 import { walletScore, walletScoreHandler } from './wallet-score.route.ts';

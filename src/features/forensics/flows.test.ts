@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Answer } from '../../contract/answer.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';

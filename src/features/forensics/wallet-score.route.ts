@@ -21,19 +21,20 @@ import { heldUnder } from '../../evidence/measure.ts';
 import { map, type Partly, Read, seen } from '../../evidence/reading.ts';
 import { type ReasonCode, why } from '../../evidence/reasons.ts';
 import { leadingLabel } from '../tables/labels.ts';
-import { createdShown } from './created.ts';
 import {
   anyFact,
+  elsewhereOf,
   type ForensicEvidence,
   type ForensicPorts,
+  factsShown,
   findingsSeen,
   forensicEvidence,
+  provenanceOf,
   readsBehind,
 } from './evidence.ts';
-import { elsewhereOf, factsShown, provenanceOf } from './facts.ts';
+import { createdShown } from './facts-asked.ts';
 import type { Finding } from './finding.ts';
-import { flowsShown } from './flows.ts';
-import { coverageOfKind, notesOf } from './notes.ts';
+import { coverageOfKind, flowsShown, notesOf } from './notes.ts';
 
 const RECORDS = { restsOn: ['deployer_records'] } as const;
 const launchCount = negative(z.int().nonnegative().nullable(), RECORDS);

@@ -7,9 +7,9 @@ import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { ageText, FactRows, Moment, Table } from '../../pages/words.tsx';
-import type { PublishedModels } from '../../ports/flags/published-model.ts';
-import type { RingFillState, RingGap, RingReport } from '../../ports/history/counterparty-ring.ts';
-import type { FollowReports } from '../../ports/indexing/following.ts';
+import type { RingFillState, RingGap, RingReport } from '../../ports/history.ts';
+import type { FollowReports } from '../../ports/indexing.ts';
+import type { PublishedModels } from '../../ports/rug-model.ts';
 
 /**
  * One source's age. A source that was never loaded has no age, and neither has one whose answers

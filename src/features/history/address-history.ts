@@ -13,7 +13,7 @@ import type {
   HistoryTransfer,
   TransferHistory,
   TransferHistoryPort,
-} from '../../ports/history/transfer-history.ts';
+} from '../../ports/history.ts';
 import { compareText } from './edge-rule.ts';
 
 /** What is known of one address. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryTransfer } from '../../testing/memory/transfers.ts';
 import { compareTransfers, compareValues, sift } from './edge-rule.ts';

@@ -5,11 +5,7 @@
 
 import { compareDecimals } from '../../chain/amount.ts';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
-import {
-  type HistoryTransfer,
-  isSignedBy,
-  signerOf,
-} from '../../ports/history/transfer-history.ts';
+import { type HistoryTransfer, isSignedBy, signerOf } from '../../ports/history.ts';
 
 /** The rule under which a transfer is no edge. */
 export type LeftOutRule = 'zero_value' | 'no_market_token';

@@ -9,15 +9,13 @@ import type { Outside } from '../../compose/outside.ts';
 import type { Config } from '../../config.ts';
 import { present } from '../../evidence/measure.ts';
 import { map } from '../../evidence/reading.ts';
-import type { Prices } from '../../ports/history/prices.ts';
-import type { RawHistory } from '../../ports/history/transfer-history.ts';
-import { explorerHistory } from '../../sources/explorer/history.ts';
-import { liveHistory } from '../../sources/explorer/live-history.ts';
+import type { Prices, RawHistory } from '../../ports/history.ts';
 import {
   blockscoutChain,
   type ExplorerChain,
   etherscanChain,
-} from '../../sources/explorer/provider.ts';
+} from '../../sources/explorer/envelope.ts';
+import { explorerHistory, liveHistory } from '../../sources/explorer/history.ts';
 import {
   type GuardLimits,
   type ProviderGuard,
@@ -27,11 +25,9 @@ import { defillamaPrices } from '../../sources/prices/defillama.ts';
 import { marketHistory, valuedHistory, worthsBy } from '../../sources/prices/priced-history.ts';
 import { solanaHistory } from '../../sources/solana/history.ts';
 import { cascadedHistory } from '../../stores/history/cascade.ts';
-import { coveredHistory } from '../../stores/history/covered.ts';
-import { coveredRing } from '../../stores/history/covered-ring.ts';
+import { coveredHistory, coveredRing } from '../../stores/history/covered.ts';
 import { tablePrices } from '../../stores/history/table-prices.ts';
-import { warehouseHistory } from '../../stores/warehouse/history/warehouse.ts';
-import { warehouseReads } from '../../stores/warehouse/history/warehouse-reads.ts';
+import { warehouseHistory, warehouseReads } from '../../stores/warehouse/history/warehouse.ts';
 import { warehousePrices } from '../../stores/warehouse/prices.ts';
 import { warehouseRing } from '../../stores/warehouse/ring/ring.ts';
 import { transferStore } from '../../stores/warehouse/transfers/store.ts';

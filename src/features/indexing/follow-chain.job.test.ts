@@ -9,9 +9,9 @@ import type {
   FollowReport,
   FollowState,
   FollowWatch,
-} from '../../ports/indexing/following.ts';
-import type { Leases } from '../../ports/indexing/leases.ts';
-import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
+  Leases,
+  TransferStore,
+} from '../../ports/indexing.ts';
 import { embeddedControl, followReportsIn, leasesIn } from '../../testing/control-store.ts';
 import { type MemoryChain, memoryChain } from '../../testing/memory/chain-node.ts';
 import {

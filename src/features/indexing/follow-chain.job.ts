@@ -13,10 +13,10 @@ import {
   type FollowReports,
   type FollowState,
   type FollowWatch,
+  type Leases,
   REPORT_EACH_S,
-} from '../../ports/indexing/following.ts';
-import type { Leases } from '../../ports/indexing/leases.ts';
-import type { Tenure } from '../../ports/indexing/transfer-store.ts';
+  type Tenure,
+} from '../../ports/indexing.ts';
 import { FollowSteps, type FollowWorld, notBegun } from './follow-steps.ts';
 
 /** How often a node is asked for a newer head. */

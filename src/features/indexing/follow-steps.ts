@@ -9,12 +9,15 @@ import type { ImportOrigin } from '../../evidence/source.ts';
 import {
   BLOCKS_AT_ONCE_MAX,
   type ChainNode,
+  type Cursor,
   type FollowState,
   type Heads,
+  type Moved,
   type NodeReach,
   type ReadBlocks,
-} from '../../ports/indexing/following.ts';
-import type { Cursor, Moved, Tenure, TransferStore } from '../../ports/indexing/transfer-store.ts';
+  type Tenure,
+  type TransferStore,
+} from '../../ports/indexing.ts';
 
 /** The outside of following. `now` gives Unix seconds. */
 export type FollowWorld = {

@@ -3,11 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  RawRingPort,
-  RingFillState,
-  RingStatus,
-} from '../../ports/history/counterparty-ring.ts';
+import type { RawRingPort, RingFillState, RingStatus } from '../../ports/history.ts';
 
 import { keepFilling, keepRing } from './ring.job.ts';
 

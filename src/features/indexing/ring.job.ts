@@ -19,8 +19,8 @@ import type {
   RingKeeping,
   RingLack,
   RingReport,
-} from '../../ports/history/counterparty-ring.ts';
-import type { Leases } from '../../ports/indexing/leases.ts';
+} from '../../ports/history.ts';
+import type { Leases } from '../../ports/indexing.ts';
 
 /** What a round needs. `now` is Unix seconds. */
 export type RingFillWorld = {

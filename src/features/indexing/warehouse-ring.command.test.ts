@@ -3,12 +3,7 @@
 import { expect, test } from 'vitest';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  RingFilling,
-  RingFillState,
-  RingKeeping,
-  RingStatus,
-} from '../../ports/history/counterparty-ring.ts';
+import type { RingFilling, RingFillState, RingKeeping, RingStatus } from '../../ports/history.ts';
 
 import { evm } from '../../testing/addresses.ts';
 import { ran } from '../../testing/recording-io.ts';

@@ -10,7 +10,7 @@ import type {
   RingFillState,
   RingKeeping,
   RingStatus,
-} from '../../ports/history/counterparty-ring.ts';
+} from '../../ports/history.ts';
 
 type RingServices = {
   readonly warehouseRing: RingKeeping & { readonly filling: RingFilling };

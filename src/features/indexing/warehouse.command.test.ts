@@ -3,22 +3,21 @@ import { progressLine } from '../../command/run-import.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type {
-  Followable,
-  FollowEnd,
-  FollowReport,
-  FollowState,
-} from '../../ports/indexing/following.ts';
-import type {
   BulkImportOrder,
   BulkImportOutcome,
   BulkImportRecord,
   BulkImportWatch,
+  Followable,
+  FollowEnd,
+  FollowReport,
+  FollowState,
   ForgetOrder,
   Forgetting,
   Forgotten,
+  HeldChain,
   ListedImport,
-} from '../../ports/indexing/imports.ts';
-import type { HeldChain, TransferStorePort } from '../../ports/indexing/transfer-store.ts';
+  TransferStorePort,
+} from '../../ports/indexing.ts';
 import { ran } from '../../testing/recording-io.ts';
 import {
   warehouseFollow,

@@ -31,24 +31,23 @@ import {
   timeText,
 } from '../../command/output.ts';
 import { parseOrigin, progressLine } from '../../command/run-import.ts';
-import type {
-  Followable,
-  FollowReport,
-  FollowReports,
-  FollowState,
-} from '../../ports/indexing/following.ts';
 import {
   BULK_CHAINS,
   type BulkImport,
   type BulkImportOrder,
   type BulkImportRecord,
+  type Followable,
+  type FollowReport,
+  type FollowReports,
+  type FollowState,
   type ForgetOrder,
   type Forgetting,
   type Forgotten,
+  type HeldChain,
   type ImportList,
   type ListedImport,
-} from '../../ports/indexing/imports.ts';
-import type { HeldChain, TransferStore } from '../../ports/indexing/transfer-store.ts';
+  type TransferStore,
+} from '../../ports/indexing.ts';
 
 const WEB = /^[a-z][a-z0-9+.-]*:\/\//i;
 const BLOCK_MAX = 999_999_999_999;

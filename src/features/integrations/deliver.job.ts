@@ -10,10 +10,12 @@ import type {
   ChatPlatform,
   ChatPlatforms,
   ChatTarget,
+  Claimed,
+  Deliveries,
   PostEnd,
-} from '../../ports/chat/chat-platforms.ts';
-import type { Claimed, Deliveries, Settled } from '../../ports/chat/deliveries.ts';
-import type { Sealed } from '../../ports/chat/integrations.ts';
+  Sealed,
+  Settled,
+} from '../../ports/integrations.ts';
 
 /** How long queues are held and left alone, in seconds. */
 export const DELIVERY_PACE = {

@@ -10,15 +10,13 @@ import { type Base, feature, type Job, served, shownPage } from '../../compose/f
 import type { Outside } from '../../compose/outside.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { PageFacts } from '../../pages/layout.tsx';
-import type { ChatTarget } from '../../ports/chat/chat-platforms.ts';
-import type { Sealed } from '../../ports/chat/integrations.ts';
+import type { ChatTarget, Sealed } from '../../ports/integrations.ts';
 import type { ChatRoots } from '../../sources/chat/exchange.ts';
 import { chatPlatforms } from '../../sources/chat/platforms.ts';
-import { jsonIn } from '../../sources/http/json-text.ts';
-import { deliveryTable } from '../../stores/control/deliveries.ts';
-import { flagEventLog } from '../../stores/control/flag-events.ts';
-import { flagsToldTable } from '../../stores/control/flags-told.ts';
+import { jsonIn } from '../../sources/http/fetch.ts';
 import { integrationTable } from '../../stores/control/integrations.ts';
+import { deliveryTable } from '../../stores/control/outbox.ts';
+import { flagEventLog, flagsToldTable } from '../../stores/control/rug-flags.ts';
 import { DELIVERY_PACE, deliverUntilStopped } from './deliver.job.ts';
 import { tellFlagsUntilStopped } from './flags.job.ts';
 import {

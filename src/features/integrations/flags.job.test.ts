@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import { FLAG_EVENTS_KEPT } from '../../ports/flags/flag-events.ts';
+import { FLAG_EVENTS_KEPT } from '../../ports/rug-flags.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { onEachEngine, type TestStore } from '../../testing/control-store.ts';
 import { append, flagEventsIn, flagOf, retractionOf } from '../../testing/flag-events.ts';

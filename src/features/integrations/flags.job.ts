@@ -5,9 +5,13 @@ import type { UnixSeconds } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { type Running, untilStopped } from '../../evidence/waiting.ts';
-import type { DispatchMessage } from '../../ports/chat/dispatches.ts';
-import type { FlagDispatch, FlagStep, FlagsTold } from '../../ports/chat/flags-told.ts';
-import type { FlagEvent, FlagEventChunk, FlagEvents } from '../../ports/flags/flag-events.ts';
+import type {
+  DispatchMessage,
+  FlagDispatch,
+  FlagStep,
+  FlagsTold,
+} from '../../ports/integrations.ts';
+import type { FlagEvent, FlagEventChunk, FlagEvents } from '../../ports/rug-flags.ts';
 
 type Parts = {
   readonly flagEvents: Pick<FlagEvents, 'after' | 'bounds'>;

@@ -6,7 +6,7 @@ import { form, html, noBody } from '../../contract/reply.ts';
 import { type Asked, type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { seen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { INTEGRATION_LIMITS } from '../../ports/chat/integrations.ts';
+import { INTEGRATION_LIMITS } from '../../ports/integrations.ts';
 import { connectChat, type IntegrationDesk, targetFields, testChat } from './integrations.route.ts';
 
 const SESSION = { surface: 'web', access: 'session' } as const;

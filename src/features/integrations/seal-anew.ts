@@ -1,7 +1,7 @@
 // Answers one question: how does what an earlier secret sealed come under the one in force?
 
 import { Unread } from '../../evidence/reading.ts';
-import type { IntegrationStore, IntegrationsPort, Sealed } from '../../ports/chat/integrations.ts';
+import type { IntegrationStore, IntegrationsPort, Sealed } from '../../ports/integrations.ts';
 
 /** More are left to the next start. */
 const RESEALED_MAX = 100_000;

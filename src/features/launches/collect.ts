@@ -9,13 +9,11 @@ import type {
   Gap,
   LaunchCollection,
   LaunchCollectionPort,
-} from '../../ports/launches/launch-collection.ts';
-import type {
   LaunchFeed,
   ListedTransaction,
   Listing,
   SeenLaunch,
-} from '../../ports/launches/launch-feed.ts';
+} from '../../ports/launches.ts';
 
 /** What one round may do. */
 export type CollectLimits = {

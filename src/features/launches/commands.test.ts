@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { HoldOut } from '../../ports/launches/wallet-launches.ts';
+import type { HoldOut } from '../../ports/deployers.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { corpusEvaluate, corpusSettle } from './evaluate.command.ts';
 

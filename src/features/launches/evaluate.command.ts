@@ -2,7 +2,7 @@ import { parseIsoDate } from '../../chain/time.ts';
 import { type Command, EXIT, readArgs, UsageError } from '../../command/command.ts';
 import { printJson } from '../../command/output.ts';
 import { rate, wilsonInterval } from '../../evidence/measure.ts';
-import type { FlagEvaluation, HoldOut, Measured } from '../../ports/launches/wallet-launches.ts';
+import type { FlagEvaluation, HoldOut, Measured } from '../../ports/deployers.ts';
 import { noVenue, type Settled } from './settle.ts';
 import { PUBLISHED_RATES, share } from './solana-deployer.route.ts';
 

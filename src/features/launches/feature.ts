@@ -3,11 +3,10 @@
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type Job, originOf, served } from '../../compose/feature.ts';
-import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
-import { dexscreenerListings } from '../../sources/dexscreener/listings.ts';
+import type { WalletLaunches } from '../../ports/deployers.ts';
+import { dexscreenerListings } from '../../sources/dexscreener/venue.ts';
 import { providerGuard } from '../../sources/http/provider.ts';
-import { solanaLaunchFeed } from '../../sources/solana/launch-feed.ts';
-import { WATCHED_ACCOUNTS } from '../../sources/solana/launch-layouts.ts';
+import { solanaLaunchFeed, WATCHED_ACCOUNTS } from '../../sources/solana/launches.ts';
 import { tableStore } from '../../stores/control/imported-tables.ts';
 import { LAUNCH_NOTES, launchCollectionTable } from '../../stores/control/launch-collection.ts';
 import { walletLaunchTable } from '../../stores/control/wallet-launches.ts';

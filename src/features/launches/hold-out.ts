@@ -3,8 +3,8 @@
 // held out. What was launched before and settled after stands on neither side.
 
 import { formatIsoDate, startOfDay } from '../../chain/time.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
-import type { HoldOut } from '../../ports/launches/wallet-launches.ts';
+import type { HoldOut } from '../../ports/deployers.ts';
+import type { Launch } from '../../ports/launches.ts';
 
 /** The share of settled launches before the day at which a corpus is split by itself. */
 export const SPLIT_SHARE = 0.75;

@@ -6,10 +6,8 @@ import { createHash } from 'node:crypto';
 import type { Reading } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
-import type { DueLaunch, LaunchCollection } from '../../ports/launches/launch-collection.ts';
-import type { LaunchListings } from '../../ports/launches/launch-listings.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
-import type { TableStore } from '../../ports/tables/imported-table.ts';
+import type { DueLaunch, Launch, LaunchCollection, LaunchListings } from '../../ports/launches.ts';
+import type { TableStore } from '../../ports/tables.ts';
 
 /** The source under which settlements stand among the imports of the corpus. */
 export const SETTLED_HERE = 'settled here';

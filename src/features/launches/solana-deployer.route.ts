@@ -23,7 +23,7 @@ import {
   type Measured,
   type WalletLaunches,
   type WalletRecord,
-} from '../../ports/launches/wallet-launches.ts';
+} from '../../ports/deployers.ts';
 import { LAUNCH_WINDOW_S, launchAnswer } from '../tables/launches.ts';
 
 const LAUNCHES = { restsOn: ['wallet_launches'] } as const;

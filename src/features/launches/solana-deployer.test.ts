@@ -3,9 +3,9 @@ import { envelopeSchema, NOBODY } from '../../contract/route.ts';
 
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { launchOf } from '../../ports/launches/launches.suite.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
-import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
+import type { WalletLaunches } from '../../ports/deployers.ts';
+import { launchOf } from '../../ports/launches.suite.ts';
+import type { Launch } from '../../ports/launches.ts';
 import { named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { launchOf } from '../../ports/launches/launches.suite.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
-import { walletLaunchesKeep } from '../../ports/launches/wallet-launches.suite.ts';
-import { imported, valueIn } from '../../ports/tables/imported-table.suite.ts';
+import { imported, valueIn } from '../../ports/imported-table.suite.ts';
+import { launchOf } from '../../ports/launches.suite.ts';
+import type { Launch } from '../../ports/launches.ts';
+import { walletLaunchesKeep } from '../../ports/wallet-launches.suite.ts';
 import { IMPORTED_AT, onEachEngine, walletLaunchesIn } from '../../testing/imported-tables.ts';
 import { memoryWalletLaunches } from '../../testing/memory/wallet-launches.ts';
 import { LAUNCH_WINDOW_S, launchCorpus } from '../tables/launches.ts';

@@ -15,7 +15,7 @@ import { present } from '../../evidence/measure.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { walletBridges } from '../bridges/wallet-bridges.route.ts';
-import { walletCex } from '../exchanges/wallet-cex.contract.ts';
+import { walletCex } from '../exchanges/wallet-cex.route.ts';
 import { walletScore } from '../forensics/wallet-score.route.ts';
 import { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 

@@ -1,7 +1,7 @@
 // Answers one question: which published receipts cover a question?
 
 import { matchKey } from '../../chain/address.ts';
-import type { Receipt, ReceiptFiles } from '../../ports/receipts/published-receipts.ts';
+import type { Receipt, ReceiptFiles } from '../../ports/receipts.ts';
 
 /** What is asked for; `null`: of any address, with any words. */
 export type ReceiptsAsked = { readonly address: string | null; readonly words: string | null };

@@ -1,7 +1,7 @@
 // Answers one question: what do feed readers see of the receipts?
 
 import { parseIsoDate } from '../../chain/time.ts';
-import type { Receipt } from '../../ports/receipts/published-receipts.ts';
+import type { Receipt } from '../../ports/receipts.ts';
 
 const TITLE = 'Receipts';
 /** The newest so many. */

@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ReceiptFile } from '../../ports/receipts/published-receipts.ts';
+import type { ReceiptFile } from '../../ports/receipts.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryReceiptFolder } from '../../testing/memory/receipt-folder.ts';
 import { ran } from '../../testing/recording-io.ts';

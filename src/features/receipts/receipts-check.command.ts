@@ -3,7 +3,7 @@
 import { type Command, EXIT, fileArgument, readArgs, UsageError } from '../../command/command.ts';
 import { print, printJson, tableLines } from '../../command/output.ts';
 import { Read } from '../../evidence/reading.ts';
-import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
+import type { ReceiptFile, ReceiptFolder } from '../../ports/receipts.ts';
 
 /** What the command needs. Compose fills it. */
 export type ReceiptsServices = {

@@ -8,7 +8,7 @@ import { Read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { renderMarkdown } from '../../pages/guide.tsx';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import type { Receipt, ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
+import type { Receipt, ReceiptFolder } from '../../ports/receipts.ts';
 import { covering, publishedOf } from './covering.ts';
 
 const INDEX = { restsOn: ['receipts'] } as const;

@@ -6,7 +6,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { envelopeSchema } from '../../contract/route.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ReceiptFile } from '../../ports/receipts/published-receipts.ts';
+import type { ReceiptFile } from '../../ports/receipts.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryReceiptFolder } from '../../testing/memory/receipt-folder.ts';

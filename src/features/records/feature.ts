@@ -11,10 +11,9 @@ import {
   shownPage,
 } from '../../compose/feature.ts';
 import type { PageFacts } from '../../pages/layout.tsx';
-import type { ScreeningRecords } from '../../ports/screening/screening-records.ts';
-import type { ServedVersions } from '../../ports/screening/served-versions.ts';
+import type { ScreeningRecords, ServedVersions } from '../../ports/screening.ts';
 import { screeningRecordTable } from '../../stores/control/screening-records.ts';
-import { servedVersions } from '../../stores/snapshots/served-versions.ts';
+import { servedVersions } from '../../stores/snapshots/sanctions.ts';
 import { sanctions } from '../sanctions/feature.ts';
 import { type OfacPorts, walletOfacHandler } from '../sanctions/wallet-ofac.route.ts';
 import type { ScreenPorts } from '../screening/bulk-screen.ts';

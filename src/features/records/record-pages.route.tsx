@@ -10,7 +10,7 @@ import type {
   RecordLine,
   ScreeningRecord,
   ScreeningRecords,
-} from '../../ports/screening/screening-records.ts';
+} from '../../ports/screening.ts';
 import type { walletOfac } from '../sanctions/wallet-ofac.route.ts';
 import type { bulkWalletScreen } from '../screening/bulk-wallet-screen.route.ts';
 import { RECORDED, recordShown, type screenRecord } from './records.route.ts';

@@ -7,7 +7,7 @@ import {
   type ModelArtefact,
   modelVersion,
   type RugModel,
-} from '../../ports/flags/rug-model.ts';
+} from '../../ports/rug-model.ts';
 
 /** The artefact of a model. */
 export function artefactOf(model: RugModel): ModelArtefact {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ModelTree } from '../../ports/flags/rug-model.ts';
+import type { ModelTree } from '../../ports/rug-model.ts';
+import { leafOf, marginOf } from './predict.ts';
 import {
   type Boosted,
   type BoostingLimits,
@@ -9,8 +10,6 @@ import {
   type Examples,
   grownTree,
 } from './train.ts';
-
-import { leafOf, marginOf } from './trees.ts';
 
 const LIMITS: BoostingLimits = {
   treesMax: 12,

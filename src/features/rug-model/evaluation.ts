@@ -9,7 +9,7 @@ import type {
   Figure,
   Measures,
   ReliabilityRow,
-} from '../../ports/flags/rug-model.ts';
+} from '../../ports/rug-model.ts';
 import { deployerOf, type Example, ROWS_AT_ONCE } from './examples.ts';
 import { chanceOf, logOddsOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';

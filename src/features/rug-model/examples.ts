@@ -2,13 +2,11 @@
 // death counts from the second on in which it was seen.
 
 import { setImmediate } from 'node:timers/promises';
-import type { UnixSeconds } from '../../chain/time.ts';
-import { collect, heldUnder } from '../../evidence/measure.ts';
+import { DAY_S, HOUR_S, MS_PER_S, parseIsoDate, type UnixSeconds } from '../../chain/time.ts';
+import { collect, heldUnder, rate } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
-import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/flags/rug-features.ts';
-import type { TableFiles } from '../../ports/tables/table-import.ts';
-import { type EarlierLaunch, featuresOf, HISTORY_MAX } from './features.ts';
-import { RowFault, type TrainingRow, trainingRow } from './layout.ts';
+import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/rug-model.ts';
+import type { RawRow, TableFiles } from '../../ports/tables.ts';
 import { sharesFrom } from './random.ts';
 
 /** A launch with its features as of the moment it was scored. */
@@ -187,4 +185,263 @@ function repeated(row: TrainingRow, line: number, lines: Map<string, number>): s
   const before = lines.get(key);
   lines.set(key, line);
   return before === undefined ? null : `the token stands in line ${before} too`;
+}
+
+// What of what is known of a launch becomes the model's features?
+// Only what was known at the moment of scoring counts: whatever is dated later is left out here,
+// whoever hands it over. A value that nobody read is missing, never zero.
+
+/** A launch by the same deployer, as it was last seen. */
+export type EarlierLaunch = {
+  readonly launched_at: UnixSeconds;
+  /** `null`: it was never listed, or what became of it is not known. */
+  readonly seen: { readonly as: 'died' | 'live'; readonly at: UnixSeconds } | null;
+};
+
+/** What is known of a launch. Amounts in US dollars; `null` was not read. */
+export type KnownLaunch = {
+  readonly launched_at: UnixSeconds | null;
+  readonly scored_at: UnixSeconds;
+  /** All launches of its deployer that were read, in any order; this one may be among them. */
+  readonly deployer_launches: readonly EarlierLaunch[] | null;
+  readonly deployer_funded_at: UnixSeconds | null;
+  readonly liquidity_usd: number | null;
+  readonly holder_top10_share: number | null;
+  readonly owner_can_mint: boolean | null;
+  readonly owner_can_block: boolean | null;
+  readonly ownership_renounced: boolean | null;
+};
+
+/** How old a launch must have been seen alive to count as one that lived: 30 days. */
+export const SETTLE_DAYS = 30;
+
+/** The newest launches of a deployer that count: counts end here, and so does the work. */
+export const HISTORY_MAX = 1_000;
+
+const WEEK_S = 7 * DAY_S;
+
+/**
+ * The features of a launch. `settleDays` is the age from which one seen alive counts as settled:
+ * that of the model's card.
+ */
+export function featuresOf(known: KnownLaunch, settleDays: number): Features {
+  const { launched_at: launchedAt, scored_at: scoredAt } = known;
+  return {
+    ...historyOf(known, settleDays),
+    deployer_funded_hours_before: hoursBetween(known.deployer_funded_at, launchedAt),
+    liquidity_usd: known.liquidity_usd,
+    holder_top10_share: known.holder_top10_share,
+    owner_can_mint: asNumber(known.owner_can_mint),
+    owner_can_block: asNumber(known.owner_can_block),
+    ownership_renounced: asNumber(known.ownership_renounced),
+    token_hours: hoursBetween(launchedAt, scoredAt),
+  };
+}
+
+type HistoryName =
+  | 'deployer_launches_before'
+  | 'deployer_launches_in_week_before'
+  | 'deployer_settled_before'
+  | 'deployer_died_before'
+  | 'deployer_death_rate_before'
+  | 'deployer_hours_since_launch'
+  | 'deployer_hours_since_first';
+
+const NO_HISTORY: Pick<Features, HistoryName> = {
+  deployer_launches_before: null,
+  deployer_launches_in_week_before: null,
+  deployer_settled_before: null,
+  deployer_died_before: null,
+  deployer_death_rate_before: null,
+  deployer_hours_since_launch: null,
+  deployer_hours_since_first: null,
+};
+
+function historyOf(known: KnownLaunch, settleDays: number): Pick<Features, HistoryName> {
+  const { launched_at: at, scored_at: by, deployer_launches: all } = known;
+  if (at === null || all === null) return NO_HISTORY;
+  let [before, week, settled, died, first, last] = [0, 0, 0, 0, Infinity, -Infinity];
+  for (const { launched_at, seen } of newestBefore(all, at)) {
+    before += 1;
+    if (at - launched_at <= WEEK_S) week += 1;
+    first = Math.min(first, launched_at);
+    last = Math.max(last, launched_at);
+    if (seen === null || seen.at > by) continue;
+    const isDead = seen.as === 'died';
+    if (isDead) died += 1;
+    if (isDead || seen.at - launched_at >= settleDays * DAY_S) settled += 1;
+  }
+  return {
+    deployer_launches_before: before,
+    deployer_launches_in_week_before: week,
+    deployer_settled_before: settled,
+    deployer_died_before: died,
+    deployer_death_rate_before: rate(died, settled),
+    deployer_hours_since_launch: before === 0 ? null : (at - last) / HOUR_S,
+    deployer_hours_since_first: before === 0 ? null : (at - first) / HOUR_S,
+  };
+}
+
+function newestBefore(all: readonly EarlierLaunch[], at: UnixSeconds): readonly EarlierLaunch[] {
+  const before = all.filter(({ launched_at }) => launched_at < at);
+  if (before.length <= HISTORY_MAX) return before;
+  return before.sort((a, b) => b.launched_at - a.launched_at).slice(0, HISTORY_MAX);
+}
+
+/** Hours from one moment to a later one; missing where either is, or out of order. */
+function hoursBetween(from: UnixSeconds | null, to: UnixSeconds | null): number | null {
+  if (from === null || to === null || to < from) return null;
+  return (to - from) / HOUR_S;
+}
+
+function asNumber(flag: boolean | null): number | null {
+  return flag === null ? null : Number(flag);
+}
+
+// What does a file of launches to learn from hold, row by row?
+// Its columns are known at launch, or say what became of the launch and when; a column beside
+// them is refused, since what it holds could have been known only later.
+
+/** One launch of a file in the training layout. */
+export type TrainingRow = {
+  readonly chain: string;
+  readonly token: string;
+  readonly deployer: string;
+  readonly launched_at: UnixSeconds;
+  /** When what the row tells of the launch was read. */
+  readonly scored_at: UnixSeconds;
+  /** What it was when it was last looked at, and when that was. */
+  readonly outcome: 'died' | 'live';
+  readonly observed_until: UnixSeconds;
+  /** When it was first seen dead; it may have come back to life. */
+  readonly died_at: UnixSeconds | null;
+  readonly deployer_funded_at: UnixSeconds | null;
+  readonly liquidity_usd: number | null;
+  readonly holder_top10_share: number | null;
+  readonly owner_can_mint: boolean | null;
+  readonly owner_can_block: boolean | null;
+  readonly ownership_renounced: boolean | null;
+};
+
+/** The columns that each row has. */
+export const REQUIRED_COLUMNS = [
+  'chain',
+  'token',
+  'deployer',
+  'launched_at',
+  'outcome',
+  'observed_until',
+] as const;
+/** The columns that may be left out, or left empty: missing is not zero. */
+export const OPTIONAL_COLUMNS = [
+  'died_at',
+  'scored_at',
+  'deployer_funded_at',
+  'liquidity_usd',
+  'holder_top10_share',
+  'owner_can_mint',
+  'owner_can_block',
+  'ownership_renounced',
+] as const;
+
+const COLUMNS: ReadonlySet<string> = new Set([...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS]);
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+const SECONDS = /^\d{1,12}$/;
+const NUMBER = /^\d+(\.\d+)?(e[+-]?\d+)?$/i;
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** What keeps a row from being taken: its message ends a sentence and quotes no value. */
+export class RowFault extends Error {}
+
+/** The launch of a row. Throws `RowFault`. */
+export function trainingRow({ fields }: RawRow): TrainingRow {
+  for (const name of fields.keys()) {
+    if (!COLUMNS.has(name)) throw new RowFault(`${name} is no column of the training layout`);
+  }
+  const launchedAt = required(fields, 'launched_at', timeIn);
+  const scoredAt = optional(fields, 'scored_at', timeIn);
+  const outcome = required(fields, 'outcome', outcomeIn);
+  const row: TrainingRow = {
+    chain: required(fields, 'chain', (text) => text),
+    token: required(fields, 'token', (text) => text),
+    deployer: required(fields, 'deployer', (text) => text),
+    launched_at: launchedAt,
+    scored_at: scoredAt === null ? launchedAt : scoredAt,
+    outcome,
+    observed_until: required(fields, 'observed_until', timeIn),
+    died_at: optional(fields, 'died_at', timeIn),
+    deployer_funded_at: optional(fields, 'deployer_funded_at', timeIn),
+    liquidity_usd: optional(fields, 'liquidity_usd', numberIn),
+    holder_top10_share: optional(fields, 'holder_top10_share', shareIn),
+    owner_can_mint: optional(fields, 'owner_can_mint', flagIn),
+    owner_can_block: optional(fields, 'owner_can_block', flagIn),
+    ownership_renounced: optional(fields, 'ownership_renounced', flagIn),
+  };
+  inOrder(row);
+  return row;
+}
+
+/** What is told must be in the order of time. */
+function inOrder(row: TrainingRow): void {
+  const { launched_at, scored_at, died_at, observed_until, outcome } = row;
+  if (scored_at < launched_at) throw new RowFault('scored_at is before launched_at');
+  if (observed_until < scored_at) throw new RowFault('observed_until is before it was scored');
+  if (died_at === null) {
+    if (outcome === 'died') throw new RowFault('outcome is died, and died_at is missing');
+    return;
+  }
+  if (died_at < scored_at) throw new RowFault('died_at is before it was scored');
+  if (died_at > observed_until) throw new RowFault('died_at is after observed_until');
+}
+
+type Fields = ReadonlyMap<string, string>;
+
+/** Reads a value; `null` where the text is none. */
+type ReadText<T> = (text: string) => T | null;
+
+function required<T>(fields: Fields, name: string, readText: ReadText<T>): T {
+  const value = optional(fields, name, readText);
+  if (value === null) throw new RowFault(`${name} is missing`);
+  return value;
+}
+
+function optional<T>(fields: Fields, name: string, readText: ReadText<T>): T | null {
+  const text = fields.get(name);
+  if (text === undefined) return null;
+  const value = readText(text);
+  if (value === null) throw new RowFault(`${name} cannot be read`);
+  return value;
+}
+
+/** A time in Unix seconds, as a day, or as ISO 8601 with its zone. */
+function timeIn(text: string): UnixSeconds | null {
+  if (SECONDS.test(text)) return Number(text);
+  const day = parseIsoDate(text);
+  if (day !== null) return day;
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) || ms < 0 ? null : Math.floor(ms / MS_PER_S);
+}
+
+function outcomeIn(text: string): TrainingRow['outcome'] | null {
+  return text === 'died' || text === 'live' ? text : null;
+}
+
+function numberIn(text: string): number | null {
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : null;
+}
+
+function shareIn(text: string): number | null {
+  const value = numberIn(text);
+  return value !== null && value <= 1 ? value : null;
+}
+
+function flagIn(text: string): boolean | null {
+  const flag = FLAGS.get(text.toLowerCase());
+  return flag === undefined ? null : flag;
 }

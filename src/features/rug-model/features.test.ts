@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S, HOUR_S } from '../../chain/time.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
-import { featuresOf, HISTORY_MAX, type KnownLaunch } from './features.ts';
+import { featuresOf, HISTORY_MAX, type KnownLaunch } from './examples.ts';
 
 const AT = STILL_NOW;
 const UNKNOWN: KnownLaunch = {

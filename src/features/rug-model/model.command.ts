@@ -17,11 +17,14 @@ import { cardLines, evaluationLines, suspectLines } from '../../command/model-ca
 import { formatTime, print, printJson } from '../../command/output.ts';
 import type { Reading } from '../../evidence/reading.ts';
 import { IMPORT_ORIGINS } from '../../evidence/source.ts';
-import { SCORED_CHAINS, type ScoredChainName } from '../../ports/flags/launch-scoring.ts';
-import type { PublishedModels } from '../../ports/flags/published-model.ts';
-import { RUG_FEATURES } from '../../ports/flags/rug-features.ts';
-import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
-import type { TableFiles } from '../../ports/tables/table-import.ts';
+import {
+  type ModelArtefact,
+  type PublishedModels,
+  RUG_FEATURES,
+  SCORED_CHAINS,
+  type ScoredChainName,
+} from '../../ports/rug-model.ts';
+import type { TableFiles } from '../../ports/tables.ts';
 import { artefactOf } from './artefact.ts';
 import { evaluated } from './evaluation.ts';
 import { examplesOf, trainingFile } from './examples.ts';

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Features, RUG_FEATURES } from '../../ports/flags/rug-features.ts';
-import type { ModelNode, ModelTree } from '../../ports/flags/rug-model.ts';
+import {
+  type Features,
+  type ModelNode,
+  type ModelTree,
+  RUG_FEATURES,
+} from '../../ports/rug-model.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';
 import { chanceOf, logOddsOf, predict, rowOf } from './predict.ts';
 

@@ -1,10 +1,14 @@
 // What chance of death does a model give a launch, and what is the strongest evidence for it?
 // The contributions are log-odds and add up, with `base`, to the log-odds of the score.
 
-import { type FeatureName, type Features, RUG_FEATURES } from '../../ports/flags/rug-features.ts';
-import type { RugModel } from '../../ports/flags/rug-model.ts';
-import { statementOf } from './statements.ts';
-import { addShares, marginOf } from './trees.ts';
+import {
+  type FeatureName,
+  type Features,
+  type ModelNode,
+  type ModelTree,
+  RUG_FEATURES,
+  type RugModel,
+} from '../../ports/rug-model.ts';
 
 /** What one feature had in a score; `value` is `null` where it was not measured. */
 export type Contribution = {
@@ -79,4 +83,185 @@ function known(name: string): FeatureName {
   const feature = RUG_FEATURES.find((one) => one.name === name);
   if (feature === undefined) throw new Error(`a model names an unknown feature: ${name}`);
   return feature.name;
+}
+
+// What do trees make of a launch, and which feature had which share in it?
+// The shares are Shapley values over each tree's own splits (what a tree expects where a feature is
+// not told is weighed by the training rows on either side), so that they add up exactly.
+
+/** A launch as trees take it: one number for each feature, NaN where it is missing. */
+export type Row = readonly number[] | Float64Array;
+
+type Split = Extract<ModelNode, { readonly feature: number }>;
+
+/** Which child a value leads to. */
+function childOf(node: Split, value: number): number {
+  const left = Number.isNaN(value) ? node.missing === 'left' : value <= node.at_most;
+  return left ? node.left : node.right;
+}
+
+function nodeAt(tree: ModelTree, at: number): ModelNode {
+  const node = tree[at];
+  if (node === undefined) throw new Error(`a tree has no node ${at}`);
+  return node;
+}
+
+/** The leaf that a launch comes to. */
+export function leafOf(tree: ModelTree, row: Row): number {
+  let node = nodeAt(tree, 0);
+  while ('feature' in node) node = nodeAt(tree, childOf(node, Number(row[node.feature])));
+  return node.leaf;
+}
+
+/** What all trees together add to `base`. */
+export function marginOf(base: number, trees: readonly ModelTree[], row: Row): number {
+  let margin = base;
+  for (const tree of trees) margin += leafOf(tree, row);
+  return margin;
+}
+
+/** What a feature's splits on one way to a leaf come to. */
+type OnPath = {
+  readonly feature: number;
+  /** Share of the training rows that went this way. */
+  share: number;
+  /** Whether the launch goes this way. */
+  goes: boolean;
+};
+
+/** Adds each feature's share in a tree to `shares`, and gives what the tree expects of anybody. */
+export function addShares(tree: ModelTree, row: Row, shares: Float64Array): number {
+  let expected = 0;
+  const visit = (at: number, path: readonly OnPath[]): void => {
+    const node = nodeAt(tree, at);
+    if (!('feature' in node)) {
+      expected += leafShares(node.leaf, path, shares);
+      return;
+    }
+    const taken = childOf(node, Number(row[node.feature]));
+    for (const child of [node.left, node.right]) {
+      const share = nodeAt(tree, child).rows / node.rows;
+      visit(child, withSplit(path, node.feature, share, child === taken));
+    }
+  };
+  visit(0, []);
+  return expected;
+}
+
+function withSplit(
+  path: readonly OnPath[],
+  feature: number,
+  share: number,
+  goes: boolean,
+): readonly OnPath[] {
+  const before = path.find((one) => one.feature === feature);
+  if (before === undefined) return [...path, { feature, share, goes }];
+  const joined = { feature, share: before.share * share, goes: before.goes && goes };
+  return path.map((one) => (one === before ? joined : one));
+}
+
+/**
+ * The Shapley shares of one leaf's value. A set of told features counts the leaf by the product of
+ * what the told ones say (1 or 0) and the shares of rows of the others, so that the sum over all
+ * sets of one size is a coefficient of a polynomial.
+ */
+function leafShares(value: number, path: readonly OnPath[], shares: Float64Array): number {
+  const size = path.length;
+  for (const [at, { feature, share, goes }] of path.entries()) {
+    const others = setsBySize(path.filter((_, other) => other !== at));
+    let weight = 0;
+    for (const [told, sum] of others.entries()) weight += sum * shapleyWeight(told, size);
+    shares[feature] = Number(shares[feature]) + value * (Number(goes) - share) * weight;
+  }
+  return path.reduce((product, { share }) => product * share, value);
+}
+
+/** For each number of told features, the sum over all sets of that size. */
+function setsBySize(path: readonly OnPath[]): readonly number[] {
+  let sums = [1];
+  for (const { share, goes } of path) {
+    const next = new Array<number>(sums.length + 1).fill(0);
+    for (const [size, sum] of sums.entries()) {
+      next[size] = Number(next[size]) + sum * share;
+      next[size + 1] = Number(next[size + 1]) + sum * Number(goes);
+    }
+    sums = next;
+  }
+  return sums;
+}
+
+/** The share of all orders in which exactly `told` of the `size - 1` others stand before one. */
+function shapleyWeight(told: number, size: number): number {
+  let orders = size;
+  for (let k = 1; k <= told; k += 1) orders *= (size - k) / k;
+  return 1 / orders;
+}
+
+// How is one feature's share in a score told, in words and numbers?
+// It says what was measured and which way it moved the score, and nothing of what to do.
+
+const HOURS_A_DAY = 24;
+const DAYS_FROM_H = 72;
+
+/** The sentence for a feature of a launch and its contribution in log-odds. */
+export function statementOf(name: FeatureName, features: Features, contribution: number): string {
+  const value = features[name];
+  const said = value === null ? unmeasured(name) : SENTENCES[name](value, features);
+  const amount = Math.abs(contribution).toFixed(2);
+  const way = contribution >= 0 ? 'raises' : 'lowers';
+  return `${said}, which ${way} the log-odds of its death by ${amount}.`;
+}
+
+function unmeasured(name: FeatureName): string {
+  const feature = RUG_FEATURES.find((one) => one.name === name);
+  return `Not measured: ${name} (${feature?.missing.replace(/\.$/, '')})`;
+}
+
+const SENTENCES: { readonly [name in FeatureName]: (value: number, all: Features) => string } = {
+  deployer_launches_before: (value) =>
+    `${value} earlier ${launches(value)} by its deployer ${value === 1 ? 'was' : 'were'} read`,
+  deployer_launches_in_week_before: (value) =>
+    `${value} ${launches(value)} by its deployer fell into the week before`,
+  deployer_settled_before: (value) =>
+    `Of ${value} earlier ${launches(value)} by its deployer the fate was known`,
+  deployer_died_before: (value, all) => `${ofSettled(value, all)} had died`,
+  deployer_death_rate_before: (value, all) =>
+    `${ofSettled(all.deployer_died_before, all)} had died (${percent(value)})`,
+  deployer_hours_since_launch: (value) =>
+    `Its deployer launched another token ${span(value)} before`,
+  deployer_hours_since_first: (value) =>
+    `The earliest launch read of its deployer was ${span(value)} before`,
+  deployer_funded_hours_before: (value) =>
+    `Its deployer’s address was first funded ${span(value)} before the launch`,
+  liquidity_usd: (value) =>
+    `It was launched with ${Math.round(value).toLocaleString('en')} USD of pooled liquidity`,
+  holder_top10_share: (value) => `Its ten largest holders held ${percent(value)} of the supply`,
+  owner_can_mint: (value) => `Somebody ${can(value)} make more of the token`,
+  owner_can_block: (value) => `Somebody ${can(value)} stop holders from transferring`,
+  ownership_renounced: (value) =>
+    value === 0 ? 'Its contract names an owner' : 'Its contract names nobody as its owner',
+  token_hours: (value) => `It was ${span(value)} old when it was scored`,
+};
+
+function ofSettled(died: number | null, { deployer_settled_before: settled }: Features): string {
+  const of = settled === null ? 'an unknown number of' : settled;
+  return `${died} of ${of} earlier ${launches(settled)} by its deployer whose fate was known`;
+}
+
+function launches(count: number | null): string {
+  return count === 1 ? 'launch' : 'launches';
+}
+
+function can(value: number): string {
+  return value === 0 ? 'cannot' : 'can';
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+function span(hours: number): string {
+  return hours < DAYS_FROM_H
+    ? `${hours.toFixed(1)} hours`
+    : `${(hours / HOURS_A_DAY).toFixed(0)} days`;
 }

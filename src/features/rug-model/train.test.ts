@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
-import type { RugModel } from '../../ports/flags/rug-model.ts';
+import type { RugModel } from '../../ports/rug-model.ts';
 import { madeUpLaunches } from '../../testing/rug-models.ts';
 import { artefactOf } from './artefact.ts';
 import { evaluated } from './evaluation.ts';
-import { examplesOf, type FeaturesAt, featuresAt, futureFeatures } from './examples.ts';
-import type { TrainingRow } from './layout.ts';
+import {
+  examplesOf,
+  type FeaturesAt,
+  featuresAt,
+  futureFeatures,
+  type TrainingRow,
+} from './examples.ts';
 import { type TrainingOrder, trained } from './train.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

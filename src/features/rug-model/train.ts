@@ -3,23 +3,29 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { DAY_S, type UnixSeconds } from '../../chain/time.ts';
-import { type FeatureName, RUG_FEATURES } from '../../ports/flags/rug-features.ts';
-import type {
-  CardFeature,
-  ModelNode,
-  ModelPart,
-  ModelTree,
-  RugModel,
-} from '../../ports/flags/rug-model.ts';
+import {
+  type CardFeature,
+  type FeatureName,
+  type ModelNode,
+  type ModelPart,
+  type ModelTree,
+  RUG_FEATURES,
+  type RugModel,
+} from '../../ports/rug-model.ts';
 import { aucOf, calibrationOf, evaluated, tiesOf } from './evaluation.ts';
 
-import { deployerOf, type Example, examplesOf, featuresAt, futureFeatures } from './examples.ts';
-import { SETTLE_DAYS } from './features.ts';
-import type { TrainingRow } from './layout.ts';
+import {
+  deployerOf,
+  type Example,
+  examplesOf,
+  featuresAt,
+  futureFeatures,
+  SETTLE_DAYS,
+  type TrainingRow,
+} from './examples.ts';
 
-import { rowOf, type Scorer } from './predict.ts';
+import { leafOf, marginOf, rowOf, type Scorer } from './predict.ts';
 import { sharesFrom } from './random.ts';
-import { leafOf, marginOf } from './trees.ts';
 
 /**
  * Which fates are learnt. `last_seen`: what became of a launch when the file looked last, as in the

@@ -1,11 +1,11 @@
 // A leaderboard has each wallet once, by its strongest flag, and no established token.
 
 import { describe, expect, test } from 'vitest';
-import type { LaunchFlag } from '../../ports/flags/rug-flags.ts';
+import type { LaunchFlag } from '../../ports/rug-flags.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { rugFlagOf, SCORED } from '../../testing/rug-worlds.ts';
-import { boardOf, ESTABLISHED, isEstablished } from './board.ts';
+import { boardOf, ESTABLISHED, isEstablished } from './scoring.ts';
 
 const [ALICE, BOB] = [evm('alice'), evm('bob')] as const;
 const board = (...flags: LaunchFlag[]) => boardOf({ chains: [SCORED], flags }, STILL_NOW);

@@ -2,9 +2,9 @@
 
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type OpenedRests, served, shownPage } from '../../compose/feature.ts';
-import type { LaunchMonths } from '../../ports/launches/launch-months.ts';
+import type { LaunchMonths } from '../../ports/launches.ts';
 import { establishedTokens } from '../../sources/registry/registry-files.ts';
-import { launchMonthTable } from '../../stores/control/launch-months.ts';
+import { launchMonthTable } from '../../stores/control/launch-collection.ts';
 import { launchScoringTable } from '../../stores/control/launch-scoring.ts';
 import { rugFlagTable } from '../../stores/control/rug-flags.ts';
 import { rugModel } from '../rug-model/feature.ts';

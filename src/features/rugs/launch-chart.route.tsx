@@ -1,6 +1,6 @@
 import { wilsonInterval } from '../../evidence/measure.ts';
 import { Scroll } from '../../pages/words.tsx';
-import type { LaunchMonth } from '../../ports/launches/launch-months.ts';
+import type { LaunchMonth } from '../../ports/launches.ts';
 
 /** One month of a chain; `null` where no launch of it is on record. */
 export type ChartMonth = {

@@ -23,9 +23,9 @@ import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Scroll } from '../../pages/words.tsx';
-import type { RugFlags, RugFlagsPort, ScoredChain } from '../../ports/flags/rug-flags.ts';
-import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './board.ts';
+import type { RugFlags, RugFlagsPort, ScoredChain } from '../../ports/rug-flags.ts';
 import { ChartSection, type ShownCharts } from './launch-chart.route.tsx';
+import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './scoring.ts';
 
 /** On what everything here rests that could deny something. */
 export const FLAGS = { restsOn: ['rug_flags'] } as const;

@@ -6,7 +6,7 @@ import { Refusal } from '../../contract/refusals.ts';
 import { envelopeSchema } from '../../contract/route.ts';
 import { type Partly, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { FlagWindow, LaunchFlag, RugFlags } from '../../ports/flags/rug-flags.ts';
+import type { FlagWindow, LaunchFlag, RugFlags } from '../../ports/rug-flags.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memoryRugFlags } from '../../testing/memory/rug-flags.ts';

@@ -6,11 +6,11 @@ import { Read, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
   LaunchScoring,
+  PublishedModel,
   ScoredWallet,
   ScorerRun,
   WalletToScore,
-} from '../../ports/flags/launch-scoring.ts';
-import type { PublishedModel } from '../../ports/flags/published-model.ts';
+} from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';

@@ -6,14 +6,15 @@ import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { type Running, untilStopped } from '../../evidence/waiting.ts';
 import {
+  type PublishedModel,
+  type PublishedModels,
   SCORED_CHAINS,
   type ScoredChainName,
   type ScoredLaunch,
   type ScorerRun,
   type ScoringParts,
   type WalletToScore,
-} from '../../ports/flags/launch-scoring.ts';
-import type { PublishedModel, PublishedModels } from '../../ports/flags/published-model.ts';
+} from '../../ports/rug-model.ts';
 import { flagLevel, scoreWallet } from './scoring.ts';
 
 /** Wallets that are read at once, and how often that is done in one run. */

@@ -6,9 +6,9 @@ import { DAY_S } from '../../chain/time.ts';
 import {
   type LaunchOnRecord,
   NEW_FOR_S,
+  type ReliabilityRow,
   type WalletToScore,
-} from '../../ports/flags/launch-scoring.ts';
-import type { ReliabilityRow } from '../../ports/flags/rug-model.ts';
+} from '../../ports/rug-model.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { SMALL_MODEL } from '../../testing/rug-models.ts';

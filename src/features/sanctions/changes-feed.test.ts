@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
+import { listOf, row } from '../../ports/publication-store.suite.ts';
 import { acceptedIn } from '../../testing/accepted.ts';
 import { embeddedControl, listChangesIn, publicationsIn } from '../../testing/control-store.ts';
 import { changesFeed, readChanges } from './changes.route.tsx';

@@ -21,8 +21,7 @@ import { given } from '../../evidence/measure.ts';
 import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Scroll } from '../../pages/words.tsx';
-import type { FileEvent, ListChange, ListChanges } from '../../ports/sanctions/list-changes.ts';
-import type { Listing } from '../../ports/sanctions/publisher.ts';
+import type { FileEvent, ListChange, ListChanges, Listing } from '../../ports/sanctions.ts';
 
 const LOG = { restsOn: ['sanctions_changes'] } as const;
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { otherForms } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
-import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
+import { listOf, row } from '../../ports/publication-store.suite.ts';
 import { evm } from '../../testing/addresses.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
 import { BITCOIN, LIST, NOW, REFUSED, servicesWith } from '../../testing/list-services.ts';

@@ -33,21 +33,28 @@ import { progressLine } from '../../command/run-import.ts';
 import { given, present, written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
-import type { OtherLists } from '../../ports/lists/other-lists.ts';
-import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
-import type { Gate } from '../../ports/sanctions/publisher.ts';
-import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type {
+  Gate,
+  ListEntry,
+  ListFacts,
+  PublicationStore,
+  SanctionsList,
+} from '../../ports/sanctions.ts';
+import type { OtherLists } from '../../ports/tables.ts';
 import {
+  askOtherLists,
   type CaseHint,
   caseHint,
   directCheck,
   entriesOf,
   type ListSubject,
   listSubject,
+  otherListsNaming,
+  otherListsShown,
   type ScreenedForm,
   spellingsOf,
+  standsOnOthers,
 } from './direct-check.ts';
-import { askOtherLists, otherListsNaming, otherListsShown, standsOnOthers } from './other-lists.ts';
 import { fromFile, type SanctionsServices } from './sanctions.command.ts';
 import { directCaveat } from './wallet-ofac.route.ts';
 

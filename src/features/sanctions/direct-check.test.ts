@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Read, Unread } from '../../evidence/reading.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
+import type { ListEntry } from '../../ports/sanctions.ts';
 import { named } from '../../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../../testing/clock.ts';
 import { memorySanctionsList } from '../../testing/memory/sanctions-list.ts';

@@ -19,18 +19,23 @@ import { VERSION } from '../../compose/version.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
 import { atomFeed } from '../../pages/atom.ts';
-import type { ListChanges } from '../../ports/sanctions/list-changes.ts';
-import type { Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions/publisher.ts';
-import { fileMirror } from '../../sources/ofac/file.ts';
-import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from '../../sources/ofac/http.ts';
+import type { ListChanges, Mirror, ReadList, RefreshOutcome } from '../../ports/sanctions.ts';
 import { READER_VERSION } from '../../sources/ofac/publication.ts';
-import { sdnReader } from '../../sources/ofac/sdn-files.ts';
-import { type Spool, spoolIn } from '../../sources/ofac/spool.ts';
-import { listChangeStore } from '../../stores/control/publication-changes.ts';
-import { diffPublications } from '../../stores/control/publication-diff.ts';
-import { publicationStore } from '../../stores/control/publications.ts';
-import { POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
-import { listOfFile } from '../../stores/snapshots/sanctions-file.ts';
+import {
+  DOWNLOAD_LIMITS,
+  fileMirror,
+  httpMirror,
+  listUserAgent,
+  type Spool,
+  spoolIn,
+} from '../../sources/ofac/publisher.ts';
+import { sdnReader } from '../../sources/ofac/read-apart.ts';
+import {
+  diffPublications,
+  listChangeStore,
+  publicationStore,
+} from '../../stores/control/publications.ts';
+import { listOfFile, POLL_MS, sanctionsSnapshot } from '../../stores/snapshots/sanctions.ts';
 import { tables } from '../tables/feature.ts';
 import {
   changesFeed,

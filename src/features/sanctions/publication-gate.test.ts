@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
-import type { LastGood } from '../../ports/sanctions/publisher.ts';
+import { listOf, row } from '../../ports/publication-store.suite.ts';
+import type { LastGood } from '../../ports/sanctions.ts';
 import {
   absoluteGate,
   BASELINE,

@@ -6,10 +6,10 @@ import { DAY_S, formatIsoDate, type UnixSeconds } from '../../chain/time.ts';
 import type {
   Gate,
   LastGood,
+  ListEntry,
   ListRefusal,
   PublishedList,
-} from '../../ports/sanctions/publisher.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
+} from '../../ports/sanctions.ts';
 
 /** The list that the release knew of, for a start without a last good list. */
 type Baseline = Pick<LastGood, 'published' | 'distinct_addresses'>;

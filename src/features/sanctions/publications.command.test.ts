@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
+import { listOf, row } from '../../ports/publication-store.suite.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
 import {
   BITCOIN,

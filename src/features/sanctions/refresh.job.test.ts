@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { startOfDay } from '../../chain/time.ts';
-import { listOf, row, said } from '../../ports/sanctions/publication-store.suite.ts';
-import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
-import type { Acceptance, Gate, PublicationReader } from '../../ports/sanctions/publisher.ts';
+import { listOf, row, said } from '../../ports/publication-store.suite.ts';
+import type {
+  Acceptance,
+  Gate,
+  PublicationReader,
+  PublicationStore,
+} from '../../ports/sanctions.ts';
 import { embeddedControl, publicationsIn } from '../../testing/control-store.ts';
 import { mirrorAt, type Place, refusedAs } from '../../testing/list-places.ts';
 import { sameDayGate } from './publication-gate.ts';

@@ -5,17 +5,15 @@ import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type Running, untilStopped } from '../../evidence/waiting.ts';
 import type {
+  Acceptance,
   HeldPublication,
   HeldRefusal,
-  Served,
-} from '../../ports/sanctions/publication-store.ts';
-import type {
-  Acceptance,
   Mirror,
   Publisher,
   RefreshOutcome,
+  Served,
   Tried,
-} from '../../ports/sanctions/publisher.ts';
+} from '../../ports/sanctions.ts';
 import {
   type Case,
   isReadByThis,

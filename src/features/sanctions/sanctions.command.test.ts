@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import { listOf, refusalOf, row } from '../../ports/sanctions/publication-store.suite.ts';
-import type { RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+import { listOf, refusalOf, row } from '../../ports/publication-store.suite.ts';
+import type { RefreshOutcome } from '../../ports/sanctions.ts';
 import { embeddedControl } from '../../testing/control-store.ts';
 import {
   BITCOIN,

@@ -21,27 +21,26 @@ import {
 } from '../../command/output.ts';
 import { written } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
-import type {
-  Asked,
-  CheckedBy,
-  HeldPublication,
-  HeldRefusal,
-  InForce,
-  PublicationStore,
-} from '../../ports/sanctions/publication-store.ts';
 import {
   type Acceptance,
+  type Asked,
+  type CheckedBy,
   type Gate,
+  type HeldPublication,
+  type HeldRefusal,
+  type InForce,
   isListRefusal,
   type ListDiff,
+  type ListEntry,
   type Listing,
   type PublicationReader,
+  type PublicationStore,
   type ReadList,
   type RefreshedList,
   type RefreshOutcome,
+  type SanctionsList,
   UNREADABLE,
-} from '../../ports/sanctions/publisher.ts';
-import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+} from '../../ports/sanctions.ts';
 
 type Rows = { readonly addresses: readonly ListEntry[] };
 

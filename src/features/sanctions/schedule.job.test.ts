@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HOUR_S } from '../../chain/time.ts';
-import type { RefreshOutcome } from '../../ports/sanctions/publisher.ts';
+import type { RefreshOutcome } from '../../ports/sanctions.ts';
 import { delayS, oneAtATime, scheduleRefresh } from './refresh.job.ts';
 
 const UNREACHABLE: RefreshOutcome = { kind: 'unreachable', reason: 'r', tried: [], retry: 'soon' };

@@ -19,7 +19,7 @@ import { heldInFull } from '../../testing/memory/transfers.ts';
 import { trialsOf } from '../../testing/trials.ts';
 import { listedEntry, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
-import { stopsOf } from './walk-path.ts';
+import { stopsOf } from './walk-hop.ts';
 
 /** Random graphs of each kind; more where a longer trial is wanted. */
 const GRAPHS = trialsOf('EXHIBIT_TEST_GRAPHS', 500, 5_000);

@@ -3,15 +3,15 @@ import { parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import { map, type Partly, Read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
-import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
+import type { SanctionsList } from '../../ports/sanctions.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { causesText } from '../history/address-history.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
-import { stopsOf } from './walk-path.ts';
+import { stopsOf } from './walk-hop.ts';
 
 const SUBJECT = evm('subject');
 const MIDDLE = evm('middle');

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
 import { map, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
-import type { HistoryTransfer, TransferHistory } from '../../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer, TransferHistory } from '../../ports/history.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { listedEntry, type WalkedWorld, walkedPorts } from '../../testing/walked-world.ts';
 import { proximity, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
-import { stopsOf } from './walk-path.ts';
+import { stopsOf } from './walk-hop.ts';
 
 const SUBJECT = evm('subject');
 const MIDDLE = evm('middle');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
+import type { OtherListEntry } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { screen, screenData, screenRefusal } from '../../testing/ofac-screen.ts';

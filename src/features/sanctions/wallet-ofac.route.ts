@@ -22,33 +22,38 @@ import { type Claim, claim } from '../../evidence/claim.ts';
 import { both, map, type Partly, Read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import type {
-  CounterpartyRing,
-  CounterpartyRingPort,
-} from '../../ports/history/counterparty-ring.ts';
 import {
+  type CounterpartyRing,
+  type CounterpartyRingPort,
   type HistoryTransfer,
   isSignedBy,
   signerOf,
   type TransferHistory,
-} from '../../ports/history/transfer-history.ts';
-
-import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
-import type { OtherLists } from '../../ports/lists/other-lists.ts';
-import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+} from '../../ports/history.ts';
+import type { ListEntry, ListFacts, SanctionsList } from '../../ports/sanctions.ts';
+import type { ExchangeLabels, OtherLists } from '../../ports/tables.ts';
 import { causesText } from '../history/address-history.ts';
 import {
+  askOtherLists,
   directCheck,
   entriesOf,
   type ListSubject,
   listSubject,
+  otherListsNaming,
+  otherListsShown,
   type ScreenedForm,
   spellingsOf,
+  standsOnOthers,
 } from './direct-check.ts';
-import { askOtherLists, otherListsNaming, otherListsShown, standsOnOthers } from './other-lists.ts';
 import { proximity, settledWalk, WALK_LIMITS, type Walk, type WalkPort } from './walk.ts';
-import type { Hit, LeftOutContact, WalkLimits } from './walk-hop.ts';
-import { endOf, type Hop, stopsOf } from './walk-path.ts';
+import {
+  endOf,
+  type Hit,
+  type Hop,
+  type LeftOutContact,
+  stopsOf,
+  type WalkLimits,
+} from './walk-hop.ts';
 
 const LIST = { restsOn: ['sanctions_list'] } as const;
 const OTHER = { restsOn: ['other_lists'] } as const;

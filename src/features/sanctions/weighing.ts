@@ -4,30 +4,28 @@
 
 import { startOfDay } from '../../chain/time.ts';
 import { Read, type Reading } from '../../evidence/reading.ts';
-import type {
-  Acceptable,
-  HeldPublication,
-  HeldRefusal,
-  PublicationStore,
-  PublicationStorePort,
-  Served,
-} from '../../ports/sanctions/publication-store.ts';
 import {
+  type Acceptable,
   type Acceptance,
   type Delivery,
   type Gate,
+  type HeldPublication,
+  type HeldRefusal,
   isListRefusal,
+  type ListEntry,
   type ListRefusal,
   type Mirror,
   type PublicationReader,
+  type PublicationStore,
+  type PublicationStorePort,
   type PublishedList,
   type Publisher,
   type RefreshOutcome,
+  type Served,
   type SpooledFile,
   UNREADABLE,
   type Validators,
-} from '../../ports/sanctions/publisher.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
+} from '../../ports/sanctions.ts';
 
 /** The outside of a refresh. The store's clock is the only one. */
 export type RefreshWorld = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DAY_S } from '../../chain/time.ts';
 import { Claim } from '../../evidence/claim.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
+import type { OtherListEntry } from '../../ports/tables.ts';
 import { evm, named } from '../../testing/addresses.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';

@@ -5,8 +5,7 @@ import { weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
-import type { ScreenResult } from './bulk-result.ts';
-import { bulkScreen, type Screen, type ScreenPorts } from './bulk-screen.ts';
+import { bulkScreen, type Screen, type ScreenPorts, type ScreenResult } from './bulk-screen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SILENT = silentPorts(why('store_unreadable', { what: 'The store', fault: 'it is down' }));

@@ -1,9 +1,16 @@
 // It reads four tables and nothing else: no chain, no history, no outside source. It refuses to say
 // of an address that nothing is held while a table that applies went unread.
 
-import { matchKey } from '../../chain/address.ts';
+import {
+  describeMisform,
+  type EquivalentForm,
+  type KnownAddress,
+  matchKey,
+  otherForms,
+  parseKnownAddress,
+} from '../../chain/address.ts';
 import { formatIsoDate } from '../../chain/time.ts';
-import { claim } from '../../evidence/claim.ts';
+import { type Claim, claim } from '../../evidence/claim.ts';
 import { heldUnder } from '../../evidence/measure.ts';
 import {
   both,
@@ -15,30 +22,27 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ExchangeLabels, LabelLookUp } from '../../ports/labels/exchange-labels.ts';
-import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches/launches.ts';
+import type { DatedBy } from '../../evidence/source.ts';
+import type { CorpusLookUp, LaunchCorpus } from '../../ports/launches.ts';
+import type {
+  ListEntry,
+  ListLookUp,
+  SanctionsList,
+  SanctionsListPort,
+} from '../../ports/sanctions.ts';
 import {
+  type ExchangeLabels,
+  type LabelLookUp,
   type OtherList,
   type OtherListEntry,
   type OtherLists,
   type OtherListsLookUp,
   type OtherListsPort,
   standsOn,
-} from '../../ports/lists/other-lists.ts';
-import type { ListLookUp, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { readingOfList, readingOfLists } from '../tables/list-shortfall.ts';
-import {
-  type CorpusPort,
-  exchangeOf,
-  type LabelsPort,
-  type ListedForm,
-  type ListingElsewhere,
-  type ListPort,
-  launchesOf,
-  programsOf,
-  type ScreenResult,
-} from './bulk-result.ts';
-import { type Misformed, misformOf, type Subject, subjectOf } from './screen-subject.ts';
+} from '../../ports/tables.ts';
+import { readingOfList, readingOfLists } from '../tables/import-rows.ts';
+import { leadingLabel } from '../tables/labels.ts';
+import { launchAnswer } from '../tables/launches.ts';
 
 /** The tables that a screen reads. */
 export type ScreenPorts = {
@@ -497,3 +501,163 @@ function entriesIn(look: OtherListsLookUp, { name }: OtherList, address: string)
 }
 
 const addressOf = ({ address }: { readonly address: string }): string => address;
+
+// What is said of one address of a bulk screen, and which readings may say it?
+
+export type ListPort = 'sanctions_list';
+export type LabelsPort = 'exchange_labels';
+export type CorpusPort = 'launch_corpus';
+
+/** Another form of the same key or account that stands on a list. */
+export type ListedForm = EquivalentForm & { listed: true };
+
+/** What one list of another authority says of an address. */
+export type ListingElsewhere = {
+  list: string;
+  /** Whether an entry of the address itself has not ended; `null` where a miss is no answer. */
+  listed: Claim<boolean, null, OtherListsPort>;
+  /** Whom its entries name, those of other forms and those that ended included. */
+  entity: string | null;
+  /** Those of its other forms that stand on this list. */
+  equivalent_forms: Claim<ListedForm[], null, OtherListsPort>;
+  as_of: number;
+  dated_by: DatedBy;
+  /** Why a miss is no answer. */
+  reason: string | null;
+};
+
+/** What is said of an address that no table holds: nothing, until each of them was read. */
+type Absent<P extends string> = Claim<'ok' | 'insufficient_evidence', 'not_deployed', P>;
+
+/** The entries of one address in the tables that were read. */
+export type ScreenResult = {
+  address: string;
+  kind: ScreenKind;
+  state:
+    | 'ok'
+    | 'not_deployed'
+    | Absent<ListPort>
+    | Absent<LabelsPort>
+    | Absent<CorpusPort>
+    | Absent<OtherListsPort>;
+  exchange: {
+    label: string;
+    entity: string;
+    role: string;
+    confidence: string;
+    clusterable: boolean;
+  } | null;
+  launches: { answer: 'flagged' | 'record'; launches_settled: number; died: number } | null;
+  sanctions: {
+    listed: Claim<boolean, never, ListPort>;
+    /** `null` where the list leaves the programme of an entry open. */
+    programs: Claim<string[] | null, never, ListPort>;
+    list_published: string;
+  } | null;
+  /** Those of its other forms that stand on the list; `null` where the list was not read. */
+  equivalent_forms: Claim<ListedForm[], never, ListPort> | null;
+  /** List by list; `null` where they were not read, or none was ever imported. */
+  other_lists: ListingElsewhere[] | null;
+  /** `null` where a table does not apply to the address, or was not asked about. */
+  checked: {
+    exchange_table: Claim<true, false, LabelsPort> | null;
+    launch_corpus: Claim<true, false, CorpusPort> | null;
+    other_lists: Claim<true, false, OtherListsPort> | null;
+    sanctions_list: Claim<true, false, ListPort> | null;
+  };
+  reason?: string;
+};
+
+/** Whom the leading label of an address names. */
+export function exchangeOf(look: LabelLookUp, address: string): ScreenResult['exchange'] {
+  const leading = leadingLabel(heldUnder(look.found, address));
+  if (leading === null) return null;
+  const { label, entity, role, confidence, clusterable } = leading;
+  return { label, entity, role, confidence, clusterable };
+}
+
+/** What became of the launches of an address. */
+export function launchesOf(look: CorpusLookUp, address: string): ScreenResult['launches'] {
+  const count = look.found.get(address);
+  if (count === undefined) return null;
+  const { launches_settled, died } = count;
+  return { answer: launchAnswer(count), launches_settled, died };
+}
+
+/** The programmes of entries; `null` where the list leaves that of one open. */
+export function programsOf(entries: readonly ListEntry[]): string[] | null {
+  const programmes = new Set<string>();
+  for (const { programs } of entries) {
+    if (programs === null) return null;
+    for (const programme of programs) programmes.add(programme);
+  }
+  return [...programmes];
+}
+
+// What does one text of a bulk screen ask about, and when is it no address?
+// It refuses to call a text malformed while the list, which might hold it, is unread.
+
+/** The kind of one address asked about; `other` is of a chain that only the list can know. */
+export type ScreenKind = KnownAddress['kind'];
+
+/** One address asked about. */
+export type Subject = {
+  readonly address: string;
+  readonly kind: ScreenKind;
+  /** Whether its own form says that it is an address, whether or not the list holds it. */
+  readonly recognised: boolean;
+  /** Its other forms, but for those that compare as it does. */
+  readonly forms: readonly EquivalentForm[];
+};
+
+type MisformCode = 'form_not_recognised' | 'solana_letter_case';
+
+/** An address that cannot be screened: where it stood in the request, and why. */
+export type Misformed = { readonly index: number; readonly code: MisformCode };
+
+/** The longest text that may stand on a list without being an address of a known form. */
+const LITERAL_CHARS_MAX = 128;
+const CODE_FIRST_PRINTABLE = 33;
+const CODE_LAST_PRINTABLE = 126;
+
+/** An address of a known form, or a text that might stand literally on the list. */
+export function subjectOf(text: string): Subject | null {
+  const known = parseKnownAddress(text);
+  if (known !== null) {
+    const { address, kind } = known;
+    return { address, kind, recognised: true, forms: otherForms(known) };
+  }
+  if (text.length === 0 || text.length > LITERAL_CHARS_MAX) return null;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < CODE_FIRST_PRINTABLE || code > CODE_LAST_PRINTABLE) return null;
+  }
+  return { kind: 'other', address: matchKey(text), recognised: false, forms: NO_FORMS };
+}
+
+const NO_FORMS: readonly EquivalentForm[] = Object.freeze([]);
+
+/** The lists that a screen asked, each `null` where it was not. */
+type ListsAsked = {
+  readonly list: Partly<ListLookUp, SanctionsListPort> | null;
+  readonly others: Partly<OtherListsLookUp, OtherListsPort> | null;
+};
+
+/**
+ * Why a text cannot be screened. One of no known form is malformed only where no list that was
+ * asked about holds it, each read to its end; while one is unread it may be a listed one.
+ */
+export function misformOf(
+  text: string | undefined,
+  subject: Subject | null,
+  { list, others }: ListsAsked,
+): MisformCode | null {
+  if (subject === null || text === undefined) return 'form_not_recognised';
+  if (subject.recognised) return null;
+  for (const asked of [list, others]) {
+    if (asked === null) continue;
+    if (!(asked instanceof Read) || asked.value.found.has(subject.address)) return null;
+  }
+  const misform = describeMisform(text);
+  return misform === null ? 'form_not_recognised' : misform;
+}

@@ -16,8 +16,7 @@ import {
 } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { DATED_BY } from '../../evidence/source.ts';
-import { bulkScreen, type ScreenPorts } from './bulk-screen.ts';
-import type { Misformed } from './screen-subject.ts';
+import { bulkScreen, type Misformed, type ScreenPorts } from './bulk-screen.ts';
 
 /** The most addresses that one screen takes. */
 const BULK_ADDRESSES_MAX = 500;

@@ -3,7 +3,7 @@ import { DAY_S } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
 import { NOBODY } from '../../contract/route.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
 import { type MemoryWorld, memoryPorts } from '../../testing/memory/ports.ts';
 import { silentPorts } from '../../testing/memory/silent.ts';
 import { otherEntryOf } from '../../testing/planted-worlds.ts';

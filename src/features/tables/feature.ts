@@ -3,30 +3,39 @@
 import { nowS } from '../../compose/clock.ts';
 import { type Base, feature, type PortFacts, served } from '../../compose/feature.ts';
 import { map } from '../../evidence/reading.ts';
-import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
-import type { LabelChanges } from '../../ports/labels/label-changes.ts';
-import type { OtherListChanges } from '../../ports/lists/list-changes.ts';
-import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
-import type { ImportFile } from '../../ports/tables/table-import.ts';
+import type {
+  ExchangeLabels,
+  ImportFile,
+  LabelChanges,
+  OtherListChanges,
+  StoredRow,
+  TableLookUp,
+  TableShape,
+} from '../../ports/tables.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { labelsFile } from '../../sources/registry/registry-files.ts';
 import { type ImportNotes, tableStore } from '../../stores/control/imported-tables.ts';
-import { LABEL_NOTES, labelChangeStore } from '../../stores/control/label-changes.ts';
 import { LAUNCH_NOTES, reachedAt } from '../../stores/control/launch-collection.ts';
-import { OTHER_LIST_NOTES, otherListChangeStore } from '../../stores/control/other-list-changes.ts';
-import { collectedCorpus } from '../../stores/snapshots/collected-corpus.ts';
-import { type HeldTable, heldTable, TABLE_POLL_MS } from '../../stores/snapshots/held-table.ts';
+import {
+  LABEL_NOTES,
+  labelChangeStore,
+  OTHER_LIST_NOTES,
+  otherListChangeStore,
+} from '../../stores/control/other-list-changes.ts';
+import {
+  collectedCorpus,
+  type HeldTable,
+  heldTable,
+  TABLE_POLL_MS,
+} from '../../stores/snapshots/held-table.ts';
 import { flaggedAddresses } from './flagged-rows.ts';
 import { type ImportedTable, tableImporter } from './import-rows.ts';
 import { importCommand } from './imports.command.ts';
-import { labelChanges } from './label-changes.contract.ts';
-import { labelChangesHandler } from './label-changes.route.ts';
-import { exchangeLabels } from './labels.ts';
+import { labelChanges, labelChangesHandler } from './label-changes.route.ts';
+import { exchangeLabels, validateShippedLabels } from './labels.ts';
 import { launchCorpus } from './launches.ts';
-import { otherListChanges } from './list-changes.contract.ts';
-import { otherListChangesHandler } from './list-changes.route.ts';
+import { otherListChanges, otherListChangesHandler } from './list-changes.route.ts';
 import { otherLists } from './other-lists.ts';
-import { validateShippedLabels } from './shipped-labels.ts';
 
 /** The label table that comes with the product. */
 export const SHIPPED_LABELS = new URL('../../../registry/exchange-wallets.csv', import.meta.url);

@@ -5,12 +5,8 @@
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { parseChain } from '../../chain/chain.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
-import type {
-  FlaggedAddressesPort,
-  FlaggedLookUp,
-  FlaggedRow,
-} from '../../ports/flags/flagged-addresses.ts';
-import type { RawRow } from '../../ports/tables/table-import.ts';
+import type { FlaggedAddressesPort, FlaggedLookUp, FlaggedRow } from '../../ports/rug-flags.ts';
+import type { RawRow } from '../../ports/tables.ts';
 import {
   type Accepted,
   flagIn,
@@ -20,10 +16,10 @@ import {
   type Judge,
   type Refused,
   refused,
+  rowsByAddress,
   valueIn,
 } from './import-rows.ts';
 import { isPublicLink } from './labels.ts';
-import { rowsByAddress } from './rows-by-address.ts';
 
 const TAG_CHARS_MAX = 200;
 const CATEGORY_CHARS_MAX = 60;

@@ -2,15 +2,10 @@
 // Every row is judged alone and each refused one is named; the file counts whole or not at all.
 // It refuses to complete an import of which no row was accepted.
 
-import { tally } from '../../evidence/measure.ts';
-import { Read, type Reading, Unread } from '../../evidence/reading.ts';
-import type {
-  Numbered,
-  StoredRow,
-  TableShape,
-  TableStore,
-  TableStorePort,
-} from '../../ports/tables/imported-table.ts';
+import { matchKey } from '../../chain/address.ts';
+import { collect, tally } from '../../evidence/measure.ts';
+import { type Partly, Read, type Reading, Unread, weaken } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
 import type {
   BrokenRow,
   FileLayout,
@@ -19,11 +14,19 @@ import type {
   ImportOrder,
   ImportOutcome,
   ImportWatch,
+  Numbered,
   OpenedFile,
+  OtherList,
+  OtherListsLookUp,
+  OtherListsPort,
   RawRow,
+  StoredRow,
   TableFiles,
   TableImport,
-} from '../../ports/tables/table-import.ts';
+  TableShape,
+  TableStore,
+  TableStorePort,
+} from '../../ports/tables.ts';
 
 /** Why a row was refused, as `registry/SOURCES.md` shows it. */
 export const ROW_REFUSALS = {
@@ -299,4 +302,67 @@ const UNSHOWABLE = /[\ufffd\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** Whether a text may be kept and shown: within its length, without control or hidden signs. */
 export function isShowable(text: string, charsMax: number): boolean {
   return text.length <= charsMax && !UNSHOWABLE.test(text);
+}
+
+// Which rows of an imported table stand under an address?
+
+/** Rows under the addresses that they are added to. */
+type RowsByAddress<Row> = {
+  readonly add: (address: string, row: Row) => void;
+  /** How many rows are held. */
+  readonly size: () => number;
+  /** The rows of these addresses by their match keys; an address without rows has no key. */
+  readonly under: (addresses: readonly string[]) => ReadonlyMap<string, readonly Row[]>;
+};
+
+/** No rows yet. */
+export function rowsByAddress<Row>(): RowsByAddress<Row> {
+  const byKey = new Map<string, Row[]>();
+  let rows = 0;
+  return {
+    add: (address, row) => {
+      rows += 1;
+      const key = matchKey(address);
+      // Where both are the same text one copy of it is kept.
+      collect(byKey, key === address ? address : key, row);
+    },
+    size: () => rows,
+    under: (addresses) => {
+      const found = new Map<string, readonly Row[]>();
+      for (const key of addresses.map(matchKey)) {
+        const held = byKey.get(key);
+        if (held !== undefined) found.set(key, held);
+      }
+      return found;
+    },
+  };
+}
+
+// May a miss on a list of another authority be said, or were rows of its file refused?
+// A list with refused rows is read in part: it shows a listing, never that there is none.
+
+type Look = Partly<OtherListsLookUp, OtherListsPort>;
+
+/** What was read of one list. */
+export function readingOfList(look: Read<OtherListsLookUp, OtherListsPort>, list: OtherList): Look {
+  return weakenedBy(look, list.rows_lost === 0 ? [] : [list]);
+}
+
+/** What was read of all lists together: a part where rows of one were refused. */
+export function readingOfLists(look: Reading<OtherListsLookUp, OtherListsPort>): Look {
+  if (!(look instanceof Read)) return look;
+  return weakenedBy(
+    look,
+    look.value.lists.filter(({ rows_lost }) => rows_lost > 0),
+  );
+}
+
+function weakenedBy(look: Read<OtherListsLookUp, OtherListsPort>, short: readonly OtherList[]) {
+  if (short.length === 0) return look;
+  const lists = short.map(rowsOf).join(', ');
+  return weaken(look, why('list_rows_refused', { lists }));
+}
+
+function rowsOf({ name, rows_lost }: OtherList): string {
+  return `${rows_lost} ${rows_lost === 1 ? 'row' : 'rows'} of ${name}`;
 }

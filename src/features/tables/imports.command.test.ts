@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  ImportOrder,
-  ImportOutcome,
-  ImportWatch,
-  TableImport,
-} from '../../ports/tables/table-import.ts';
+import type { ImportOrder, ImportOutcome, ImportWatch, TableImport } from '../../ports/tables.ts';
 import { ran } from '../../testing/recording-io.ts';
 import { flaggedAddresses } from './flagged-rows.ts';
 import { importCommand } from './imports.command.ts';

@@ -11,7 +11,7 @@ import {
   UsageError,
 } from '../../command/command.ts';
 import { parseOrigin, runImport, sourceName } from '../../command/run-import.ts';
-import type { ImportFile } from '../../ports/tables/table-import.ts';
+import type { ImportFile } from '../../ports/tables.ts';
 import type { ImportWords } from './import-rows.ts';
 
 /** What the commands need. Compose fills it. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ExchangeLabel, LABEL_ROLES } from '../../ports/labels/exchange-labels.ts';
-import type { FileLayout } from '../../ports/tables/table-import.ts';
+import { type ExchangeLabel, type FileLayout, LABEL_ROLES } from '../../ports/tables.ts';
 import type { ImportTold } from './import-rows.ts';
 import {
   CONFIDENCE_LADDER,

@@ -2,16 +2,21 @@
 // It takes what a source says in the source's words. It refuses to guess an exchange from a label:
 // a row that names no entity is no exchange label.
 
-import { type AddressKind, isSystemAddress, parseAddress } from '../../chain/address.ts';
+import { type AddressKind, isSystemAddress, matchKey, parseAddress } from '../../chain/address.ts';
 import { formatIsoDate, parseIsoDate } from '../../chain/time.ts';
+import { heldUnder, written } from '../../evidence/measure.ts';
+import type { ServiceMark } from '../../ports/entities.ts';
 import {
   type ExchangeLabel,
   type ExchangeLabelsPort,
   LABEL_ROLES,
   type LabelLookUp,
   type LabelRole,
-} from '../../ports/labels/exchange-labels.ts';
-import type { RawRow } from '../../ports/tables/table-import.ts';
+  type RawRow,
+  type RefusedLine,
+  type ShippedLabels,
+  type TableLine,
+} from '../../ports/tables.ts';
 import {
   type Accepted,
   type ImportedTable,
@@ -19,10 +24,11 @@ import {
   isShowable,
   type Judge,
   type Refused,
+  ROW_REFUSALS,
   refused,
+  rowsByAddress,
   valueIn,
 } from './import-rows.ts';
-import { rowsByAddress } from './rows-by-address.ts';
 
 /**
  * The rungs of GraphSense's confidence ladder by their published ids, the strongest first, each
@@ -349,4 +355,146 @@ function weight({ confidence, role }: ExchangeLabel): number {
   const rung = rungOf(confidence);
   const height = rung === null ? CONFIDENCE_LADDER.length : rung;
   return 2 * height + (role === 'other' ? 1 : 0);
+}
+
+// Who among these addresses does a label name, and who of them may link nobody?
+// A hot or cold wallet is paid by many unrelated people; a deposit address is one customer's.
+
+/** What labels say of some addresses. */
+export type Named = {
+  readonly isLabelled: (address: string) => boolean;
+  /** Whether it is an exchange's own: any labelled wallet but a customer's deposit address. */
+  readonly isService: (address: string) => boolean;
+  /** The wallets that may take deposits, by the exchange of each: hot ones, and of no told role. */
+  readonly receivers: ReadonlyMap<string, { exchange: string; role: 'hot' | 'unstated' }>;
+  /** Every labelled address, and the exchange that its strongest label names. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** The exchanges of those, as their labels spell them. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly services: readonly ServiceMark[];
+  /** Every labelled wallet but deposit addresses, with the exchange as its label spells it. */
+  readonly exchanges: ReadonlyMap<string, string>;
+  readonly labelsOf: (address: string) => readonly ExchangeLabel[];
+};
+
+/** The same for the spellings of one exchange's name by different sources. */
+export function exchangeKey(entity: string): string {
+  return entity.normalize('NFKC').trim().toLowerCase();
+}
+
+/** What a look-up of labels says. */
+export function namedIn({ found }: LabelLookUp): Named {
+  const receivers = new Map<string, { exchange: string; role: 'hot' | 'unstated' }>();
+  const owners = new Map<string, string>();
+  const names = new Map<string, string>();
+  const exchanges = new Map<string, string>();
+  const services: ServiceMark[] = [];
+  for (const rows of found.values()) {
+    // Where sources disagree the strongest label says whose it is, as it does everywhere.
+    const hot = leadingLabel(rows.filter(({ role }) => role === 'hot'));
+    const own = leadingLabel(rows.filter(({ role }) => role !== 'deposit'));
+    const any = leadingLabel(rows);
+    const receiver = hot === null ? unstatedIn(rows) : hot;
+    for (const { address, clusterable } of rows) {
+      if (receiver !== null) {
+        const role = receiver === hot ? 'hot' : 'unstated';
+        receivers.set(address, { exchange: exchangeKey(receiver.entity), role });
+        names.set(exchangeKey(receiver.entity), receiver.entity);
+      }
+      const owner = receiver === null ? any : receiver;
+      if (owner !== null) owners.set(address, exchangeKey(owner.entity));
+      if (own !== null) exchanges.set(address, own.entity);
+      if (!clusterable) services.push({ address, why: 'label' });
+    }
+  }
+  const labelsOf = (address: string) => heldUnder(found, matchKey(address));
+  const isLabelled = (address: string) => labelsOf(address).length > 0;
+  return {
+    receivers,
+    owners,
+    names,
+    exchanges,
+    services,
+    labelsOf,
+    isLabelled,
+    isService: (address) => labelsOf(address).some(({ role }) => role !== 'deposit'),
+  };
+}
+
+/** The label of an address of which no label tells the role; one that tells another is no such. */
+function unstatedIn(rows: readonly ExchangeLabel[]): ExchangeLabel | null {
+  return rows.every(({ role }) => role === 'other') ? leadingLabel(rows) : null;
+}
+
+// Which rows may stand in the exchange-wallet table that comes with the product?
+// Each goes through the rules of an import. Beyond those it must say all that an operator would
+// have told for it: its source, the page and day of that source, and the day of its review.
+
+/** The columns of the file, in their order. No cell of a row is empty. */
+export const SHIPPED_LABEL_COLUMNS = [
+  'chain',
+  'address',
+  'entity',
+  'label',
+  'role',
+  'confidence',
+  'source',
+  'source_url',
+  'first_seen',
+  'reviewed',
+] as const;
+
+const SOURCE_CHARS_MAX = 100;
+
+type Label = ShippedLabels['rows'][number];
+
+/** Validates the lines of a file. Throws `RangeError` where the file is no table of this kind. */
+export function validateShippedLabels([heading, ...lines]: readonly TableLine[]): ShippedLabels {
+  if (heading?.cells.join() !== SHIPPED_LABEL_COLUMNS.join()) {
+    throw new RangeError(`the columns are ${SHIPPED_LABEL_COLUMNS.join(', ')}`);
+  }
+  const rows: Label[] = [];
+  const refusals: RefusedLine[] = [];
+  const met = new Set<string>();
+  for (const { line, cells } of lines) {
+    const verdict = judged(line, cells, met);
+    if (!('code' in verdict)) {
+      rows.push(verdict.row);
+      continue;
+    }
+    const { code, about } = verdict;
+    const reason = about === null ? ROW_REFUSALS[code] : `${ROW_REFUSALS[code]} (${about})`;
+    refusals.push({ line, chain: shownCell(cells, 0), address: shownCell(cells, 1), code, reason });
+  }
+  return { rows, refused: refusals };
+}
+
+function judged(
+  line: number,
+  cells: readonly string[],
+  met: Set<string>,
+): Accepted<Label> | Refused {
+  if (cells.length !== SHIPPED_LABEL_COLUMNS.length) {
+    return refused('unreadable_row', `${cells.length} values`);
+  }
+  const fields = new Map<string, string>();
+  for (const [i, name] of SHIPPED_LABEL_COLUMNS.entries()) fields.set(name, String(cells[i]));
+  const raw: RawRow = { line, fields };
+  const missing = SHIPPED_LABEL_COLUMNS.find((name) => valueIn(raw, name) === null);
+  if (missing !== undefined) return refused('missing_field', missing);
+  const source = String(valueIn(raw, 'source'));
+  if (!isShowable(source, SOURCE_CHARS_MAX)) return refused('bad_text', 'source');
+  const reviewed = parseIsoDate(String(valueIn(raw, 'reviewed')));
+  if (reviewed === null) return refused('bad_time', 'reviewed');
+  const told = { source, source_url: null, otherwise: null, imported_at: reviewed };
+  const verdict = exchangeLabels.judge(told)(raw, 'rows');
+  if ('code' in verdict) return verdict;
+  const key = `${verdict.row.chain} ${verdict.row.address}`;
+  if (met.has(key)) return refused('duplicate', null);
+  met.add(key);
+  return { ...verdict, row: { ...verdict.row, reviewed: formatIsoDate(reviewed) } };
+}
+
+function shownCell(cells: readonly string[], at: number): string {
+  return written(cells[at]);
 }

@@ -4,14 +4,8 @@
 
 import { isSystemAddress, parseAddress } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
-import type {
-  CorpusLookUp,
-  Launch,
-  LaunchCorpusPort,
-  LaunchCount,
-} from '../../ports/launches/launches.ts';
-import type { TableIndex } from '../../ports/tables/imported-table.ts';
-import type { RawRow } from '../../ports/tables/table-import.ts';
+import type { CorpusLookUp, Launch, LaunchCorpusPort, LaunchCount } from '../../ports/launches.ts';
+import type { RawRow, TableIndex } from '../../ports/tables.ts';
 import {
   type Accepted,
   flagIn,

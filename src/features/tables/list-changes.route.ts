@@ -1,20 +1,129 @@
-// Answers GET /api/v1/registry/lists/changes from the log that each import writes.
-// It refuses to show an empty log that was not read.
+// Declares GET /api/v1/registry/lists/changes: what each import of another list changed.
 
+import { z } from 'zod';
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime } from '../../chain/time.ts';
 import { badInput } from '../../contract/refusals.ts';
-import type { PlainHandler } from '../../contract/route.ts';
-import { daySpan } from '../../contract/wire.ts';
+import { type PlainHandler, plainRoute } from '../../contract/route.ts';
+import {
+  addressText,
+  checked,
+  daySpan,
+  isoDay,
+  isoTime,
+  negative,
+  ofRow,
+  oneOf,
+  prose,
+  unixSeconds,
+  words,
+} from '../../contract/wire.ts';
 import { claim } from '../../evidence/claim.ts';
 import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
+import { DATED_BY } from '../../evidence/source.ts';
 import type {
   EntryLogged,
   OtherListChange,
   OtherListChanges,
   OtherListImport,
-} from '../../ports/lists/list-changes.ts';
-import { IMPORTS_MAX, LIST_CHANGES_DEFAULT, otherListChanges } from './list-changes.contract.ts';
+} from '../../ports/tables.ts';
+
+const LOG = { restsOn: ['other_list_changes'] } as const;
+
+/** The most changes of one answer, and how many where none is named. */
+const CHANGES_MAX = 500;
+export const LIST_CHANGES_DEFAULT = 100;
+/** The most imports of one answer. */
+export const IMPORTS_MAX = 100;
+
+const NAME_CHARS_MAX = 64;
+
+const sha256 = words(z.string().regex(/^[0-9a-f]{64}$/));
+
+const entry = z.strictObject({
+  address: words(),
+  currency: words().nullable(),
+  entity: words().nullable(),
+  entity_type: words().nullable(),
+  programs: words().nullable(),
+  entry_id: words().nullable(),
+  source_url: words().nullable(),
+  listed_at: isoDay.nullable(),
+  ended_at: isoDay.nullable(),
+  note: words().nullable(),
+});
+
+const change = z.strictObject({
+  id: z.int().positive(),
+  change: oneOf(['added', 'changed', 'removed']),
+  list: words(),
+  address: words(),
+  /** All its entries; of a removed one, as they were last. */
+  entries: z.array(entry).min(1),
+  /** Those before; null but where they changed. */
+  before: z.array(entry).min(1).nullable(),
+  import_id: z.int().positive(),
+  at: isoTime,
+  sha256,
+  simulated: ofRow(z.boolean()),
+});
+
+const count = ofRow(z.int().nonnegative());
+
+const imported = z.strictObject({
+  list: words(),
+  import_id: z.int().positive(),
+  at: isoTime,
+  as_of: unixSeconds,
+  dated_by: oneOf(DATED_BY),
+  sha256,
+  source_url: words().nullable(),
+  rows: z.int().positive(),
+  rows_refused: count,
+  rows_lost: count,
+  simulated: ofRow(z.boolean()),
+  /** Of how many addresses. */
+  counts: z.strictObject({ added: count, changed: count, removed: count }),
+});
+
+export const otherListChanges = plainRoute({
+  name: 'other_list_changes',
+  surface: 'web',
+  method: 'GET',
+  path: '/api/v1/registry/lists/changes',
+  summary: 'What each import of a list of another authority changed, newest first.',
+  access: 'open',
+  query: z.strictObject({
+    list: z.string().min(1).max(NAME_CHARS_MAX).optional(),
+    address: addressText.optional(),
+    from: isoDay.optional(),
+    to: isoDay.optional(),
+    before: z.coerce.number().int().positive().optional(),
+    limit: z.coerce.number().int().min(1).max(CHANGES_MAX).optional(),
+  }),
+  responses: {
+    200: z
+      .strictObject({
+        changes: negative(z.array(change), LOG),
+        /** Ask for what is older with `before` set to this; `null`: there is nothing older. */
+        next_before: z.int().positive().nullable(),
+        imports: negative(z.array(imported), LOG),
+        /** False: more imports than these fall into the span. */
+        imports_whole: checked(LOG),
+        caveat: prose().min(1),
+      })
+      .describe(
+        'The changes by the days (UTC) on which lists were imported here, `from` to `to`, both ' +
+          'included, of one list where it is named, and each import with its counts.',
+      ),
+    503: z
+      .strictObject({ error: prose(), reason: prose() })
+      .describe('The log could not be read, or no list has ever been imported.'),
+  },
+});
+
+// Answers GET /api/v1/registry/lists/changes from the log that each import writes.
+// It refuses to show an empty log that was not read.
 
 /** What a reader of the log must know of it. */
 export const OTHER_LIST_CHANGES_CAVEAT =

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../contract/refusals.ts';
-import type { OtherListChanges } from '../../ports/lists/list-changes.ts';
-import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
-import {
-  endOf,
-  factsOf,
-  imported,
-  numbered,
-  valueIn,
-} from '../../ports/tables/imported-table.suite.ts';
+import { endOf, factsOf, imported, numbered, valueIn } from '../../ports/imported-table.suite.ts';
+import type { OtherListChanges, OtherListEntry } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { onEachEngine } from '../../testing/imported-tables.ts';
 import { otherEntryOf } from '../../testing/planted-worlds.ts';

@@ -8,8 +8,9 @@ import type {
   OtherListEntry,
   OtherListsLookUp,
   OtherListsPort,
-} from '../../ports/lists/other-lists.ts';
-import type { RawRow, TableImport } from '../../ports/tables/table-import.ts';
+  RawRow,
+  TableImport,
+} from '../../ports/tables.ts';
 import {
   type Accepted,
   type ImportedTable,
@@ -18,10 +19,10 @@ import {
   type Judge,
   type Refused,
   refused,
+  rowsByAddress,
   valueIn,
 } from './import-rows.ts';
 import { isPublicLink } from './labels.ts';
-import { rowsByAddress } from './rows-by-address.ts';
 
 /** An address that is no known form is compared as it is printed, as on the SDN list. */
 const LITERAL = /^[\x21-\x7e]{1,128}$/;

@@ -1,9 +1,8 @@
 // Where labels disagree whose a wallet is, entities say what the rest of the house says.
 
 import { describe, expect, test } from 'vitest';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
-import { leadingLabel } from './labels.ts';
-import { namedIn } from './service-wallets.ts';
+import type { ExchangeLabel } from '../../ports/tables.ts';
+import { leadingLabel, namedIn } from './labels.ts';
 
 const WALLET = '0x28c6c06298d514db089934071355e5743bf21d60';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { isSystemAddress } from '../../chain/address.ts';
-import type { TableLine } from '../../ports/tables/table-import.ts';
-import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from './shipped-labels.ts';
+import type { TableLine } from '../../ports/tables.ts';
+import { SHIPPED_LABEL_COLUMNS, validateShippedLabels } from './labels.ts';
 
 const TABLE = new URL('../../../registry/exchange-wallets.csv', import.meta.url);
 

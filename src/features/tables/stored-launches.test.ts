@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  launchCorpusKeeps,
-  launchOf,
-  type SuiteLaunches,
-} from '../../ports/launches/launches.suite.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
-import { imported, importedTableKeeps, valueIn } from '../../ports/tables/imported-table.suite.ts';
-import type { TableStore } from '../../ports/tables/imported-table.ts';
+import { imported, importedTableKeeps, valueIn } from '../../ports/imported-table.suite.ts';
+import { launchCorpusKeeps, launchOf, type SuiteLaunches } from '../../ports/launches.suite.ts';
+import type { Launch } from '../../ports/launches.ts';
+import type { TableStore } from '../../ports/tables.ts';
 import { IMPORTED_AT, onEachEngine, servedFrom } from '../../testing/imported-tables.ts';
 import { memoryLaunchCorpus } from '../../testing/memory/imported-tables.ts';
 import { launchCorpus } from './launches.ts';

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { collect } from '../../evidence/measure.ts';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
-import type { FlaggedRow } from '../../ports/flags/flagged-addresses.ts';
 import {
   exchangeLabelsKeep,
   labelOf,
   type SuiteLabels,
-} from '../../ports/labels/exchange-labels.suite.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
-import type { ChangesAsked, LabelChange, LabelChanges } from '../../ports/labels/label-changes.ts';
+} from '../../ports/exchange-labels.suite.ts';
 import {
   endOf,
   factsOf,
@@ -17,8 +14,15 @@ import {
   numbered,
   rowsThatCount,
   valueIn,
-} from '../../ports/tables/imported-table.suite.ts';
-import type { TableStore } from '../../ports/tables/imported-table.ts';
+} from '../../ports/imported-table.suite.ts';
+import type { FlaggedRow } from '../../ports/rug-flags.ts';
+import type {
+  ChangesAsked,
+  ExchangeLabel,
+  LabelChange,
+  LabelChanges,
+  TableStore,
+} from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
 import { flaggedRow } from '../../testing/forensic-ports.ts';
 import {

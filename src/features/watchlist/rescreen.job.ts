@@ -8,9 +8,9 @@ import { CHAINS, type ChainName } from '../../chain/chain.ts';
 import { formatIsoDate, formatIsoTime, MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import { type Running, untilStopped } from '../../evidence/waiting.ts';
-import type { NewDispatch } from '../../ports/chat/dispatches.ts';
-import type { Leases } from '../../ports/indexing/leases.ts';
-import type { ServedVersions } from '../../ports/screening/served-versions.ts';
+import type { Leases } from '../../ports/indexing.ts';
+import type { NewDispatch } from '../../ports/integrations.ts';
+import type { ServedVersions } from '../../ports/screening.ts';
 import { type Screening, settle } from './changes.ts';
 import {
   screenClusters,

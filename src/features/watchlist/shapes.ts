@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { position } from '../../contract/stream.ts';
 import { harmless, isoTime, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import type { Partly, Reading } from '../../evidence/reading.ts';
-import type { NewDispatch } from '../../ports/chat/dispatches.ts';
+import type { NewDispatch } from '../../ports/integrations.ts';
 
 /** The name of this port in readings. */
 export type WatchlistPort = 'watchlist';

@@ -16,7 +16,7 @@ import { decided, type Reading, seen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
 
-import type { PlanName } from '../../ports/access/membership-store.ts';
+import type { PlanName } from '../../ports/access.ts';
 import { listSubject } from '../sanctions/direct-check.ts';
 import {
   numberedChange,

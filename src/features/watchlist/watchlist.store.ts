@@ -7,8 +7,6 @@ import { placeOrBeginning } from '../../evidence/measure.ts';
 import {
   type ControlContext,
   controlReadings,
-} from '../../stores/control/engine/control-readings.ts';
-import {
   type Database,
   isoTimeColumn,
   onlyRow,

@@ -4,11 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  type BitcoinBlock,
-  type BitcoinBlocks,
-  BlocksFault,
-} from '../../ports/entities/bitcoin-blocks.ts';
+import { type BitcoinBlock, type BitcoinBlocks, BlocksFault } from '../../ports/entities.ts';
 import {
   type BitcoinChain,
   bitcoinChain,

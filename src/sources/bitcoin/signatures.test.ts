@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { signature } from '../../testing/bitcoin-chain.ts';
-import { signedBy } from './signatures.ts';
+import { signedBy } from './node.ts';
 
 const ALL = 0x01;
 const SINGLE = 0x03;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import type { StatusPage, StatusQuery } from '../../ports/bridges/bridge-arrivals.ts';
+import type { StatusPage, StatusQuery } from '../../ports/bridges.ts';
 import { providerGuard } from '../http/provider.ts';
 import { statusPages } from './status-page.ts';
 

@@ -3,15 +3,17 @@
 // and nobody is mentioned, whatever a text holds.
 
 import { z } from 'zod';
-import type {
-  ChatPost,
-  ChatTarget,
-  PostEnd,
-  TargetFacts,
-} from '../../ports/chat/chat-platforms.ts';
-import { outsideRow } from '../http/forms.ts';
-import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
-import { laidOut, oneLine } from './layout.ts';
+import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';
+import { outsideRow } from '../http/fetch.ts';
+import {
+  type ChatAnswer,
+  type ChatRoots,
+  chatCall,
+  laidOut,
+  later,
+  oneLine,
+  unexpected,
+} from './exchange.ts';
 
 type Discord = Extract<ChatTarget, { platform: 'discord' }>;
 

@@ -1,12 +1,11 @@
-// Answers one question: what did a chat platform answer, as far as all of them answer alike?
 // It is asked once: when to ask again is decided where it is kept what waits.
 
-import { MS_PER_S } from '../../chain/time.ts';
+import { formatIsoTime, MS_PER_S } from '../../chain/time.ts';
 import { type Read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChatPort, PostEnd } from '../../ports/chat/chat-platforms.ts';
-import { exchange } from '../http/fetch-json.ts';
-import { jsonIn } from '../http/json-text.ts';
+import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
+import type { ChatPort, ChatPost, PostEnd } from '../../ports/integrations.ts';
+import { exchange, jsonIn } from '../http/fetch.ts';
 import { FetchFault } from '../http/outbound-call.ts';
 
 /** Where a platform is; the path of a call is appended. Its own, or the operator's. */
@@ -108,4 +107,68 @@ export async function reached<T>(
       why('provider_failed', { provider: platform, fault: error.fault }),
     );
   }
+}
+
+// Facts give way, one by one and last first, and what is left out is counted; the title, the caveat
+// and the link stay. Characters that are not seen, or that reorder what is, are taken out.
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+/** Characters of one line before anything is escaped. */
+const LINE_CHARS_MAX = 300;
+/** Those of a title: what the platforms take in theirs, escapes included. */
+const TITLE_CHARS_MAX = 100;
+
+/** How a platform counts and writes. */
+export type Layout = {
+  /** UTF-16 units that facts and caveat may have together as they are sent. */
+  readonly unitsMax: number;
+  readonly escaped: (text: string) => string;
+};
+
+/** A message whose parts are escaped and short enough. */
+export type LaidOut = {
+  readonly title: string;
+  readonly facts: string;
+  readonly caveat: string;
+  /** By whom, which dispatch, when. */
+  readonly foot: string;
+};
+
+// Behind what begins a mention or holds an address together stands a word joiner: a platform would
+// make a link of a text that is none of ours.
+const LINKING = /[@.:/](?=[\p{L}/])/gu;
+
+function unlinked(text: string): string {
+  return text.replace(LINKING, '$&\u2060');
+}
+
+/** One line without anything unseen; what is cut says so. */
+export function oneLine(text: string, charsMax = LINE_CHARS_MAX): string {
+  const characters = [...text.replace(UNSEEN, ' ').trim()];
+  if (characters.length <= charsMax) return characters.join('');
+  return `${characters.slice(0, charsMax - 1).join('')}…`;
+}
+
+/** Lays a message out for a platform. */
+export function laidOut(post: ChatPost, { unitsMax, ...layout }: Layout): LaidOut {
+  const escaped = (text: string): string => layout.escaped(unlinked(text));
+  const { simulated } = post;
+  const title = oneLine(simulated ? `Simulated: ${post.title}` : post.title, TITLE_CHARS_MAX);
+  const said = simulated ? SIMULATED_CAVEAT + post.caveat : post.caveat;
+  const caveat = escaped(said.replace(UNSEEN, ' '));
+  const lines = post.facts.map((fact) => escaped(oneLine(fact)));
+  let kept = lines.length;
+  while (kept > 0 && factsText(lines, kept, escaped).length + caveat.length > unitsMax) kept -= 1;
+  return {
+    title: escaped(title),
+    facts: factsText(lines, kept, escaped),
+    caveat,
+    foot: escaped(`Exhibit · dispatch ${post.dispatch} · ${formatIsoTime(post.at)}`),
+  };
+}
+
+function factsText(lines: readonly string[], kept: number, escaped: Layout['escaped']): string {
+  const left = lines.length - kept;
+  const more = left === 0 ? [] : [escaped(`${left} more: see the page.`)];
+  return [...lines.slice(0, kept), ...more].join('\n');
 }

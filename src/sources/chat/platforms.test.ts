@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import type { ChatPost, ChatTarget } from '../../ports/chat/chat-platforms.ts';
+import type { ChatPost, ChatTarget } from '../../ports/integrations.ts';
 import { chatsAt } from '../../testing/integrations.ts';
 import { CHAT_FAULTS, MOVED_CHAT, type StartedChats, startChats } from '../../world/chat-api.ts';
 import { discordMessage } from './discord.ts';

@@ -8,7 +8,7 @@ import type {
   ChatTarget,
   PostEnd,
   TargetFacts,
-} from '../../ports/chat/chat-platforms.ts';
+} from '../../ports/integrations.ts';
 import { factsOfDiscord, postToDiscord } from './discord.ts';
 import { type ChatRoots, reached } from './exchange.ts';
 import { factsOfSlack, postToSlack } from './slack.ts';

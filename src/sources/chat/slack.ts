@@ -3,15 +3,17 @@
 // is one that it took; the interface of bots answers 200 whatever happened.
 
 import { z } from 'zod';
-import type {
-  ChatPost,
-  ChatTarget,
-  PostEnd,
-  TargetFacts,
-} from '../../ports/chat/chat-platforms.ts';
-import { outsideRow } from '../http/forms.ts';
-import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
-import { laidOut, oneLine } from './layout.ts';
+import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';
+import { outsideRow } from '../http/fetch.ts';
+import {
+  type ChatAnswer,
+  type ChatRoots,
+  chatCall,
+  laidOut,
+  later,
+  oneLine,
+  unexpected,
+} from './exchange.ts';
 
 type Slack = Extract<ChatTarget, { platform: 'slack' }>;
 

@@ -4,15 +4,17 @@
 
 import { z } from 'zod';
 import { present } from '../../evidence/measure.ts';
-import type {
-  ChatPost,
-  ChatTarget,
-  PostEnd,
-  TargetFacts,
-} from '../../ports/chat/chat-platforms.ts';
-import { outsideRow } from '../http/forms.ts';
-import { type ChatAnswer, type ChatRoots, chatCall, later, unexpected } from './exchange.ts';
-import { laidOut, oneLine } from './layout.ts';
+import type { ChatPost, ChatTarget, PostEnd, TargetFacts } from '../../ports/integrations.ts';
+import { outsideRow } from '../http/fetch.ts';
+import {
+  type ChatAnswer,
+  type ChatRoots,
+  chatCall,
+  laidOut,
+  later,
+  oneLine,
+  unexpected,
+} from './exchange.ts';
 
 type Telegram = Extract<ChatTarget, { platform: 'telegram' }>;
 

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { map, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ListedPool, Venue } from '../../ports/launches/deployer-walk.ts';
-import type { JsonLimits } from '../http/fetch-json.ts';
-import { outsideRow } from '../http/forms.ts';
+import type { ListedPool, Venue } from '../../ports/deployers.ts';
+import type { LaunchListings, LaunchListingsPort, ListingState } from '../../ports/launches.ts';
+import { type JsonLimits, outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
   askJson,
@@ -119,4 +119,53 @@ function poolIn(contract: string) {
 /** A number that the venue tells; `null` where it leaves it out. */
 export function told(value: number | null | undefined): number | null {
   return value === undefined ? null : value;
+}
+
+// Does a DexScreener-compatible venue still list a token of Solana, with a way out?
+// A pool counts from the exit level of pooled liquidity on. The curve on which a launchpad launches
+// every token is where it began and no listing; the venue tells no liquidity of one.
+
+const LISTINGS_PORT: LaunchListingsPort = 'launch_listings';
+
+/** The launchpads' curves by the venue's names (docs.dexscreener.com, `dexId`). */
+const CURVES: ReadonlySet<string> = new Set([
+  'pumpfun',
+  'launchlab',
+  'meteoradbc',
+  'moonshot',
+  'moonit',
+  'boop',
+]);
+
+type ListingOptions = VenueOptions<'solana'> & { readonly exitLiquidityUsd: number };
+type Pool = { readonly isCurve: boolean; readonly liquidity_usd: number | null };
+
+/** Listings of launches at a venue; without one nothing is checked. */
+export function dexscreenerListings(options: ListingOptions | null): LaunchListings {
+  if (options === null) {
+    const unset = unread(LISTINGS_PORT, notConfigured());
+    return { stateOf: async () => unset };
+  }
+  return {
+    stateOf: async (mint, signal) => {
+      const pools = await askPairs(LISTINGS_PORT, options, mint, signal, poolOf(mint));
+      return map(pools, (listed) => stateOf(listed, options.exitLiquidityUsd));
+    },
+  };
+}
+
+function poolOf(mint: string) {
+  return ({ baseToken, quoteToken, dexId, liquidity }: VenuePair): Pool | null => {
+    if (baseToken.address !== mint && quoteToken.address !== mint) return null;
+    const isCurve = typeof dexId === 'string' && CURVES.has(dexId);
+    return { isCurve, liquidity_usd: told(liquidity?.usd) };
+  };
+}
+
+function stateOf(pools: readonly Pool[], level: number): ListingState {
+  const listed = pools.filter(({ isCurve }) => !isCurve);
+  if (listed.some(({ liquidity_usd }) => liquidity_usd !== null && liquidity_usd >= level)) {
+    return 'listed';
+  }
+  return listed.some(({ liquidity_usd }) => liquidity_usd === null) ? 'untold' : 'gone';
 }

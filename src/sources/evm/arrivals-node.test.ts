@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Part, Read, Unread } from '../../evidence/reading.ts';
-import type { ArrivalLog, ArrivalsQuery } from '../../ports/bridges/bridge-arrivals.ts';
+import type { ArrivalLog, ArrivalsQuery } from '../../ports/bridges.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
-import { nodeArrivals } from './arrivals-node.ts';
+import { nodeArrivals } from './receipts-node.ts';
 
 const CONTRACT = `0x${'11'.repeat(20)}`;
 const TOPIC = `0x${'ab'.repeat(32)}`;

@@ -1,16 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { keccak256 } from '../../chain/digest.ts';
-import { decodeBlock, type Execution } from './decode-block.ts';
 import {
   BATCH_TOPIC,
+  callTracerFrames,
+  decodeBlock,
+  type Execution,
   MOVED_TOPICS,
+  parityFrames,
   SINGLE_TOPIC,
   TRANSFER_TOPIC,
   tokenTransfers,
-} from './decode-logs.ts';
-import { callTracerFrames, parityFrames } from './decode-traces.ts';
-import { NodeFault } from './node-fault.ts';
-import type { CallFrame, NodeBlock, NodeLog, NodeReceipt, ParityTrace } from './wire.ts';
+} from './decode-block.ts';
+import {
+  type CallFrame,
+  type NodeBlock,
+  NodeFault,
+  type NodeLog,
+  type NodeReceipt,
+  type ParityTrace,
+} from './wire.ts';
 
 const account = (digit: string) => `0x${digit.repeat(40)}`;
 const word = (digit: string) => `0x${digit.repeat(64)}`;

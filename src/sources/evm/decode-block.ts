@@ -1,12 +1,17 @@
-// Answers one question: which transfers and creations are in a block, by all that its node told.
 // With traces both kinds of coin transfer are known; with receipts only those of transactions. It
 // refuses a block of which a transaction was told by neither.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { HeldCreation, TipBlock, TransferFact } from '../../ports/indexing/transfer-store.ts';
-import { happened, NULL_ADDRESS, type TraceFrame } from './decode-traces.ts';
-import { NodeFault } from './node-fault.ts';
-import type { NodeBlock, NodeHeader, NodeReceipt } from './wire.ts';
+import type { HeldCreation, NotTold, TipBlock, TransferFact } from '../../ports/indexing.ts';
+import {
+  type NodeBlock,
+  NodeFault,
+  type NodeHeader,
+  type NodeLog,
+  type NodeReceipt,
+  type ParityTrace,
+  type Traced,
+} from './wire.ts';
 
 /** How the execution of a block was told. */
 export type Execution =
@@ -167,4 +172,251 @@ function creation(
     block_hash: block.hash,
     block_time: block.timestamp,
   };
+}
+
+// ERC-20 and ERC-721 say `Transfer` with one and the same topic: the first with three topics and 32
+// bytes of data, the second with four topics. An id is never an amount. What has the topic of a
+// transfer and no such shape is counted.
+
+/** keccak256 of `Transfer(address,address,uint256)`. */
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** keccak256 of `TransferSingle(address,address,address,uint256,uint256)`, of ERC-1155. */
+export const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+/** keccak256 of `TransferBatch(address,address,address,uint256[],uint256[])`, of ERC-1155. */
+export const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** The topics that say that something moved. */
+export const MOVED_TOPICS: readonly string[] = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
+
+const FUNGIBLE_TOPICS = 3;
+const NFT_TOPICS = 4;
+/** A word in hex digits. */
+const LOG_WORD = 64;
+const HEX_PREFIX = '0x';
+const ADDRESS_CHARS = 40;
+const SINGLE_WORDS = 2;
+/** The two offsets and the two lengths of a batch. */
+const BATCH_HEAD_WORDS = 4;
+
+/** Whether a log says that something moved, in whatever shape. */
+export function isTransferLog({ topics }: NodeLog): boolean {
+  const [topic] = topics;
+  return topic !== undefined && MOVED_TOPICS.includes(topic);
+}
+
+type Moved = {
+  readonly kind: 'token' | 'nft';
+  readonly from: string;
+  readonly to: string;
+  /** The amount, or the ids. */
+  readonly amounts: readonly bigint[];
+};
+
+/** The token transfers among the logs of one block, and how many others looked like them. */
+export function tokenTransfers(
+  chain: ChainName,
+  block: NodeBlock,
+  logs: readonly NodeLog[],
+): { readonly transfers: TransferFact[]; readonly left_out: NotTold } {
+  const initiators = new Map(block.transactions.map((one) => [one.hash, one.from]));
+  const transfers: TransferFact[] = [];
+  let misshapen = 0;
+  for (const log of logs) {
+    if (!isTransferLog(log)) continue;
+    const moved = movedBy(log);
+    if (moved === null) {
+      misshapen += 1;
+      continue;
+    }
+    const { kind, from, to, amounts } = moved;
+    const initiator = initiators.get(log.transactionHash);
+    for (const raw_amount of amounts) {
+      transfers.push({
+        chain,
+        block: block.number,
+        block_time: block.timestamp,
+        block_hash: block.hash,
+        tx_hash: log.transactionHash,
+        position: log.logIndex,
+        kind,
+        token: log.address,
+        from: `0x${from.slice(-ADDRESS_CHARS)}`,
+        to: `0x${to.slice(-ADDRESS_CHARS)}`,
+        raw_amount,
+        success: true,
+        initiator: initiator === undefined ? null : initiator,
+      });
+    }
+  }
+  return { transfers, left_out: { misshapen } };
+}
+
+function movedBy({ topics, data }: NodeLog): Moved | null {
+  const [topic, first, second, third] = topics;
+  if (first === undefined || second === undefined) return null;
+  const words = wordsOf(data);
+  if (words === null) return null;
+  if (topic === TRANSFER_TOPIC) {
+    if (topics.length === FUNGIBLE_TOPICS && words.length === 1) {
+      return { kind: 'token', from: first, to: second, amounts: words };
+    }
+    const isNft = topics.length === NFT_TOPICS && third !== undefined && words.length === 0;
+    return isNft ? { kind: 'nft', from: first, to: second, amounts: [BigInt(third)] } : null;
+  }
+  // The first of an ERC-1155 event is whoever was allowed to move it.
+  if (topics.length !== NFT_TOPICS || third === undefined) return null;
+  const ids = topic === SINGLE_TOPIC ? singleOf(words) : idsOf(words);
+  return ids === null ? null : { kind: 'nft', from: second, to: third, amounts: ids };
+}
+
+function wordsOf(data: string): bigint[] | null {
+  const digits = data.slice(HEX_PREFIX.length);
+  if (digits.length % LOG_WORD !== 0) return null;
+  return Array.from({ length: digits.length / LOG_WORD }, (_, at) =>
+    BigInt(HEX_PREFIX + digits.slice(at * LOG_WORD, (at + 1) * LOG_WORD)),
+  );
+}
+
+function singleOf(words: readonly bigint[]): bigint[] | null {
+  return words.length === SINGLE_WORDS ? words.slice(0, 1) : null;
+}
+
+/** The ids of a batch: two lists of one length behind their offsets, as encoders write them. */
+function idsOf(words: readonly bigint[]): bigint[] | null {
+  const [idsAt, valuesAt, count] = words;
+  const length = Number(count);
+  const inOrder =
+    idsAt === BigInt(2 * (LOG_WORD / 2)) &&
+    words.length === BATCH_HEAD_WORDS + 2 * length &&
+    valuesAt === BigInt((3 + length) * (LOG_WORD / 2)) &&
+    words[3 + length] === count;
+  return inOrder ? words.slice(3, 3 + length) : null;
+}
+
+// Only what succeeded moved: a frame counts where it and all that called it succeeded. Delegated,
+// static and code calls move nothing between accounts, but what they called may.
+
+/** One step of a block's execution. `path` is the way to it from its transaction's root. */
+export type TraceFrame = {
+  /** `null` for what the chain did by itself: a reward. */
+  readonly tx_hash: string | null;
+  readonly path: readonly number[];
+  readonly type: 'call' | 'create' | 'self_destruct' | 'reward' | 'other';
+  readonly from: string;
+  readonly to: string;
+  readonly value: bigint;
+  readonly failed: boolean;
+};
+
+/** Where a reward comes from, as in token logs. */
+export const NULL_ADDRESS = '0x0000000000000000000000000000000000000000';
+
+/** How deep the machine calls, and so a trace: EIP-150 keeps it at 1,024. */
+const DEPTH_MAX = 1_024;
+
+/** The frames of `trace_block`. */
+export function parityFrames(traces: readonly ParityTrace[]): TraceFrame[] {
+  return traces.map((trace) => {
+    const { action, result, traceAddress: path, transactionHash } = trace;
+    const tx_hash = transactionHash === undefined ? null : transactionHash;
+    const failed = trace.error !== undefined && trace.error !== null;
+    const at = { tx_hash, path, failed };
+    switch (trace.type) {
+      case 'call': {
+        const type = action.callType === 'call' ? 'call' : 'other';
+        // Some nodes leave the value out where a call cannot carry one.
+        const value = type === 'other' && action.value == null ? 0n : action.value;
+        return { ...at, type, ...moved(action.from, action.to, value) };
+      }
+      case 'create': {
+        // A create that failed has no address: nothing of it is looked at but its failure.
+        const created = failed ? action.from : result?.address;
+        return { ...at, type: 'create', ...moved(action.from, created, action.value) };
+      }
+      case 'suicide':
+      case 'selfdestruct':
+        return {
+          ...at,
+          type: 'self_destruct',
+          ...moved(action.address, action.refundAddress, action.balance),
+        };
+      case 'reward':
+        return { ...at, type: 'reward', ...moved(NULL_ADDRESS, action.author, action.value) };
+      default:
+        throw new NodeFault('told a trace of an unknown type');
+    }
+  });
+}
+
+/** The frames of `debug_traceBlock…` with `callTracer`; `hashes` are the block's transactions. */
+export function callTracerFrames(
+  traced: readonly Traced[],
+  hashes: readonly string[],
+): TraceFrame[] {
+  if (traced.length !== hashes.length) throw new NodeFault('traced not every transaction');
+  const frames: TraceFrame[] = [];
+  traced.forEach(({ txHash, result }, i) => {
+    const tx_hash = hashes[i];
+    if (tx_hash === undefined || (txHash != null && txHash !== tx_hash)) {
+      throw new NodeFault('traced other transactions than the block has');
+    }
+    const open = [{ frame: result, path: [] as number[] }];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const { frame, path } = at;
+      if (path.length > DEPTH_MAX) throw new NodeFault('told a trace of impossible depth');
+      frames.push(frameOf(frame, tx_hash, path));
+      frame.calls?.forEach((called, n) => {
+        open.push({ frame: called, path: [...path, n] });
+      });
+    }
+  });
+  return frames;
+}
+
+const CALL_TYPES: ReadonlyMap<string, TraceFrame['type']> = new Map([
+  ['CALL', 'call'],
+  ['CREATE', 'create'],
+  ['CREATE2', 'create'],
+  ['SELFDESTRUCT', 'self_destruct'],
+  ['CALLCODE', 'other'],
+  ['DELEGATECALL', 'other'],
+  ['STATICCALL', 'other'],
+]);
+
+function frameOf(frame: Traced['result'], tx_hash: string, path: readonly number[]): TraceFrame {
+  const type = CALL_TYPES.get(frame.type);
+  if (type === undefined) throw new NodeFault('told a trace of an unknown type');
+  const failed = frame.error !== undefined && frame.error !== null;
+  const to = failed && type === 'create' ? frame.from : frame.to;
+  // Geth leaves the value out where a call cannot carry one.
+  const value = type === 'other' && frame.value == null ? 0n : frame.value;
+  return { tx_hash, path, type, failed, ...moved(frame.from, to, value) };
+}
+
+function moved(
+  from: string | null | undefined,
+  to: string | null | undefined,
+  value: bigint | null | undefined,
+): Pick<TraceFrame, 'from' | 'to' | 'value'> {
+  if (from == null || to == null || value == null) {
+    throw new NodeFault('told a trace without its accounts or value');
+  }
+  return { from, to, value };
+}
+
+/** The frames that happened: those that succeeded, called by none that failed. */
+export function happened(frames: readonly TraceFrame[]): TraceFrame[] {
+  const failed = new Set(
+    frames.filter((one) => one.failed).map(({ tx_hash, path }) => key(tx_hash, path)),
+  );
+  return frames.filter(({ tx_hash, path }) => {
+    for (let depth = 0; depth <= path.length; depth += 1) {
+      if (failed.has(key(tx_hash, path.slice(0, depth)))) return false;
+    }
+    return true;
+  });
+}
+
+function key(tx_hash: string | null, path: readonly number[]): string {
+  return `${tx_hash}/${path.join('_')}`;
 }

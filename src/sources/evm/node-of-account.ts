@@ -2,26 +2,37 @@
 // A node of another chain is no source, and an error of a node is silence; that a contract refuses
 // a call is what the contract answers.
 
+import { z } from 'zod';
+import { declaredEvent } from '../../chain/abi.ts';
+import { authorityOf as signedBy } from '../../chain/authorisation.ts';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { type Partly, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ChainFacts, ChainFactsPort } from '../../ports/accounts/chain-facts.ts';
-import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import {
+  type ChainFacts,
+  type ChainFactsPort,
+  factRead,
+  factUnread,
+  noFacts,
+  readFacts,
+  type SetBy,
+  type SetFact,
+} from '../../ports/accounts.ts';
+import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
-import { whyNodeSilent } from './node-questions.ts';
-import { setByOf } from './set-by-node.ts';
-import { rpcParams } from './state-call.ts';
 import {
   authorityOf,
   balanceOf,
   codeOf,
   isToken,
   nonceOf,
+  rpcParams,
   type StateAsk,
   StateFault,
   UNDELEGATED,
 } from './state-facts-of-account.ts';
+import { LOG, NodeFault, shaped } from './wire.ts';
 
 /** The node of one chain. */
 type FactsNode = { readonly chain: EvmChainName; readonly rpc: JsonRpc };
@@ -127,4 +138,199 @@ async function identify({ chain, rpc }: FactsNode, signal: AbortSignal): Promise
   const { chain_id } = CHAINS[chain];
   if (Number(id) === chain_id) return;
   throw new RpcFault(`is of chain ${Number(id)}, not of ${chain} (${chain_id})`, 'terminal');
+}
+
+// Which transaction made a fact of an account's state name an address, as a node tells it?
+// A contract's own events say it. A delegation (EIP-7702) leaves no event: the block in which the
+// code appeared is found by halves, and the authorisation is in one of its transactions.
+
+/** The most events that one answer may hold. */
+const LOGS_MAX = 2_000;
+const LOGS = LOG.array().max(LOGS_MAX);
+const HEX = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
+const AUTHORISATION = outsideRow({
+  chainId: HEX,
+  address: ADDRESS,
+  nonce: HEX,
+  yParity: HEX,
+  r: HEX,
+  s: HEX,
+});
+const BLOCK = outsideRow({
+  transactions: z.array(
+    outsideRow({ hash: WORD, authorizationList: z.array(AUTHORISATION).nullish() }),
+  ),
+});
+
+type Setting = { readonly account: string; readonly fact: SetFact; readonly address: string };
+
+/** The transaction; `null` where nothing on the chain names one. Throws faults of the node. */
+export async function setByOf(
+  rpc: JsonRpc,
+  setting: Setting,
+  signal: AbortSignal,
+): Promise<SetBy | null> {
+  const { account, fact, address } = setting;
+  const topic = settingTopic(fact);
+  if (topic === null) return delegatedBy(rpc, setting, signal);
+  const filter = { fromBlock: '0x0', toBlock: 'latest', address: account, topics: [topic] };
+  const result = await asked(rpc, 'eth_getLogs', [filter], signal);
+  const logs = shaped(LOGS, result, 'eth_getLogs').filter(({ removed }) => removed !== true);
+  return newestSetting(fact, address, logs);
+}
+
+async function delegatedBy(
+  rpc: JsonRpc,
+  { account, address }: Setting,
+  signal: AbortSignal,
+): Promise<SetBy | null> {
+  const code = `0xef0100${address.slice(2)}`;
+  let without = -1;
+  let within = shaped(COUNT, await asked(rpc, 'eth_blockNumber', [], signal), 'eth_blockNumber');
+  while (within - without > 1) {
+    const middle = Math.floor((without + within) / 2);
+    const answer = await asked(rpc, 'eth_getCode', [account, quantity(middle)], signal);
+    if (shaped(BYTES, answer, 'eth_getCode').toLowerCase() === code) within = middle;
+    else without = middle;
+  }
+  const answer = await asked(rpc, 'eth_getBlockByNumber', [quantity(within), true], signal);
+  const block = BLOCK.safeParse(answer);
+  if (!block.success) throw new StateFault('eth_getBlockByNumber');
+  const found = block.data.transactions.find(({ authorizationList }) =>
+    authorizationList?.some((one) => one.address === address && signedBy(one) === account),
+  );
+  return found === undefined ? null : { tx: found.hash, block: within };
+}
+
+function quantity(block: number): string {
+  return `0x${block.toString(16)}`;
+}
+
+async function asked(
+  rpc: JsonRpc,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await rpc.call({ method, params }, signal);
+  if (answer.ok) return answer.result;
+  throw new RpcFault(`answered an error to ${method} (${answer.error.code})`, 'failed');
+}
+
+// Which event says that a contract's owner, admin, beacon or code became another one?
+
+/** Every form in which each event is declared: some index what others do not. */
+const EVENTS: { readonly [F in SetFact]: readonly string[] } = {
+  implementation: ['event Upgraded(address indexed next)', 'event Upgraded(address next)'],
+  admin: [
+    'event AdminChanged(address previous, address next)',
+    'event AdminChanged(address indexed previous, address indexed next)',
+  ],
+  beacon: ['event BeaconUpgraded(address indexed next)'],
+  owner: [
+    'event OwnershipTransferred(address indexed previous, address indexed next)',
+    'event OwnershipTransferred(address previous, address next)',
+  ],
+  delegates_to: [],
+};
+
+/** A log as it is needed here; hex in lower case. */
+type SettingLog = {
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly transactionHash: string;
+  readonly blockNumber: number;
+  readonly logIndex: number;
+};
+
+/** The topic of the event that sets a fact; `null` where there is none. */
+export function settingTopic(fact: SetFact): string | null {
+  const [declared] = EVENTS[fact];
+  return declared === undefined ? null : declaredEvent(declared).topic;
+}
+
+/** The newest of a contract's logs that made a fact name this address; `null` where none did. */
+export function newestSetting(
+  fact: SetFact,
+  address: string,
+  logs: readonly SettingLog[],
+): SetBy | null {
+  const events = EVENTS[fact].map((declared) => declaredEvent(declared));
+  const own = logs.filter((log) =>
+    events.some((event) => Reflect.get(Object(event.fieldsOf(log)), 'next') === address),
+  );
+  let newest: SettingLog | null = null;
+  for (const log of own) {
+    const isNewer =
+      newest === null ||
+      log.blockNumber > newest.blockNumber ||
+      (log.blockNumber === newest.blockNumber && log.logIndex > newest.logIndex);
+    if (isNewer) newest = log;
+  }
+  return newest === null ? null : { tx: newest.transactionHash, block: newest.blockNumber };
+}
+
+// How is a node asked a few questions of one chain at once, and what is a fault of it?
+// A node of another chain is no source; that it says nothing usable is thrown, and never hidden.
+
+/**
+ * A node behind others may not have the newest block yet: what is asked at a named block is asked
+ * so many before it.
+ */
+const SETTLED_BLOCKS = 1;
+
+/** For so long a block is named again, so that a request need not ask for one first. */
+const KEPT_S = 10;
+
+/** Names a block at which the node can be asked. Throws where it is of another chain. */
+export type NameBlock = (rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal) => Promise<number>;
+
+/** Names blocks, each for some seconds. `now` is Unix seconds. */
+export function namedBlocks(now: () => number): NameBlock {
+  const kept = new Map<JsonRpc, { readonly block: number; readonly at: number }>();
+  return async (rpc, chain, signal) => {
+    const known = kept.get(rpc);
+    if (known !== undefined && now() - known.at < KEPT_S) return known.block;
+    const block = await newestBlock(rpc, chain, signal);
+    kept.set(rpc, { block, at: now() });
+    return block;
+  };
+}
+
+async function newestBlock(
+  rpc: JsonRpc,
+  chain: EvmChainName,
+  signal: AbortSignal,
+): Promise<number> {
+  const calls = [
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_blockNumber', params: [] },
+  ];
+  const [id, head] = (await rpc.batch(calls, signal)).map((answer, i) => {
+    const said = COUNT.safeParse(answer.ok ? answer.result : null);
+    if (!said.success) throw new StateFault(String(calls[i]?.method));
+    return said.data;
+  });
+  const { chain_id } = CHAINS[chain];
+  if (id !== chain_id) {
+    const fault = `is of chain ${String(id)}, not of ${chain} (${String(chain_id)})`;
+    throw new RpcFault(fault, 'terminal');
+  }
+  return Math.max(0, Number(head) - SETTLED_BLOCKS);
+}
+
+/** Why a node said nothing. Throws what is no fault of a node. */
+export function whyNodeSilent(error: unknown, { shown }: JsonRpc, signal: AbortSignal): Why {
+  const isTold = [StateFault, RpcFault, NodeFault].some((kind) => error instanceof kind);
+  if (!(error instanceof Error && isTold)) throw error;
+  if (signal.aborted) return why('time_budget');
+  const fault = error instanceof RpcFault ? error.fault : error.message;
+  return why('provider_failed', { provider: shown, fault });
+}
+
+const WORD_DIGITS = 64;
+
+/** An address as a topic of logs has it. */
+export function topicOf(address: string): string {
+  return `0x${address.slice(2).padStart(WORD_DIGITS, '0')}`;
 }

@@ -1,8 +1,8 @@
 // What providers do before a real node, and what becomes of it: all blocks, or a fault by name.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chainNodeKeeps } from '../../ports/indexing/following.suite.ts';
-import type { ChainNode, ReadBlocks } from '../../ports/indexing/following.ts';
+import { chainNodeKeeps } from '../../ports/following.suite.ts';
+import type { ChainNode, ReadBlocks } from '../../ports/indexing.ts';
 import { type Anvil, anvilPath, startAnvil } from '../../testing/anvil.ts';
 import {
   type InItsPlace,

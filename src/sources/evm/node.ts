@@ -14,18 +14,24 @@ import {
   type Heads,
   type NodeReach,
   type ReadBlocks,
-} from '../../ports/indexing/following.ts';
-import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
-import { COUNT } from '../http/forms.ts';
+  type TipBlock,
+} from '../../ports/indexing.ts';
+import { COUNT } from '../http/fetch.ts';
 import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { attempt, observation } from '../http/provider.ts';
-import { decodeBlock, headerOf } from './decode-block.ts';
-import { isTransferLog, tokenTransfers } from './decode-logs.ts';
+import { decodeBlock, headerOf, isTransferLog, tokenTransfers } from './decode-block.ts';
 import { bestWay, executions, hasTraces, type NodeWay, resultOf } from './execution.ts';
-import { type LogRanges, logRanges, quantity } from './log-ranges.ts';
-import { ChainMoved, NodeFault } from './node-fault.ts';
-import { nodeRefusalOf } from './refusals.ts';
-import { BLOCK, HEADER, type NodeBlock, type NodeLog, type NodeReceipt, shaped } from './wire.ts';
+import { type LogRanges, logRanges, nodeRefusalOf, quantity } from './log-ranges.ts';
+import {
+  BLOCK,
+  ChainMoved,
+  HEADER,
+  type NodeBlock,
+  NodeFault,
+  type NodeLog,
+  type NodeReceipt,
+  shaped,
+} from './wire.ts';
 
 type EvmNodeOptions = {
   readonly chain: EvmChainName;

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Read } from '../../evidence/reading.ts';
-import { RECEIPTS_ASK_MAX } from '../../ports/bridges/transaction-receipts.ts';
+import { RECEIPTS_ASK_MAX } from '../../ports/bridges.ts';
 import { jsonRpc, RPC_LIMITS } from '../http/json-rpc.ts';
 import { nodeReceipts } from './receipts-node.ts';
 

@@ -1,18 +1,24 @@
 // What do nodes say of single transactions and their receipts?
 // A null is a node's ignorance, not a transaction without events; a chain without a node is unread.
 
-import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { type Reading, read, unread } from '../../evidence/reading.ts';
+import { z } from 'zod';
+import { CHAINS, chainById, type EvmChainName, isEvmChain } from '../../chain/chain.ts';
+import { type Origin, type Reading, read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
+  type ArrivalFound,
+  type ArrivalLog,
+  type ArrivalsQuery,
+  type BridgeArrivals,
+  type BridgeArrivalsPort,
   RECEIPTS_ASK_MAX,
   type ReceiptFacts,
   type TransactionReceipts,
   type TransactionReceiptsPort,
-} from '../../ports/bridges/transaction-receipts.ts';
+} from '../../ports/bridges.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, jsonIn, outsideRow, WORD } from '../http/fetch.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
-import { observation } from '../http/provider.ts';
-import { factsOf, RECEIPT, TRANSACTION } from './receipts-wire.ts';
+import { observation, withBudget } from '../http/provider.ts';
 
 const PORT = 'transaction_receipts';
 type Told = Reading<ReceiptFacts, TransactionReceiptsPort>;
@@ -104,4 +110,272 @@ function told(
     return why('provider_failed', { provider, fault: 'answered no receipt of that transaction' });
   }
   return { chain, ...factsOf(transaction.data, receipt.data) };
+}
+
+// What do a transaction and its receipt hold, in the JSON-RPC shapes?
+// A form that is not its own is no receipt: nothing is filled in.
+
+const LOGS_MAX = 5_000;
+const TOPICS_MAX = 4;
+
+/** What is cut out of a log's data is compared as text, so it has one case. */
+const DATA = BYTES.transform((text) => text.toLowerCase());
+
+/** A transaction of `eth_getTransactionByHash`, as far as it is needed. */
+export const TRANSACTION = outsideRow({
+  hash: WORD,
+  from: ADDRESS,
+  to: ADDRESS.nullish(),
+  value: AMOUNT,
+  input: DATA.nullish(),
+  chainId: COUNT.nullish(),
+});
+
+/** One log, as receipts and `eth_getLogs` hold it. */
+export const RECEIPT_LOG = outsideRow({
+  address: ADDRESS,
+  topics: z.array(WORD).max(TOPICS_MAX),
+  data: DATA,
+  logIndex: COUNT,
+});
+
+/** A receipt of `eth_getTransactionReceipt`, as far as it is needed. */
+export const RECEIPT = outsideRow({
+  transactionHash: WORD,
+  blockNumber: COUNT,
+  from: ADDRESS,
+  to: ADDRESS.nullish(),
+  status: COUNT.nullish(),
+  logs: z.array(RECEIPT_LOG).max(LOGS_MAX),
+});
+
+export type WireTransaction = z.infer<typeof TRANSACTION>;
+type WireReceipt = z.infer<typeof RECEIPT>;
+
+/** The facts of both, which are of one transaction. */
+export function factsOf(
+  transaction: WireTransaction,
+  receipt: WireReceipt,
+): Omit<ReceiptFacts, 'chain'> {
+  const { to, status } = receipt;
+  return {
+    tx: receipt.transactionHash,
+    block: receipt.blockNumber,
+    from: receipt.from,
+    to: to == null ? null : to,
+    value: transaction.value,
+    input: transaction.input == null ? null : transaction.input,
+    success: status == null ? null : status === 1,
+    logs: receipt.logs.map(({ logIndex, ...log }) => ({ ...log, index: logIndex })),
+  };
+}
+
+/** A transaction and its receipt, as a file holds them, and the chain that it names. */
+type FiledReceipt = {
+  readonly transaction: WireTransaction;
+  readonly receipt: WireReceipt;
+  /** Our name of the chain, the id of one that is not ours, or `null` where none is named. */
+  readonly chain: EvmChainName | number | null;
+};
+
+const PARTS_MAX = 16;
+const DEPTH_MAX = 4;
+
+/**
+ * Reads a file: `{transaction, receipt}`, each as it is or as the answer that holds it in
+ * `result`, or a list of the two. Throws `RangeError` for anything else.
+ */
+export function filedReceipt(text: string): FiledReceipt {
+  const document = jsonIn(text);
+  if (document === undefined) throw new RangeError('it is no JSON');
+  const parts = objectsIn(document, 0);
+  const transaction = parts.map((one) => TRANSACTION.safeParse(one)).find(({ success }) => success);
+  const receipt = parts.map((one) => RECEIPT.safeParse(one)).find(({ success }) => success);
+  if (transaction?.data === undefined) throw new RangeError('it holds no transaction');
+  if (receipt?.data === undefined) throw new RangeError('it holds no receipt');
+  const { data } = transaction;
+  if (data.hash !== receipt.data.transactionHash) {
+    throw new RangeError('its transaction and its receipt are not of one hash');
+  }
+  const id = data.chainId == null ? null : data.chainId;
+  const known = id === null ? null : chainById(id);
+  const chain = known !== null && isEvmChain(known.name) ? known.name : id;
+  return { transaction: data, receipt: receipt.data, chain };
+}
+
+/** The objects of a document, those inside them too, down to a few levels. */
+function objectsIn(value: unknown, depth: number): object[] {
+  if (!(value instanceof Object) || depth > DEPTH_MAX) return [];
+  const inside = Object.values(value).slice(0, PARTS_MAX);
+  const own = Array.isArray(value) ? [] : [value];
+  return [...own, ...inside.flatMap((one) => objectsIn(one, depth + 1))];
+}
+
+// What do nodes say that contracts logged between two moments?
+// The blocks of those moments are searched for, so that a stretch is read whole or told as cut.
+
+const ARRIVALS_PORT = 'bridge_arrivals';
+
+/** Blocks of one question to a node. */
+const RANGE_BLOCKS = 2_000;
+/** A node whose newest block is older may be behind: what was paid since then is not known. */
+const HEAD_MAX_AGE_S = 3_600;
+
+const BLOCK = outsideRow({ number: COUNT, timestamp: COUNT });
+const LOGS = z
+  .array(RECEIPT_LOG.extend({ transactionHash: WORD, blockNumber: COUNT }))
+  .max(LOGS_MAX);
+
+/** The nodes by chain, and what one look-up may spend. */
+type NodeArrivalsOptions = {
+  readonly nodes: ReadonlyMap<EvmChainName, JsonRpc>;
+  readonly simulated: boolean;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  /** The most questions for logs, of 2,000 blocks each. */
+  readonly rangesMax: number;
+};
+
+/** Logs from nodes. */
+export function nodeArrivals(
+  options: NodeArrivalsOptions,
+): Pick<BridgeArrivals, 'lookUp' | 'timeOf'> {
+  const { nodes, simulated, now, timeMs, rangesMax } = options;
+  const originOf = (rpc: JsonRpc): Origin<BridgeArrivalsPort> => {
+    const named = { name: rpc.shown, url: rpc.shown, simulated };
+    return { port: ARRIVALS_PORT, source: observation(named, now) };
+  };
+  const missing = (chain: EvmChainName) =>
+    unread(ARRIVALS_PORT, why('not_configured', { what: `A node of ${chain}` }));
+  const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+    withBudget({ timeMs, callsMax: rangesMax, signal }, (budget) => work(budget.signal));
+  return {
+    lookUp: async (asked, outer) => {
+      const rpc = nodes.get(asked.chain);
+      if (rpc === undefined) return missing(asked.chain);
+      return limited(outer, async (signal) => {
+        try {
+          const { cut, ...told } = await search(rpc, asked, rangesMax, signal);
+          const whole = read(told, originOf(rpc));
+          if (told.found.length > 0) return whole;
+          const behind = told.head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
+          const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
+          // What is made up shows an arrival, and never that there was none.
+          const cause = simulated ? why('simulated') : (cut ?? old);
+          return cause === null ? whole : weaken(whole, cause);
+        } catch (error) {
+          return unread(ARRIVALS_PORT, faultOf(error, rpc, signal));
+        }
+      });
+    },
+    timeOf: async (chain, block, outer) => {
+      const rpc = nodes.get(chain);
+      if (rpc === undefined) return missing(chain);
+      return limited(outer, async (signal) => {
+        try {
+          await checkChain(rpc, chain, signal);
+          return read((await blockAt(rpc, block, signal)).timestamp, originOf(rpc));
+        } catch (error) {
+          return unread(ARRIVALS_PORT, faultOf(error, rpc, signal));
+        }
+      });
+    },
+  };
+}
+
+/** Why a node said nothing. Throws what is no fault of a node. */
+function faultOf(error: unknown, rpc: JsonRpc, signal: AbortSignal): Why {
+  if (!(error instanceof RpcFault)) throw error;
+  if (signal.aborted) return why('arrivals_out_of_time');
+  return why('provider_failed', { provider: rpc.shown, fault: error.fault });
+}
+
+/** What was found; `cut` where the stretch is longer than may be read. */
+async function search(
+  rpc: JsonRpc,
+  asked: ArrivalsQuery,
+  rangesMax: number,
+  signal: AbortSignal,
+): Promise<ArrivalFound & { readonly cut: Why | null }> {
+  const { chain, since, until, wanted } = asked;
+  await checkChain(rpc, chain, signal);
+  const head = await blockAt(rpc, 'latest', signal);
+  const head_time = head.timestamp;
+  const from = await firstAt(rpc, since, head, signal);
+  const to = until >= head_time ? head.number : await firstAt(rpc, until, head, signal);
+  let ranges = 0;
+  for (let at = from; at <= to; at += RANGE_BLOCKS) {
+    if (ranges === rangesMax) {
+      const cut = why('arrivals_cut', { chain, blocks: String(rangesMax * RANGE_BLOCKS) });
+      return { found: [], head_time, cut };
+    }
+    ranges += 1;
+    const end = Math.min(to, at + RANGE_BLOCKS - 1);
+    const found = (await logsBetween(rpc, asked, at, end, signal)).find(wanted);
+    if (found !== undefined) return { found: [found], head_time, cut: null };
+  }
+  return { found: [], head_time, cut: null };
+}
+
+async function logsBetween(
+  rpc: JsonRpc,
+  { contracts, topics }: ArrivalsQuery,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<ArrivalLog[]> {
+  const blocks = { fromBlock: hex(from), toBlock: hex(to) };
+  const params = [{ address: contracts, topics: [topics], ...blocks }];
+  const answer = await rpc.call({ method: 'eth_getLogs', params }, signal);
+  const said = LOGS.safeParse(answer.ok ? answer.result : null);
+  if (!said.success) throw new RpcFault('answered no logs', 'failed');
+  if (said.data.some(({ blockNumber: at }) => at < from || at > to)) {
+    throw new RpcFault('answered logs of blocks that were not asked for', 'failed');
+  }
+  return said.data.map(({ transactionHash: tx, blockNumber: block, logIndex: index, ...log }) => {
+    return { tx, block, log: { ...log, index } };
+  });
+}
+
+async function checkChain(rpc: JsonRpc, chain: EvmChainName, signal: AbortSignal): Promise<void> {
+  const answer = await rpc.call({ method: 'eth_chainId', params: [] }, signal);
+  if (!answer.ok || Number(answer.result) !== CHAINS[chain].chain_id) {
+    throw new RpcFault(`is not of ${chain}`, 'terminal');
+  }
+}
+
+type Block = z.output<typeof BLOCK>;
+
+async function blockAt(rpc: JsonRpc, at: number | 'latest', signal: AbortSignal): Promise<Block> {
+  const params = [at === 'latest' ? at : hex(at), false];
+  const answer = await rpc.call({ method: 'eth_getBlockByNumber', params }, signal);
+  const said = BLOCK.safeParse(answer.ok ? answer.result : null);
+  if (!said.success || (at !== 'latest' && said.data.number !== at)) {
+    throw new RpcFault('answered no block', 'failed');
+  }
+  return said.data;
+}
+
+/** The first block whose time is not before a moment; the newest where none is. */
+async function firstAt(rpc: JsonRpc, time: number, head: Block, signal: AbortSignal) {
+  if (head.timestamp < time) return head.number;
+  let low = await blockAt(rpc, 0, signal);
+  if (low.timestamp >= time) return low.number;
+  let high = head;
+  // Blocks come nearly evenly, so that a line between two known ones mostly hits close; halving in
+  // between bounds the search where they do not.
+  for (let turn = 0; high.number - low.number > 1; turn += 1) {
+    const share = turn % 2 === 1 ? 0.5 : (time - low.timestamp) / (high.timestamp - low.timestamp);
+    const guess = low.number + Math.round(share * (high.number - low.number));
+    const at = Math.min(Math.max(guess, low.number + 1), high.number - 1);
+    const block = await blockAt(rpc, at, signal);
+    if (block.timestamp < time) low = block;
+    else high = block;
+  }
+  return high.number;
+}
+
+function hex(n: number): string {
+  return `0x${n.toString(16)}`;
 }

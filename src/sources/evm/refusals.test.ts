@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type NodeRefusal, nodeRefusalOf } from './refusals.ts';
+import { type NodeRefusal, nodeRefusalOf } from './log-ranges.ts';
 
 const range: NodeRefusal = { kind: 'range', hint: null };
 const hinted = (from: number, to: number): NodeRefusal => ({ kind: 'range', hint: { from, to } });

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import { given } from '../../evidence/measure.ts';
-import type { AuthorityFact, CodeFact } from '../../ports/accounts/chain-facts.ts';
-import type { StateCall } from './state-call.ts';
+import type { AuthorityFact, CodeFact } from '../../ports/accounts.ts';
+import type { ContractKind } from '../../ports/deployers.ts';
 
 /** What a contract answered, or that it refused the call. */
 export type Called =
@@ -147,4 +147,97 @@ async function told(ask: StateAsk, call: StateCall, shape: z.ZodType<string>): P
   const read = shape.safeParse(called.result);
   if (!read.success) throw new StateFault(call.method);
   return read.data;
+}
+
+// Which questions about the state of one account are asked, and how does each wire write them?
+
+/** A question of one account's state at the newest block, or at a named one. Hex, `0x`. */
+export type StateCall =
+  | { readonly method: 'eth_getCode' | 'eth_getTransactionCount'; readonly address: string }
+  | { readonly method: 'eth_getBalance'; readonly address: string }
+  | { readonly method: 'eth_getStorageAt'; readonly address: string; readonly slot: string }
+  | {
+      readonly method: 'eth_call';
+      readonly address: string;
+      readonly data: string;
+      readonly block?: number;
+    };
+
+const NEWEST = 'latest';
+
+function tagOf({ block }: { readonly block?: number }): string {
+  return block === undefined ? NEWEST : `0x${block.toString(16)}`;
+}
+
+/** The call as JSON-RPC has it. */
+export function rpcParams(call: StateCall): readonly unknown[] {
+  if (call.method === 'eth_call') return [{ to: call.address, data: call.data }, tagOf(call)];
+  if (call.method === 'eth_getStorageAt') return [call.address, call.slot, NEWEST];
+  return [call.address, NEWEST];
+}
+
+/**
+ * The call as the parameters of an Etherscan-compatible API. It passes nodes' methods on, all but
+ * the balance, which is a question of its account module.
+ */
+export function explorerParams(call: StateCall): Readonly<Record<string, string>> {
+  const { method, address } = call;
+  const proxied = { module: 'proxy', action: method, tag: NEWEST };
+  if (method === 'eth_getBalance') {
+    return { module: 'account', action: 'balance', address, tag: NEWEST };
+  }
+  if (call.method === 'eth_call') {
+    return { module: 'proxy', action: method, tag: tagOf(call), to: address, data: call.data };
+  }
+  if (call.method === 'eth_getStorageAt') return { ...proxied, address, position: call.slot };
+  return { ...proxied, address };
+}
+
+// Is a contract an ERC-20 token, by its code and what it answers, whoever passes the answers on?
+// Proxies answer as what stands behind them. Tokens of single items and pools of two tokens answer
+// some of the same calls and are told apart by those that they alone answer.
+
+/** The first four bytes of keccak-256 of each function, and the arguments that are sent. */
+const CALLS = {
+  totalSupply: '0x18160ddd',
+  decimals: '0x313ce567',
+  balanceOf: `0x70a08231${'dead'.padStart(64, '0')}`,
+  token0: '0x0dfe1681',
+  token1: '0xd21220a7',
+  factory: '0xc45a0155',
+  isErc721: `0x01ffc9a7${'80ac58cd'.padEnd(64, '0')}`,
+  isErc1155: `0x01ffc9a7${'d9b67a26'.padEnd(64, '0')}`,
+  /** ERC-165: whoever says yes to this does not answer the question. */
+  isAnything: `0x01ffc9a7${'ffffffff'.padEnd(64, '0')}`,
+  /** keccak-256 of `exhibitHasNoSuchFunction()`: whoever answers this answers anything. */
+  unknown: '0x3f91bc42',
+} as const;
+const YES = 1n;
+
+/** What a contract is. Throws the fault of whoever is asked. */
+export async function contractKindOf(ask: StateAsk, address: string): Promise<ContractKind> {
+  const { size } = await codeOf(ask, address);
+  if (size === 0) return 'no_code';
+  const word = (call: keyof typeof CALLS) => answeredWord(ask, address, CALLS[call]);
+  const [supply, balance, decimals] = await Promise.all([
+    word('totalSupply'),
+    word('balanceOf'),
+    word('decimals'),
+  ]);
+  if (supply === null || balance === null) return 'other';
+  if (decimals !== null && BigInt(decimals) > DECIMALS_MAX) return 'other';
+  if ((await word('unknown')) !== null) return 'undecided';
+  const says = async (call: keyof typeof CALLS) => isYes(await word(call));
+  const [erc721, erc1155, anything] = await Promise.all([
+    says('isErc721'),
+    says('isErc1155'),
+    says('isAnything'),
+  ]);
+  if ((erc721 || erc1155) && !anything) return 'other';
+  const pool = await Promise.all([word('token0'), word('token1'), word('factory')]);
+  return pool.every((one) => one !== null) ? 'other' : 'erc20';
+}
+
+function isYes(word: string | null): boolean {
+  return word !== null && BigInt(word) === YES;
 }

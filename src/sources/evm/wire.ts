@@ -1,9 +1,7 @@
-// Answers one question: what do the nodes' JSON forms hold, as far as transfers need them.
 // A form that is not its own is a fault of the node: nothing is filled in.
 
 import { z } from 'zod';
-import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/forms.ts';
-import { NodeFault } from './node-fault.ts';
+import { ADDRESS, AMOUNT, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 
 const TRANSACTION = outsideRow({
   hash: WORD,
@@ -110,4 +108,24 @@ export function shaped<T>(schema: z.ZodType<T>, result: unknown, method: string)
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues[0]?.path.join('.');
   throw new NodeFault(`answered ${method} in another form (at ${at === '' ? 'its top' : at})`);
+}
+
+// Two ways: the node failed, or its chain moved on meanwhile. Neither is ever an empty block.
+
+/** The node did not tell what it was asked. `fault` is product text and holds no part of a URL. */
+export class NodeFault extends Error {
+  readonly fault: string;
+  constructor(fault: string) {
+    super(fault);
+    this.name = 'NodeFault';
+    this.fault = fault;
+  }
+}
+
+/** What was asked is not on the node's chain (any more). */
+export class ChainMoved extends Error {
+  constructor() {
+    super('the chain moved while it was read');
+    this.name = 'ChainMoved';
+  }
 }

@@ -4,12 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Read, Unread } from '../../evidence/reading.ts';
-import { FACT_NAMES, type FactName } from '../../ports/accounts/chain-facts.ts';
+import { FACT_NAMES, type FactName } from '../../ports/accounts.ts';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { providerGuard } from '../http/provider.ts';
 import { explorerFacts } from './account-facts.ts';
-import { saysNoCreation } from './empties.ts';
-import { blockscoutChain, etherscanChain } from './provider.ts';
+import { blockscoutChain, etherscanChain, saysNoCreation } from './envelope.ts';
 
 const ADDRESS = '0x5a464c28d19848f44199d003bef5ecc87d090f87';
 const CREATOR = '0xda0fab0700a4389f6e6679abab1692b4601ce9bf';

@@ -5,12 +5,28 @@
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
-import { type Partly, type Unread, unread } from '../../evidence/reading.ts';
+import { type Partly, part, read, type Unread, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ChainFacts, ChainFactsPort, CreationFact } from '../../ports/accounts/chain-facts.ts';
-import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
-import { newestSetting, settingTopic } from '../evm/setting-events.ts';
+import {
+  type ChainFacts,
+  type ChainFactsPort,
+  type CreationFact,
+  factRead,
+  factUnread,
+  noFacts,
+  type Permit2,
+  readFacts,
+  type TokenApprovals,
+  type TokenApprovalsPort,
+} from '../../ports/accounts.ts';
+import {
+  APPROVAL_TOPICS,
+  amountLeft,
+  approvalTopics,
+  newestApprovals,
+} from '../evm/approvals-node.ts';
+import { newestSetting, settingTopic } from '../evm/node-of-account.ts';
 import {
   balanceOf,
   codeOf,
@@ -19,12 +35,19 @@ import {
   type StateAsk,
   StateFault,
 } from '../evm/state-facts-of-account.ts';
-import { outsideRow } from '../http/forms.ts';
+import { ADDRESS, BYTES, COUNT, outsideRow, WORD } from '../http/fetch.ts';
 import { type CallBudget, whyUnanswered, withBudget } from '../http/provider.ts';
-import { saysNoCreation, saysUnverified } from './empties.ts';
-import { ChainRefused, nodeResultIn, resultIn } from './envelope.ts';
-import { eventsOf, PAGE_ROWS } from './logs.ts';
-import { askExplorer, type ExplorerChain, explorerFailed } from './provider.ts';
+import {
+  askExplorer,
+  ChainRefused,
+  type ExplorerChain,
+  explorerFailed,
+  nodeResultIn,
+  resultIn,
+  saysNoCreation,
+  saysNoLogs,
+  saysUnverified,
+} from './envelope.ts';
 
 const PORT = 'chain_facts';
 
@@ -232,4 +255,126 @@ export function whyOf(error: unknown, at: ExplorerChain): Why {
   if (error instanceof ChainRefused) return explorerFailed(at, 'its plan refuses this chain');
   if (error instanceof StateFault) return explorerFailed(at, error.message);
   return whyUnanswered(error, (fault) => explorerFailed(at, fault));
+}
+
+// Whom did an address allow to take its tokens, as an explorer lists the events, and what is left?
+// A list that is full may have left out newer ones: it is a part.
+
+const APPROVALS_PORT = 'token_approvals';
+/** What is asked, and what one request may spend on it. */
+type ExplorerApprovalsOptions = {
+  readonly chains: readonly ExplorerChain[];
+  readonly permit2: Permit2;
+  /** Unix seconds. */
+  readonly now: () => number;
+  readonly timeMs: number;
+  readonly callsMax: number;
+  readonly simulated: boolean;
+};
+
+type Addresses = readonly string[];
+type Told<T> = { readonly value: T; readonly cut: boolean };
+
+/** Approvals through explorers. Their calls are counted, so only the main chain is asked. */
+export function explorerApprovals(options: ExplorerApprovalsOptions): TokenApprovals {
+  const { now, timeMs, callsMax, simulated, permit2 } = options;
+  const asked = async <T>(
+    chain: EvmChainName,
+    signal: AbortSignal,
+    work: (at: ExplorerChain, budget: CallBudget, permit2: Addresses) => Promise<Told<T>>,
+  ): Promise<Partly<T, TokenApprovalsPort>> => {
+    const at = options.chains.find((one) => one.chain === chain);
+    if (at === undefined) {
+      return unread(APPROVALS_PORT, why('not_configured', { what: `An explorer of ${chain}` }));
+    }
+    const registry = await permit2();
+    if (!registry.checked) return registry;
+    const { name, shown: url } = at;
+    const source: Source = { name, url, as_of: now(), kind: 'observation', simulated };
+    const origin = { port: APPROVALS_PORT, source } as const;
+    try {
+      const { value, cut } = await withBudget({ timeMs, callsMax, signal }, (budget) =>
+        work(at, budget, registry.value),
+      );
+      if (cut)
+        return part(value, origin, why('row_cap', { address: chain, limit: String(PAGE_ROWS) }));
+      return simulated ? weaken(read(value, origin), why('simulated')) : read(value, origin);
+    } catch (error) {
+      return unread(APPROVALS_PORT, whyOf(error, at));
+    }
+  };
+  return {
+    chains: [],
+    given: (chain, owner, signal) =>
+      asked(chain, signal, async (at, budget, addresses) => {
+        const [, topic1] = approvalTopics(owner);
+        const lists = await Promise.all(
+          APPROVAL_TOPICS.map((topic) => eventsOf(at, { topic, topic1 }, budget)),
+        );
+        const events = newestApprovals(chain, owner, lists.flat(), addresses);
+        const value = { events, to_block: null };
+        return { value, cut: lists.some((rows) => rows.length >= PAGE_ROWS) };
+      }),
+    left: ({ chain, way, token, spender }, owner, signal) =>
+      asked(chain, signal, async (at, budget, addresses) => {
+        const head = await askExplorer(at, budget, at.node('eth_blockNumber', null), nodeResultIn);
+        const known = COUNT.safeParse(head);
+        if (!known.success) throw new StateFault('eth_blockNumber');
+        const block = known.data;
+        const ask: StateAsk = (call) =>
+          askExplorer(at, budget, at.state(call), (told) => stateAnswer(at, told));
+        const how = { ask, block, permit2: addresses, now: now() };
+        const raw_amount = await amountLeft({ way, token, spender, owner }, how);
+        return { value: { raw_amount, block }, cut: false };
+      }),
+  };
+}
+
+// Which events of one kind does an explorer list, of one contract or about one account?
+// A list that is full may have left out newer ones: whoever asks compares it with `PAGE_ROWS`.
+
+/** What every plan gives in one answer. */
+export const PAGE_ROWS = 1_000;
+/** A number of a row. Etherscan writes zero as `0x`. */
+export const LOG_NUMBER = z
+  .string()
+  .transform((text) => (text === '0x' ? '0x0' : text))
+  .pipe(COUNT);
+/** A row of the list. */
+export const LOG_ROW = outsideRow({
+  address: ADDRESS,
+  // Blockscout fills up to four topics with null.
+  topics: z.array(WORD.nullable()).transform((all) => all.filter((one) => one !== null)),
+  data: BYTES,
+  transactionHash: WORD,
+  blockNumber: LOG_NUMBER,
+  logIndex: LOG_NUMBER,
+});
+const ROWS = z.array(LOG_ROW).max(PAGE_ROWS);
+
+/** The contract that logs, or the first argument of what it logs. */
+type Asked =
+  | { readonly topic: string; readonly account: string }
+  | { readonly topic: string; readonly topic1: string };
+
+/** The events with a first topic, from the oldest on. */
+export async function eventsOf(at: ExplorerChain, asked: Asked, budget: CallBudget) {
+  const about =
+    'account' in asked ? { address: asked.account } : { topic1: asked.topic1, topic0_1_opr: 'and' };
+  const question = at.list({
+    module: 'logs',
+    action: 'getLogs',
+    fromBlock: '0',
+    toBlock: 'latest',
+    topic0: asked.topic,
+    ...about,
+    page: '1',
+    offset: String(PAGE_ROWS),
+  });
+  return askExplorer(at, budget, question, (answer) => {
+    if (saysNoLogs(answer)) return [];
+    const rows = ROWS.safeParse(resultIn(answer)?.result);
+    if (!rows.success) throw new StateFault('getLogs');
+    return rows.data;
+  });
 }

@@ -6,16 +6,30 @@ import { parseEvmAddress } from '../../chain/address.ts';
 import { type Partly, part, type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { DeployerCreations, MadeContract, Maker } from '../../ports/launches/deployer-walk.ts';
-import { outsideRow } from '../http/forms.ts';
+import type {
+  ContractKind,
+  ContractKinds,
+  DeployerCreations,
+  MadeContract,
+  Maker,
+  TokenTransfers,
+} from '../../ports/deployers.ts';
+import { asker } from '../evm/node-of-account.ts';
+import { contractKindOf, type StateAsk, StateFault } from '../evm/state-facts-of-account.ts';
+import { jsonIn, outsideRow } from '../http/fetch.ts';
+import { type JsonRpc, RpcFault } from '../http/json-rpc.ts';
 import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
-import { creationRow, whyOf } from './account-facts.ts';
-import { saysNoCreation } from './empties.ts';
-import { nodeResultIn, resultIn } from './envelope.ts';
-import { headReader } from './head.ts';
-import { listedAs, type ReadAs } from './listing.ts';
-import { askExplorer, type ExplorerChain } from './provider.ts';
-import type { RowsAsked } from './rows.ts';
+import { creationRow, stateAnswer, whyOf } from './account-facts.ts';
+import {
+  askExplorer,
+  type ExplorerChain,
+  nodeResultIn,
+  pageIn,
+  resultIn,
+  saysNoCreation,
+  saysUnverified,
+} from './envelope.ts';
+import { headReader, listedAs, type ReadAs, type RowsAsked } from './listing.ts';
 
 const PORT = 'deployer_creations';
 type Port = typeof PORT;
@@ -199,4 +213,170 @@ export async function signerOf(
     return shaped(transaction, told, action);
   });
   return parseEvmAddress(info.from);
+}
+
+// What is a contract, by a node where there is one, else by what its explorer passes on or holds?
+// Code and calls decide. Where nobody passes calls on, the published source's interface does; an
+// unpublished one leaves it undecided.
+
+const KINDS_PORT = 'contract_kinds';
+type Told = Reading<ContractKind, typeof KINDS_PORT>;
+
+/** Kinds of contracts. `node`: a node of the same chain, or `null`. */
+export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): ContractKinds {
+  return {
+    kindOf: async (contract, signal) => {
+      const byNode = node === null ? null : await askedOfNode(explorer, node, contract, signal);
+      if (byNode?.checked === true) return byNode;
+      const byCalls = await askedOfExplorer(explorer, contract, signal);
+      if (byCalls.checked) return byCalls;
+      const bySource = await publishedInterface(explorer, contract, signal);
+      if (bySource.checked) return bySource;
+      return byNode === null ? byCalls : byNode;
+    },
+  };
+}
+
+async function askedOfNode(
+  { simulated, now }: WalkExplorer,
+  rpc: JsonRpc,
+  contract: string,
+  signal: AbortSignal,
+): Promise<Told> {
+  const source: Source = {
+    name: 'Node',
+    url: rpc.shown,
+    as_of: now(),
+    kind: 'observation',
+    simulated,
+  };
+  try {
+    return read(await contractKindOf(asker(rpc, signal), contract), { port: KINDS_PORT, source });
+  } catch (error) {
+    if (!(error instanceof StateFault || error instanceof RpcFault)) throw error;
+    const fault = error instanceof RpcFault ? error.fault : error.message;
+    return unread(KINDS_PORT, why('provider_failed', { provider: rpc.shown, fault }));
+  }
+}
+
+async function askedOfExplorer(
+  explorer: WalkExplorer,
+  contract: string,
+  signal: AbortSignal,
+): Promise<Told> {
+  const { at, timeMs, callsMax } = explorer;
+  try {
+    const kind = await withBudget({ timeMs, callsMax, signal }, (budget) => {
+      const ask: StateAsk = (call) =>
+        askExplorer(at, budget, at.state(call), (answer) => stateAnswer(at, answer));
+      return contractKindOf(ask, contract);
+    });
+    return read(kind, { port: KINDS_PORT, source: walkSource(explorer) });
+  } catch (error) {
+    return unread(KINDS_PORT, whyOf(error, at));
+  }
+}
+
+const sourceRow = outsideRow({
+  SourceCode: z.string().optional(),
+  ABI: z.string().optional(),
+  Proxy: z.string().optional(),
+});
+const abiItem = outsideRow({
+  type: z.string(),
+  name: z.string().optional(),
+  inputs: z.array(outsideRow({ type: z.string() })).optional(),
+});
+
+async function publishedInterface(
+  explorer: WalkExplorer,
+  contract: string,
+  signal: AbortSignal,
+): Promise<Told> {
+  const { at, timeMs, callsMax } = explorer;
+  const params = { module: 'contract', action: 'getsourcecode', address: contract };
+  try {
+    const kind = await withBudget({ timeMs, callsMax, signal }, (budget) =>
+      askExplorer(at, budget, at.list(params), (answer) => {
+        const rows = z.tuple([sourceRow]).safeParse(resultIn(answer)?.result);
+        if (!rows.success) throw new ProviderFault('answered another shape (source)', 'passing');
+        return kindByInterface(rows.data[0]);
+      }),
+    );
+    return read(kind, { port: KINDS_PORT, source: walkSource(explorer) });
+  } catch (error) {
+    return unread(KINDS_PORT, whyOf(error, at));
+  }
+}
+
+const ERC20 = [
+  'totalSupply()',
+  'balanceOf(address)',
+  'transfer(address,uint256)',
+  'transferFrom(address,address,uint256)',
+];
+const POOL = ['token0()', 'token1()', 'getReserves()'];
+
+function kindByInterface({
+  SourceCode,
+  ABI,
+  Proxy: proxy,
+}: z.output<typeof sourceRow>): ContractKind {
+  if (saysUnverified(SourceCode, ABI) || ABI === undefined || proxy === '1') return 'undecided';
+  const items = z.array(abiItem).safeParse(jsonIn(ABI));
+  if (!items.success) return 'undecided';
+  const has = new Set(
+    items.data
+      .filter(({ type }) => type === 'function')
+      .map(({ name, inputs }) => `${name}(${inputs?.map((one) => one.type).join()})`),
+  );
+  if (POOL.every((one) => has.has(one)) || has.has('ownerOf(uint256)')) return 'other';
+  return ERC20.every((one) => has.has(one)) ? 'erc20' : 'other';
+}
+
+// How many transfers of a token does one query of an explorer show?
+// The query is one page: a page that is full says that there are more.
+
+const TRANSFERS_PORT = 'token_transfers';
+/** What every plan gives in one answer. */
+const PAGE_ROWS = 1_000;
+
+const row = outsideRow({ contractAddress: z.string() });
+
+/** The transfers of tokens as an explorer lists them. */
+export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
+  const { at, timeMs, callsMax } = explorer;
+  return {
+    observed: async (token, signal) => {
+      const question = at.list({
+        module: 'account',
+        action: 'tokentx',
+        contractaddress: token,
+        page: '1',
+        offset: String(PAGE_ROWS),
+        sort: 'asc',
+      });
+      try {
+        const count = await withBudget({ timeMs, callsMax, signal }, (budget) =>
+          askExplorer(at, budget, question, (answer) => {
+            const { rows, pending } = pageIn('tokentx', answer);
+            if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
+            if (!rows.every((one) => isOf(one, token))) {
+              throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
+            }
+            return rows.length;
+          }),
+        );
+        const observed = { count, truncated: count >= PAGE_ROWS };
+        return read(observed, { port: TRANSFERS_PORT, source: walkSource(explorer) });
+      } catch (error) {
+        return unread(TRANSFERS_PORT, whyOf(error, at));
+      }
+    },
+  };
+}
+
+function isOf(one: unknown, token: string): boolean {
+  const parsed = row.safeParse(one);
+  return parsed.success && parseEvmAddress(parsed.data.contractAddress) === token;
 }

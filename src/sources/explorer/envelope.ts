@@ -1,11 +1,13 @@
-// Answers one question: what does an explorer's answer say: rows, nothing, a failure, a refusal?
 // Its errors come with HTTP 200, some as text where a list belongs, so that nothing is taken for
 // rows but a list, and nothing for empty but the words of `empties.ts`.
 
 import { z } from 'zod';
-import { outsideBody, outsideRow } from '../http/forms.ts';
-import { ProviderFault } from '../http/provider.ts';
-import { type ListAction, saysEmpty } from './empties.ts';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import { type Why, why } from '../../evidence/reasons.ts';
+import { explorerParams, rpcParams, type StateCall } from '../evm/state-facts-of-account.ts';
+import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
+import { shownAddress } from '../http/outbound-call.ts';
+import { askJson, type CallBudget, ProviderFault, type ProviderGuard } from '../http/provider.ts';
 
 /** The provider does not serve this chain to this deployment: it is one that is not read here. */
 export class ChainRefused extends Error {
@@ -127,4 +129,180 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const read = worded.safeParse(value);
   return read.success ? read.data.message : typeof value;
+}
+
+// Each row has the answer that shows it. Whatever else comes without rows is a failure: these
+// APIs say their errors with HTTP 200, and an error must never pass for an empty history.
+
+/** The lists that are read of an address. */
+export type ListAction = 'txlist' | 'txlistinternal' | 'tokentx';
+
+type Empty = { readonly status: '0' | '1'; readonly message: string };
+
+const NO_TRANSACTIONS: Empty = { status: '0', message: 'No transactions found' };
+
+/** The empty answers of each list, whose result is `[]` or `null`. */
+export const EMPTIES: Readonly<Record<ListAction, readonly Empty[]>> = {
+  txlist: [
+    // Etherscan V2, recorded 2023-12-19; docs.etherscan.io/api-reference/endpoint/txlist.
+    NO_TRANSACTIONS,
+    // Routescan's Etherscan-compatible API, recorded for an address that never sent.
+    { status: '1', message: 'OK' },
+  ],
+  txlistinternal: [
+    // Etherscan V2 and Routescan, recorded 2025-12-01.
+    NO_TRANSACTIONS,
+    // Blockscout, recorded on api.blockscout.com.
+    { status: '0', message: 'No internal transactions found' },
+  ],
+  tokentx: [
+    // Etherscan V2, recorded 2025-12-01.
+    NO_TRANSACTIONS,
+    // Blockscout, recorded on api.blockscout.com.
+    { status: '0', message: 'No token transfers found' },
+    // Routescan's Etherscan-compatible API, recorded for an address that never sent.
+    { status: '1', message: 'OK' },
+  ],
+};
+
+const creation = outsideBody({ status: z.string(), message: z.string(), result: z.unknown() });
+
+/** Whether an answer says that the explorer knows of no creation of the contract asked about. */
+export function saysNoCreation(answer: unknown): boolean {
+  const read = creation.safeParse(answer);
+  if (!read.success) return false;
+  const { status, message, result } = read.data;
+  // Etherscan V2, recorded for an account without code.
+  if (status === '0' && message === 'No data found') return result === null;
+  // Blockscout and Routescan, recorded for an account without code.
+  return status === '1' && message === 'OK' && Array.isArray(result) && result.length === 0;
+}
+
+/** Whether an answer says that no log fits the question. */
+export function saysNoLogs(answer: unknown): boolean {
+  const read = creation.safeParse(answer);
+  if (!read.success) return false;
+  const { status, message, result } = read.data;
+  if (status !== '0' || !Array.isArray(result) || result.length > 0) return false;
+  // Etherscan V2: docs.etherscan.io/api-reference/endpoint/getlogs; Blockscout: its API of logs.
+  return message === 'No records found' || message === 'No logs found';
+}
+
+/** Whether `getsourcecode` says that it holds no verified source; `undefined`: no such field. */
+export function saysUnverified(source: string | undefined, abi: string | undefined): boolean {
+  // Etherscan V2: docs.etherscan.io/api-reference/endpoint/getsourcecode, status 1.
+  if (abi === 'Contract source code not verified') return source === undefined || source === '';
+  // Blockscout gives the address alone: its source, ContractView `prepare_source_code_contract`.
+  return abi === undefined && source === undefined;
+}
+
+/** Whether an answer positively says that a list has nothing. */
+export function saysEmpty(action: ListAction, status: string, message: string): boolean {
+  return EMPTIES[action].some((one) => one.status === status && one.message === message);
+}
+
+// It holds addresses that may carry a key: they are asked and never shown.
+
+/** A question of one of the explorers: parameters of a GET, or a node's method by POST. */
+type ExplorerQuestion = { readonly url: URL; readonly body: unknown };
+
+/** One chain at one explorer. */
+export type ExplorerChain = {
+  readonly chain: EvmChainName;
+  readonly name: 'Etherscan-compatible API' | 'Blockscout';
+  /** Scheme and host. */
+  readonly shown: string;
+  readonly guard: ProviderGuard;
+  /** A question of the account module and others, by its parameters. */
+  readonly list: (params: Readonly<Record<string, string>>) => ExplorerQuestion;
+  /** A node's method. */
+  readonly node: (
+    method: 'eth_blockNumber' | 'eth_getBlockByNumber' | 'eth_chainId',
+    block: string | null,
+  ) => ExplorerQuestion;
+  /** A question of one account's state. */
+  readonly state: (call: StateCall) => ExplorerQuestion;
+  /** Whether it says of which chain it is; the other takes the chain's id with each question. */
+  readonly tellsChainId: boolean;
+};
+
+/** The bounds of one answer of an explorer. */
+const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
+
+/** Asks once and reads the answer under the guard, so that a limit is waited out. */
+export function askExplorer<T>(
+  { guard }: ExplorerChain,
+  budget: CallBudget,
+  question: ExplorerQuestion,
+  read: (answer: unknown) => T,
+): Promise<T> {
+  return askJson({ ...question, guard, budget, limits: LIMITS }, read);
+}
+
+/** The explorer's fault on one chain, as a reason. */
+export function explorerFailed({ name, shown, chain }: ExplorerChain, fault: string): Why {
+  return why('provider_failed', { provider: `${name} ${shown}`, fault: `${fault} (${chain})` });
+}
+
+function withParams(url: URL, params: Readonly<Record<string, string>>): URL {
+  const asked = new URL(url);
+  for (const [name, value] of Object.entries(params)) asked.searchParams.set(name, value);
+  return asked;
+}
+
+/** How an address and its guard are shared by the chains of one provider. */
+type At = { readonly url: URL; readonly guard: ProviderGuard };
+
+/**
+ * A chain through an Etherscan-V2-compatible API. `url` is the whole endpoint, `…/v2/api`; one
+ * guard serves all chains of it, since its plan counts them together.
+ */
+export function etherscanChain(
+  chain: EvmChainName,
+  { url, guard }: At,
+  key: string | null,
+): ExplorerChain {
+  const id = { chainid: String(CHAINS[chain].chain_id), ...(key === null ? {} : { apikey: key }) };
+  const list: ExplorerChain['list'] = (params) => {
+    return { url: withParams(url, { ...id, ...params }), body: null };
+  };
+  return {
+    chain,
+    guard,
+    list,
+    name: 'Etherscan-compatible API',
+    shown: shownAddress(url),
+    node: (action, block) => {
+      const tag = block === null ? null : { tag: block, boolean: 'false' };
+      return list({ module: 'proxy', action, ...tag });
+    },
+    state: (call) => list(explorerParams(call)),
+    tellsChainId: false,
+  };
+}
+
+/** A chain through a Blockscout instance. `url` is its root; a query of it (a key) is kept. */
+export function blockscoutChain(chain: EvmChainName, { url, guard }: At): ExplorerChain {
+  const at = (path: string): URL => {
+    const asked = new URL(url);
+    asked.pathname = `${asked.pathname.replace(/\/+$/, '')}${path}`;
+    return asked;
+  };
+  return {
+    chain,
+    guard,
+    name: 'Blockscout',
+    shown: shownAddress(url),
+    list: (params) => ({ url: withParams(at('/api'), params), body: null }),
+    node: (method, block) => {
+      const params = block === null ? [] : [block, false];
+      return { url: at('/api/eth-rpc'), body: { jsonrpc: '2.0', id: 1, method, params } };
+    },
+    state: (call) => {
+      const { method } = call;
+      const body = { jsonrpc: '2.0', id: 1, method, params: rpcParams(call) };
+      return { url: at('/api/eth-rpc'), body };
+    },
+    tellsChainId: true,
+  };
 }

@@ -1,16 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
 import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
+import type { Neighbourhood, NeighbourhoodLimits, RawHistory } from '../../ports/history.ts';
 import {
   SUITE_NOW,
   type SuiteHistory,
   transferHistoryKeeps,
-} from '../../ports/history/transfer-history.suite.ts';
-import type {
-  Neighbourhood,
-  NeighbourhoodLimits,
-  RawHistory,
-} from '../../ports/history/transfer-history.ts';
+} from '../../ports/transfer-history.suite.ts';
 import { SANDBOX_WALLETS, worldChains } from '../../world/chain-data.ts';
 import type { ExplorerChains, ExplorerRow } from '../../world/chain-types.ts';
 import {
@@ -22,8 +18,8 @@ import {
 import { SANDBOX_LABELLED } from '../../world/labels.ts';
 import { WORLD_SEED } from '../../world/listed-parties.ts';
 import { providerGuard } from '../http/provider.ts';
+import { blockscoutChain, etherscanChain } from './envelope.ts';
 import { explorerHistory } from './history.ts';
-import { blockscoutChain, etherscanChain } from './provider.ts';
 
 const HEAD = 30_000;
 const LIMITS: NeighbourhoodLimits = {

@@ -2,16 +2,16 @@
 // It refuses to call anything read that a page, a budget or a provider's fault cut short, and to
 // cover more than the lists that came to their end, up to a block that was settled before them.
 
-import type { ParsedAddress } from '../../chain/address.ts';
-import { parseAddress } from '../../chain/address.ts';
+import { type AddressKind, type ParsedAddress, parseAddress } from '../../chain/address.ts';
 import { type ChainName, EVM_CHAINS } from '../../chain/chain.ts';
 import { type TransferKind, wholeKinds } from '../../chain/transfer.ts';
-
 import { collect, given, heldUnder } from '../../evidence/measure.ts';
 import {
+  all,
   map,
   type Partly,
   part,
+  type Reading,
   read,
   seen,
   some,
@@ -25,17 +25,23 @@ import type {
   Counterparty,
   CoverageRange,
   HistoryTransfer,
+  ListAsked,
+  ListedHistories,
+  ListSlice,
   Neighbourhood,
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
-} from '../../ports/history/transfer-history.ts';
-import { attempt, type CallBudget, whyUnanswered, withBudget } from '../http/provider.ts';
-import type { ListAction } from './empties.ts';
-import { ChainRefused } from './envelope.ts';
-import { type HeadReader, headReader, type SettledHead } from './head.ts';
-import { listed } from './listing.ts';
-import { type ExplorerChain, explorerFailed } from './provider.ts';
+} from '../../ports/history.ts';
+import {
+  attempt,
+  type CallBudget,
+  ProviderFault,
+  whyUnanswered,
+  withBudget,
+} from '../http/provider.ts';
+import { ChainRefused, type ExplorerChain, explorerFailed, type ListAction } from './envelope.ts';
+import { type HeadReader, headReader, listed, type SettledHead } from './listing.ts';
 
 const PORT = 'raw_history';
 
@@ -293,4 +299,143 @@ function byOtherSide(
 
 function otherSide({ from, to }: HistoryTransfer, address: string): string {
   return from === address ? to : from;
+}
+
+// What does one list of an address hold from a block on, as its explorer tells it, some pages at a
+// time? It refuses to call a slice whole that the explorer left unfinished, and to reach past what
+// is settled.
+
+const SLICES_PORT: RawHistoryPort = 'raw_history';
+/** A slice that is cut off is read again, so it is short; a block of many rows is read with it. */
+const SLICES_MAX = 4;
+/** How long one slice may take, waits for the provider's rate included. */
+const SLICE_MS = 120_000;
+
+type SliceOptions = {
+  /** One for each chain; no two of the same. */
+  readonly chains: readonly ExplorerChain[];
+  /** Unix seconds. */
+  readonly now: () => number;
+};
+
+/** The lists of some explorers. */
+export function explorerLists({ chains, now }: SliceOptions): ListedHistories {
+  const heads = headReader(now);
+  const kinds = new Map(chains.map(({ chain }) => [chain, wholeKinds('explorer', chain, 0)]));
+  return {
+    kinds,
+    slice: async (asked, { callsMax, signal, onCall }) => {
+      const at = chains.find(({ chain }) => chain === asked.chain);
+      if (at === undefined) throw new RangeError(`no explorer of ${asked.chain}`);
+      try {
+        return await withBudget({ timeMs: SLICE_MS, callsMax, signal }, async (budget) => {
+          const counted: CallBudget = {
+            ...budget,
+            spend: () => {
+              budget.spend();
+              onCall();
+            },
+          };
+          return told(at, now(), await sliceOf(at, asked, heads, counted));
+        });
+      } catch (error) {
+        return unread(SLICES_PORT, whyOfSlice(error, at, heads));
+      }
+    },
+  };
+}
+
+function told(
+  { name, shown }: ExplorerChain,
+  as_of: number,
+  slice: ListSlice,
+): Reading<ListSlice, RawHistoryPort> {
+  const source = { name, url: shown, as_of, kind: 'observation', simulated: false } as const;
+  return read(slice, { port: SLICES_PORT, source });
+}
+
+function whyOfSlice(error: unknown, at: ExplorerChain, heads: HeadReader): Why {
+  if (!(error instanceof ChainRefused)) {
+    return whyUnanswered(error, (fault) => explorerFailed(at, fault));
+  }
+  heads.refuse(at.chain);
+  return explorerFailed(at, 'its plan refuses this chain');
+}
+
+async function sliceOf(
+  at: ExplorerChain,
+  { chain, address, kind, from_block }: ListAsked,
+  heads: HeadReader,
+  budget: CallBudget,
+): Promise<ListSlice> {
+  const head = await heads.settled(at, budget);
+  if (head.block < from_block) throw fault(`has settled no block since ${from_block - 1}`);
+  const asked = { chain, address, fromBlock: from_block, toBlock: head.block };
+  const action = actionOf(kind);
+  const bounds = { transfersMax: Number.POSITIVE_INFINITY, pagesMax: SLICES_MAX };
+  const list = await listed(at, action, asked, bounds, budget);
+  if (list.pending) throw fault('has not processed all of its internal transactions yet');
+  if (list.whole_to < from_block) throw fault(`shows no more rows of block ${from_block}`);
+  const transfers = list.transfers.filter(({ block }) => block <= list.whole_to);
+  // What is left open here would be held as a transfer that succeeded, or lost.
+  if (transfers.some(({ success }) => success === null)) throw fault('tells no success');
+  const ended = list.whole_to === head.block;
+  const times = transfers.map((one) => one.at);
+  const to_time = ended ? head.time : times.reduce((a, b) => Math.max(a, b), EARLIEST);
+  return { transfers, to_block: list.whole_to, to_time, ended };
+}
+
+/** Of a block that no row dates it is only known that it is not older than this. */
+const EARLIEST = 0;
+
+function fault(text: string): ProviderFault {
+  return new ProviderFault(text, 'passing');
+}
+
+function actionOf(kind: TransferKind) {
+  const found = LIST_ACTIONS.find(([, of]) => of === kind);
+  if (found === undefined) throw new RangeError(`no list of ${kind}`);
+  return found[0];
+}
+
+// With whom did these addresses exchange transfers, asked of the live source of their own kind?
+// An address of a kind for which no source is configured is unread; no other source is asked.
+
+/** The live sources, by the kind of address that they know. */
+type LiveSources = {
+  readonly evm: RawHistory | null;
+  readonly solana: RawHistory | null;
+};
+
+/** One history over the live sources of a deployment. */
+export function liveHistory(sources: LiveSources): RawHistory {
+  const present = [sources.evm, sources.solana].filter((one) => one !== null);
+  return {
+    chainsRead: async () => {
+      if (present.length === 0) return unread(PORT, why('no_history'));
+      const chains = await Promise.all(present.map((one) => one.chainsRead()));
+      return map(all(chains), (lists) => lists.flat());
+    },
+    neighbourhoods: async (addresses, limits) => {
+      const kinds = new Map(addresses.map((address) => [address, kindOf(address)]));
+      const of = (kind: 'evm' | 'solana') => addresses.filter((one) => kinds.get(one) === kind);
+      const answers = await Promise.all([
+        sources.evm === null ? null : sources.evm.neighbourhoods(of('evm'), limits),
+        sources.solana === null ? null : sources.solana.neighbourhoods(of('solana'), limits),
+      ]);
+      const told = new Map(answers.flatMap((one) => (one === null ? [] : [...one])));
+      const readings = new Map<string, Partly<Neighbourhood, RawHistoryPort>>();
+      for (const [address, kind] of kinds) {
+        const reading = told.get(address);
+        const silent = unread(PORT, why('not_walked_kind', { kind }));
+        readings.set(address, reading === undefined ? silent : reading);
+      }
+      return readings;
+    },
+  };
+}
+
+function kindOf(address: string): AddressKind | 'no known form' {
+  const parsed = parseAddress(address);
+  return parsed === null ? 'no known form' : parsed.kind;
 }

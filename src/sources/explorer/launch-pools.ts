@@ -6,15 +6,12 @@ import { z } from 'zod';
 import { declaredEvent } from '../../chain/abi.ts';
 import { formatUnits } from '../../chain/amount.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
-import type { FirstLiquidity, LaunchPools } from '../../ports/launches/deployer-walk.ts';
+import type { FirstLiquidity, LaunchPools } from '../../ports/deployers.ts';
 import { type CallBudget, ProviderFault, withBudget } from '../http/provider.ts';
-import { whyOf } from './account-facts.ts';
+import { LOG_NUMBER, LOG_ROW, PAGE_ROWS, whyOf } from './account-facts.ts';
 import { signerOf, type WalkExplorer, walkSource } from './deployer-creations.ts';
-import { saysNoLogs } from './empties.ts';
-import { resultIn } from './envelope.ts';
-import { headReader } from './head.ts';
-import { LOG_NUMBER, LOG_ROW, PAGE_ROWS } from './logs.ts';
-import { askExplorer, type ExplorerChain } from './provider.ts';
+import { askExplorer, type ExplorerChain, resultIn, saysNoLogs } from './envelope.ts';
+import { headReader } from './listing.ts';
 
 const PORT = 'launch_pools';
 

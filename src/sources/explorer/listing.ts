@@ -1,14 +1,24 @@
-// Answers one question: which rows has a list in all, page after page, and is that all of it?
 // A list has ended only where the provider, asked again from its last block on, says just the rows
 // of that block: a page can be cut short without a word, inside a block too. Pages go by block,
 // since numbered ones end at a window.
 
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import { z } from 'zod';
+import { parseEvmAddress } from '../../chain/address.ts';
+import { parseRawAmount } from '../../chain/amount.ts';
+import { CHAINS, type EvmChainName } from '../../chain/chain.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
+import { outsideRow } from '../http/fetch.ts';
 import { attempt, type CallBudget, ProviderFault } from '../http/provider.ts';
-import type { ListAction } from './empties.ts';
-import { type ListPage, pageIn, WindowEnded } from './envelope.ts';
-import { askExplorer, type ExplorerChain } from './provider.ts';
-import { type RowsAsked, rowIn } from './rows.ts';
+import {
+  askExplorer,
+  ChainRefused,
+  type ExplorerChain,
+  type ListAction,
+  type ListPage,
+  nodeResultIn,
+  pageIn,
+  WindowEnded,
+} from './envelope.ts';
 
 /** What every plan gives; the free one gives no more than this, whatever is asked for. */
 const PAGE_ROWS = 1_000;
@@ -176,4 +186,305 @@ async function askedPage<T>(
     throw new ProviderFault(`answered rows out of order (${action})`, 'passing');
   });
   return { rows, pending: page.pending };
+}
+
+// Only what succeeded is a transfer; a call that moves nothing by its kind is none. It refuses rows
+// of other blocks or of other addresses than were asked for: then the answer is not ours.
+
+/** What was asked for: rows must lie within. */
+export type RowsAsked = {
+  readonly chain: EvmChainName;
+  readonly address: string;
+  readonly fromBlock: number;
+  readonly toBlock: number;
+};
+
+/** A row as it came, with its block; and the transfer that it tells, if it tells one. */
+export type ReadRow = { readonly block: number; readonly transfer: HistoryTransfer | null };
+
+const whole = z.string().regex(/^[0-9]{1,15}$/);
+const amount = z.string().regex(/^[0-9]{1,78}$/);
+const base = outsideRow({
+  blockNumber: whole,
+  timeStamp: whole,
+  from: z.string(),
+  to: z.string().nullish(),
+  contractAddress: z.string().nullish(),
+});
+const nativeRow = base.extend({
+  hash: z.string(),
+  value: amount,
+  isError: z.enum(['0', '1', '']).optional(),
+  txreceipt_status: z.string().nullish(),
+});
+const internalRow = base.extend({
+  hash: z.string().optional(),
+  // Blockscout's name of it.
+  transactionHash: z.string().optional(),
+  value: amount,
+  type: z.string(),
+  callType: z.string().nullish(),
+  isError: z.enum(['0', '1']),
+});
+const tokenRow = base.extend({
+  hash: z.string(),
+  contractAddress: z.string(),
+  value: amount.optional(),
+  tokenID: z.string().nullish(),
+  tokenSymbol: z.string().nullish(),
+  tokenDecimal: z.string().nullish(),
+});
+
+/** Reads one row of a list. Throws `ProviderFault` for one that is not as documented. */
+export function rowIn(action: ListAction, row: unknown, asked: RowsAsked): ReadRow {
+  const read = READERS[action](row, asked);
+  const block = read.block;
+  if (block < asked.fromBlock || block > asked.toBlock) {
+    throw new ProviderFault(
+      `answered rows of blocks that were not asked for (${action})`,
+      'passing',
+    );
+  }
+  return read;
+}
+
+const READERS: Readonly<Record<ListAction, (row: unknown, asked: RowsAsked) => ReadRow>> = {
+  txlist: (row, asked) => {
+    const data = shaped(nativeRow, row, 'txlist');
+    const failed = data.isError === '1' || data.txreceipt_status === '0';
+    // A creation that failed names no receiver; a genesis allocation was sent by nobody.
+    if (failed || data.from === 'GENESIS') return noTransfer(data);
+    const made = common(data, data.hash, asked, 'txlist');
+    const told = data.isError === '0' || data.txreceipt_status === '1';
+    const from = party(data.from, 'txlist');
+    const facts = { kind: 'native', raw_amount: exact(data.value, 'txlist') } as const;
+    const transfer = { ...made, ...facts, from, initiator: from, success: told ? true : null };
+    return { block: made.block, transfer: ofAddress(transfer, asked, 'txlist') };
+  },
+  txlistinternal: (row, asked) => {
+    const data = shaped(internalRow, row, 'txlistinternal');
+    const tx = data.hash === undefined ? data.transactionHash : data.hash;
+    if (tx === undefined) throw odd('txlistinternal');
+    if (data.isError === '1' || !moves(data)) return noTransfer(data);
+    const made = common(data, tx, asked, 'txlistinternal');
+    const raw_amount = exact(data.value, 'txlistinternal');
+    const from = party(data.from, 'txlistinternal');
+    const told = { kind: 'internal', raw_amount, from, initiator: null, success: true } as const;
+    return {
+      block: made.block,
+      transfer: ofAddress({ ...made, ...told }, asked, 'txlistinternal'),
+    };
+  },
+  tokentx: (row, asked) => {
+    const data = shaped(tokenRow, row, 'tokentx');
+    const made = common(data, data.hash, asked, 'tokentx');
+    // Tokens that cannot be told apart by amounts have an id, and are no amounts.
+    const single = typeof data.tokenID === 'string' && data.tokenID !== '';
+    if (single) return { block: made.block, transfer: null };
+    if (data.value === undefined) throw odd('tokentx');
+    const transfer: HistoryTransfer = {
+      ...made,
+      kind: 'token',
+      token: party(data.contractAddress, 'tokentx'),
+      symbol: typeof data.tokenSymbol === 'string' ? data.tokenSymbol : null,
+      decimals: decimalsIn(data.tokenDecimal),
+      raw_amount: exact(data.value, 'tokentx'),
+      from: party(data.from, 'tokentx'),
+      initiator: null,
+      // A failed transaction leaves no log.
+      success: true,
+    };
+    return { block: made.block, transfer: ofAddress(transfer, asked, 'tokentx') };
+  },
+};
+
+function noTransfer({ blockNumber }: z.output<typeof base>): ReadRow {
+  return { block: Number(blockNumber), transfer: null };
+}
+
+function odd(action: ListAction): ProviderFault {
+  return new ProviderFault(`answered rows of another shape (${action})`, 'passing');
+}
+
+function shaped<T>(schema: z.ZodType<T>, row: unknown, action: ListAction): T {
+  const read = schema.safeParse(row);
+  if (!read.success) throw odd(action);
+  return read.data;
+}
+
+type Common = Pick<HistoryTransfer, 'chain' | 'tx' | 'block' | 'at' | 'to'> & {
+  readonly token: null;
+  readonly symbol: null;
+  readonly decimals: null;
+  readonly usd: null;
+  readonly has_market: null;
+};
+
+function common(
+  data: z.output<typeof base>,
+  tx: string,
+  asked: RowsAsked,
+  action: ListAction,
+): Common {
+  const { to, contractAddress } = data;
+  // What a creation pays goes to the contract that it makes.
+  const receiver = to === '' || to === null || to === undefined ? contractAddress : to;
+  return {
+    chain: asked.chain,
+    tx,
+    block: Number(data.blockNumber),
+    at: Number(data.timeStamp),
+    to: party(receiver, action),
+    token: null,
+    symbol: null,
+    decimals: null,
+    usd: null,
+    has_market: null,
+  };
+}
+
+function party(text: string | null | undefined, action: ListAction): string {
+  const address = typeof text === 'string' ? parseEvmAddress(text) : null;
+  if (address === null) throw odd(action);
+  return address;
+}
+
+function exact(text: string, action: ListAction): bigint {
+  const raw = parseRawAmount(text);
+  if (raw === null) throw odd(action);
+  return raw;
+}
+
+const DECIMALS = /^[0-9]{1,3}$/;
+const DECIMALS_MAX = 255;
+
+function decimalsIn(text: string | null | undefined): number | null {
+  if (typeof text !== 'string' || !DECIMALS.test(text)) return null;
+  return Number(text) > DECIMALS_MAX ? null : Number(text);
+}
+
+/** Kinds of call that run another's code, or may move nothing. */
+const MOVES_NOTHING: ReadonlySet<string> = new Set(['callcode', 'delegatecall', 'staticcall']);
+const MOVES: ReadonlySet<string> = new Set([
+  ...['call', 'create', 'create2', 'create_0', 'suicide', 'selfdestruct', 'reward'],
+]);
+
+function moves({ type, callType }: z.output<typeof internalRow>): boolean {
+  const kind = typeof callType === 'string' && callType !== '' ? callType : type;
+  if (MOVES_NOTHING.has(kind)) return false;
+  if (!MOVES.has(kind)) {
+    throw new ProviderFault('answered an internal transfer of an unknown kind', 'passing');
+  }
+  return true;
+}
+
+function ofAddress(
+  transfer: HistoryTransfer,
+  { address }: RowsAsked,
+  action: ListAction,
+): HistoryTransfer {
+  if (transfer.from === address || transfer.to === address) return transfer;
+  throw new ProviderFault(`answered rows of another address (${action})`, 'passing');
+}
+
+// It is read before the lists, which are read up to it: what is younger can still be undone. A
+// Blockscout instance is first asked of which chain it is; the wrong one is no source.
+
+/** The newest settled block. `time` is Unix seconds. */
+export type SettledHead = { readonly block: number; readonly time: number };
+
+/** What is known of the chains of a source. */
+export type HeadReader = {
+  /** Gives the settled head of a chain. Throws `ChainRefused` for one that the source refuses. */
+  readonly settled: (at: ExplorerChain, budget: CallBudget) => Promise<SettledHead>;
+  /** Keeps in mind that the source refuses a chain. */
+  readonly refuse: (chain: EvmChainName) => void;
+};
+
+/**
+ * How far behind the head a block is held to be final, and its lists indexed: about 20 minutes,
+ * which is past the finality of each of these chains and well within a tip's maximum age.
+ */
+const SETTLED_BLOCKS: Readonly<Record<EvmChainName, number>> = {
+  ethereum: 100,
+  arbitrum: 4_800,
+  base: 600,
+  bsc: 1_600,
+  polygon: 600,
+  hyperevm: 1_200,
+};
+
+const HEAD_KEPT_S = 30;
+const REFUSAL_KEPT_S = 600;
+const CHAIN_ID_KEPT_S = 600;
+
+/** Reads heads, each kept for a moment. `now` is Unix seconds. */
+export function headReader(now: () => number): HeadReader {
+  const heads = new Map<EvmChainName, { readonly head: SettledHead; readonly at: number }>();
+  const refused = new Map<EvmChainName, number>();
+  const identified = new Map<EvmChainName, number>();
+  const isKept = (at: number | undefined, keptS: number) => at !== undefined && now() - at < keptS;
+
+  const settled: HeadReader['settled'] = async (at, budget) => {
+    const { chain } = at;
+    if (isKept(refused.get(chain), REFUSAL_KEPT_S)) throw new ChainRefused();
+    const known = heads.get(chain);
+    if (known !== undefined && isKept(known.at, HEAD_KEPT_S)) return known.head;
+    try {
+      if (at.tellsChainId && !isKept(identified.get(chain), CHAIN_ID_KEPT_S)) {
+        await identify(at, budget);
+        identified.set(chain, now());
+      }
+      const head = await settledHead(at, budget);
+      heads.set(chain, { head, at: now() });
+      return head;
+    } catch (error) {
+      if (error instanceof ChainRefused) refused.set(chain, now());
+      throw error;
+    }
+  };
+  return { settled, refuse: (chain) => void refused.set(chain, now()) };
+}
+
+const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
+const quantity = z.string().regex(QUANTITY).transform(Number);
+const header = outsideRow({ number: quantity, timestamp: quantity });
+
+async function asked<T>(
+  at: ExplorerChain,
+  budget: CallBudget,
+  ...[method, block, schema]: readonly [
+    Parameters<ExplorerChain['node']>[0],
+    string | null,
+    z.ZodType<T>,
+  ]
+): Promise<T> {
+  return askExplorer(at, budget, at.node(method, block), (answer) => {
+    const read = schema.safeParse(nodeResultIn(answer));
+    if (read.success) return read.data;
+    throw new ProviderFault(`answered no ${WANTED[method]} to ${method}`, 'passing');
+  });
+}
+
+const WANTED = {
+  eth_chainId: 'chain id',
+  eth_blockNumber: 'block number',
+  eth_getBlockByNumber: 'block',
+} as const;
+
+async function identify(at: ExplorerChain, budget: CallBudget): Promise<void> {
+  const id = await asked(at, budget, 'eth_chainId', null, quantity);
+  const { chain_id } = CHAINS[at.chain];
+  if (id === chain_id) return;
+  throw new ProviderFault(`is of another chain: its chain id is ${id}, not ${chain_id}`, 'lasting');
+}
+
+async function settledHead(at: ExplorerChain, budget: CallBudget): Promise<SettledHead> {
+  const newest = await asked(at, budget, 'eth_blockNumber', null, quantity);
+  const block = newest - SETTLED_BLOCKS[at.chain];
+  if (block < 0) throw new ProviderFault(`has only ${newest} blocks, none settled`, 'passing');
+  const named = `0x${block.toString(16)}`;
+  const { number, timestamp } = await asked(at, budget, 'eth_getBlockByNumber', named, header);
+  if (number === block) return { block, time: timestamp };
+  throw new ProviderFault(`answered block ${number} where ${block} was asked for`, 'passing');
 }

@@ -4,9 +4,15 @@ import { z } from 'zod';
 import { SHARED_DATA } from '../../testing/shared-data.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
 import { ProviderFault } from '../http/provider.ts';
-import { EMPTIES, type ListAction } from './empties.ts';
-import { ChainRefused, nodeResultIn, pageIn, WindowEnded } from './envelope.ts';
-import { rowIn } from './rows.ts';
+import {
+  ChainRefused,
+  EMPTIES,
+  type ListAction,
+  nodeResultIn,
+  pageIn,
+  WindowEnded,
+} from './envelope.ts';
+import { rowIn } from './listing.ts';
 
 const FOLDER = `${SHARED_DATA}/provider-recordings/external_apis`;
 const FILES = [

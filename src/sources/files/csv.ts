@@ -8,8 +8,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { parse as parseWhole } from 'csv-parse/sync';
-import type { BrokenRow, RawRow, TableLine } from '../../ports/tables/table-import.ts';
-import { FileFault } from './fault.ts';
+import type { BrokenRow, RawRow, TableLine } from '../../ports/tables.ts';
+import { FileFault } from './text-lines.ts';
 
 /** The longest record, in bytes. */
 const RECORD_BYTES_MAX = 64 * 1024;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../evidence/reading.ts';
-import type { BrokenRow, RawRow } from '../../ports/tables/table-import.ts';
+import type { BrokenRow, RawRow } from '../../ports/tables.ts';
 import { csvLines, csvTable } from './csv.ts';
-import { FileFault } from './fault.ts';
 import { DOCUMENT_BYTES_MAX, localTableFiles } from './files.ts';
+import { FileFault } from './text-lines.ts';
 
 let folder = '';
 beforeAll(async () => {

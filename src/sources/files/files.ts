@@ -16,11 +16,10 @@ import type {
   RawRow,
   TableFilePort,
   TableFiles,
-} from '../../ports/tables/table-import.ts';
+} from '../../ports/tables.ts';
 import { csvRows } from './csv.ts';
-import { FileFault } from './fault.ts';
 import { followTheMoneyRows, isFollowTheMoney } from './follow-the-money.ts';
-import { jsonLineRows } from './json-lines.ts';
+import { FileFault, jsonLineRows } from './text-lines.ts';
 import { documentRows } from './yaml.ts';
 
 const PORT = 'table_file';

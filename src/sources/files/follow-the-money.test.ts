@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evm } from '../../testing/addresses.ts';
-import { FileFault } from './fault.ts';
 import { followTheMoneyRows, isFollowTheMoney } from './follow-the-money.ts';
+import { FileFault } from './text-lines.ts';
 
 const [A, B, C] = [evm('a'), evm('b'), evm('c')];
 

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import { ImportFault } from './fault.ts';
+import { ImportFault } from './text-lines.ts';
 
 /** A file of an import. `head` are its first bytes, unpacked. */
 export type InputFile = {

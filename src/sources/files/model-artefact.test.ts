@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { RugModel } from '../../ports/flags/rug-model.ts';
+import type { RugModel } from '../../ports/rug-model.ts';
 import { SMALL_MODEL, artefactText as textOf } from '../../testing/rug-models.ts';
-import { FileFault } from './fault.ts';
 import { artefactIn } from './model-artefact.ts';
+import { FileFault } from './text-lines.ts';
 
 function faultOf(text: string): string {
   try {

@@ -8,16 +8,16 @@ import { z } from 'zod';
 import { type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import { RUG_FEATURES } from '../../ports/flags/rug-features.ts';
 import {
   MODEL_SCHEMA,
   type ModelArtefact,
   type ModelNode,
   modelVersion,
+  RUG_FEATURES,
   type RugModel,
-} from '../../ports/flags/rug-model.ts';
-import { jsonIn } from '../http/json-text.ts';
-import { FileFault } from './fault.ts';
+} from '../../ports/rug-model.ts';
+import { jsonIn } from '../http/fetch.ts';
+import { FileFault } from './text-lines.ts';
 
 /** The largest file of an artefact. */
 const ARTEFACT_BYTES_MAX = 16 * 1024 * 1024;

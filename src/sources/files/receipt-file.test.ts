@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseReceipt } from './receipt-file.ts';
+import { parseReceipt } from './receipts-folder.ts';
 
 const WALLET = '0x64144967C175997fC8526ba694021aE36965331c';
 const HEAD = {

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Source } from '../../evidence/source.ts';
-import type { TableImport } from '../../ports/tables/table-import.ts';
+import type { TableImport } from '../../ports/tables.ts';
 
 /** How much of a hash a name shows; the whole hash is in the address or in the import's record. */
 const HASH_CHARS_SHOWN = 12;

@@ -4,9 +4,8 @@
 
 import { type Document, isMap, isNode, isSeq, LineCounter, parseDocument } from 'yaml';
 import { written } from '../../evidence/measure.ts';
-import type { BrokenRow, FileLayout, RawRow } from '../../ports/tables/table-import.ts';
-import { FileFault } from './fault.ts';
-import { objectRow } from './json-lines.ts';
+import type { BrokenRow, FileLayout, RawRow } from '../../ports/tables.ts';
+import { FileFault, objectRow } from './text-lines.ts';
 
 /** How often a document may repeat a part of itself by alias. */
 const ALIASES_MAX = 100;

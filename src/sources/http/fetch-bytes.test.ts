@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type FetchAsk, fetchBytes, redirectTarget } from './fetch-bytes.ts';
-import { isInsideAddress } from './network.ts';
-import { FetchFault, shownAddress } from './outbound-call.ts';
+import { type FetchAsk, fetchBytes, redirectTarget } from './fetch.ts';
+import { FetchFault, isInsideAddress, shownAddress } from './outbound-call.ts';
 
 const MARK = 'MARKER7f3a';
 const LIMITS = {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
+import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
 
 const MARK = 'MARKER7f3a';

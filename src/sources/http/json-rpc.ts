@@ -6,9 +6,7 @@ import { Agent as PlainAgent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { z } from 'zod';
 import { MS_PER_S } from '../../chain/time.ts';
-import { type Answered, exchange } from './fetch-json.ts';
-import { outsideBody, outsideRow } from './forms.ts';
-import { jsonIn } from './json-text.ts';
+import { type Answered, exchange, jsonIn, outsideBody, outsideRow } from './fetch.ts';
 import { FetchFault, shownAddress } from './outbound-call.ts';
 import { attempt } from './provider.ts';
 

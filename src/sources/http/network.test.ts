@@ -1,9 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startSecure, trustAnyCertificate } from '../../testing/tls-stand-in.ts';
-import { fetchBytes } from './fetch-bytes.ts';
-import { isInsideAddress, literalHost } from './network.ts';
-import { FetchFault } from './outbound-call.ts';
+import { fetchBytes } from './fetch.ts';
+import { FetchFault, isInsideAddress, literalHost } from './outbound-call.ts';
 
 const LIMITS = {
   deadlineMs: 5_000,

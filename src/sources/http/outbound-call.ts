@@ -1,11 +1,17 @@
-// Answers one question: what holds for every call of an outside address, however it is made.
 // It ends in its time or when it is stopped, and a body ends at its cap. User info goes as a header
 // and nowhere else, and no fault names any part of a URL. It is made of node:http: undici 7.30
 // throws past every handler when a server closes while a body waits for its reader.
 
-import { type Agent, type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import { type LookupAddress, lookup } from 'node:dns';
+import {
+  type Agent,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+} from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { DAY_S, MS_PER_S } from '../../chain/time.ts';
 
 /**
@@ -189,4 +195,159 @@ function asFault(error: unknown): unknown {
   const fault = FAULTS.get(code);
   if (fault !== undefined) return new FetchFault(fault);
   return OUTSIDE.test(code) ? new FetchFault(`the connection failed (${code})`) : error;
+}
+
+// Names are judged by the addresses that a connection is then made to, in the same look-up, so that
+// a name cannot mean one address when it is judged and another when it is asked.
+
+/** Loopback, private, link-local and shared addresses, and those that no host on the web has. */
+const INSIDE_V4 = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+] as const;
+const INSIDE_V6 = [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 9],
+  ['ff00::', 8],
+  ['2002::', 16],
+  ['2001::', 32],
+] as const;
+/** An IPv4 address written as IPv6 for a translator behind it. */
+const TRANSLATED = { prefix: '64:ff9b::', bits: 96 } as const;
+
+const INSIDE = new BlockList();
+for (const [net, bits] of INSIDE_V4) {
+  INSIDE.addSubnet(net, bits, 'ipv4');
+  INSIDE.addSubnet(TRANSLATED.prefix + net, TRANSLATED.bits + bits, 'ipv6');
+}
+for (const [net, bits] of INSIDE_V6) INSIDE.addSubnet(net, bits, 'ipv6');
+
+/** Whether an IP address lies inside. */
+export type IsInside = (address: string) => boolean;
+
+/** The rule of the real network. An IPv4 address mapped into IPv6 counts as itself. */
+export const isInsideAddress: IsInside = (address) =>
+  INSIDE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** The host of a URL as an IP address; `null` where it is a name. */
+export function literalHost({ hostname }: URL): string | null {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isIP(bare) === 0 ? null : bare;
+}
+
+/** Which addresses a call may be made to, and what is said of any other. */
+export type Reach = { readonly allowed: IsInside; readonly otherwise: string };
+
+/** Refuses a literal address that may not be asked; names are for `lookupWithin`. */
+export function refuseLiteral(url: URL, { allowed, otherwise }: Reach): void {
+  const literal = literalHost(url);
+  if (literal !== null && !allowed(literal)) throw new FetchFault(otherwise);
+}
+
+/** A look-up for a connection: a name that means any address out of reach fails it. */
+export function lookupWithin({ allowed, otherwise }: Reach): LookupFunction {
+  return (name, options, done) => {
+    lookup(name, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error !== null) return done(error, '', 0);
+      if (!found.every(({ address }) => allowed(address))) {
+        return done(new FetchFault(otherwise), '', 0);
+      }
+      if (options.all === true) return done(null, found);
+      const [first] = found;
+      if (first === undefined) return done(new FetchFault('its name has no address'), '', 0);
+      done(null, first.address, first.family);
+    });
+  };
+}
+
+// One way out for a process, named once at its start. https goes through a tunnel that the proxy
+// opens and cannot read; plain http is handed to it whole. What lies inside is asked directly.
+
+/** What TLS is begun with: a socket beside what a request says. */
+type TunnelOptions = RequestOptions & { readonly socket: Duplex };
+const CONNECT_MS_MAX = 30_000;
+const HTTPS_PORT = 443;
+
+type WayOut = { readonly url: URL; readonly tunnels: SecureAgent };
+let wayOut: WayOut | null = null;
+
+/** Has every call of this process to the outside go through a proxy; `null` asks directly. */
+export function goThrough(proxy: URL | null): void {
+  wayOut?.tunnels.destroy();
+  wayOut = proxy === null ? null : { url: proxy, tunnels: new TunnelAgent(proxy) };
+}
+
+/** Whether a call goes through the proxy: not where its host lies inside by its name or number. */
+export function isProxied(url: URL): boolean {
+  return wayOut !== null && !isNamedInside(url);
+}
+
+function isNamedInside(url: URL): boolean {
+  const literal = literalHost(url);
+  if (literal !== null) return isInsideAddress(literal);
+  return !url.hostname.includes('.') || url.hostname.endsWith('.localhost');
+}
+
+type Way = { readonly agent?: SecureAgent; readonly via?: URL };
+
+/** The connections of a call, and the proxy that takes it whole; `null` where it goes directly. */
+export function wayOf(url: URL): Way | null {
+  const way = wayOut;
+  if (way === null || isNamedInside(url)) return null;
+  return url.protocol === 'https:' ? { agent: way.tunnels } : { via: way.url };
+}
+
+/** Connections through a proxy. Its faults name no part of its address. */
+class TunnelAgent extends SecureAgent {
+  readonly #proxy: URL;
+  constructor(proxy: URL) {
+    super({ keepAlive: true });
+    this.#proxy = proxy;
+  }
+
+  override createConnection(
+    options: RequestOptions,
+    done: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    const target = `${options.host}:${options.port ?? HTTPS_PORT}`;
+    const send = this.#proxy.protocol === 'https:' ? secureRequest : plainRequest;
+    const asked = send({
+      host: this.#proxy.hostname,
+      port: this.#proxy.port,
+      method: 'CONNECT',
+      path: target,
+      headers: { host: target, ...proxyCredentialOf(this.#proxy) },
+      agent: false,
+      timeout: CONNECT_MS_MAX,
+    });
+    // The callback takes an error alone; its types ask for a stream beside it.
+    const fail = (fault: string): void => Reflect.apply(done, null, [new FetchFault(fault)]);
+    asked.once('connect', (answer, socket) => {
+      if (answer.statusCode === 200) {
+        const through: TunnelOptions = { ...options, socket };
+        const stream = super.createConnection(through);
+        if (stream) return done(null, stream);
+      }
+      socket.destroy();
+      fail(`the proxy answered ${answer.statusCode}`);
+    });
+    asked.once('response', (answer) => {
+      answer.destroy();
+      fail(`the proxy answered ${answer.statusCode}`);
+    });
+    asked.once('timeout', () => asked.destroy(new Error('late')));
+    asked.once('error', () =>
+      fail(`the proxy gave no connection within ${seconds(CONNECT_MS_MAX)}`),
+    );
+    asked.end();
+  }
 }

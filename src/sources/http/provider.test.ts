@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { StatusFault } from './fetch-json.ts';
+import { StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
 import { BudgetSpent, callBudget, ProviderFault, providerGuard } from './provider.ts';
 

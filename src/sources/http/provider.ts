@@ -6,7 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import { fetchJson, type JsonAsk, StatusFault } from './fetch-json.ts';
+import { fetchJson, type JsonAsk, StatusFault } from './fetch.ts';
 import { FetchFault } from './outbound-call.ts';
 
 /** A provider did not give a usable answer, in product text without any part of a URL. */

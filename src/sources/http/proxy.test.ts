@@ -2,11 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startSecure, trustAnyCertificate } from '../../testing/tls-stand-in.ts';
-import { fetchBytes } from './fetch-bytes.ts';
-import { fetchJson } from './fetch-json.ts';
-import { isInsideAddress } from './network.ts';
-import { FetchFault } from './outbound-call.ts';
-import { goThrough, isProxied } from './proxy.ts';
+import { fetchBytes, fetchJson } from './fetch.ts';
+import { FetchFault, goThrough, isInsideAddress, isProxied } from './outbound-call.ts';
 
 const MARK = 'MARKER7f3a';
 const LIMITS = {

@@ -4,15 +4,16 @@
 // What could lose an address refuses the file; what else an entry lacks is left open, with a note.
 
 import { given } from '../../evidence/measure.ts';
-import { holdsAddress, printedValue } from './printed-address.ts';
 import {
   currencyOf,
   type Document,
+  holdsAddress,
   isoDay,
   kept,
   type ListedAddress,
   leftOpen,
   partyType,
+  printedValue,
   quoted,
   Refused,
 } from './publication.ts';

@@ -11,17 +11,24 @@ import {
   delivered,
   deliveredFile,
   mirrorKeeps,
-} from '../../ports/sanctions/publisher.suite.ts';
-import type { Mirror } from '../../ports/sanctions/publisher.ts';
+} from '../../ports/publisher.suite.ts';
+import type { Mirror } from '../../ports/sanctions.ts';
 import {
   type PublisherFault,
   type StartedPublisher,
   startPublisher,
 } from '../../world/publisher.ts';
-import { addressKey, PUBLISHER_EXPORTS, publicAddress } from './address.ts';
-import { fileMirror } from './file.ts';
-import { DOWNLOAD_LIMITS, httpMirror, listUserAgent } from './http.ts';
-import { REFUSED_KEPT_MAX, spoolIn } from './spool.ts';
+import {
+  addressKey,
+  DOWNLOAD_LIMITS,
+  fileMirror,
+  httpMirror,
+  listUserAgent,
+  PUBLISHER_EXPORTS,
+  publicAddress,
+  REFUSED_KEPT_MAX,
+  spoolIn,
+} from './publisher.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const SIGNAL = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../chain/address.ts';
-import { addressesWithin, holdsAddress, printedValue } from './printed-address.ts';
+import { addressesWithin, holdsAddress, printedValue } from './publication.ts';
 
 const EVM = '0x00000000219ab540356cBB839Cbe05303d7705Fa';
 const BITCOIN = '12QtD5BFwRsdNsAZY76UVE1xyCGNTojH9h';

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { sdnAdvancedXml, type WorldParty, zipped } from '../../world/sdn-publication.ts';
-import { CONTAINER_LIMITS } from './container.ts';
-import { type ReadApartOptions, readPublicationApart } from './read-apart.ts';
-import { readPublication } from './read-publication.ts';
-import { ROWS_PER_MESSAGE } from './reading-message.ts';
+import { type ReadApartOptions, ROWS_PER_MESSAGE, readPublicationApart } from './read-apart.ts';
+import { CONTAINER_LIMITS, readPublication } from './read-publication.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-sdn-apart-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,28 +1,27 @@
-// Answers one question: what publication does a file hold, without holding up this process.
 // A child process parses, in a heap of its own that is capped; one that crashes, stalls or
 // speaks out of turn is a refusal with the code `unreadable`, and leaves this process as it was.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { parseKnownAddress } from '../../chain/address.ts';
+import type { PublicationReader } from '../../ports/sanctions.ts';
 import {
   counted,
+  FORMATS,
   isRefusal,
   type ListedAddress,
+  PARTY_TYPES,
   type Publication,
   quoted,
+  REFUSAL_CODES,
   type ReadDocument,
   type Refusal,
   refusal,
   withForms,
 } from './publication.ts';
-import type { ReadOptions } from './read-publication.ts';
-import {
-  READER_MARK,
-  type ReadingMessage,
-  type ReadingTask,
-  readingMessage,
-} from './reading-message.ts';
+import { CONTAINER_LIMITS, type ContainerLimits, type ReadOptions } from './read-publication.ts';
 
 /** How long a child may take: ten times what the largest file takes on a slow machine. */
 export const READ_MS_MAX = 300_000;
@@ -140,5 +139,76 @@ function lastWords(child: ChildProcess): () => string {
   return () => {
     const line = text.split('\n').find((candidate) => /error/i.test(candidate));
     return line === undefined ? '' : `: ${quoted(line.trim())}`;
+  };
+}
+
+// Rows come in batches, so that neither side is held up by one long message.
+
+/** Marks the command line of the separate reader. */
+export const READER_MARK = 'read-sdn-publication';
+
+/** Rows in one message. */
+export const ROWS_PER_MESSAGE = 250;
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const count = z.int().nonnegative();
+const day = z.iso.date();
+
+const row = z.strictObject({
+  address: z.string().min(1),
+  currency: z.string().min(1),
+  entity: z.string().min(1).nullable(),
+  type: z.enum(PARTY_TYPES).nullable(),
+  programs: z.array(z.string().min(1)).min(1).nullable(),
+  uid: z.string().min(1),
+  remarks: z.string().nullable(),
+  listed_on: day.nullable(),
+  note: z.string().nullable(),
+}) satisfies z.ZodType<ListedAddress>;
+
+/** What the separate reader says: its progress, the rows, then one of the two endings. */
+export const readingMessage = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('progress'), bytes: count }),
+  z.strictObject({ kind: z.literal('rows'), rows: z.array(row).max(ROWS_PER_MESSAGE) }),
+  z.strictObject({
+    kind: z.literal('read'),
+    rows: count,
+    facts: z.strictObject({
+      format: z.enum(FORMATS),
+      published: day,
+      record_count: count,
+      parties: count,
+      sha256: digest,
+      sha256_xml: digest,
+      bytes: count,
+    }),
+  }),
+  z.strictObject({
+    kind: z.literal('refused'),
+    refusal: z.strictObject({
+      refused: z.literal(true),
+      code: z.enum(REFUSAL_CODES),
+      reason: z.string(),
+      published: day.nullable(),
+    }),
+  }),
+]);
+export type ReadingMessage = z.infer<typeof readingMessage>;
+
+/** What the separate reader is asked. */
+export const readingTask = z.strictObject({
+  path: z.string().min(1),
+  limits: z.strictObject({ deliveredBytesMax: count, documentBytesMax: count }),
+});
+export type ReadingTask = z.infer<typeof readingTask>;
+
+// It joins the readers of the publisher's formats to the port that a refresh uses.
+
+/** Reads a file in a process apart, so that serving goes on meanwhile. */
+export function sdnReader(limits: ContainerLimits = CONTAINER_LIMITS): PublicationReader {
+  return async (path, signal) => {
+    const isKnownForm = (address: string): boolean => parseKnownAddress(address) !== null;
+    const outcome = await readPublicationApart(path, { isKnownForm, limits, signal });
+    return isRefusal(outcome) ? { ...outcome, size: false } : outcome;
   };
 }

@@ -10,8 +10,12 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sdnAdvancedXml, sdnXml, type WorldParty, zipped } from '../../world/sdn-publication.ts';
-import { CONTAINER_LIMITS, type ContainerLimits, spool } from './container.ts';
-import { readPublication } from './read-publication.ts';
+import {
+  CONTAINER_LIMITS,
+  type ContainerLimits,
+  readPublication,
+  spool,
+} from './read-publication.ts';
 
 const derive = promisify(pbkdf2);
 const folder = mkdtempSync(join(tmpdir(), 'exhibit-sdn-'));

@@ -1,20 +1,29 @@
-// Answers one question: what publication does a file on disk hold.
 // It reads to the end or refuses with one reason; it judges neither size nor age (see gate.ts).
 // It parses where it is called: a serving process calls read-apart.ts instead.
 
 import { createHash } from 'node:crypto';
-import { type ContainerLimits, documentBytes, inspect, unreadable } from './container.ts';
-import { readDocument } from './document.ts';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createGunzip } from 'node:zlib';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { ADVANCED_NAMESPACES, ADVANCED_ROOT, advancedReader } from './advanced.ts';
+import { LEGACY_NAMESPACES, LEGACY_ROOT, legacyReader } from './legacy.ts';
 import {
   counted,
+  type Document,
+  isoDay,
   isRefusal,
   type Publication,
+  quoted,
   type ReadDocument,
   type Refusal,
   Refused,
+  refusal,
   withForms,
 } from './publication.ts';
-import { STATED_WITHIN_BYTES, statedDay } from './stated-day.ts';
+import { type DocumentReader, type Root, XmlWalk } from './xml-walk.ts';
 
 /** Tells how many bytes of the unpacked document were read so far. */
 export type OnProgress = (bytes: number) => void;
@@ -62,4 +71,307 @@ export async function readFileDocument(
     if (!(error instanceof Refused)) return unreadable(error);
     return { ...error.refusal, published: statedDay(head) };
   }
+}
+
+// The kind is read off the first bytes, never off a name. It refuses an archive that is cut
+// short, damaged or ambiguous, and stops at a byte cap whatever an archive says of itself.
+
+/** How many bytes a delivered file and the document in it may have. */
+export type ContainerLimits = {
+  readonly deliveredBytesMax: number;
+  readonly documentBytesMax: number;
+};
+
+/** Four times the largest file that the publisher delivers today (127 MB, advanced XML). */
+export const DELIVERED_BYTES_MAX = 512 * 1024 * 1024;
+export const DOCUMENT_BYTES_MAX = 512 * 1024 * 1024;
+/** The limits that hold unless a caller names others. */
+export const CONTAINER_LIMITS: ContainerLimits = {
+  deliveredBytesMax: DELIVERED_BYTES_MAX,
+  documentBytesMax: DOCUMENT_BYTES_MAX,
+};
+
+const CHUNK_BYTES = 64 * 1024;
+const ZIP_MEMBERS_MAX = 64;
+
+/** A delivered file: its kind, its size, the SHA-256 of its bytes. */
+export type Delivered = {
+  readonly kind: 'plain' | 'gzip' | 'zip';
+  readonly bytes: number;
+  readonly sha256: string;
+};
+
+/**
+ * Writes a stream to a file, up to `bytesMax`. What it refuses leaves a cut file to its caller;
+ * it rejects where the stream or the disk fails.
+ */
+export async function spool(
+  stream: AsyncIterable<Uint8Array>,
+  path: string,
+  bytesMax: number,
+): Promise<{ readonly bytes: number; readonly sha256: string } | Refusal> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const counted = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) {
+        done(new Refused('too_large', `the delivered file has over ${bytesMax} bytes`));
+        return;
+      }
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  // Opened before the first byte is asked for: a file that a refused stream were still to make
+  // would appear after its caller had removed it.
+  const file = await open(path, 'w', 0o600);
+  try {
+    await pipeline(stream, counted, file.createWriteStream());
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Reads a file once for its kind, size and digest. Throws `Refused` past the cap. */
+export async function inspect(path: string, limits: ContainerLimits): Promise<Delivered> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let kind: Delivered['kind'] | null = null;
+  for await (const chunk of bytesOf(createReadStream(path, { highWaterMark: CHUNK_BYTES }))) {
+    if (kind === null) kind = kindOf(chunk);
+    bytes += chunk.byteLength;
+    if (bytes > limits.deliveredBytesMax) {
+      const reason = `the delivered file has over ${limits.deliveredBytesMax} bytes`;
+      throw new Refused('too_large', reason);
+    }
+    hash.update(chunk);
+  }
+  if (kind === null) throw new Refused('not_xml', 'the file is empty');
+  return { kind, bytes, sha256: hash.digest('hex') };
+}
+
+function kindOf(head: Uint8Array): Delivered['kind'] {
+  const [first, second, third, fourth] = head;
+  if (first === 0x1f && second === 0x8b) return 'gzip';
+  const isZip = first === 0x50 && second === 0x4b;
+  if (isZip && ((third === 3 && fourth === 4) || (third === 5 && fourth === 6))) return 'zip';
+  return 'plain';
+}
+
+/** The bytes of the document, unpacked. Throws `Refused`. */
+export async function* documentBytes(
+  path: string,
+  kind: Delivered['kind'],
+  limits: ContainerLimits,
+): AsyncGenerator<Uint8Array> {
+  const unpacked =
+    kind === 'plain' ? plain(path) : kind === 'gzip' ? gunzipped(path) : unzipped(path, limits);
+  let bytes = 0;
+  for await (const chunk of unpacked) {
+    bytes += chunk.byteLength;
+    if (bytes > limits.documentBytesMax) throw tooLarge(limits);
+    yield chunk;
+  }
+}
+
+function tooLarge(limits: ContainerLimits): Refused {
+  return new Refused('too_large', `the document has over ${limits.documentBytesMax} bytes`);
+}
+
+function plain(path: string): AsyncIterable<Uint8Array> {
+  return bytesOf(createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+}
+
+async function* gunzipped(path: string): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  const source = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  // A failed read ends the gunzip with that error, which the loop below throws.
+  source.once('error', (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  try {
+    yield* bytesOf(gunzip);
+  } catch (error) {
+    throw archiveFault(error);
+  } finally {
+    source.destroy();
+  }
+}
+
+async function* unzipped(path: string, limits: ContainerLimits): AsyncGenerator<Uint8Array> {
+  let zip: ZipFile | null = null;
+  try {
+    zip = await openPromise(path, { autoClose: false, lazyEntries: true });
+    const entry = await onlyDocument(zip);
+    if (entry.uncompressedSize > limits.documentBytesMax) throw tooLarge(limits);
+    let sum = 0;
+    for await (const chunk of bytesOf(await zip.openReadStreamPromise(entry))) {
+      sum = crc32(chunk, sum);
+      yield chunk;
+    }
+    if (sum !== entry.crc32) {
+      throw new Refused('bad_archive', 'the document in the archive fails its checksum');
+    }
+  } catch (error) {
+    throw archiveFault(error);
+  } finally {
+    zip?.close();
+  }
+}
+
+async function onlyDocument(zip: ZipFile): Promise<Entry> {
+  if (zip.entryCount > ZIP_MEMBERS_MAX) {
+    throw new Refused('bad_archive', `the archive has ${zip.entryCount} members`);
+  }
+  const documents: Entry[] = [];
+  let delimited: string | null = null;
+  for await (const entry of zip.eachEntry()) {
+    if (/\.xml$/i.test(entry.fileName)) documents.push(entry);
+    else if (/\.(csv|del|pip|ff)$/i.test(entry.fileName)) delimited = entry.fileName;
+  }
+  const [document, another] = documents;
+  if (document !== undefined && another === undefined) return document;
+  if (document === undefined && delimited !== null) {
+    const reason = `the archive holds the delimited file ${quoted(delimited)}`;
+    throw new Refused('delimited_file', `${reason}, which cuts long remarks`);
+  }
+  throw new Refused('bad_archive', `the archive holds ${documents.length} XML documents, not one`);
+}
+
+/** The chunks of a stream, each asserted to be bytes. */
+async function* bytesOf(stream: Readable): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('a stream gave text, not bytes');
+    yield chunk;
+  }
+}
+
+const CUT_SHORT =
+  /unexpected end of file|end of central directory|unexpected EOF|not enough bytes/i;
+
+/** What an archive's own fault means. A fault of the file system stays what it is. */
+function archiveFault(error: unknown): unknown {
+  if (error instanceof Refused || !(error instanceof Error) || isSystemFault(error)) return error;
+  const about = quoted(error.message);
+  if (CUT_SHORT.test(error.message))
+    return new Refused('truncated', `the archive is cut: ${about}`);
+  return new Refused('bad_archive', `the archive is damaged: ${about}`);
+}
+
+/** Whether an error came from the operating system: missing, forbidden, full, gone. */
+export function isSystemFault(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string';
+}
+
+/** Refuses for a fault of the operating system; anything else is a bug and is thrown again. */
+export function unreadable(error: unknown): Refusal {
+  if (!isSystemFault(error)) throw error;
+  return refusal('unreadable', `the file could not be read: ${error.code}`);
+}
+
+// It reads the SDN XML and the SDN advanced XML; the enhanced and the delimited files are
+// recognised and refused by name, and so is every other root or namespace.
+
+const ENHANCED_ROOT = 'sanctionsData';
+const HEAD_BYTES = 512;
+/** A hundred times what the list holds today. */
+const ADDRESS_ROWS_MAX = 100_000;
+/** A row of the comma, at-sign or bar delimited files, or of the fixed-width one: first a uid. */
+const DELIMITED_ROW = /^\s*"?\d+"?\s*([,@|]|\s{2,})/;
+
+/** Reads a document to its end. Throws `Refused`; what the stream throws passes through. */
+export async function readDocument(chunks: AsyncIterable<Uint8Array>): Promise<Document> {
+  let reader: DocumentReader | null = null;
+  const walk = new XmlWalk((root) => {
+    reader = readerFor(root);
+    return reader;
+  });
+  let head: Uint8Array | null = new Uint8Array(0);
+  for await (const chunk of chunks) {
+    if (head === null) {
+      walk.write(chunk);
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (head.byteLength < HEAD_BYTES) continue;
+    beginWith(head, walk);
+    head = null;
+  }
+  if (head !== null) beginWith(head, walk);
+  walk.end();
+  const document = documentOf(reader);
+  if (document.addresses.length === 0) {
+    throw new Refused('no_addresses', 'it holds no digital currency address');
+  }
+  if (document.addresses.length > ADDRESS_ROWS_MAX) {
+    throw new Refused('too_large', `it lists over ${ADDRESS_ROWS_MAX} addresses`);
+  }
+  return document;
+}
+
+function documentOf(reader: DocumentReader | null): Document {
+  if (reader === null) throw new Refused('not_xml', 'it has no root element');
+  return reader.finish();
+}
+
+function beginWith(head: Uint8Array, walk: XmlWalk): void {
+  refuseByHead(head);
+  walk.write(head);
+}
+
+function refuseByHead(head: Uint8Array): void {
+  const text = Buffer.from(head.subarray(0, HEAD_BYTES))
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  if (text === '' || text.startsWith('<')) return;
+  if (DELIMITED_ROW.test(text)) {
+    const reason = 'it is the delimited file, which cuts long remarks and with them addresses';
+    throw new Refused('delimited_file', reason);
+  }
+  throw new Refused('not_xml', `it is not XML: it begins ${quoted(text)}`);
+}
+
+function readerFor({ local, namespace }: Root): DocumentReader {
+  if (local === ENHANCED_ROOT) {
+    const reason = 'it is the enhanced file (or a delta), which cannot show that it is whole';
+    throw new Refused('enhanced_file', reason);
+  }
+  if (local.toLowerCase() === 'html') throw new Refused('not_xml', 'it is an HTML page');
+  const [namespaces, make] =
+    local === ADVANCED_ROOT
+      ? [ADVANCED_NAMESPACES, advancedReader]
+      : local === LEGACY_ROOT
+        ? [LEGACY_NAMESPACES, legacyReader]
+        : [null, null];
+  if (namespaces === null || make === null) {
+    throw new Refused('unknown_root', `its root element is ${quoted(local)}`);
+  }
+  if (!namespaces.includes(namespace)) {
+    throw new Refused('unknown_namespace', `its namespace is ${quoted(namespace)}`);
+  }
+  return make();
+}
+
+// It looks at the beginning alone, whatever the root, the namespace and the rest of the file are:
+// that a newer list was published is known even where its format is not.
+
+/** Both formats state their day in their first kilobyte. */
+export const STATED_WITHIN_BYTES = 64 * 1024;
+
+const LEGACY = /<Publish_Date>\s*(?<month>\d{1,2})\/(?<day>\d{1,2})\/(?<year>\d{4})\s*</;
+const ADVANCED = new RegExp(
+  '<DateOfIssue[^>]*>\\s*<Year>\\s*(?<year>\\d{4})\\s*</Year>' +
+    '\\s*<Month>\\s*(?<month>\\d{1,2})\\s*</Month>\\s*<Day>\\s*(?<day>\\d{1,2})\\s*<',
+);
+
+/** The day as `YYYY-MM-DD`; `null` where the beginning of the document states none. */
+export function statedDay(head: string): string | null {
+  const legacy = LEGACY.exec(head);
+  const stated = legacy === null ? ADVANCED.exec(head) : legacy;
+  if (stated?.groups === undefined) return null;
+  const { year, month, day } = stated.groups;
+  return isoDay(String(year), String(month), String(day));
 }

@@ -3,14 +3,14 @@
 
 import { setPriority } from 'node:os';
 import { isRefusal, type ListedAddress } from './publication.ts';
-import { readFileDocument } from './read-publication.ts';
 import {
   READER_MARK,
   type ReadingMessage,
   type ReadingTask,
   ROWS_PER_MESSAGE,
   readingTask,
-} from './reading-message.ts';
+} from './read-apart.ts';
+import { readFileDocument } from './read-publication.ts';
 
 const PROGRESS_BYTES = 4 * 1024 * 1024;
 /** Serving comes first where cores are few. */

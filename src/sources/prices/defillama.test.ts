@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
-import type { PriceAsk, Prices } from '../../ports/history/prices.ts';
+import type { PriceAsk, Prices } from '../../ports/history.ts';
 import {
   PRICE_FAULTS,
   type PricePoint,
@@ -9,8 +9,7 @@ import {
   startPriceApi,
 } from '../../world/price-api.ts';
 import { providerGuard } from '../http/provider.ts';
-import { defillamaPrices } from './defillama.ts';
-import { plainDecimal } from './plain-decimal.ts';
+import { defillamaPrices, plainDecimal } from './defillama.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1_000;
 const KEY = 'MARKER7f3a';

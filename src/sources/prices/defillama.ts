@@ -1,10 +1,11 @@
-// Answers one question: what were these coins worth then, by a DefiLlama-compatible API?
 // A coin that it leaves out has no price there; one that could not be read is not in the answer. A
 // price too far from its time is none. Each question about markets holds a coin that has one: a
 // source that has lost that too was not read.
 
 import { z } from 'zod';
+import type { ChainName } from '../../chain/chain.ts';
 import { formatIsoTime, type UnixSeconds } from '../../chain/time.ts';
+import { written } from '../../evidence/measure.ts';
 import { map, type Partly, read, some, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
@@ -16,9 +17,8 @@ import {
   type Prices,
   type PricesPort,
   priceTime,
-} from '../../ports/history/prices.ts';
-import type { JsonLimits } from '../http/fetch-json.ts';
-import { outsideBody, outsideRow } from '../http/forms.ts';
+} from '../../ports/history.ts';
+import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
   askJson,
@@ -30,9 +30,7 @@ import {
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
-import { coinId } from './coin-id.ts';
-import { kept } from './kept.ts';
-import { plainDecimal } from './plain-decimal.ts';
+import { kept } from './priced-history.ts';
 
 const PORT = 'prices';
 
@@ -272,4 +270,39 @@ async function marketsOf(
     throw new ProviderFault(fault, 'passing');
   }
   return batch.map((coin) => ({ coin, has_market: coins[coinId(coin)] !== undefined }));
+}
+
+/** Its names of the chains, where they are not ours. */
+const CHAIN_NAMES: Readonly<Partial<Record<ChainName, string>>> = { hyperevm: 'hyperliquid' };
+
+const NULL_ADDRESS = `0x${'0'.repeat(40)}`;
+const NATIVE: Readonly<Partial<Record<ChainName, string>>> = {
+  solana: 'solana:So11111111111111111111111111111111111111112',
+  bitcoin: 'coingecko:bitcoin',
+};
+
+/** The id, whose case is kept: an answer names coins as they were asked for. */
+export function coinId({ chain, token }: Coin): string {
+  const known = CHAIN_NAMES[chain];
+  const name = known === undefined ? chain : known;
+  if (token !== null) return `${name}:${token}`;
+  const native = NATIVE[chain];
+  return native === undefined ? `${name}:${NULL_ADDRESS}` : native;
+}
+
+const WRITTEN = /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/;
+
+/** The shortest decimal text of a number that is not negative; `null` for any other. */
+export function plainDecimal(value: number): string | null {
+  const match = WRITTEN.exec(String(value));
+  if (match === null) return null;
+  const [, whole, fraction, exponent] = match;
+  if (whole === undefined) return null;
+  const behind = written(fraction);
+  const shift = exponent === undefined ? 0 : Number(exponent);
+  const digits = `${whole}${behind}`;
+  const point = whole.length + shift;
+  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return digits + '0'.repeat(point - digits.length);
+  return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import { map, type Partly, Read, read, seen, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Prices } from '../../ports/history/prices.ts';
-import type {
-  Neighbourhood,
-  RawHistory,
-  RawHistoryPort,
-} from '../../ports/history/transfer-history.ts';
+import type { Neighbourhood, Prices, RawHistory, RawHistoryPort } from '../../ports/history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { marketHistory, valuedHistory, worthsBy } from './priced-history.ts';

@@ -6,15 +6,18 @@ import { formatUnits, multiplyDecimals } from '../../chain/amount.ts';
 import { CHAINS } from '../../chain/chain.ts';
 import { given } from '../../evidence/measure.ts';
 import { map, type Partly, seen } from '../../evidence/reading.ts';
-import { type Coin, type Price, type Prices, priceName } from '../../ports/history/prices.ts';
-import type {
-  HistoryTransfer,
-  Neighbourhood,
-  RawHistory,
-  RawHistoryPort,
-  Worth,
-  Worths,
-} from '../../ports/history/transfer-history.ts';
+import {
+  type Coin,
+  type HistoryTransfer,
+  type Neighbourhood,
+  type Price,
+  type Prices,
+  priceName,
+  type RawHistory,
+  type RawHistoryPort,
+  type Worth,
+  type Worths,
+} from '../../ports/history.ts';
 
 /** The most prices, and tokens that are looked up, for one batch. */
 const PRICED_MAX = 1_000;
@@ -153,4 +156,36 @@ function worthAt(transfer: HistoryTransfer, price: Price): Worth {
   if (decimals === null) throw new TypeError('a worth of an amount without decimals');
   const usd = multiplyDecimals(formatUnits(transfer.raw_amount, decimals), price.usd);
   return { usd, price_basis: price.basis };
+}
+
+// It is bounded: what was written longest ago goes first.
+
+/** A bounded memory, each entry of which is known for a time. */
+export type KeptPrices<V> = {
+  /** What is kept under a key, and when it was (Unix seconds). */
+  readonly get: (key: string) => { readonly value: V; readonly at: number } | undefined;
+  readonly set: (key: string, value: V) => void;
+};
+
+/** A memory of at most `entriesMax` entries, each for `keptS` seconds of the clock given. */
+export function kept<V>(entriesMax: number, keptS: number, now: () => number): KeptPrices<V> {
+  const entries = new Map<string, { readonly value: V; readonly at: number }>();
+  return {
+    get: (key) => {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (now() < entry.at + keptS) return entry;
+      entries.delete(key);
+      return undefined;
+    },
+    set: (key, value) => {
+      entries.delete(key);
+      entries.set(key, { value, at: now() });
+      if (entries.size <= entriesMax) return;
+      for (const oldest of entries.keys()) {
+        entries.delete(oldest);
+        return;
+      }
+    },
+  };
 }

@@ -4,11 +4,7 @@
 import { CHAINS } from '../../chain/chain.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  BridgeChain,
-  ContractFacts,
-  ContractProbe,
-} from '../../ports/bridges/bridge-registry.ts';
+import type { BridgeChain, ContractFacts, ContractProbe } from '../../ports/bridges.ts';
 import { type JsonRpc, type RpcAnswer, RpcFault } from '../http/json-rpc.ts';
 import { observation } from '../http/provider.ts';
 

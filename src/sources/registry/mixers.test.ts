@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
 import { memoryMixerRegistry } from '../../testing/memory/mixer-registry.ts';
-import { FileFault } from '../files/fault.ts';
+import { FileFault } from '../files/text-lines.ts';
 import { mixerRegistryFile, mixerRows } from './registry-files.ts';
 
 const HEADING =

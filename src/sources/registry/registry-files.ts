@@ -14,34 +14,32 @@ import { parseIsoDate } from '../../chain/time.ts';
 import { collect } from '../../evidence/measure.ts';
 import { map, type Reading, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { FreezingToken, IssuerFreezesPort } from '../../ports/accounts/issuer-freezes.ts';
 import type {
+  FreezingToken,
+  IssuerFreezesPort,
   MixerContract,
   MixerLookUp,
   MixerRegistry,
-} from '../../ports/accounts/mixer-registry.ts';
-import type { Permit2 } from '../../ports/accounts/token-approvals.ts';
+  Permit2,
+} from '../../ports/accounts.ts';
 import type {
   BridgeRegistry,
   BridgeRegistryPort,
   RegistryTable,
   ValidatedRows,
-} from '../../ports/bridges/bridge-registry.ts';
-import type {
-  EstablishedTokens,
-  EstablishedTokensPort,
-} from '../../ports/flags/established-tokens.ts';
+} from '../../ports/bridges.ts';
+import type { Launchpads } from '../../ports/deployers.ts';
+import type { EstablishedTokens, EstablishedTokensPort } from '../../ports/rug-model.ts';
 import type {
   ExchangeLabel,
   ExchangeLabels,
   LabelLookUp,
-} from '../../ports/labels/exchange-labels.ts';
-import type { ShippedLabels } from '../../ports/labels/shipped-labels.ts';
-import type { Launchpads } from '../../ports/launches/deployer-walk.ts';
-import type { TableIndex } from '../../ports/tables/imported-table.ts';
-import type { TableLine } from '../../ports/tables/table-import.ts';
+  ShippedLabels,
+  TableIndex,
+  TableLine,
+} from '../../ports/tables.ts';
 import { csvLines, csvTable } from '../files/csv.ts';
-import { FileFault } from '../files/fault.ts';
+import { FileFault } from '../files/text-lines.ts';
 
 type Path = string | URL;
 type File = { readonly sha256: string; readonly lines: readonly TableLine[] };

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../../chain/address.ts';
+import { parseRawAmount } from '../../chain/amount.ts';
 import { collect } from '../../evidence/measure.ts';
 import { map, type Partly, part, read, seen, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
@@ -14,24 +15,19 @@ import type {
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
-} from '../../ports/history/transfer-history.ts';
-import { outsideBody, outsideRow } from '../http/forms.ts';
+} from '../../ports/history.ts';
+import { type JsonLimits, outsideBody, outsideRow } from '../http/fetch.ts';
 import { shownAddress } from '../http/outbound-call.ts';
 import {
+  askJson,
   attempt,
   type CallBudget,
   observation,
   ProviderFault,
+  type ProviderGuard,
   whyUnanswered,
   withBudget,
 } from '../http/provider.ts';
-import { called, checkMainnet, NodeError, type SolanaNode } from './node.ts';
-import {
-  type ParsedTransaction,
-  parsedTransaction,
-  tokenAccountsIn,
-  transfersIn,
-} from './transfers.ts';
 
 const PORT = 'raw_history';
 
@@ -240,4 +236,242 @@ function neighbourhoodOf(
     return { address: other, transfers: shown, transfer_count: list.length };
   });
   return { ...known, counterparties };
+}
+
+// Each of its error codes means that something was not read; none of them is an empty answer.
+
+/** A node. `url` may carry a key: it is asked and never shown. */
+export type SolanaNode = { readonly url: URL; readonly guard: ProviderGuard };
+
+const LIMITS: JsonLimits = { deadlineMs: 10_000, bytesMax: 16 * 2 ** 20 };
+
+/** What the codes of a node mean (Agave's JSON-RPC server). */
+const CODES: Readonly<Record<number, string>> = {
+  [-32001]: 'the block was cleaned up',
+  [-32004]: 'the block is not available',
+  [-32005]: 'the node is unhealthy',
+  [-32007]: 'the slot was skipped or is missing',
+  [-32009]: 'the slot is missing in its long-term storage',
+  [-32010]: 'the address is excluded from its index',
+  [-32011]: 'it keeps no transaction history',
+  [-32014]: 'the status is not available yet',
+  [-32015]: 'the version of the transaction is not supported',
+  [-32016]: 'it is behind the slot asked for',
+  [-32019]: 'its long-term storage cannot be reached',
+  [-32020]: 'it does not know the signature to go on from',
+  [-32021]: 'it keeps no history of slots',
+};
+/** Codes after which the same question may soon be answered. */
+const PASSING: ReadonlySet<number> = new Set([-32004, -32005, -32014, -32016, -32019]);
+
+/** A node answered with an error; `code` is its own. */
+export class NodeError extends ProviderFault {
+  readonly code: number;
+  constructor(method: string, code: number) {
+    const meaning = CODES[code];
+    const known = meaning === undefined ? '' : ` (${meaning})`;
+    super(`answered error ${code} to ${method}${known}`, PASSING.has(code) ? 'passing' : 'lasting');
+    this.name = 'NodeError';
+    this.code = code;
+  }
+}
+
+const answer = outsideBody({
+  result: z.unknown().optional(),
+  error: outsideRow({ code: z.number().int() }).nullish(),
+});
+
+/** Calls a method. Throws `NodeError`, `ProviderFault` or `BudgetSpent`. */
+export async function called<T>(
+  { url, guard }: SolanaNode,
+  method: string,
+  params: readonly unknown[],
+  schema: z.ZodType<T>,
+  budget: CallBudget,
+): Promise<T> {
+  const body = { jsonrpc: '2.0', id: 1, method, params };
+  return askJson({ guard, budget, url, body, limits: LIMITS, parse: exactJson }, (told) => {
+    const read = answer.safeParse(told);
+    if (!read.success) throw shapeless(method);
+    const { error, result } = read.data;
+    if (error !== undefined && error !== null) throw new NodeError(method, error.code);
+    const known = schema.safeParse(result);
+    if (known.success) return known.data;
+    throw shapeless(method);
+  });
+}
+
+/** The main network's genesis: a node of any other is no source. */
+const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+
+/** Throws `ProviderFault` where the node is of another network. */
+export async function checkMainnet(node: SolanaNode, budget: CallBudget): Promise<void> {
+  const genesis = await called(node, 'getGenesisHash', [], z.string(), budget);
+  if (genesis === MAINNET_GENESIS) return;
+  throw new ProviderFault('is of another network: its genesis differs', 'lasting');
+}
+
+function shapeless(method: string): ProviderFault {
+  return new ProviderFault(`answered JSON of another shape to ${method}`, 'passing');
+}
+
+// It takes what instructions of the system and token programs move. Programs can move lamports of
+// accounts that they own without one, so that what it finds is never all that there may be.
+
+const amount = z.union([z.number().int().nonnegative(), z.string().regex(/^[0-9]{1,20}$/)]);
+const instruction = outsideRow({ program: z.string().optional(), parsed: z.unknown().optional() });
+const balance = outsideRow({
+  accountIndex: z.number().int().nonnegative(),
+  mint: z.string(),
+  owner: z.string().optional(),
+  uiTokenAmount: outsideRow({ decimals: z.number().int().min(0).max(255) }),
+});
+
+const accountKey = outsideRow({ pubkey: z.string() });
+
+/** A transaction as `getTransaction` gives it with `jsonParsed`, as far as it is read. */
+export const parsedTransaction = outsideRow({
+  slot: z.number().int().nonnegative(),
+  blockTime: z.number().int().nonnegative(),
+  meta: outsideRow({
+    err: z.unknown().optional(),
+    preTokenBalances: z.array(balance).nullish(),
+    postTokenBalances: z.array(balance).nullish(),
+    innerInstructions: z.array(outsideRow({ instructions: z.array(instruction) })).nullish(),
+  }),
+  transaction: outsideRow({
+    signatures: z.tuple([z.string()], z.string()),
+    message: outsideRow({
+      accountKeys: z.tuple([accountKey], accountKey),
+      instructions: z.array(instruction),
+    }),
+  }),
+});
+export type ParsedTransaction = z.output<typeof parsedTransaction>;
+
+const moved = outsideRow({
+  type: z.enum(['transfer', 'transferWithSeed', 'createAccount', 'createAccountWithSeed']),
+  info: outsideRow({
+    source: z.string(),
+    destination: z.string().optional(),
+    newAccount: z.string().optional(),
+    lamports: amount,
+  }),
+});
+const tokenMoved = outsideRow({
+  type: z.enum(['transfer', 'transferChecked', 'transferCheckedWithFee']),
+  info: outsideRow({
+    source: z.string(),
+    destination: z.string(),
+    amount: amount.optional(),
+    mint: z.string().optional(),
+    tokenAmount: outsideRow({ amount, decimals: z.number().int().min(0).max(255) }).optional(),
+  }),
+});
+
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set(['spl-token', 'spl-token-2022']);
+
+type Holder = { readonly owner: string; readonly mint: string; readonly decimals: number };
+
+/** What a transaction that succeeded moved from or to an address; of a failed one, nothing. */
+export function transfersIn(tx: ParsedTransaction, address: string): HistoryTransfer[] {
+  const { meta, transaction } = tx;
+  if (meta.err !== null && meta.err !== undefined) return [];
+  const [signature] = transaction.signatures;
+  const [payer] = transaction.message.accountKeys;
+  const common = {
+    chain: 'solana',
+    tx: signature,
+    block: tx.slot,
+    at: tx.blockTime,
+    symbol: null,
+    usd: null,
+    has_market: null,
+    success: true,
+    initiator: payer.pubkey,
+  } as const;
+  const holders = holdersOf(tx);
+  const found: HistoryTransfer[] = [];
+  const take = (one: z.output<typeof instruction>, kind: 'native' | 'internal'): void => {
+    const what = one.program === 'system' ? lamportsIn(one.parsed, kind) : null;
+    const token =
+      one.program !== undefined && TOKEN_PROGRAMS.has(one.program)
+        ? tokensIn(one.parsed, holders)
+        : null;
+    const told = what === null ? token : what;
+    if (told !== null && told.from !== told.to) found.push({ ...common, ...told });
+  };
+  for (const one of transaction.message.instructions) take(one, 'native');
+  const { innerInstructions } = meta;
+  if (innerInstructions !== null && innerInstructions !== undefined) {
+    for (const { instructions } of innerInstructions) {
+      for (const one of instructions) take(one, 'internal');
+    }
+  }
+  return found.filter(({ from, to }) => from === address || to === address);
+}
+
+type Told = Pick<HistoryTransfer, 'kind' | 'token' | 'decimals' | 'raw_amount' | 'from' | 'to'>;
+
+function lamportsIn(parsed: unknown, kind: 'native' | 'internal'): Told | null {
+  const read = moved.safeParse(parsed);
+  if (!read.success) return null;
+  const { source, destination, newAccount, lamports } = read.data.info;
+  const to = destination === undefined ? newAccount : destination;
+  const raw_amount = parseRawAmount(String(lamports));
+  if (to === undefined || raw_amount === null) return null;
+  return { kind, token: null, decimals: null, raw_amount, from: source, to };
+}
+
+/** Token accounts stand for their owners, where the transaction tells them. */
+function tokensIn(parsed: unknown, holders: ReadonlyMap<string, Holder>): Told | null {
+  const read = tokenMoved.safeParse(parsed);
+  if (!read.success) return null;
+  const { source, destination, amount: plain, mint, tokenAmount } = read.data.info;
+  const [giver, taker] = [holders.get(source), holders.get(destination)];
+  const known = giver === undefined ? taker : giver;
+  const token = mint === undefined ? known?.mint : mint;
+  const raw = tokenAmount === undefined ? plain : tokenAmount.amount;
+  const raw_amount = raw === undefined ? null : parseRawAmount(String(raw));
+  if (token === undefined || raw_amount === null) return null;
+  const decimals = tokenAmount === undefined ? known?.decimals : tokenAmount.decimals;
+  return {
+    kind: 'token',
+    token,
+    raw_amount,
+    decimals: decimals === undefined ? null : decimals,
+    from: giver === undefined ? source : giver.owner,
+    to: taker === undefined ? destination : taker.owner,
+  };
+}
+
+function holdersOf({ meta, transaction }: ParsedTransaction): Map<string, Holder> {
+  const holders = new Map<string, Holder>();
+  for (const list of [meta.preTokenBalances, meta.postTokenBalances]) {
+    if (list === null || list === undefined) continue;
+    for (const { accountIndex, mint, owner, uiTokenAmount } of list) {
+      const account = transaction.message.accountKeys[accountIndex];
+      if (account === undefined || owner === undefined) continue;
+      holders.set(account.pubkey, { owner, mint, decimals: uiTokenAmount.decimals });
+    }
+  }
+  return holders;
+}
+
+/** The token accounts that a transaction shows an address to own, closed ones too. */
+export function tokenAccountsIn(tx: ParsedTransaction, address: string): string[] {
+  return [...holdersOf(tx)].flatMap(([account, { owner }]) => (owner === address ? [account] : []));
+}
+
+// Lamports are JSON numbers of up to 20 digits. An integer of 16 digits or more becomes text, digit
+// for digit; everything else is as `JSON.parse` gives it.
+
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+const WIDE_INTEGER = /^-?[0-9]{16,}$/;
+
+/** Parses JSON without rounding an integer. Throws SyntaxError. */
+export function exactJson(text: string): unknown {
+  const exact = text.replace(TEXT_OR_NUMBER, (one) => (WIDE_INTEGER.test(one) ? `"${one}"` : one));
+  const value: unknown = JSON.parse(exact);
+  return value;
 }

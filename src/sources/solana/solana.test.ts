@@ -2,12 +2,11 @@ import { createServer, type Server } from 'node:http';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, seen, Unread } from '../../evidence/reading.ts';
-import type { Neighbourhood } from '../../ports/history/transfer-history.ts';
+import type { Neighbourhood } from '../../ports/history.ts';
 import { madeUpAddress } from '../../world/made-up-address.ts';
-import { liveHistory } from '../explorer/live-history.ts';
+import { liveHistory } from '../explorer/history.ts';
 import { providerGuard } from '../http/provider.ts';
-import { exactJson } from './exact-json.ts';
-import { solanaHistory } from './history.ts';
+import { exactJson, solanaHistory } from './history.ts';
 
 const NOW = Date.UTC(2026, 10, 21) / 1_000;
 const KEY = 'MARKER7f3a';

@@ -2,8 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { busKeeps } from '../../ports/streams/bus.suite.ts';
-import type { Bus } from '../../ports/streams/bus.ts';
+import { busKeeps } from '../../ports/bus.suite.ts';
+import type { Bus } from '../../ports/streams.ts';
 import { NO_REDIS, type TestRedis, testRedis } from '../../testing/redis.ts';
 import { inProcessBus } from './in-process.ts';
 import { redisBus } from './redis.ts';

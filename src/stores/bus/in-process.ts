@@ -1,7 +1,7 @@
 // The bus of a deployment that is one process.
 
 import { read } from '../../evidence/reading.ts';
-import type { Bus } from '../../ports/streams/bus.ts';
+import type { Bus } from '../../ports/streams.ts';
 
 /** Makes the bus; no other process is on it. `now` gives Unix seconds. */
 export function inProcessBus(now: () => number): Bus {

@@ -9,7 +9,7 @@ import { MS_PER_S } from '../../chain/time.ts';
 import { listFrom } from '../../evidence/measure.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { Bus, BusPort, Held } from '../../ports/streams/bus.ts';
+import type { Bus, BusPort, Held } from '../../ports/streams.ts';
 
 /** Where the server is, and what of it belongs to this deployment. */
 export type RedisBusOptions = {

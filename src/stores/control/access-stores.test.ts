@@ -1,15 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { keyStoreKeeps } from '../../ports/access/key-store.suite.ts';
-import { membershipStoreKeeps } from '../../ports/access/membership-store.suite.ts';
-import { quotaStoreKeeps } from '../../ports/access/quota-store.suite.ts';
+import { keyStoreKeeps } from '../../ports/key-store.suite.ts';
+import { membershipStoreKeeps } from '../../ports/membership-store.suite.ts';
+import { quotaStoreKeeps } from '../../ports/quota-store.suite.ts';
 import { accessIn, onEachEngine } from '../../testing/control-store.ts';
 import { type Database, StoreUnavailable } from './engine/database.ts';
 import { STALE_MAX_MS } from './engine/look-up-cache.ts';
-import { keyTable } from './keys.ts';
+import { keyTable, tokenTable } from './keys.ts';
 import { membershipTable } from './memberships.ts';
 import { quotaTable } from './quotas.ts';
-import { tokenTable } from './tokens.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { clusterStoreKeeps } from '../../ports/entities/cluster-store.suite.ts';
+import { clusterStoreKeeps } from '../../ports/cluster-store.suite.ts';
 import { clustersIn, onEachEngine } from '../../testing/control-store.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

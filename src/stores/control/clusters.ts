@@ -5,24 +5,35 @@
 import { z } from 'zod';
 import { type ChainName, parseChain } from '../../chain/chain.ts';
 import { MS_PER_S } from '../../chain/time.ts';
-import { part, unread, weaken } from '../../evidence/reading.ts';
+import { mintAs, type Partly, part, Read, unread, weaken } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type {
-  BlockHarvest,
-  ClusterStore,
-  HeldTiesPort,
-} from '../../ports/entities/cluster-store.ts';
-import { BlocksTaken, joinedRanges } from './cluster-block-ranges.ts';
-import { coinJoinsOf, insertJoined } from './cluster-coinjoins.ts';
-import { followed, servicesIn } from './cluster-followed-ties.ts';
-import { INSERT_ROWS_MAX, insertObjections, insertTies, keepSeen } from './cluster-kept-ties.ts';
-import { coveredTies } from './covered-ties.ts';
+import {
+  type BlockHarvest,
+  type BlockRange,
+  type ClusterStore,
+  type CoinJoins,
+  type EntityClustersPort,
+  HEURISTICS,
+  type HeldTie,
+  type HeldTiesPort,
+  type Heuristic,
+  JOINT_FORMS,
+  OBJECTION_KINDS,
+  type Objection,
+  type SeenTies,
+  TIE_FORMS,
+  TIE_RULE,
+  type Tie,
+  type Tied,
+  type TiedLimits,
+} from '../../ports/entities.ts';
 import {
   type ControlContext,
   type ControlReadings,
   controlReadings,
-} from './engine/control-readings.ts';
-import type { Database, Session } from './engine/database.ts';
+  type Database,
+  type Session,
+} from './engine/database.ts';
 
 const PORT = 'held_ties';
 const WHAT = 'The table of clusters';
@@ -217,4 +228,401 @@ async function keepBlocks(
       all.map((one) => one.signatures),
     ],
   );
+}
+
+// Which ranges of blocks are held once some more are? Those that adjoin and are alike become one.
+// A block that is held already is refused: what it paid was counted, and would be counted twice.
+
+/** Blocks came that are held already: another import was faster. */
+export class BlocksTaken extends Error {
+  constructor() {
+    super('another import has taken in some of these blocks meanwhile');
+    this.name = 'BlocksTaken';
+  }
+}
+
+/** The ranges held and the new ones, lowest first, joined where they adjoin. */
+export function joinedRanges(
+  held: readonly BlockRange[],
+  added: readonly BlockRange[],
+): BlockRange[] {
+  const joined: BlockRange[] = [];
+  for (const range of [...held, ...added].sort((a, b) => a.from_block - b.from_block)) {
+    const last = joined.at(-1);
+    if (last !== undefined && range.from_block <= last.to_block) throw new BlocksTaken();
+    const adjoins = last?.to_block === range.from_block - 1 && isAlike(last, range);
+    if (last === undefined || !adjoins) joined.push(range);
+    else joined.splice(-1, 1, { ...range, from_block: last.from_block });
+  }
+  return joined;
+}
+
+function isAlike(a: BlockRange, b: BlockRange): boolean {
+  return a.change === b.change && a.signatures === b.signatures;
+}
+
+// In which joint transactions of Bitcoin did an address take part, of the blocks held?
+
+const form = z.enum(JOINT_FORMS);
+const formRow = z.object({ form, transactions: z.number() });
+const joinedRow = z.object({
+  tx: z.string(),
+  block: z.coerce.number(),
+  at: z.coerce.number(),
+  form,
+  spent: z.boolean(),
+  paid: z.boolean(),
+});
+/** The most transactions that are told one by one; all of them are counted. */
+const NEWEST_MAX = 100;
+
+/** The joint transactions of an address. */
+export async function coinJoinsOf(database: Database, address: string): Promise<CoinJoins> {
+  const forms = await database.query(
+    `select form, count(*)::int as transactions from entity_coinjoins
+     where address = $1 group by form order by form`,
+    [address],
+  );
+  const newest = await database.query(
+    `select tx, block, at, form, spent, paid from entity_coinjoins
+     where address = $1 order by block desc, tx limit ${NEWEST_MAX}`,
+    [address],
+  );
+  return { forms: z.array(formRow).parse(forms), newest: z.array(joinedRow).parse(newest) };
+}
+
+/** Keeps who took part in joint transactions. */
+export async function insertJoined(
+  session: Session,
+  joined: BlockHarvest['joined'],
+): Promise<void> {
+  for (let from = 0; from < joined.length; from += INSERT_ROWS_MAX) {
+    const some = joined.slice(from, from + INSERT_ROWS_MAX);
+    await session.query(
+      `insert into entity_coinjoins (address, tx, block, at, form, spent, paid)
+       select * from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::text[],
+         $6::bool[], $7::bool[]) on conflict do nothing`,
+      [
+        some.map((one) => one.address),
+        some.map((one) => one.tx),
+        some.map((one) => one.block),
+        some.map((one) => one.at),
+        some.map((one) => one.form),
+        some.map((one) => one.spent),
+        some.map((one) => one.paid),
+      ],
+    );
+  }
+}
+
+// Which ties lead on from some addresses, round by round, and where does that end?
+// Every round has a bound; one that is reached is told, and is never taken for the end.
+
+type Key = { readonly heuristic: Heuristic; readonly key: string };
+
+const keyRow = z.object({ heuristic: z.enum(HEURISTICS), key: z.string(), addresses: z.number() });
+const tieRow = z.object({
+  heuristic: z.enum(HEURISTICS),
+  form: z.enum(HEURISTICS.flatMap((heuristic) => TIE_FORMS[heuristic])),
+  key: z.string(),
+  address: z.string(),
+  tx: z.string(),
+  block: z.coerce.number(),
+  at: z.coerce.number(),
+  rests_on: z.string().nullable(),
+  whole: z.boolean(),
+  judged_at: z.coerce.number(),
+});
+const objectionRow = z.object({
+  kind: z.enum(OBJECTION_KINDS),
+  key: z.string(),
+  address: z.string(),
+  tx: z.string(),
+  block: z.coerce.number(),
+  at: z.coerce.number(),
+  detail: z.string().nullable(),
+});
+const examinationRow = z.object({
+  address: z.string(),
+  whole: z.boolean(),
+  read_at: z.coerce.number(),
+  reason: z.string().nullable(),
+});
+/** The most objections read for one cluster: those of the addresses asked, then the oldest. */
+const OBJECTIONS_MAX = 1_000;
+
+/** Follows the ties of some addresses; `cut` where a bound ended it. */
+export async function followed(
+  database: Database,
+  chain: ChainName,
+  asked: readonly string[],
+  limits: TiedLimits,
+): Promise<{ tied: Tied; cut: boolean }> {
+  const met = new Set(asked);
+  const keys = new Set<string>();
+  const ties: HeldTie[] = [];
+  let cut = false;
+  let frontier = [...met];
+  for (let round = 0; frontier.length > 0; round += 1) {
+    if (round >= limits.roundsMax || met.size > limits.addressesMax) {
+      cut = true;
+      break;
+    }
+    const found = await keysOf(database, chain, frontier, limits);
+    cut = cut || found.cut;
+    const fresh = found.keys.filter(({ heuristic, key }) => !keys.has(`${heuristic} ${key}`));
+    for (const { heuristic, key } of fresh) keys.add(`${heuristic} ${key}`);
+    const under = await tiesUnder(database, chain, fresh);
+    ties.push(...under);
+    frontier = [...new Set(under.map(({ address }) => address))].filter((one) => !met.has(one));
+    for (const address of frontier) met.add(address);
+  }
+  const single = ties.flatMap(({ heuristic, rests_on }) =>
+    heuristic === 'change' && rests_on !== null ? [rests_on] : [],
+  );
+  return {
+    tied: {
+      ties: ties.filter(({ address }) => met.has(address)),
+      objections: await objectionsTo(database, chain, asked, [...met]),
+      reused: await reusedIn(database, single),
+      examinations: await examinationsOf(database, chain, [...met]),
+    },
+    cut,
+  };
+}
+
+/** The keys under which some addresses are tied: none of a service's, and none over the cap. */
+async function keysOf(
+  database: Database,
+  chain: ChainName,
+  addresses: readonly string[],
+  { perKeyMax, keysMax }: TiedLimits,
+): Promise<{ keys: Key[]; cut: boolean }> {
+  const rows = await database.query(
+    `select t.heuristic, t.key, count(distinct t.address)::int as addresses
+     from entity_ties t
+     join (
+       select distinct heuristic, key from entity_ties
+       where chain = $1 and address = any($2::text[]) and rule = ${TIE_RULE}
+         and address not in (select address from entity_services where chain = $1)
+         and key not in (select address from entity_services where chain = $1)
+       limit ${keysMax}
+     ) mine on mine.heuristic = t.heuristic and mine.key = t.key
+     where t.chain = $1 and t.rule = ${TIE_RULE}
+     group by t.heuristic, t.key`,
+    [chain, addresses],
+  );
+  const keys = z
+    .array(keyRow)
+    .parse(rows)
+    .filter(({ addresses: count, heuristic }) => count <= perKeyMax[heuristic]);
+  return { keys, cut: rows.length >= keysMax };
+}
+
+async function tiesUnder(
+  database: Database,
+  chain: ChainName,
+  keys: readonly Key[],
+): Promise<HeldTie[]> {
+  if (keys.length === 0) return [];
+  const rows = await database.query(
+    `select t.heuristic, t.form, t.key, t.address, t.tx, t.block, t.at, t.rests_on, t.whole,
+       t.judged_at
+     from entity_ties t
+     join unnest($2::text[], $3::text[]) as mine (heuristic, key)
+       on mine.heuristic = t.heuristic and mine.key = t.key
+     where t.chain = $1 and t.rule = ${TIE_RULE}`,
+    [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
+  );
+  return z
+    .array(tieRow)
+    .parse(rows)
+    .map((row) => ({ chain, ...row }));
+}
+
+async function objectionsTo(
+  database: Database,
+  chain: ChainName,
+  asked: readonly string[],
+  addresses: readonly string[],
+) {
+  const rows = await database.query(
+    `select kind, key, address, tx, block, at, detail from entity_objections
+     where chain = $1 and address = any($2::text[])
+     order by address = any($3::text[]) desc, at, key, address limit ${OBJECTIONS_MAX}`,
+    [chain, addresses, asked],
+  );
+  return z
+    .array(objectionRow)
+    .parse(rows)
+    .map((row) => ({ chain, ...row }));
+}
+
+/** Those of some addresses that were ever marked as services. */
+export async function servicesIn(
+  database: Database,
+  chain: ChainName,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ address: string }>(
+    'select address from entity_services where chain = $1 and address = any($2::text[])',
+    [chain, [...new Set(addresses)]],
+  );
+  return new Set(rows.map(({ address }) => address));
+}
+
+async function reusedIn(
+  database: Database,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (addresses.length === 0) return new Set();
+  const rows = await database.query<{ address: string }>(
+    'select address from entity_paid where times > 1 and address = any($1::text[])',
+    [[...new Set(addresses)]],
+  );
+  return new Set(rows.map(({ address }) => address));
+}
+
+async function examinationsOf(database: Database, chain: ChainName, addresses: readonly string[]) {
+  const rows = await database.query(
+    `select address, whole, read_at, reason from entity_examinations
+     where chain = $1 and address = any($2::text[]) and rule = ${TIE_RULE}`,
+    [chain, addresses],
+  );
+  const parsed = z.array(examinationRow).parse(rows);
+  return new Map(parsed.map((one) => [one.address, one]));
+}
+
+// How does what an examination saw take the place of what was held of the same before?
+// A tie is an inference: what is judged anew is deleted first, so that no tie outlives its reason.
+
+/** Rows of one insert. */
+export const INSERT_ROWS_MAX = 2_000;
+
+/** Keeps what examinations saw. `now`: Unix seconds. */
+export async function keepSeen(
+  session: Session,
+  chain: ChainName,
+  { ties, objections, judged, services, examinations }: SeenTies,
+  now: number,
+): Promise<void> {
+  const keys = judged.filter((one) => 'key' in one);
+  const addresses = judged.filter((one) => 'address' in one);
+  await session.query(
+    `delete from entity_ties t
+     using unnest($2::text[], $3::text[]) as j (heuristic, key)
+     where t.chain = $1 and t.heuristic = j.heuristic and t.key = j.key`,
+    [chain, keys.map(({ heuristic }) => heuristic), keys.map(({ key }) => key)],
+  );
+  await session.query(
+    `delete from entity_ties t
+     using unnest($2::text[], $3::text[]) as j (heuristic, address)
+     where t.chain = $1 and t.heuristic = j.heuristic and t.address = j.address`,
+    [chain, addresses.map(({ heuristic }) => heuristic), addresses.map(({ address }) => address)],
+  );
+  await session.query(
+    'delete from entity_objections where chain = $1 and address = any($2::text[])',
+    [chain, examinations.map(({ address }) => address)],
+  );
+  await insertTies(session, ties, now);
+  await insertObjections(session, objections);
+  await session.query(
+    `insert into entity_services (chain, address, why)
+     select $1, * from unnest($2::text[], $3::text[]) on conflict do nothing`,
+    [chain, services.map((one) => one.address), services.map((one) => one.why)],
+  );
+  await session.query(
+    `insert into entity_examinations (chain, address, whole, read_at, reason, rule)
+     select $1, *, $6::int from unnest($2::text[], $3::bool[], $4::int8[], $5::text[])
+     on conflict (chain, address) do update
+     set whole = excluded.whole, read_at = excluded.read_at, reason = excluded.reason,
+       rule = excluded.rule
+     where entity_examinations.read_at <= excluded.read_at
+       or entity_examinations.rule < excluded.rule`,
+    [
+      chain,
+      examinations.map((one) => one.address),
+      examinations.map((one) => one.whole),
+      examinations.map((one) => one.read_at),
+      examinations.map((one) => one.reason),
+      TIE_RULE,
+    ],
+  );
+}
+
+/** Adds ties; one that is held takes the date and the rule of now. */
+export async function insertTies(
+  session: Session,
+  ties: readonly Tie[],
+  now: number,
+): Promise<void> {
+  const byName = new Map(ties.map((one) => [nameOf(one), one]));
+  const all = [...byName.values()];
+  for (let from = 0; from < all.length; from += INSERT_ROWS_MAX) {
+    const some = all.slice(from, from + INSERT_ROWS_MAX);
+    await session.query(
+      `insert into entity_ties (chain, heuristic, form, key, address, tx, block, at, rests_on,
+         whole, rule, judged_at)
+       select *, $11::int, $12::int8 from unnest($1::text[], $2::text[], $3::text[], $4::text[],
+         $5::text[], $6::text[], $7::int8[], $8::int8[], $9::text[], $10::bool[])
+       on conflict (chain, heuristic, key, address, tx) do update
+       set form = excluded.form, rests_on = excluded.rests_on, whole = excluded.whole,
+         rule = excluded.rule, judged_at = excluded.judged_at`,
+      [
+        some.map((one) => one.chain),
+        some.map((one) => one.heuristic),
+        some.map((one) => one.form),
+        some.map((one) => one.key),
+        some.map((one) => one.address),
+        some.map((one) => one.tx),
+        some.map((one) => one.block),
+        some.map((one) => one.at),
+        some.map((one) => one.rests_on),
+        some.map((one) => one.whole),
+        TIE_RULE,
+        now,
+      ],
+    );
+  }
+}
+
+function nameOf({ chain, heuristic, key, address, tx }: Tie): string {
+  return JSON.stringify([chain, heuristic, key, address, tx]);
+}
+
+/** Adds what speaks against links. */
+export async function insertObjections(
+  session: Session,
+  objections: readonly Objection[],
+): Promise<void> {
+  for (let from = 0; from < objections.length; from += INSERT_ROWS_MAX) {
+    const some = objections.slice(from, from + INSERT_ROWS_MAX);
+    await session.query(
+      `insert into entity_objections (chain, kind, key, address, tx, block, at, detail)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
+         $6::int8[], $7::int8[], $8::text[]) on conflict do nothing`,
+      [
+        some.map((one) => one.chain),
+        some.map((one) => one.kind),
+        some.map((one) => one.key),
+        some.map((one) => one.address),
+        some.map((one) => one.tx),
+        some.map((one) => one.block),
+        some.map((one) => one.at),
+        some.map((one) => one.detail),
+      ],
+    );
+  }
+}
+
+// Is what is held of the ties of an address all there is, so that it may be said to be linked to
+// nobody? The store knows what was seen alone: it answers as far as whoever looked came.
+
+/** What is held, whole only where what could have tied it was read to its end. */
+export function coveredTies<T>(
+  held: Partly<T, HeldTiesPort>,
+  looked: Partly<unknown, never>,
+): Partly<T, EntityClustersPort> {
+  const told = looked instanceof Read ? held : weaken(held, looked.why);
+  return mintAs('entity_clusters', told);
 }

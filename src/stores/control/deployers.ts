@@ -11,13 +11,12 @@ import {
   type CommittedRecord,
   type DeployerRecords,
   type DeployerWalk,
+  type DeployerWalks,
   LAUNCH_OUTCOMES,
   LAUNCHED_WITH_UNKNOWN,
   SKIP_REASONS,
-} from '../../ports/launches/deployer-records.ts';
-import type { DeployerWalks } from '../../ports/launches/deployer-walks.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch } from './engine/database.ts';
+} from '../../ports/deployers.ts';
+import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
 
 const PORT = 'deployer_records';
 /** Addresses that may wait at once. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { FLAG_EVENTS_AT_ONCE_MAX, FLAG_EVENTS_KEPT } from '../../ports/flags/flag-events.ts';
+import { FLAG_EVENTS_AT_ONCE_MAX, FLAG_EVENTS_KEPT } from '../../ports/rug-flags.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import {
@@ -12,7 +12,7 @@ import {
   flagOf,
   retractionOf,
 } from '../../testing/flag-events.ts';
-import { appendFlagEvents } from './flag-events.ts';
+import { appendFlagEvents } from './rug-flags.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

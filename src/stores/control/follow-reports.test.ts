@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Read, Unread } from '../../evidence/reading.ts';
-import type { FollowReports } from '../../ports/indexing/following.ts';
+import type { FollowReports } from '../../ports/indexing.ts';
 import { followReportsIn, onEachEngine } from '../../testing/control-store.ts';
 import { openPostgres } from './engine/postgres.ts';
 

@@ -4,9 +4,8 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { why } from '../../evidence/reasons.ts';
-import { type FollowReports, REPORT_EACH_S } from '../../ports/indexing/following.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import type { Database } from './engine/database.ts';
+import { type FollowReports, REPORT_EACH_S } from '../../ports/indexing.ts';
+import { type ControlContext, controlReadings, type Database } from './engine/database.ts';
 
 /** So many reports may fail to come before a follower is taken for gone. */
 const MISSED_MAX = 3;

@@ -3,24 +3,29 @@
 // puts the import in force. What it replaced is forgotten afterwards, in pieces.
 
 import { matchKey } from '../../chain/address.ts';
-import { Read, type Reading, read, type Unread, unread } from '../../evidence/reading.ts';
+import {
+  type Partly,
+  part,
+  Read,
+  type Reading,
+  read,
+  type Unread,
+  unread,
+} from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type {
+  ColumnKind,
+  Counting,
+  ImportEnd,
+  ImportFacts,
   Numbered,
   StoredRow,
+  TableImport,
+  TableShape,
   TableStore,
   TableStorePort,
-} from '../../ports/tables/imported-table.ts';
-import type { ImportEnd, ImportFacts, TableImport } from '../../ports/tables/table-import.ts';
-import { type Database, type Session, StoreUnavailable } from './engine/database.ts';
-import {
-  type Kept,
-  type KeptShape,
-  rowsOf,
-  type Statements,
-  statementsOf,
-  timeOf,
-} from './imported-table-sql.ts';
+} from '../../ports/tables.ts';
+import { type Database, type Param, type Session, StoreUnavailable } from './engine/database.ts';
 
 const PORT = 'imported_table';
 const MS_PER_S = 1_000;
@@ -284,4 +289,228 @@ async function forgetRows(
 
 function secondsOf(at: Date): number {
   return Math.floor(at.getTime() / MS_PER_S);
+}
+
+// Which statements keep the rows of a declared table, and give them out again?
+
+/** A declared table as it is kept, whatever its port and answers. */
+export type KeptShape<Row> = Omit<TableShape<Row, string, unknown>, 'index'>;
+
+/** The statements on a declared table whose rows are these. */
+export type Statements<Row extends StoredRow> = ReturnType<typeof statementsOf<Row>>;
+
+const SQL_TYPES: Readonly<Record<ColumnKind, string>> = {
+  text: 'text[]',
+  flag: 'bool[]',
+  day: 'date[]',
+  time: 'timestamptz[]',
+};
+
+/** The statements on a declared table. Names in them are the declaration's, never a caller's. */
+export function statementsOf<Row extends StoredRow>({
+  name: table,
+  columns,
+  keys,
+  counting,
+}: KeptShape<Row>) {
+  const kinds = Object.entries<ColumnKind>(columns);
+  const derived = Object.entries(keys).filter(([column, field]) => column !== field);
+  const inserted = [...derived.map(([column]) => column), ...kinds.map(([column]) => column)];
+  const types = [...derived.map(() => SQL_TYPES.text), ...kinds.map(([, kind]) => SQL_TYPES[kind])];
+  const placed = types.map((type, i) => `$${i + 3}::${type}`);
+  const shown = kinds.map(([column, kind]) =>
+    kind === 'time' ? `extract(epoch from r.${column})::float8 as ${column}` : `r.${column}`,
+  );
+  const { joined, counts, unread } = conditions(table, counting);
+  const isUnder = Object.keys(keys).map((column) => `r.${column} = any($1::text[])`);
+  return {
+    table,
+    columns: kinds.map(([column]) => column),
+    insert: `insert into ${table} (import_id, n, ${inserted.join(', ')})
+      select $1, * from unnest($2::int4[], ${placed.join(', ')})
+      on conflict do nothing returning n`,
+    values: (rows: readonly Row[]): Param[] => [
+      ...derived.map(([, field]) => rows.map((row) => keyOf(row[field]))),
+      ...kinds.map(([column, kind]) =>
+        rows.map((row) => (kind === 'time' ? timeOf(Number(row[column])) : (row[column] ?? null))),
+      ),
+    ],
+    page: `select r.n, ${shown.join(', ')} from ${table} r ${joined}
+      where r.import_id = $1 and r.n > $2 and ${counts} order by r.n limit $3`,
+    under: `select r.n, ${shown.join(', ')} from ${table} r ${joined}
+      where (${isUnder.join(' or ')}) and ${counts} order by r.import_id, r.n limit $2`,
+    /** How many rows count of each import; `null` where an import's record says it. */
+    counted:
+      counting.which === 'newest import'
+        ? null
+        : `select r.import_id as id, count(*)::int4 as rows from ${table} r ${joined}
+            where ${counts} group by r.import_id`,
+    /** Which row `r` of a completed import `i` nobody reads any more. */
+    unread,
+  };
+}
+
+function conditions<Row>(table: string, counting: Counting<Row>) {
+  const joined = 'join table_imports i on i.id = r.import_id';
+  if (counting.which === 'newest import') {
+    return { joined, counts: 'i.in_force', unread: 'not i.in_force' };
+  }
+  const { of, by, where } = counting;
+  const weight = (row: string) => [...by, 'import_id'].map((column) => `${row}.${column}`).join();
+  const outdone = `exists (
+    select 1 from ${table} b
+      join table_imports bi on bi.id = b.import_id and bi.completed_at is not null
+     where b.${of} = r.${of} and (${weight('b')}) > (${weight('r')}))`;
+  const counts = `i.completed_at is not null and r.${where} and not ${outdone}`;
+  return { joined, counts, unread: outdone };
+}
+
+function keyOf(value: StoredRow[string] | undefined): string | null {
+  return typeof value === 'string' ? matchKey(value) : null;
+}
+
+/** A row as the store gives it. */
+export type Kept = { readonly n: number; readonly [column: string]: StoredRow[string] };
+
+/** Makes rows of kept ones; of a text that many rows of a page repeat there is one copy. */
+export function rowsOf<Row extends StoredRow>(columns: readonly string[]) {
+  const texts = new Map<string, string>();
+  return (kept: Kept): Numbered<Row> => {
+    const row: { [column: string]: StoredRow[string] } = {};
+    for (const column of columns) row[column] = shared(kept[column], texts);
+    // What the declaration names as columns are the fields of the row.
+    return { n: kept.n, row: row as Row };
+  };
+}
+
+function shared(value: StoredRow[string] | undefined, texts: Map<string, string>) {
+  if (typeof value !== 'string') return value === undefined ? null : value;
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  texts.set(value, value);
+  return value;
+}
+
+/** A time as the store keeps it. */
+export function timeOf(seconds: number): Date {
+  return new Date(seconds * MS_PER_S);
+}
+
+// What does an import of a table change of the one before it of its source, and how is it noted?
+// It is noted in pieces before the import is put in force, so that nobody waits for a long
+// statement, and again in the transaction that does so where another import came in between.
+// Nobody sees it before the import completes.
+
+const STATEMENTS_MAX = 40_000;
+
+/**
+ * The statements of a log, over the rows `l` of one import, `$1`, from number `$3` to `$4`, and
+ * those of the import that it is compared with, `$2`.
+ */
+type LogStatements = {
+  /** The tables of the rows and of their log. */
+  readonly table: string;
+  readonly log: string;
+  /** Over the rows of the new import, compared with the one before. */
+  readonly ofNew: readonly string[];
+  /** Over the rows of the one before, compared with the new import. */
+  readonly ofGone: string;
+};
+
+/** Which rows of a piece are meant. */
+export const PIECE = 'l.import_id = $1 and l.n > $3 and l.n <= $4';
+
+/** What an import of such a table notes of itself. */
+export function changeNotes(sql: LogStatements): ImportNotes {
+  const before = (session: Asking, id: number) => noteChanges(session, sql, id);
+  return {
+    before,
+    completing: async (session, id) => {
+      const compared = await inForceBefore(session, id);
+      const [noted] = await session.query<{ compared_with: number | null }>(
+        'select compared_with from table_imports where id = $1',
+        [id],
+      );
+      if (noted !== undefined && noted.compared_with !== compared) await before(session, id);
+    },
+  };
+}
+
+async function noteChanges(session: Asking, sql: LogStatements, id: number): Promise<void> {
+  const before = await inForceBefore(session, id);
+  await session.query(`delete from ${sql.log} where import_id = $1`, [id]);
+  await inPieces(session, sql.table, sql.ofNew, [id, before]);
+  if (before !== null) await inPieces(session, sql.table, [sql.ofGone], [before, id]);
+  await session.query('update table_imports set compared_with = $2 where id = $1', [id, before]);
+}
+
+async function inForceBefore(session: Asking, id: number): Promise<number | null> {
+  const [row] = await session.query<{ id: number }>(
+    `select o.id from table_imports i
+       join table_imports o on o.table_name = i.table_name and o.source = i.source and o.in_force
+      where i.id = $1 and o.id <> i.id`,
+    [id],
+  );
+  return row === undefined ? null : row.id;
+}
+
+async function inPieces(
+  session: Asking,
+  table: string,
+  statements: readonly string[],
+  [of, other]: readonly [of: number, other: number | null],
+): Promise<void> {
+  const [last] = await session.query<{ n: number | null }>(
+    `select max(n) as n from ${table} where import_id = $1`,
+    [of],
+  );
+  const until = last === undefined ? null : last.n;
+  for (let i = 0; until !== null && i * STATEMENT_ROWS < until; i += 1) {
+    if (i >= STATEMENTS_MAX) throw new Error(`${table}: an import of too many rows`);
+    const piece = [of, other, i * STATEMENT_ROWS, (i + 1) * STATEMENT_ROWS];
+    for (const statement of statements) await session.query(statement, piece);
+  }
+}
+
+/** A log as a source. */
+type LogFacts<P extends string> = {
+  readonly port: P;
+  readonly title: string;
+  /** The log in words, and the table that it is of. */
+  readonly what: string;
+  readonly of: string;
+  readonly table: string;
+};
+
+/** The rows of a log, of which one more than the limit was asked for. `now` gives Unix seconds. */
+export async function loggedRows<T extends { readonly simulated: boolean }, P extends string>(
+  database: Database,
+  { port, title, what, of, table }: LogFacts<P>,
+  now: () => number,
+  limit: number,
+  rows: () => Promise<readonly T[]>,
+): Promise<Partly<readonly T[], P>> {
+  try {
+    const found = await rows();
+    if (found.length === 0 && !(await everNoted(database, table))) {
+      return unread(port, why('table_never_imported', { what: of }));
+    }
+    const simulated = found.some((one) => one.simulated);
+    const source = { name: title, url: `${database.kind}:`, as_of: now(), simulated } as const;
+    const origin = { port, source: { ...source, kind: 'table' } } as const;
+    if (found.length <= limit) return read(found, origin);
+    const cut = why('row_cap', { address: 'the log', limit: String(limit) });
+    return part(found.slice(0, limit), origin, cut);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return unread(port, why('store_unreadable', { what, fault: error.fault }));
+  }
+}
+
+async function everNoted(database: Database, table: string): Promise<boolean> {
+  const rows = await database.query(
+    'select 1 from table_imports where table_name = $1 and completed_at is not null limit 1',
+    [table],
+  );
+  return rows.length > 0;
 }

@@ -1,9 +1,9 @@
 // Answers one question: how are the integrations of memberships kept in the control database?
 // Each change is one transaction with its line in the log of changes.
 
-import type { Actor } from '../../ports/access/access-log.ts';
-import type { ChatPlatform } from '../../ports/chat/chat-platforms.ts';
+import type { Actor } from '../../ports/access.ts';
 import {
+  type ChatPlatform,
   type Connected,
   type DeadLetter,
   INTEGRATION_LIMITS,
@@ -12,10 +12,15 @@ import {
   type NewIntegration,
   type Rules,
   type Sealed,
-} from '../../ports/chat/integrations.ts';
-import { noteChange } from './access-changes.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch, onlyRow } from './engine/database.ts';
+} from '../../ports/integrations.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epoch,
+  onlyRow,
+} from './engine/database.ts';
+import { noteChange } from './memberships.ts';
 
 type Row = Omit<Integration, 'rules'> & Rules;
 

@@ -1,27 +1,41 @@
-// Answers one question: how are keys kept in the control database.
 // Look-ups are remembered for two seconds and share statements; uses are noted late, in batches.
 // It refuses a key past its membership's limit, however many are made at once.
 
 import type { UnixSeconds } from '../../chain/time.ts';
-import type { AccessChange, Actor } from '../../ports/access/access-log.ts';
+import { type Reading, Unread } from '../../evidence/reading.ts';
 import type {
+  AccessChange,
+  Actor,
   AddedKey,
   ApiKey,
   FoundKey,
+  IntelligenceToken,
   KeyKind,
   KeyStore,
   KeysOf,
   KeysPort,
+  KeyUse,
+  MembershipStatus,
   NewKey,
+  PlanName,
   ReplacedKey,
-} from '../../ports/access/key-store.ts';
-import type { MembershipStatus, PlanName } from '../../ports/access/membership-store.ts';
-import { noteChange } from './access-changes.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch, onlyRow, type Param, type Session } from './engine/database.ts';
-import { secretLookUps } from './engine/secret-look-ups.ts';
-import { keyUses } from './key-uses.ts';
-import { revokeOne } from './revoke-one.ts';
+  Revoked,
+  TokenStore,
+  TokensPort,
+  TokenTier,
+} from '../../ports/access.ts';
+import {
+  type ControlContext,
+  type ControlReadings,
+  controlReadings,
+  type Database,
+  epoch,
+  onlyRow,
+  type Param,
+  type Session,
+} from './engine/database.ts';
+import { secretLookUps } from './engine/look-up-cache.ts';
+import { noteChange } from './memberships.ts';
 
 /** More keys than this are not listed in one answer. */
 const KEYS_LISTED_MAX = 100_000;
@@ -265,4 +279,217 @@ async function countActive(
     [membershipId, at],
   );
   return onlyRow(rows).n;
+}
+
+// Uses are kept in memory and written together, at most once a minute for each key.
+// It refuses to grow: past its bound a use goes unnoted.
+
+/** A key's use is noted at most so often. */
+const NOTED_EVERY_S = 60;
+const WRITTEN_EVERY_MS = 5_000;
+const PENDING_MAX = 10_000;
+
+/** Notes uses. `flush` writes what is pending and says how many, or that it could not. */
+type KeyUses = {
+  readonly note: (use: KeyUse) => void;
+  readonly flush: () => Promise<Reading<number, KeysPort>>;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts noting uses. `onWritten` hears of each batch that was stored. */
+export function keyUses(
+  database: Database,
+  readings: ControlReadings<KeysPort>,
+  onWritten: () => void,
+): KeyUses {
+  let pending = new Map<string, KeyUse>();
+  let noted = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  async function flush(): Promise<Reading<number, KeysPort>> {
+    const uses = [...pending.values()];
+    pending = new Map();
+    if (uses.length === 0) return readings.read(uses.length);
+    const written = await readings.ask(async () => {
+      await database.query(
+        `update api_keys k set last_used_at = greatest(k.last_used_at, to_timestamp(u.at)),
+           hash = u.hash, pepper = u.pepper
+         from unnest($1::text[], $2::bytea[], $3::text[], $4::float8[]) as u(id, hash, pepper, at)
+         where k.id = u.id`,
+        [
+          uses.map((use) => use.id),
+          uses.map((use) => use.secret.hash),
+          uses.map((use) => use.secret.pepper),
+          uses.map((use) => use.at),
+        ],
+      );
+      return uses.length;
+    });
+    // Not written: the next use of each is noted at once.
+    if (written instanceof Unread) for (const use of uses) noted.delete(use.id);
+    else onWritten();
+    return written;
+  }
+
+  function note(use: KeyUse): void {
+    const before = noted.get(use.id);
+    if (before !== undefined && use.at - before < NOTED_EVERY_S) return;
+    if (pending.size >= PENDING_MAX) return;
+    if (noted.size >= PENDING_MAX) noted = new Map();
+    noted.set(use.id, use.at);
+    pending.set(use.id, use);
+    if (timer !== null) return;
+    timer = setTimeout(() => {
+      timer = null;
+      void flush();
+    }, WRITTEN_EVERY_MS);
+    timer.unref();
+  }
+
+  return {
+    note,
+    flush,
+    close: async () => {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      await flush();
+    },
+  };
+}
+
+// Use only grows within a period, so a spent allowance stays spent; anything else ages.
+
+/** How long a use that was seen stands for what is left. */
+export const SEEN_FRESH_MS = 2_000;
+/** Uses kept; past it all are forgotten, and read again. */
+const KEPT_MAX = 50_000;
+
+/** What this process has seen of uses. */
+export type KnownUse = {
+  /** Notes the use that a charge or a reading showed. */
+  readonly saw: (subject: string, period: string, used: number) => void;
+  /** The use, where it was seen lately or spends the limit; else `null`. */
+  readonly recent: (subject: string, period: string, limit: number) => number | null;
+};
+
+/** Starts with nothing known. */
+export function knownUses(nowMs: () => number): KnownUse {
+  const seen = new Map<string, { used: number; period: string; atMs: number }>();
+  return {
+    saw: (subject, period, used) => {
+      const last = seen.get(subject);
+      // Answers can come out of order; the larger use is the later one.
+      if (last !== undefined && last.period === period && last.used > used) return;
+      if (last === undefined && seen.size >= KEPT_MAX) seen.clear();
+      seen.set(subject, { used, period, atMs: nowMs() });
+    },
+    recent: (subject, period, limit) => {
+      const last = seen.get(subject);
+      if (last === undefined || last.period !== period) return null;
+      const ageMs = nowMs() - last.atMs;
+      const fresh = ageMs >= 0 && ageMs < SEEN_FRESH_MS;
+      return fresh || last.used >= limit ? last.used : null;
+    },
+  };
+}
+
+// Hashes only: a token is shown once, when it is minted.
+
+/** More tokens than this are not listed in one answer. */
+const TOKENS_LISTED_MAX = 10_000;
+
+type TokenRow = {
+  readonly id: string;
+  readonly tier: TokenTier;
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+  readonly revoked_at: UnixSeconds | null;
+};
+
+const TOKEN_COLUMNS = `k.id, k.tier, k.prefix, ${epoch('k.created_at')}, ${epoch('k.revoked_at')}`;
+const FIND_TOKEN = `select ${TOKEN_COLUMNS}, encode(k.hash, 'hex') as hash
+  from intelligence_tokens k where k.hash = any($1::bytea[])`;
+
+/** The tokens over the control database. */
+export function tokenTable(database: Database, context: ControlContext): TokenStore {
+  const readings = controlReadings('tokens', 'The tokens', context);
+  const shown = ({ hash, ...token }: TokenRow & { readonly hash: string }) => token;
+  const lookUps = secretLookUps<Parameters<typeof shown>[0], IntelligenceToken, TokensPort>(
+    database,
+    readings,
+    FIND_TOKEN,
+    shown,
+  );
+  return {
+    find: lookUps.find,
+    add: ({ id, tier, secret, prefix, created_at }) =>
+      lookUps.changed(async () =>
+        onlyRow(
+          await database.query<TokenRow>(
+            `insert into intelligence_tokens as k (id, tier, hash, pepper, prefix, created_at)
+             values ($1, $2, $3, $4, $5, to_timestamp($6)) returning ${TOKEN_COLUMNS}`,
+            [id, tier, secret.hash, secret.pepper, prefix, created_at],
+          ),
+        ),
+      ),
+    list: () =>
+      readings.askList(TOKENS_LISTED_MAX, 'tokens', (limit) =>
+        database.query<TokenRow>(
+          `select ${TOKEN_COLUMNS} from intelligence_tokens k order by k.created_at desc, k.id
+           limit ${limit}`,
+        ),
+      ),
+    revoke: (idOrPrefix, at) =>
+      lookUps.changed(() =>
+        revokeOne<TokenRow, IntelligenceToken>(database, {
+          table: 'intelligence_tokens k',
+          columns: TOKEN_COLUMNS,
+          idOrPrefix,
+          at,
+          only: null,
+          shown: (row) => row,
+        }),
+      ),
+  };
+}
+
+// It refuses a prefix that several rows share: none of them is revoked.
+
+/** What to revoke, in a table with `id`, `prefix` and `revoked_at` under the alias `k`. */
+type Revocation<Row, Shown> = {
+  readonly table: 'api_keys k' | 'intelligence_tokens k';
+  readonly columns: string;
+  readonly idOrPrefix: string;
+  readonly at: UnixSeconds;
+  /** Only among these rows, where it is not `null`. */
+  readonly only: { readonly column: string; readonly value: string } | null;
+  readonly shown: (row: Row) => Shown;
+  /** Told inside the transaction of what was revoked now, and not before. */
+  readonly noted?: (session: Session, revoked: Shown) => Promise<void>;
+};
+
+/** Revokes one row. One that was revoked before keeps its first time. */
+export async function revokeOne<Row extends { readonly id: string }, Shown>(
+  database: Database,
+  { table, columns, idOrPrefix, at, only, shown, noted }: Revocation<Row, Shown>,
+): Promise<Revoked<Shown>> {
+  return await database.transaction(async (session) => {
+    const among = only === null ? '' : `and ${only.column} = $2`;
+    const rows = await session.query<{ id: string; revoked_at: Date | null }>(
+      `select k.id, k.revoked_at from ${table}
+       where (k.id = $1 or k.prefix = $1) ${among} for update`,
+      only === null ? [idOrPrefix] : [idOrPrefix, only.value],
+    );
+    const [first, ...others] = rows;
+    if (first === undefined) return { outcome: 'unknown' };
+    if (others.length > 0) return { outcome: 'ambiguous', ids: rows.map((row) => row.id) };
+    const updated = await session.query<Row>(
+      `update ${table} set revoked_at = coalesce(k.revoked_at, to_timestamp($2))
+       where k.id = $1 returning ${columns}`,
+      [first.id, at],
+    );
+    const revoked = shown(onlyRow(updated));
+    if (first.revoked_at === null) await noted?.(session, revoked);
+    return { outcome: 'revoked', revoked };
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { knownUses, SEEN_FRESH_MS } from './known-uses.ts';
+import { knownUses, SEEN_FRESH_MS } from './keys.ts';
 
 const DAY = '2026-11-21';
 

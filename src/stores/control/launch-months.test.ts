@@ -9,7 +9,7 @@ import { launchOf, walkOf } from '../../testing/deployer-worlds.ts';
 import { putCorpus } from '../../testing/launch-scores.ts';
 import { deployerWalkTable } from './deployers.ts';
 import type { Database } from './engine/database.ts';
-import { launchMonthTable } from './launch-months.ts';
+import { launchMonthTable } from './launch-collection.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

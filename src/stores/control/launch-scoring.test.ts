@@ -3,7 +3,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import type { ScoredLaunch, ScoredWallet } from '../../ports/flags/launch-scoring.ts';
+import type { ScoredLaunch, ScoredWallet } from '../../ports/rug-model.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import { LAUNCHED_WITH, launchOf, walkOf } from '../../testing/deployer-worlds.ts';

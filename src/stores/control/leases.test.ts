@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { leasesKeep } from '../../ports/indexing/leases.suite.ts';
+import { leasesKeep } from '../../ports/leases.suite.ts';
 import { leasesIn, onEachEngine } from '../../testing/control-store.ts';
 import { openPostgres } from './engine/postgres.ts';
 

@@ -2,9 +2,8 @@
 // The clocks of the processes do not matter: only the database tells the time.
 
 import { z } from 'zod';
-import type { Leases } from '../../ports/indexing/leases.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import type { Database } from './engine/database.ts';
+import type { Leases } from '../../ports/indexing.ts';
+import { type ControlContext, controlReadings, type Database } from './engine/database.ts';
 
 // An epoch is never less than the time, so that it goes on where this table was lost.
 const TAKE = `

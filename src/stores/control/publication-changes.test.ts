@@ -2,14 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { matchKey } from '../../chain/address.ts';
 import { DAY_S } from '../../chain/time.ts';
 import { Part, type Partly, Read, Unread } from '../../evidence/reading.ts';
-import type { ListChanges, ListChangesAsked } from '../../ports/sanctions/list-changes.ts';
-import { listOf, row } from '../../ports/sanctions/publication-store.suite.ts';
-import type { PublicationStore } from '../../ports/sanctions/publication-store.ts';
-import type { PublishedList } from '../../ports/sanctions/publisher.ts';
+import { listOf, row } from '../../ports/publication-store.suite.ts';
+import type {
+  ListChanges,
+  ListChangesAsked,
+  PublicationStore,
+  PublishedList,
+} from '../../ports/sanctions.ts';
 import { acceptedIn } from '../../testing/accepted.ts';
 import { onEachEngine, type TestStore } from '../../testing/control-store.ts';
-import { listChangeStore } from './publication-changes.ts';
-import { publicationStore } from './publications.ts';
+import { listChangeStore, publicationStore } from './publications.ts';
 
 const T = Date.UTC(2026, 8, 16, 9) / 1_000;
 const A = '0xABcdEFABcdEFabcdEfAbCdefabcdeFABcDEFabCD';

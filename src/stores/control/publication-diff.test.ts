@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
-import { diffPublications } from './publication-diff.ts';
+import type { ListEntry } from '../../ports/sanctions.ts';
+import { diffPublications } from './publications.ts';
 
 const row = (address: string, uid: string, more: Partial<ListEntry> = {}): ListEntry => ({
   address,

@@ -9,12 +9,8 @@ import {
   refusalOf,
   row,
   said,
-} from '../../ports/sanctions/publication-store.suite.ts';
-import {
-  NOW,
-  type SuiteWorld,
-  sanctionsListKeeps,
-} from '../../ports/sanctions/sanctions-list.suite.ts';
+} from '../../ports/publication-store.suite.ts';
+import { NOW, type SuiteWorld, sanctionsListKeeps } from '../../ports/sanctions-list.suite.ts';
 import {
   clockAt,
   embeddedControl,

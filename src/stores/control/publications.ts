@@ -1,32 +1,44 @@
-// Answers one question: which publications does the control store hold.
 // A replacement is one transaction under the lock of the row that names the list in force.
 
 import { matchKey } from '../../chain/address.ts';
-import { MS_PER_S } from '../../chain/time.ts';
+import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
+import { collect, given, heldUnder } from '../../evidence/measure.ts';
+import { type Partly, part, read, unread } from '../../evidence/reading.ts';
+import { why } from '../../evidence/reasons.ts';
+import type { Source } from '../../evidence/source.ts';
 import type {
   Acceptable,
   Asked,
+  ChangedListing,
   Check,
+  FileEvent,
   HeldPublication,
+  HeldRefusal,
   InForce,
   KeyedEntry,
+  ListChange,
+  ListChangeKind,
+  ListChanges,
+  ListChangesAsked,
+  ListChangesPort,
+  ListDiff,
+  ListEntry,
+  Listing,
+  Named,
   PublicationStore,
+  PublishedList,
   Served,
+  Span,
+  Superseded,
   Written,
-} from '../../ports/sanctions/publication-store.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
-import { controlReadings } from './engine/control-readings.ts';
-import { type Database, onlyRow, type Session } from './engine/database.ts';
-import { noteChanges } from './publication-changes.ts';
+} from '../../ports/sanctions.ts';
 import {
-  REFUSALS_TOLD_MAX,
-  recordRefusal,
-  refusalOf,
-  refusals,
-  secondsOf,
-  supersededBy,
-  timeOf,
-} from './publication-refusals.ts';
+  controlReadings,
+  type Database,
+  onlyRow,
+  type Session,
+  StoreUnavailable,
+} from './engine/database.ts';
 
 const PORT = 'publication_store';
 /** Publications named in one answer; the publisher brings out a few hundred a year. */
@@ -363,4 +375,394 @@ async function writeCheck(
                           else greatest(c.last_at, excluded.last_at) end`,
     [publication_id, source.key, source.url, timeOf(check.at), check.by],
   );
+}
+
+// The changes are noted in the transaction that puts the list in force, before its rows replace
+// those that they are compared with.
+
+const CHANGES_PORT = 'sanctions_changes';
+const WHAT = 'The change log of the sanctions list';
+/** What a reader is told of a log that nothing was written to. */
+const SINCE_KEPT = ' since its changes are kept';
+
+type Asking = Pick<Session, 'query'>;
+type Noted = Pick<Acceptable, 'list' | 'source' | 'accepted_at' | 'accepted_why' | 'instead_of'>;
+
+/** Notes a list that is about to come into force, and what it changes of the one before. */
+export async function noteChanges(session: Asking, next: Noted): Promise<void> {
+  const { list, source } = next;
+  const before =
+    next.instead_of === null ? null : await changedPublicationOf(session, next.instead_of);
+  const inserted = await session.query<{ readonly id: number }>(
+    `insert into sanctions_acceptances (kind, published, sha256, source_url, distinct_addresses,
+       published_before, sha256_before, accepted_at, accepted_why)
+     values ($1, $2::date, $3, $4, $5, $6::date, $7, $8, $9) returning id`,
+    [
+      before === null ? 'first' : await kindOf(session, before, list.sha256),
+      list.published,
+      list.sha256,
+      source.url,
+      list.distinct_addresses,
+      before === null ? null : before.published,
+      before === null ? null : before.sha256,
+      new Date(next.accepted_at * MS_PER_S),
+      next.accepted_why,
+    ],
+  );
+  if (before === null) return;
+  const rows = rowsOf(diffPublications({ addresses: before.addresses }, list));
+  await session.query(
+    `insert into sanctions_changes (acceptance_id, change, match_key, listing, before)
+     select $1, r.change, r.match_key, r.listing, r.before
+       from jsonb_to_recordset($2::text::jsonb)
+         as r (change text, match_key text, listing jsonb, before jsonb)`,
+    [onlyRow(inserted).id, JSON.stringify(rows)],
+  );
+}
+
+type Before = Named & { readonly addresses: readonly ListEntry[] };
+
+async function changedPublicationOf(session: Asking, id: number): Promise<Before> {
+  const named = await session.query<Named>(
+    'select published, sha256 from sanctions_publications where id = $1',
+    [id],
+  );
+  const addresses = await session.query<ListEntry>(
+    `select address, currency, entity, type, programs, uid, remarks, listed_on, note
+       from sanctions_entries where publication_id = $1 order by ordinal`,
+    [id],
+  );
+  return { ...onlyRow(named), addresses };
+}
+
+async function kindOf(session: Asking, before: Named, sha256: string): Promise<string> {
+  if (before.sha256 === sha256) return 'read_again';
+  const held = await session.query('select 1 from sanctions_publications where sha256 = $1', [
+    sha256,
+  ]);
+  return held.length > 0 ? 'replayed' : 'next';
+}
+
+type Row = {
+  readonly change: ListChangeKind;
+  readonly match_key: string;
+  readonly listing: Listing;
+  readonly before: Listing | null;
+};
+
+function rowsOf(diff: ListDiff): Row[] {
+  const row = (change: ListChangeKind, listing: Listing, before: Listing | null): Row => {
+    return { change, match_key: matchKey(listing.address), listing, before };
+  };
+  return [
+    ...diff.added.map((one) => row('added', one, null)),
+    ...diff.removed.map((one) => row('removed', one, null)),
+    ...diff.moved.map(({ from, to }) => row('moved', to, from)),
+    ...diff.programmes_changed.map(({ from, to }) => row('programmes_changed', to, from)),
+    ...diff.renamed.map(({ from, to }) => row('renamed', to, from)),
+  ];
+}
+
+/** The log in a control store. `now` gives Unix seconds. */
+export function listChangeStore(
+  database: Database,
+  { simulated, now }: { readonly simulated: boolean; readonly now: () => number },
+): ListChanges {
+  const listed = async <T>(
+    limit: number,
+    rows: () => Promise<readonly T[]>,
+  ): Promise<Partly<readonly T[], ListChangesPort>> => {
+    try {
+      const found = await rows();
+      const begun = await database.query('select 1 from sanctions_acceptances limit 1');
+      if (begun.length === 0)
+        return unread(CHANGES_PORT, why('list_never_loaded', { detail: SINCE_KEPT }));
+      const source: Source = {
+        name: WHAT,
+        url: `${database.kind}:`,
+        as_of: now(),
+        kind: 'table',
+        simulated,
+      };
+      if (found.length <= limit) return read(found, { port: CHANGES_PORT, source });
+      const cut = why('row_cap', { address: 'the log', limit: String(limit) });
+      return part(found.slice(0, limit), { port: CHANGES_PORT, source }, cut);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return unread(CHANGES_PORT, why('store_unreadable', { what: WHAT, fault: error.fault }));
+    }
+  };
+  return {
+    newest: (asked) => listed(asked.limit, () => changes(database, asked)),
+    files: (asked) => listed(asked.limit, () => files(database, asked)),
+  };
+}
+
+type ChangeRow = Omit<ListChange, 'at' | 'from' | 'to'> & {
+  readonly at: Date;
+  readonly published: string;
+  readonly sha256: string;
+  readonly published_before: string;
+  readonly sha256_before: string;
+};
+
+async function changes(database: Database, asked: ListChangesAsked): Promise<ListChange[]> {
+  const rows = await database.query<ChangeRow>(
+    `select c.id::int4 as id, c.change, c.listing, c.before, a.kind as outcome, a.accepted_at as at,
+            a.published, a.sha256, a.published_before, a.sha256_before
+       from sanctions_changes c
+       join sanctions_acceptances a on a.id = c.acceptance_id
+      where ($1::bigint is null or c.id < $1) and ($2::text is null or c.match_key = $2)
+        and ($3::timestamptz is null or a.accepted_at >= $3)
+        and ($4::timestamptz is null or a.accepted_at < $4)
+      order by c.id desc limit $5`,
+    [asked.beforeId, asked.matchKey, ...spanOf(asked), asked.limit + 1],
+  );
+  return rows.map(({ at, published, sha256, published_before, sha256_before, ...row }) => ({
+    ...row,
+    at: secondsOf(at),
+    from: { published: published_before, sha256: sha256_before },
+    to: { published, sha256 },
+  }));
+}
+
+type FileRow = Omit<FileEvent, 'at' | 'before' | 'counts'> & {
+  readonly at: Date;
+  readonly published_before: string | null;
+  readonly sha256_before: string | null;
+  readonly counts: { readonly [K in ListChangeKind]?: number };
+};
+
+async function files(
+  database: Database,
+  asked: Span & { readonly limit: number },
+): Promise<FileEvent[]> {
+  const rows = await database.query<FileRow>(
+    `with counted as (
+       select acceptance_id, jsonb_object_agg(change, n) as counts
+         from (select acceptance_id, change, count(*)::integer as n
+                 from sanctions_changes group by acceptance_id, change) by_kind
+        group by acceptance_id)
+     select * from (
+       select a.kind as outcome, a.sha256, a.source_url, a.accepted_at as at, a.published,
+              a.published_before, a.sha256_before, coalesce(n.counts, '{}') as counts,
+              null as code, a.accepted_why as why
+         from sanctions_acceptances a left join counted n on n.acceptance_id = a.id
+       union all
+       select 'refused', sha256, source_url, refused_at, null, null, null, '{}', code, reason
+         from sanctions_refusals) events
+      where ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
+      order by at desc, sha256 limit $3`,
+    [...spanOf(asked), asked.limit + 1],
+  );
+  return rows.map(({ at, published_before, sha256_before, counts, ...row }) => {
+    const compared = published_before !== null && sha256_before !== null;
+    return {
+      ...row,
+      at: secondsOf(at),
+      before: compared ? { published: published_before, sha256: sha256_before } : null,
+      counts: compared ? { ...NO_CHANGE, ...counts } : null,
+    };
+  });
+}
+
+const NO_CHANGE = { added: 0, removed: 0, moved: 0, programmes_changed: 0, renamed: 0 };
+
+function spanOf({ from, until }: Span): (Date | null)[] {
+  return [from, until].map((at) => (at === null ? null : new Date(at * MS_PER_S)));
+}
+
+function secondsOf(at: Date): number {
+  return Math.floor(at.getTime() / MS_PER_S);
+}
+
+// An address that passed to another entry is moved, never added and removed; one that is spelled
+// otherwise and found as before did not change. Order of the two publications is the caller's.
+
+type Listed = Pick<PublishedList, 'addresses'>;
+type DiffRow = Listed['addresses'][number];
+
+/** The differences from `a` to `b`. */
+export function diffPublications(a: Listed, b: Listed): ListDiff {
+  const before = listings(a);
+  const after = listings(b);
+  const lacking = [...before].filter(([key]) => !after.has(key)).map(([, found]) => found);
+  const removed = new Set(lacking);
+  const gone = byAddress(lacking);
+  const added: Listing[] = [];
+  const moved: ChangedListing[] = [];
+  const both: ChangedListing[] = [];
+  for (const [key, to] of after) {
+    const from = before.get(key);
+    if (from !== undefined) {
+      both.push({ from, to });
+      continue;
+    }
+    const earlier = heldUnder(gone, matchKey(to.address)).find((listing) => removed.has(listing));
+    if (earlier === undefined) {
+      added.push(to);
+      continue;
+    }
+    removed.delete(earlier);
+    moved.push({ from: earlier, to });
+  }
+  return {
+    added,
+    removed: [...removed],
+    moved,
+    programmes_changed: both.filter(({ from, to }) => !sameSet(from.programs, to.programs)),
+    renamed: both.filter(({ from, to }) => nameKey(from.entity) !== nameKey(to.entity)),
+  };
+}
+
+function listings({ addresses }: Listed): Map<string, Listing> {
+  const rows = new Map<string, DiffRow[]>();
+  for (const row of addresses) collect(rows, JSON.stringify([matchKey(row.address), row.uid]), row);
+  return new Map([...rows].map(([key, under]) => [key, listing(under)]));
+}
+
+function listing(rows: readonly DiffRow[]): Listing {
+  const [row] = rows;
+  if (row === undefined) throw new Error('a key without rows');
+  const { address, uid, entity, type } = row;
+  const said = rows.flatMap((under) => given(under.programs));
+  const open = rows.some((under) => under.programs === null);
+  const programs = open ? null : [...new Set(said)];
+  const currencies = [...new Set(rows.map(({ currency }) => currency))];
+  return { address, uid, entity, type, programs, currencies };
+}
+
+function byAddress(found: readonly Listing[]): Map<string, Listing[]> {
+  const held = new Map<string, Listing[]>();
+  for (const one of found) collect(held, matchKey(one.address), one);
+  return held;
+}
+
+function sameSet(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  const held = new Set(b);
+  return a.length === held.size && a.every((item) => held.has(item));
+}
+
+/** The two formats part a middle name differently: with a comma, or with a space. */
+function nameKey(entity: string | null): string | null {
+  return entity === null ? null : entity.replaceAll(',', '');
+}
+
+/** How many refusals are remembered: a source that sends other bytes each hour fills a week. */
+const REFUSALS_MAX = 200;
+/** Refusals told at once. */
+export const REFUSALS_TOLD_MAX = 10;
+
+/** A time of the store in Unix seconds. */
+export function refusedSecondsOf(at: Date): number {
+  return Math.floor(at.getTime() / MS_PER_S);
+}
+
+/** A time for the store. */
+export function timeOf(seconds: number): Date {
+  return new Date(seconds * MS_PER_S);
+}
+
+/** So long must the publisher have called ours the newest before a newer file is forgotten. */
+const DENIED_FOR_S = 12 * HOUR_S;
+
+// A refused file stands against the list in force where it is newer, the publisher's later file of
+// the same day, or the very file in force that today's reader refuses: until another list takes its
+// place, or the publisher has gone on without it.
+const SUPERSEDED = `
+  select coalesce(r.published, p.published) as published, r.source_url, r.code,
+         min(r.first_at) over () as since
+    from sanctions_refusals r
+    join sanctions_current n on true
+    join sanctions_publications p on p.id = n.publication_id
+   where (r.published > p.published
+          or r.published = p.published and r.from_publisher and not r.passing
+             and r.refused_at > n.changed_at
+          or r.sha256 = p.sha256)
+     and not exists (
+       select from sanctions_checks k
+        where k.publication_id = p.id and k.basis = 'asked' and k.last_at <= control_now()
+          and k.last_at >= r.refused_at + make_interval(secs => ${DENIED_FOR_S}))
+   order by coalesce(r.published, p.published) desc, r.refused_at desc limit 1`;
+
+/** The newer file that stands against the list in force, if one does. */
+export async function supersededBy(session: Pick<Session, 'query'>): Promise<Superseded | null> {
+  const [row] = await session.query<Omit<Superseded, 'since'> & { readonly since: Date }>(
+    SUPERSEDED,
+  );
+  return row === undefined ? null : { ...row, since: refusedSecondsOf(row.since) };
+}
+
+type RefusalRow = Omit<HeldRefusal, 'first_at' | 'refused_at'> & {
+  readonly first_at: Date;
+  readonly refused_at: Date;
+};
+
+const REFUSAL = `
+  select sha256, source_url, code, reason, published, from_publisher, passing, acceptable,
+         judged_by, kept_as, first_at, refused_at
+    from sanctions_refusals`;
+
+function refusalOfRow({ first_at, refused_at, ...row }: RefusalRow): HeldRefusal {
+  return { ...row, first_at: refusedSecondsOf(first_at), refused_at: refusedSecondsOf(refused_at) };
+}
+
+/** The newest refusals, newest first. */
+export async function refusals(
+  session: Pick<Session, 'query'>,
+  most: number,
+): Promise<HeldRefusal[]> {
+  const rows = await session.query<RefusalRow>(
+    `${REFUSAL} order by refused_at desc, id desc limit $1`,
+    [most],
+  );
+  return rows.map(refusalOfRow);
+}
+
+/** The newest refusal of one file. */
+export async function refusalOf(
+  session: Pick<Session, 'query'>,
+  sha256: string,
+): Promise<HeldRefusal | null> {
+  const [row] = await session.query<RefusalRow>(
+    `${REFUSAL} where sha256 = $1 order by refused_at desc, id desc limit 1`,
+    [sha256],
+  );
+  return row === undefined ? null : refusalOfRow(row);
+}
+
+/** Remembers a refusal, and forgets the oldest. */
+export async function recordRefusal(session: Session, refusal: HeldRefusal): Promise<true> {
+  await session.query(
+    `insert into sanctions_refusals as r (sha256, source_url, code, reason, published,
+       from_publisher, passing, acceptable, judged_by, kept_as, first_at, refused_at)
+     values ($1, $2, $3, $4, $5::date, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (sha256, code) do update
+       set source_url = excluded.source_url, reason = excluded.reason,
+           published = excluded.published, passing = excluded.passing,
+           acceptable = excluded.acceptable,
+           from_publisher = r.from_publisher or excluded.from_publisher,
+           judged_by = excluded.judged_by, kept_as = excluded.kept_as,
+           first_at = least(r.first_at, excluded.first_at), refused_at = excluded.refused_at`,
+    [
+      refusal.sha256,
+      refusal.source_url,
+      refusal.code,
+      refusal.reason,
+      refusal.published,
+      refusal.from_publisher,
+      refusal.passing,
+      refusal.acceptable,
+      refusal.judged_by,
+      refusal.kept_as,
+      timeOf(refusal.first_at),
+      timeOf(refusal.refused_at),
+    ],
+  );
+  await session.query(
+    `delete from sanctions_refusals where id not in
+       (select id from sanctions_refusals order by refused_at desc, id desc limit ${REFUSALS_MAX})`,
+  );
+  return true;
 }

@@ -11,11 +11,14 @@ import type {
   QuotaPort,
   QuotaStore,
   Remaining,
-} from '../../ports/access/quota-store.ts';
-import { batchQueue } from './engine/batch-queue.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import type { Database } from './engine/database.ts';
-import { type KnownUse, knownUses } from './known-uses.ts';
+} from '../../ports/access.ts';
+import {
+  batchQueue,
+  type ControlContext,
+  controlReadings,
+  type Database,
+} from './engine/database.ts';
+import { type KnownUse, knownUses } from './keys.ts';
 
 const CHARGES = { batchMax: 2_000, waitingMax: 10_000 };
 const READS = { batchMax: 500, waitingMax: 10_000 };

@@ -13,7 +13,7 @@ import {
   unread,
 } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { FlagWindow, RugFlagsPort } from '../../ports/flags/rug-flags.ts';
+import type { FlagWindow, RugFlagsPort } from '../../ports/rug-flags.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';
 import { NO_FLAG, putRun, putScore, REVIEWED_TOKENS } from '../../testing/launch-scores.ts';

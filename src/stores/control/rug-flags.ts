@@ -1,22 +1,35 @@
-// Answers one question: how is the table of rug flags read in the control store?
 // What was scored is read before the flags, so that a flag may be newer than its run and none is
 // missing that its run wrote. A run that is late, or that left something, makes a part.
 
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../../chain/chain.ts';
 import { formatIsoTime, HOUR_S } from '../../chain/time.ts';
+import { placeOrBeginning } from '../../evidence/measure.ts';
 import { read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { EstablishedTokens } from '../../ports/flags/established-tokens.ts';
-import type {
-  FlagWindow,
-  LaunchFlag,
-  RugFlags,
-  RugFlagsPort,
-} from '../../ports/flags/rug-flags.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch } from './engine/database.ts';
+import type { FlagsTold } from '../../ports/integrations.ts';
+import {
+  FLAG_EVENTS_AT_ONCE_MAX,
+  FLAG_EVENTS_KEPT,
+  type FlagEvent,
+  type FlagEvents,
+  type FlagWindow,
+  type LaunchFlag,
+  type NewFlagEvent,
+  type RugFlags,
+  type RugFlagsPort,
+} from '../../ports/rug-flags.ts';
+import type { EstablishedTokens } from '../../ports/rug-model.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epoch,
+  onlyRow,
+  type Session,
+} from './engine/database.ts';
+import { appendForAll } from './outbox.ts';
 
 const PORT = 'rug_flags';
 /** Seconds after a chain's last run from which on its window says nothing of who is missing. */
@@ -145,4 +158,166 @@ function gapsOf({ chains, flags }: Kept): string[] {
 
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+// Whoever appends holds the counter until its transaction ends, so that numbers become visible in
+// order and one that is undone was never given.
+
+const COUNT = `
+  insert into flag_log as l (newest) values ($1)
+  on conflict (one) do update set newest = l.newest + excluded.newest
+  returning newest`;
+
+const APPEND = `
+  insert into flag_events (seq, kind, chain, address, token, at, model_version, simulated, score,
+    evidence, retracts, reason, appended_at)
+  select $1::bigint + e.n, e.kind, e.chain, e.address, e.token, to_timestamp(e.at),
+    e.model_version, e.simulated, e.score, e.evidence, e.retracts, e.reason, control_now()
+  from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::text[],
+      $8::boolean[], $9::float8[], $10::text[], $11::bigint[], $12::text[])
+    with ordinality as e (kind, chain, address, token, at, model_version, simulated, score,
+      evidence, retracts, reason, n)`;
+
+// A prefix goes, so that what is left has no gap, whatever the clock did.
+const PRUNE = `
+  delete from flag_events where seq <= greatest(
+    (select newest from flag_log) - $1::bigint,
+    (select max(seq) from flag_events
+      where appended_at < control_now() - make_interval(secs => $2::int)))`;
+
+/**
+ * Appends to the log inside a transaction of its caller, and tells the number of the first event;
+ * the others follow it one by one. It belongs at the end of the transaction: until that ends, all
+ * others who append wait for it.
+ */
+export async function appendFlagEvents(
+  session: Session,
+  events: readonly [NewFlagEvent, ...NewFlagEvent[]],
+): Promise<number> {
+  if (events.length > FLAG_EVENTS_AT_ONCE_MAX) throw new Error(`${events.length} at once`);
+  const counted = await session.query<{ newest: bigint }>(COUNT, [events.length]);
+  const before = Number(onlyRow(counted).newest) - events.length;
+  const column = <T>(value: (event: NewFlagEvent) => T): T[] => events.map(value);
+  await session.query(APPEND, [
+    before,
+    column(({ kind }) => kind),
+    column(({ chain }) => chain),
+    column(({ address }) => address),
+    column(({ token }) => token),
+    column((event) => (event.kind === 'flag' ? event.flagged_at : event.retracted_at)),
+    column(({ model_version }) => model_version),
+    column(({ simulated }) => simulated),
+    column((event) => (event.kind === 'flag' ? event.score : null)),
+    column((event) => (event.kind === 'flag' ? event.evidence : null)),
+    column((event) => (event.kind === 'flag' ? null : event.retracts)),
+    column((event) => (event.kind === 'flag' ? null : event.reason)),
+  ]);
+  await prune(session);
+  return before + 1;
+}
+
+async function prune(session: Pick<Session, 'query'>): Promise<void> {
+  await session.query(PRUNE, [FLAG_EVENTS_KEPT.eventsMax, FLAG_EVENTS_KEPT.ageMaxS]);
+}
+
+// One statement: the ends and the events are of one moment.
+const BOUNDS = `
+  select (select newest from flag_log) as newest, (select min(seq) from flag_events) as oldest`;
+const AFTER = `
+  with ends as (${BOUNDS})
+  select newest, oldest, e.seq, kind, chain, address, token, ${epoch('at')}, model_version,
+    simulated, score, evidence, retracts, reason
+  from ends left join (
+    select * from flag_events where seq > $1::bigint order by seq limit $2::int
+  ) e on true
+  order by e.seq`;
+
+const number = z.coerce.number().int();
+const boundsRow = z.object({ newest: z.nullable(number), oldest: z.nullable(number) });
+const subject = {
+  seq: number,
+  chain: z.enum(CHAIN_NAMES),
+  address: z.string(),
+  token: z.string(),
+};
+const eventRow = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('flag'),
+    ...subject,
+    model_version: z.string(),
+    simulated: z.boolean(),
+    at: seconds,
+    score: z.number(),
+    evidence: z.string(),
+  }),
+  z.object({
+    kind: z.literal('retraction'),
+    ...subject,
+    model_version: z.string(),
+    simulated: z.boolean(),
+    at: seconds,
+    retracts: number,
+    reason: z.string(),
+  }),
+]);
+
+/** The log over the control database. */
+export function flagEventLog(database: Database, context: ControlContext): FlagEvents {
+  const { ask } = controlReadings('flag_events', 'The log of flags', context);
+  return {
+    after: (seq) =>
+      ask(async () => {
+        const rows = await database.query<{ seq: bigint | null }>(
+          AFTER,
+          [seq, FLAG_EVENTS_AT_ONCE_MAX],
+          'often',
+        );
+        const events = rows.filter((row) => row.seq !== null).map(eventOf);
+        return { ...boundsOf(onlyRow(rows.slice(0, 1))), events };
+      }),
+    bounds: () => ask(async () => boundsOf(onlyRow(await database.query(BOUNDS, [], 'often')))),
+    prune: () =>
+      ask(async () => {
+        await prune(database);
+        return true as const;
+      }),
+  };
+}
+
+function boundsOf(row: object) {
+  const { newest, oldest } = boundsRow.parse(row);
+  return { newest: placeOrBeginning(newest), oldest };
+}
+
+function eventOf(row: object): FlagEvent {
+  const { at, ...event } = eventRow.parse(row);
+  return event.kind === 'flag' ? { ...event, flagged_at: at } : { ...event, retracted_at: at };
+}
+
+// One that is there is updated to itself, so that the row is given either way.
+const PLACE = `
+  insert into flags_dispatched as f (seq) values ($1::bigint)
+  on conflict (one) do update set seq = f.seq
+  returning seq::float8 as seq`;
+const MOVE = 'update flags_dispatched set seq = $2::bigint where seq = $1::bigint returning seq';
+
+/** The place over the control database. */
+export function flagsToldTable(database: Database, context: ControlContext): FlagsTold {
+  const { ask } = controlReadings('flags_told', 'What chats were told of flags', context);
+  return {
+    place: (newest) =>
+      ask(async () => onlyRow(await database.query<{ seq: number }>(PLACE, [newest])).seq),
+    tell: ({ after, up_to, dispatches }) =>
+      ask(() =>
+        database.transaction(async (session) => {
+          const moved = await session.query(MOVE, [after, up_to]);
+          if (moved.length === 0) return false;
+          const all = dispatches.map((dispatch) =>
+            Object.assign({ membership_id: null, kind: 'flag' as const }, dispatch),
+          );
+          if (all.length > 0) await appendForAll(session, all);
+          return true;
+        }),
+      ),
+  };
 }

@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { basis, Read, Unread } from '../../evidence/reading.ts';
-import type { PublishedModels } from '../../ports/flags/published-model.ts';
-import type { ModelArtefact, RugModel } from '../../ports/flags/rug-model.ts';
+import type { ModelArtefact, PublishedModels, RugModel } from '../../ports/rug-model.ts';
 import { artefactIn } from '../../sources/files/model-artefact.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { onEachEngine } from '../../testing/control-store.ts';

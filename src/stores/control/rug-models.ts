@@ -5,15 +5,14 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
 import type {
+  ModelArtefact,
   PublishedModel,
   PublishedModelPort,
   PublishedModels,
-} from '../../ports/flags/published-model.ts';
-import type { ModelArtefact } from '../../ports/flags/rug-model.ts';
-import { FileFault } from '../../sources/files/fault.ts';
+} from '../../ports/rug-model.ts';
 import { artefactIn } from '../../sources/files/model-artefact.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch } from './engine/database.ts';
+import { FileFault } from '../../sources/files/text-lines.ts';
+import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
 
 const PORT: PublishedModelPort = 'published_model';
 

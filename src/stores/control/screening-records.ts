@@ -7,9 +7,15 @@ import {
   type RecordLine,
   type ScreeningRecord,
   type ScreeningRecords,
-} from '../../ports/screening/screening-records.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch, onlyRow, type Session } from './engine/database.ts';
+} from '../../ports/screening.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  epoch,
+  onlyRow,
+  type Session,
+} from './engine/database.ts';
 
 /** So many of a membership are listed, the newest. */
 const LISTED_MAX = 100;

@@ -1,9 +1,8 @@
 // Answers one question: how are signed-in browsers kept in the control database.
 // Each look-up asks the table, so that a session that was ended opens nothing at once, everywhere.
 
-import type { Session, SessionStore } from '../../ports/access/session-store.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, epoch } from './engine/database.ts';
+import type { Session, SessionStore } from '../../ports/access.ts';
+import { type ControlContext, controlReadings, type Database, epoch } from './engine/database.ts';
 
 const FIND = `select s.id, s.membership_id, ${epoch('s.created_at')}, ${epoch('s.seen_at')},
     ${epoch('s.ended_at')} from sessions s where s.hash = any($1::bytea[])

@@ -1,9 +1,13 @@
 // Answers one question: how are codes, used links and tries to sign in kept?
 
-import type { SecretHash } from '../../ports/access/key-store.ts';
-import type { SignInStore } from '../../ports/access/sign-in-store.ts';
-import { type ControlContext, controlReadings } from './engine/control-readings.ts';
-import { type Database, onlyRow, type Session } from './engine/database.ts';
+import type { SecretHash, SignInStore } from '../../ports/access.ts';
+import {
+  type ControlContext,
+  controlReadings,
+  type Database,
+  onlyRow,
+  type Session,
+} from './engine/database.ts';
 
 // One statement counts and tells, so that those who try together are counted apart.
 const COUNT = `

@@ -5,15 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basis, Part, Read, Unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
-import { type ChainFacts, FACT_NAMES } from '../../ports/accounts/chain-facts.ts';
-import { factUnread, noFacts } from '../../ports/accounts/readings.ts';
+import { type ChainFacts, FACT_NAMES, factUnread, noFacts } from '../../ports/accounts.ts';
 import { evm } from '../../testing/addresses.ts';
 import { memoryChainFacts } from '../../testing/memory/chain-facts.ts';
 import { warehouseFacts } from '../warehouse/account-facts.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../warehouse/engine/embedded.ts';
 import { migrateWarehouse } from '../warehouse/engine/migrate.ts';
 import { transferStore } from '../warehouse/transfers/store.ts';
-import { cascadedFacts } from './account-facts.ts';
+import { cascadedFacts } from './live-facts.ts';
 
 const CONTRACT = evm('contract');
 const MAKER = evm('maker');

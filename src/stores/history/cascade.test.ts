@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { map, Part, Read, read, seen, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RawHistory } from '../../ports/history/transfer-history.ts';
-import type { LiveHistory } from '../../ports/indexing/transfer-store.ts';
+import type { RawHistory } from '../../ports/history.ts';
+import type { LiveHistory } from '../../ports/indexing.ts';
 import { silentHistory } from '../../testing/memory/silent-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';

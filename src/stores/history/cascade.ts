@@ -25,9 +25,9 @@ import type {
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
-} from '../../ports/history/transfer-history.ts';
-import type { TransferStore } from '../../ports/indexing/transfer-store.ts';
-import { gapsIn } from './coverage.ts';
+} from '../../ports/history.ts';
+import type { TransferStore } from '../../ports/indexing.ts';
+import { gapsIn } from './covered.ts';
 import { liveFacts } from './live-facts.ts';
 
 const PORT = 'raw_history';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { CoverageRange } from '../../ports/history/transfer-history.ts';
+import type { CoverageRange } from '../../ports/history.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { heldInFull } from '../../testing/memory/transfers.ts';
-import { gapsIn, gapsText, spanText } from './coverage.ts';
+import { gapsIn, gapsText, spanText } from './covered.ts';
 
 const HOUR_S = 3_600;
 const needs = { chains: ['ethereum'] as const, now: STILL_NOW, tipMaxAgeS: HOUR_S };

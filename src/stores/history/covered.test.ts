@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Part, Read, Unread, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { RawHistory } from '../../ports/history.ts';
 import {
   coveredHistoryKeeps,
   SUITE_NOW,
   SUITE_TIP_MAX_AGE_S,
   type SuiteHistory,
   transferHistoryKeeps,
-} from '../../ports/history/transfer-history.suite.ts';
-import type { RawHistory } from '../../ports/history/transfer-history.ts';
+} from '../../ports/transfer-history.suite.ts';
 import { evm } from '../../testing/addresses.ts';
 import { silentHistory } from '../../testing/memory/silent-history.ts';
 import { memoryTransferHistory } from '../../testing/memory/transfer-history.ts';

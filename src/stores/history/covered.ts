@@ -4,26 +4,37 @@
 
 import { parseAddress } from '../../chain/address.ts';
 import { CHAINS, type ChainName, isEvmChain } from '../../chain/chain.ts';
+import type { TransferKind } from '../../chain/transfer.ts';
 import { map, mintAs, type Partly, Read, seen, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import {
+  type CounterpartyRing,
+  type CounterpartyRingPort,
   type CoverageRange,
   type CoveredNeighbourhood,
   type Gap,
+  type HeldRing,
   type HistoryTransfer,
+  type LackingList,
+  type ListedHistories,
+  type MetRing,
   type Neighbourhood,
   type NeighbourhoodLimits,
   type RawHistory,
   type RawHistoryPort,
+  type RawRing,
+  type RawRingPort,
+  type RingAsked,
+  type RingCoverage,
+  type RingGap,
+  type RingLack,
   signerOf,
   signingOf,
   type TransferHistory,
   type TransferHistoryPort,
   UNPRICED,
   type Worths,
-} from '../../ports/history/transfer-history.ts';
-
-import { type FreshTip, gapsIn, gapsText } from './coverage.ts';
+} from '../../ports/history.ts';
 
 const PORT = 'transfer_history';
 
@@ -135,3 +146,229 @@ function signersTold(known: CoveredNeighbourhood): CoveredNeighbourhood {
   });
   return { ...known, counterparties };
 }
+
+// Is the ring all of those who dealt with a listed address, so that a miss may be said?
+// As with the history of one address: whole only where each listed address is held on every chain
+// asked to a fresh tip. It refuses to take one that no chain covers for one without dealings.
+
+const RING_PORT = 'counterparty_ring';
+/** Listed addresses that a reason names; the rest are counted. */
+const NAMED_MAX = 3;
+
+/** The same ring, each reading of which is whole only where it is covered. */
+export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
+  const gapsOf = rememberedGaps(tip);
+  return {
+    meet: async (asked) => {
+      const reading = await raw.meet(asked);
+      return coveredBlocks(reading, asked, gapsOf);
+    },
+  };
+}
+
+function coveredBlocks(
+  reading: Partly<HeldRing, RawRingPort>,
+  asked: RingAsked,
+  gapsOf: GapsOf,
+): Partly<MetRing, CounterpartyRingPort> {
+  const told = map(reading, ({ meetings, coverage }): MetRing => {
+    return { meetings, ...gapsOf(coverage, asked) };
+  });
+  const gaps = seen(map(told, (one) => one.gaps));
+  if (gaps === null || gaps.length === 0) return mintAs(RING_PORT, told);
+  return mintAs(RING_PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
+}
+
+type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;
+type GapsOf = (coverage: RingCoverage, asked: RingAsked) => Gaps;
+
+/** What is missing of the listed addresses, chain by chain: of what a negative needs, or these. */
+export function ringGaps(
+  { ofChains, ofListed }: RingCoverage,
+  { listed, chains }: Pick<RingAsked, 'listed' | 'chains'>,
+  { now, tipMaxAgeS }: FreshTip,
+  kinds?: readonly TransferKind[],
+): RingGap[] {
+  const needs = { chains, now: now(), tipMaxAgeS };
+  const ofAll = gapsIn(ofChains, needs, kinds);
+  if (ofAll.length === 0) return [];
+  return listed.flatMap((address) => {
+    const own = ofListed.get(address);
+    const gaps = own === undefined ? ofAll : gapsIn([...ofChains, ...own], needs, kinds);
+    return gaps.map((gap) => ({ ...gap, listed: address }));
+  });
+}
+
+/**
+ * The last answer is kept while nothing that it follows from has changed: a walk asks the same as
+ * the one before it, and there are some thousand listed addresses.
+ */
+function rememberedGaps(tip: FreshTip): GapsOf {
+  let last: { key: readonly unknown[]; told: Gaps } | null = null;
+  return (coverage, asked) => {
+    const { ofChains, ofListed } = coverage;
+    const key = [ofChains, ofListed, asked.listed, asked.chains.join(), tip.now()];
+    if (last?.key.every((one, i) => one === key[i])) return last.told;
+    const ofEvm = { ...asked, chains: asked.chains.filter(isEvmChain) };
+    const nft = ringGaps(coverage, ofEvm, tip, ['nft']).map(({ chain }) => chain);
+    const told = { gaps: ringGaps(coverage, asked, tip), nft_gapped: [...new Set(nft)] };
+    last = { key, told };
+    return told;
+  };
+}
+
+/** The gaps of a ring in words. */
+export function ringGapsText(gaps: readonly RingGap[]): string {
+  const addresses = [...new Set(gaps.map(({ listed }) => listed))];
+  const named = addresses.slice(0, NAMED_MAX).flatMap((listed) => {
+    const own = gaps.filter((gap) => gap.listed === listed);
+    return own.slice(0, 1).map(({ chain, kind, held }) => `${listed}: ${chain} ${kind} ${held}`);
+  });
+  const rest = addresses.length - named.length;
+  return `${named.join('; ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+// What is missing of an address's history, of what a negative needs?
+// It refuses to count a chain as read unless its native, token and internal transfers were all
+// read, from the first block (or the address's proven first activity) to a fresh tip.
+
+/** The kinds of transfer without which a chain was not read. NFTs have a coverage of their own. */
+const KINDS: readonly TransferKind[] = ['native', 'token', 'internal'];
+
+/** What the coverage is held against. `now` is Unix seconds. */
+type CoverageNeeds = {
+  readonly chains: readonly ChainName[];
+  readonly now: number;
+  readonly tipMaxAgeS: number;
+};
+
+/** How young a tip must be, in seconds. `now` gives Unix seconds. */
+export type FreshTip = { readonly tipMaxAgeS: number; readonly now: () => number };
+
+/** Everything that is missing of one address's history. */
+export function gapsIn(
+  coverage: readonly CoverageRange[],
+  needs: CoverageNeeds,
+  kinds: readonly TransferKind[] = KINDS,
+): Gap[] {
+  const gaps: Gap[] = [];
+  for (const chain of needs.chains) {
+    for (const kind of kinds) {
+      const ranges = coverage.filter((range) => range.chain === chain && range.kind === kind);
+      const held = shortfall(ranges, needs);
+      if (held !== null) gaps.push({ chain, kind, held });
+    }
+  }
+  return gaps;
+}
+
+function shortfall(ranges: readonly CoverageRange[], needs: CoverageNeeds): string | null {
+  const ordered = inOrder(ranges);
+  const [lowest] = ordered;
+  if (lowest === undefined) return 'none held';
+  const reach = reachOf(ordered);
+  if (reach === null) return `held from block ${lowest.from_block}, not from the first`;
+  if (needs.now - reach.to_time < needs.tipMaxAgeS) return null;
+  const beyond = ordered.some((range) => range.to_block > reach.to_block);
+  if (beyond) return `held to block ${reach.to_block}, then a hole`;
+  const at = new Date(reach.to_time * 1_000).toISOString();
+  return `held to block ${reach.to_block} of ${at}, over ${spanText(needs.tipMaxAgeS)} ago`;
+}
+
+/** The range that ends where a kind is held to from the first block; `null`: nowhere. */
+export function heldReach(
+  coverage: readonly CoverageRange[],
+  chain: ChainName,
+  kind: TransferKind,
+): CoverageRange | null {
+  const ranges = coverage.filter((range) => range.chain === chain && range.kind === kind);
+  return reachOf(inOrder(ranges));
+}
+
+function inOrder(ranges: readonly CoverageRange[]): readonly CoverageRange[] {
+  return [...ranges].sort((a, b) => a.from_block - b.from_block);
+}
+
+/** How far ranges reach from the first block on; `null` where none of them begins there. */
+function reachOf(ordered: readonly CoverageRange[]): CoverageRange | null {
+  const first = ordered.find((range) => range.from_first);
+  return first === undefined ? null : ordered.reduce(extended, first);
+}
+
+/** How far a range reaches with one that begins inside it or right behind it. */
+function extended(reach: CoverageRange, range: CoverageRange): CoverageRange {
+  const adjoins = range.from_first || range.from_block <= reach.to_block + 1;
+  return adjoins && range.to_block > reach.to_block ? range : reach;
+}
+
+/** The most gaps that a reason names; the rest are counted. */
+const GAPS_NAMED_MAX = 4;
+
+/** The gaps of one address in words. */
+export function gapsText(address: string, gaps: readonly Gap[]): string {
+  const named = gaps.slice(0, GAPS_NAMED_MAX).map((gap) => `${gap.chain} ${gap.kind} ${gap.held}`);
+  const rest = gaps.length - named.length;
+  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}, for ${address}`;
+}
+
+const HOUR_S = 3_600;
+const MINUTE_S = 60;
+
+/** A limit in its largest whole unit: `1 hour`, `90 minutes`, `20 seconds`. */
+export function spanText(seconds: number): string {
+  const units = [
+    [HOUR_S, 'hour'],
+    [MINUTE_S, 'minute'],
+    [1, 'second'],
+  ] as const;
+  for (const [unit, name] of units) {
+    const count = seconds / unit;
+    if (count >= 1 && Number.isInteger(count)) return `${count} ${name}${count === 1 ? '' : 's'}`;
+  }
+  return `${seconds} seconds`;
+}
+
+// Which lists of listed addresses are to be read, so that the ring becomes whole and stays so?
+// What was never read comes first, then what is held to the oldest block. It
+// asks for nothing that the chain's own coverage, of blocks imported or followed, holds already.
+
+/** Which part of the age that a tip may have goes by before a list is read on. */
+const READ_ON_AT = 2 / 3;
+
+/** What is asked: the listed addresses of EVM chains, and the chains that are read. */
+type LackAsked = {
+  readonly listed: readonly string[];
+  readonly chains: readonly ChainName[];
+  readonly kinds: ListedHistories['kinds'];
+};
+
+/** The lists that lack something. */
+export function ringLack(
+  { ofChains, ofListed }: RingCoverage,
+  { listed, chains, kinds }: LackAsked,
+  { now, tipMaxAgeS }: FreshTip,
+): RingLack {
+  const due = { now: now(), tipMaxAgeS: tipMaxAgeS * READ_ON_AT };
+  const told = [...kinds].filter(([chain]) => chains.includes(chain));
+  const lacking: (LackingList & { readonly heldTo: number })[] = [];
+  for (const address of listed) {
+    const own = ofListed.get(address);
+    const coverage = own === undefined ? ofChains : [...ofChains, ...own];
+    for (const [chain, each] of told) {
+      for (const kind of each) {
+        if (gapsIn(coverage, { ...due, chains: [chain] }, [kind]).length === 0) continue;
+        const reach = heldReach(coverage, chain, kind);
+        const from_block = reach === null ? FIRST_BLOCK : reach.to_block + 1;
+        const heldTo = reach === null ? NEVER : reach.to_time;
+        lacking.push({ chain, address, kind, from_block, heldTo });
+      }
+    }
+  }
+  return {
+    lacking: lacking.sort((a, b) => a.heldTo - b.heldTo),
+    of: listed.length * told.reduce((sum, [, each]) => sum + each.length, 0),
+  };
+}
+
+const FIRST_BLOCK = 0;
+const NEVER = Number.NEGATIVE_INFINITY;

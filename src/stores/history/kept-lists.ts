@@ -3,19 +3,14 @@
 
 import { all, basis, map, type Reading, Unread } from '../../evidence/reading.ts';
 import type { ImportOrigin } from '../../evidence/source.ts';
-import type {
-  KeptLists,
-  ListedHistories,
-  ReadSlice,
-} from '../../ports/history/counterparty-ring.ts';
-import type { RawHistoryPort } from '../../ports/history/transfer-history.ts';
+import type { KeptLists, ListedHistories, RawHistoryPort, ReadSlice } from '../../ports/history.ts';
 
 import type {
   AddressRange,
   Facts,
   TransferStore,
   TransferStorePort,
-} from '../../ports/indexing/transfer-store.ts';
+} from '../../ports/indexing.ts';
 import { eachOnce } from './cascade.ts';
 import { factOf, isNamed, tokensIn } from './live-facts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CoverageRange, Neighbourhood } from '../../ports/history/transfer-history.ts';
+import type { CoverageRange, Neighbourhood } from '../../ports/history.ts';
 import { heldInFull, memoryTransfer } from '../../testing/memory/transfers.ts';
 import { liveFacts } from './live-facts.ts';
 

@@ -4,17 +4,28 @@
 
 import { isSystemAddress } from '../../chain/address.ts';
 import type { ChainName } from '../../chain/chain.ts';
-import type {
-  CoverageRange,
-  HistoryTransfer,
-  Neighbourhood,
-} from '../../ports/history/transfer-history.ts';
-import type {
-  AddressRange,
-  LiveHistory,
-  TokenFact,
-  TransferFact,
-} from '../../ports/indexing/transfer-store.ts';
+import { type Partly, Unread, unread } from '../../evidence/reading.ts';
+import { type ReasonCode, type Why, why } from '../../evidence/reasons.ts';
+import {
+  type ChainFacts,
+  type ChainFactsPort,
+  type FactName,
+  type FactReadings,
+  factUnread,
+  type IssuerFreezes,
+  noFacts,
+  type SetBy,
+  type TokenApprovals,
+} from '../../ports/accounts.ts';
+import {
+  type CounterpartyRing,
+  type CoverageRange,
+  type HistoryTransfer,
+  type Neighbourhood,
+  type TransferHistory,
+  UNPRICED,
+} from '../../ports/history.ts';
+import type { AddressRange, LiveHistory, TokenFact, TransferFact } from '../../ports/indexing.ts';
 
 /** Whence and when it was read. */
 type LiveOrigin = Pick<AddressRange, 'source' | 'origin' | 'read_at'>;
@@ -111,4 +122,134 @@ export function tokensIn(transfers: readonly HistoryTransfer[], read_at: number)
     tokens.set(`${chain} ${token}`, { chain, token, symbol, decimals, has_market, read_at });
   }
   return [...tokens.values()];
+}
+
+// Who tells each fact of an address: the node, the warehouse or the explorer?
+// Each is asked only for what those before it did not tell; a fact that none tells is unread, with
+// the fault of one that should have told it.
+
+/** Reasons that say what a source is for, and not that it failed. */
+const NO_FAULT: readonly ReasonCode[] = [
+  'fact_not_told',
+  'not_wanted',
+  'not_configured',
+  'creation_not_found',
+];
+
+/** Sources of chain facts, the ones that are cheapest to ask first. */
+export function cascadedFacts(sources: readonly ChainFacts[]): ChainFacts {
+  return {
+    stateChains: [...new Set(sources.flatMap(({ stateChains }) => stateChains))],
+    setBy: async (chain, ...asked) => {
+      let told: Partly<SetBy | null, ChainFactsPort> = factUnread(
+        why('not_configured', { what: `A source of facts of ${chain}` }),
+      );
+      for (const source of sources) {
+        if (!(told instanceof Unread)) break;
+        told = better(told, await source.setBy(chain, ...asked));
+      }
+      return told;
+    },
+    of: async (chain, address, wanted, signal) => {
+      let facts = noFacts(why('not_configured', { what: `A source of facts of ${chain}` }));
+      let missing: readonly FactName[] = wanted;
+      for (const source of sources) {
+        if (missing.length === 0) break;
+        const told = await source.of(chain, address, missing, signal);
+        facts = together(facts, told);
+        const after: FactReadings = facts;
+        missing = missing.filter((fact) => after[fact] instanceof Unread);
+      }
+      return facts;
+    },
+  };
+}
+
+function together(before: FactReadings, told: FactReadings): FactReadings {
+  return {
+    code: better(before.code, told.code),
+    nonce: better(before.nonce, told.nonce),
+    balance_wei: better(before.balance_wei, told.balance_wei),
+    verified_name: better(before.verified_name, told.verified_name),
+    creation: better(before.creation, told.creation),
+    is_token: better(before.is_token, told.is_token),
+    authority: better(before.authority, told.authority),
+  };
+}
+
+/** What was told first; where neither tells, a fault outweighs a source that is not for it. */
+function better<T>(
+  held: Partly<T, ChainFactsPort>,
+  fresh: Partly<T, ChainFactsPort>,
+): Partly<T, ChainFactsPort> {
+  if (!(held instanceof Unread)) return held;
+  if (!(fresh instanceof Unread)) return fresh;
+  const wasFault = !NO_FAULT.includes(held.why.code);
+  return wasFault || NO_OPINION.includes(fresh.why.code) ? held : fresh;
+}
+
+/** Reasons of a source that was not asked, or that this fact is none of its own. */
+const NO_OPINION: readonly ReasonCode[] = ['not_wanted', 'not_configured', 'fact_not_told'];
+
+// Who tells whom an address allowed to take its tokens: a node, or an explorer?
+// The first that tells is believed; where none does, the fault of one that should have is said.
+
+/** Sources of approvals, the one that is cheapest to ask first. */
+export function cascadedApprovals(first: TokenApprovals, second: TokenApprovals): TokenApprovals {
+  return {
+    chains: [...new Set([...first.chains, ...second.chains])],
+    given: (chain, owner, signal) =>
+      firstOf(
+        () => first.given(chain, owner, signal),
+        () => second.given(chain, owner, signal),
+      ),
+    left: (approval, owner, signal) =>
+      firstOf(
+        () => first.left(approval, owner, signal),
+        () => second.left(approval, owner, signal),
+      ),
+  };
+}
+
+async function firstOf<R extends object>(
+  first: () => Promise<R>,
+  second: () => Promise<R>,
+): Promise<R> {
+  const told = await first();
+  if (!(told instanceof Unread)) return told;
+  const other = await second();
+  const isNobody = other instanceof Unread && other.why.code === 'not_configured';
+  return isNobody ? told : other;
+}
+
+// What is said of an address where nobody outside is to be asked? Nothing, and why nobody was.
+
+/** The ports whose readings may cost a provider's call, each of them silent for one reason. */
+export type UnaskedPorts = {
+  readonly transferHistory: TransferHistory;
+  readonly counterpartyRing: CounterpartyRing;
+  readonly chainFacts: ChainFacts;
+  readonly issuerFreezes: IssuerFreezes;
+  readonly tokenApprovals: TokenApprovals;
+};
+
+/** Asks neither a store nor a provider. */
+export function unaskedPorts(why: Why): UnaskedPorts {
+  const history = unread('transfer_history', why);
+  const approvals = unread('token_approvals', why);
+  return {
+    transferHistory: {
+      worths: UNPRICED,
+      chainsRead: async () => history,
+      neighbourhoods: async (addresses) => new Map(addresses.map((one) => [one, history])),
+    },
+    counterpartyRing: { meet: async () => unread('counterparty_ring', why) },
+    chainFacts: {
+      stateChains: [],
+      of: async () => noFacts(why),
+      setBy: async () => unread('chain_facts', why),
+    },
+    issuerFreezes: { chains: [], of: async () => unread('issuer_freezes', why) },
+    tokenApprovals: { chains: [], given: async () => approvals, left: async () => approvals },
+  };
 }

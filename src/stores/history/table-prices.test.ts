@@ -7,7 +7,7 @@ import {
   type PriceTable,
   priceName,
   type ReadPrice,
-} from '../../ports/history/prices.ts';
+} from '../../ports/history.ts';
 import { tablePrices } from './table-prices.ts';
 
 const NOW = Date.UTC(2026, 10, 21) / 1_000;

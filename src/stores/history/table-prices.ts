@@ -14,7 +14,7 @@ import {
   type PriceTable,
   priceName,
   type ReadPrice,
-} from '../../ports/history/prices.ts';
+} from '../../ports/history.ts';
 
 /** After so long a price is asked for again: sources correct what they told. */
 const ASKED_AGAIN_AFTER_S = 7 * 86_400;

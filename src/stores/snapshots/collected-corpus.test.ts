@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { decided, Part, Read, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ReachedAt } from '../../ports/launches/collection-age.ts';
-import { launchOf } from '../../ports/launches/launches.suite.ts';
+import { launchOf } from '../../ports/launches.suite.ts';
+import type { ReachedAt } from '../../ports/launches.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { memoryLaunchCorpus } from '../../testing/memory/imported-tables.ts';
-import { collectedCorpus } from './collected-corpus.ts';
+import { collectedCorpus } from './held-table.ts';
 
 const HOUR_S = 3_600;
 const CORPUS = memoryLaunchCorpus({

@@ -4,17 +4,18 @@
 // on answering; before the first load nothing does. Where the store says that no import was ever
 // completed, a table that comes with the product may answer.
 
-import { Read, type Reading, read, unread } from '../../evidence/reading.ts';
+import { Read, type Reading, read, unread, weaken } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
+import { type LaunchCorpus, type ReachedAt, staleness } from '../../ports/launches.ts';
 import type {
   StoredRow,
+  TableImport,
   TableIndex,
   TableLookUp,
   TableShape,
   TableStore,
-} from '../../ports/tables/imported-table.ts';
-import type { TableImport } from '../../ports/tables/table-import.ts';
+} from '../../ports/tables.ts';
 import { tableSource } from '../../sources/files/table-source.ts';
 
 /** How often the store is asked; a new import is in use after at most this and one loading. */
@@ -208,4 +209,48 @@ function changed(table: { readonly what: string }): { readonly why: Why } {
 
 function silent({ what }: { readonly what: string }, fault: string): { readonly why: Why } {
   return { why: why('store_unreadable', { what, fault }) };
+}
+
+// Has what is collected of the chain fallen behind, so that the launch corpus can deny nothing?
+// It polls how far the collection has read and weakens every reading of the corpus while that is
+// too long ago. While the store is silent what was last read of it goes on counting.
+
+type Options = {
+  readonly corpus: LaunchCorpus;
+  readonly reachedAt: ReachedAt;
+  readonly now: () => number;
+  readonly pollMs: number;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** A corpus that carries no negative while its collection has fallen behind. */
+export type CollectedCorpus = LaunchCorpus & {
+  readonly poll: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly stop: () => void;
+};
+
+/** Watches how old the collection behind a corpus is; nothing is asked before `start` or `poll`. */
+export function collectedCorpus(options: Options): CollectedCorpus {
+  const { corpus, reachedAt, now, pollMs, onBug } = options;
+  let reached: number | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const poll = async (): Promise<void> => {
+    const reading = await reachedAt();
+    if (reading instanceof Read) reached = reading.value;
+  };
+  return {
+    lookUp: async (addresses) => {
+      const reading = await corpus.lookUp(addresses);
+      const stale = staleness(reached, now());
+      return stale === null ? reading : weaken(reading, stale);
+    },
+    poll,
+    start: async () => {
+      await poll();
+      timer = setInterval(() => void poll().catch(onBug), pollMs);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ageOf, spanText } from './sanctions-age.ts';
+import { ageOf, spanText } from './sanctions.ts';
 
 const HOUR = 3_600;
 const DAY = 86_400;

@@ -4,11 +4,16 @@
 
 import { z } from 'zod';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainFacts, CreationFact } from '../../ports/accounts/chain-facts.ts';
-import { factRead, factUnread, readFacts } from '../../ports/accounts/readings.ts';
+import {
+  type ChainFacts,
+  type CreationFact,
+  factRead,
+  factUnread,
+  readFacts,
+} from '../../ports/accounts.ts';
 import type { Warehouse } from './engine/executor.ts';
-import { addressHex, addressOf, hashOf } from './transfers/bytes.ts';
-import { unreadFor, warehouseSource } from './transfers/warehouse-reading.ts';
+import { addressHex, addressOf, hashOf } from './transfers/append.ts';
+import { unreadFor, warehouseSource } from './transfers/imports.ts';
 
 const PORT = 'chain_facts';
 const READ_TIMEOUT_MS = 5_000;

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import type { EvmChainName } from '../../chain/chain.ts';
 import { part, read } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import type { ContractCreations, Creation } from '../../ports/accounts/contract-creations.ts';
+import type { ContractCreations, Creation } from '../../ports/accounts.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from './engine/executor.ts';
-import { addressHex, addressOf, hashOf } from './transfers/bytes.ts';
+import { addressHex, addressOf, hashOf } from './transfers/append.ts';
 import { type Held, isUndone, readHeld, tipRows } from './transfers/held.ts';
-import { unreadFor, warehouseSource } from './transfers/warehouse-reading.ts';
+import { unreadFor, warehouseSource } from './transfers/imports.ts';
 
 const PORT = 'contract_creations';
 const READ_TIMEOUT_MS = 10_000;

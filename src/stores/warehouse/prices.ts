@@ -11,11 +11,10 @@ import {
   type PriceTable,
   priceTime,
   type ReadPrice,
-} from '../../ports/history/prices.ts';
+} from '../../ports/history.ts';
 import type { Warehouse } from './engine/executor.ts';
-import { insertRows } from './transfers/append.ts';
-import { addressHex, addressOf } from './transfers/bytes.ts';
-import { unreadFor, warehouseSource } from './transfers/warehouse-reading.ts';
+import { addressHex, addressOf, insertRows } from './transfers/append.ts';
+import { unreadFor, warehouseSource } from './transfers/imports.ts';
 
 const PORT = 'prices';
 const READ_TIMEOUT_MS = 5_000;

@@ -6,10 +6,10 @@ import type { Source } from '../../evidence/source.ts';
 import type {
   ArrivalLog,
   BridgeArrivals,
+  BridgeChain,
   DepositStatus,
   Payment,
-} from '../../ports/bridges/bridge-arrivals.ts';
-import type { BridgeChain } from '../../ports/bridges/bridge-registry.ts';
+} from '../../ports/bridges.ts';
 
 const PORT = 'bridge_arrivals';
 

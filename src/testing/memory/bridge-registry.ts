@@ -3,7 +3,7 @@
 import { formatIsoDate } from '../../chain/time.ts';
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { BridgeRegistry, RegistryRow } from '../../ports/bridges/bridge-registry.ts';
+import type { BridgeRegistry, RegistryRow } from '../../ports/bridges.ts';
 import { REGISTRY_TITLE } from '../../sources/registry/registry-files.ts';
 
 const PORT = 'bridge_registry';

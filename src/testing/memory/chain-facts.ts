@@ -4,8 +4,16 @@
 import type { EvmChainName } from '../../chain/chain.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ChainFacts, FactValues, SetBy, SetFact } from '../../ports/accounts/chain-facts.ts';
-import { factRead, factUnread, noFacts, readFacts } from '../../ports/accounts/readings.ts';
+import {
+  type ChainFacts,
+  type FactValues,
+  factRead,
+  factUnread,
+  noFacts,
+  readFacts,
+  type SetBy,
+  type SetFact,
+} from '../../ports/accounts.ts';
 
 /** What is so of one address on one chain; what is left out is as of an account never used. */
 export type MemoryFact = Partial<FactValues> & {

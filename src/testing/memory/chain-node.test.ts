@@ -1,6 +1,6 @@
 // The node of tests keeps what every node promises.
 
-import { chainNodeKeeps } from '../../ports/indexing/following.suite.ts';
+import { chainNodeKeeps } from '../../ports/following.suite.ts';
 import { memoryChain } from './chain-node.ts';
 
 chainNodeKeeps('memory', async () => {

@@ -5,8 +5,7 @@ import type { ChainName } from '../../chain/chain.ts';
 import type { TransferKind } from '../../chain/transfer.ts';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ChainNode, ChainNodePort, Heads } from '../../ports/indexing/following.ts';
-import type { TipBlock } from '../../ports/indexing/transfer-store.ts';
+import type { ChainNode, ChainNodePort, Heads, TipBlock } from '../../ports/indexing.ts';
 
 export type MemoryChain = {
   readonly node: ChainNode;

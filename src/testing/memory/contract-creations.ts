@@ -4,7 +4,7 @@
 import { part, read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type { ContractCreations, Creation } from '../../ports/accounts/contract-creations.ts';
+import type { ContractCreations, Creation } from '../../ports/accounts.ts';
 
 /** What the memory holds. `whole`: every creation of every chain. `as_of` is Unix seconds. */
 type MemoryCreations = {

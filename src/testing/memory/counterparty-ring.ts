@@ -3,12 +3,14 @@
 import { collect, heldUnder } from '../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { HeldRing, RawRing, RawRingPort } from '../../ports/history/counterparty-ring.ts';
 import type {
   Counterparty,
   CoverageRange,
+  HeldRing,
   HistoryTransfer,
-} from '../../ports/history/transfer-history.ts';
+  RawRing,
+  RawRingPort,
+} from '../../ports/history.ts';
 import type { MemoryHistory } from './transfer-history.ts';
 
 const PORT = 'raw_ring';

@@ -2,11 +2,7 @@
 // An adapter, not a mock: its readings are the real ones.
 
 import { read } from '../../evidence/reading.ts';
-import type {
-  CommittedRecord,
-  DeployerRecords,
-  DeployerWalk,
-} from '../../ports/launches/deployer-records.ts';
+import type { CommittedRecord, DeployerRecords, DeployerWalk } from '../../ports/deployers.ts';
 
 /** What the memory holds. `as_of` is Unix seconds. */
 export type MemoryDeployers = {

@@ -13,7 +13,7 @@ import {
   type EntityClustersPort,
   JOINT_FORMS,
   type JoinedIn,
-} from '../../ports/entities/entity-clusters.ts';
+} from '../../ports/entities.ts';
 
 const PORT = 'entity_clusters';
 

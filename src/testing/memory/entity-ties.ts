@@ -3,8 +3,8 @@
 // reading just saw.
 
 import { type Reading, read } from '../../evidence/reading.ts';
-import type { ClusterStore, HeldTiesPort } from '../../ports/entities/cluster-store.ts';
-import { coveredTies } from '../../stores/control/covered-ties.ts';
+import type { ClusterStore, HeldTiesPort } from '../../ports/entities.ts';
+import { coveredTies } from '../../stores/control/clusters.ts';
 
 /** A store of ties with nothing in it; `formerIds` gave way to each cluster. Unix seconds. */
 export function memoryNoTies(as_of: number, formerIds: readonly string[]): ClusterStore {

@@ -8,12 +8,18 @@ import { flaggedAddresses } from '../../features/tables/flagged-rows.ts';
 import { exchangeLabels } from '../../features/tables/labels.ts';
 import { launchCorpus } from '../../features/tables/launches.ts';
 import { otherLists } from '../../features/tables/other-lists.ts';
-import type { FlaggedAddresses, FlaggedRow } from '../../ports/flags/flagged-addresses.ts';
-import type { ExchangeLabel, ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
-import type { Launch, LaunchCorpus } from '../../ports/launches/launches.ts';
-import type { OtherListEntry, OtherLists } from '../../ports/lists/other-lists.ts';
-import type { StoredRow, TableLookUp, TableShape } from '../../ports/tables/imported-table.ts';
-import type { TableImport } from '../../ports/tables/table-import.ts';
+import type { Launch, LaunchCorpus } from '../../ports/launches.ts';
+import type { FlaggedAddresses, FlaggedRow } from '../../ports/rug-flags.ts';
+import type {
+  ExchangeLabel,
+  ExchangeLabels,
+  OtherListEntry,
+  OtherLists,
+  StoredRow,
+  TableImport,
+  TableLookUp,
+  TableShape,
+} from '../../ports/tables.ts';
 import { nothingCounts } from '../../stores/snapshots/held-table.ts';
 
 type Dated = {

@@ -10,7 +10,7 @@ import type {
   FreezingToken,
   IssuerFreezes,
   IssuerFreezesPort,
-} from '../../ports/accounts/issuer-freezes.ts';
+} from '../../ports/accounts.ts';
 import { evm } from '../addresses.ts';
 
 /** What the memory holds: who is frozen on which chain, by every token there. */

@@ -4,8 +4,7 @@
 import { matchKey } from '../../chain/address.ts';
 import { part, read } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { ExchangeLabel } from '../../ports/labels/exchange-labels.ts';
-import type { LabelChange, LabelChanges } from '../../ports/labels/label-changes.ts';
+import type { ExchangeLabel, LabelChange, LabelChanges } from '../../ports/tables.ts';
 
 /** The log of an import that added these labels. `as_of` is Unix seconds. */
 export function memoryLabelLog(labels: readonly ExchangeLabel[], as_of: number): LabelChanges {

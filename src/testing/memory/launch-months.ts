@@ -1,7 +1,7 @@
 // Which counts of launches by month are in this memory?
 
 import { read } from '../../evidence/reading.ts';
-import type { LaunchMonth, LaunchMonths } from '../../ports/launches/launch-months.ts';
+import type { LaunchMonth, LaunchMonths } from '../../ports/launches.ts';
 
 /** The counts in memory. `as_of` is Unix seconds. */
 export function memoryLaunchMonths(months: readonly LaunchMonth[], as_of: number): LaunchMonths {

@@ -9,9 +9,9 @@ import type {
   ListChange,
   ListChanges,
   ListChangesPort,
+  ListEntry,
   Span,
-} from '../../ports/sanctions/list-changes.ts';
-import type { ListEntry } from '../../ports/sanctions/sanctions-list.ts';
+} from '../../ports/sanctions.ts';
 
 /** The log of a list that added these rows to an earlier one; of none, of no file. */
 export function memoryListChanges(entries: readonly ListEntry[], as_of: number): ListChanges {

@@ -2,7 +2,7 @@
 
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { MixerContract, MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
+import type { MixerContract, MixerRegistry } from '../../ports/accounts.ts';
 import { MIXERS_TITLE, mixersAmong } from '../../sources/registry/registry-files.ts';
 
 const PORT = 'mixer_registry';

@@ -9,9 +9,9 @@ import type {
   OtherListChange,
   OtherListChanges,
   OtherListChangesPort,
+  OtherListEntry,
   OtherListImport,
-} from '../../ports/lists/list-changes.ts';
-import type { OtherListEntry } from '../../ports/lists/other-lists.ts';
+} from '../../ports/tables.ts';
 
 /** The log of an import that added these entries; of none, of no import. `as_of`: Unix seconds. */
 export function memoryOtherListLog(

@@ -1,27 +1,22 @@
 // Answers one question: what do the ports say of a world that is held in memory.
 // Assembled from the memory adapter of each port; each passes the suite that its siblings pass.
 
-import type { ChainFacts } from '../../ports/accounts/chain-facts.ts';
-import type { IssuerFreezes } from '../../ports/accounts/issuer-freezes.ts';
-import type { MixerRegistry } from '../../ports/accounts/mixer-registry.ts';
-import type { TokenApprovals } from '../../ports/accounts/token-approvals.ts';
-import type { BridgeArrivals } from '../../ports/bridges/bridge-arrivals.ts';
-import type { BridgeRegistry } from '../../ports/bridges/bridge-registry.ts';
-import type { TransactionReceipts } from '../../ports/bridges/transaction-receipts.ts';
-import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
-import type { FlaggedAddresses } from '../../ports/flags/flagged-addresses.ts';
-import type { RugFlags } from '../../ports/flags/rug-flags.ts';
-import type { CounterpartyRing } from '../../ports/history/counterparty-ring.ts';
-import type { TransferHistory } from '../../ports/history/transfer-history.ts';
-import type { ExchangeLabels } from '../../ports/labels/exchange-labels.ts';
-import type { DeployerRecords } from '../../ports/launches/deployer-records.ts';
-import type { LaunchCorpus } from '../../ports/launches/launches.ts';
-import type { WalletLaunches } from '../../ports/launches/wallet-launches.ts';
-import type { OtherLists } from '../../ports/lists/other-lists.ts';
-import type { ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
-import type { SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
-import { coveredHistory } from '../../stores/history/covered.ts';
-import { coveredRing } from '../../stores/history/covered-ring.ts';
+import type {
+  ChainFacts,
+  IssuerFreezes,
+  MixerRegistry,
+  TokenApprovals,
+} from '../../ports/accounts.ts';
+import type { BridgeArrivals, BridgeRegistry, TransactionReceipts } from '../../ports/bridges.ts';
+import type { DeployerRecords, WalletLaunches } from '../../ports/deployers.ts';
+import type { EntityClusters } from '../../ports/entities.ts';
+import type { CounterpartyRing, TransferHistory } from '../../ports/history.ts';
+import type { LaunchCorpus } from '../../ports/launches.ts';
+import type { ReceiptFolder } from '../../ports/receipts.ts';
+import type { FlaggedAddresses, RugFlags } from '../../ports/rug-flags.ts';
+import type { SanctionsList } from '../../ports/sanctions.ts';
+import type { ExchangeLabels, OtherLists } from '../../ports/tables.ts';
+import { coveredHistory, coveredRing } from '../../stores/history/covered.ts';
 import { TIP_MAX_AGE_S } from '../clock.ts';
 import { type MemoryArrivals, memoryBridgeArrivals } from './bridge-arrivals.ts';
 import { type MemoryBridges, memoryBridgeRegistry } from './bridge-registry.ts';

@@ -1,7 +1,7 @@
 // What does the folder of receipts say, of files held in memory?
 
 import { read } from '../../evidence/reading.ts';
-import type { ReceiptFiles, ReceiptFolder } from '../../ports/receipts/published-receipts.ts';
+import type { ReceiptFiles, ReceiptFolder } from '../../ports/receipts.ts';
 
 /** Files as they were parsed. `as_of` is Unix seconds. */
 export type MemoryArticles = {

@@ -2,7 +2,7 @@
 // An adapter, not a mock: its readings are the real ones.
 
 import { read } from '../../evidence/reading.ts';
-import type { FlagWindow, RugFlags } from '../../ports/flags/rug-flags.ts';
+import type { FlagWindow, RugFlags } from '../../ports/rug-flags.ts';
 
 /** What the memory holds of every window. `as_of` is Unix seconds. */
 export type MemoryRugFlags = FlagWindow & { readonly simulated: boolean; readonly as_of: number };

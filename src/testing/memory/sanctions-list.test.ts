@@ -1,4 +1,4 @@
-import { NOW, sanctionsListKeeps } from '../../ports/sanctions/sanctions-list.suite.ts';
+import { NOW, sanctionsListKeeps } from '../../ports/sanctions-list.suite.ts';
 import { memorySanctionsList } from './sanctions-list.ts';
 
 sanctionsListKeeps('the list in memory', async (world) => ({

@@ -1,24 +1,21 @@
 // Answers one question: what do these publications, held in memory, say as a list.
 // An adapter, not a mock: the age rule, the rule of past days and the readings are the real ones.
 
-import type { HeldPublication } from '../../ports/sanctions/publication-store.ts';
-import type { ListEntry, SanctionsList } from '../../ports/sanctions/sanctions-list.ts';
+import type { HeldPublication, ListEntry, SanctionsList } from '../../ports/sanctions.ts';
 import {
   answerNow,
   answerOn,
   aroundDay,
   dayNotCovered,
+  distinctAddresses,
   type ListRules,
+  type ListTable,
   listedNow,
   neverLoaded,
-  standingOf,
-} from '../../stores/snapshots/sanctions-answers.ts';
-import {
-  distinctAddresses,
-  type ListTable,
   rowsUnder,
+  standingOf,
   tableOf,
-} from '../../stores/snapshots/sanctions-table.ts';
+} from '../../stores/snapshots/sanctions.ts';
 
 /** A publication for the memory: its day, its last successful check (Unix seconds), its rows. */
 export type MemoryPublication = {

@@ -8,8 +8,9 @@ import type {
   NewRecord,
   ScreeningRecord,
   ScreeningRecords,
-} from '../../ports/screening/screening-records.ts';
-import type { ServedVersions, Versions } from '../../ports/screening/served-versions.ts';
+  ServedVersions,
+  Versions,
+} from '../../ports/screening.ts';
 
 /** Whose record is kept, and its id. */
 export const RECORD_OF = 'mem_asks';

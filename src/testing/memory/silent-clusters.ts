@@ -2,7 +2,7 @@
 
 import { unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import type { EntityClusters } from '../../ports/entities/entity-clusters.ts';
+import type { EntityClusters } from '../../ports/entities.ts';
 
 /** The clusters, silent for one reason. */
 export function silentEntityClusters(why: Why): EntityClusters {

@@ -3,7 +3,7 @@
 
 import { unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RawHistory } from '../../ports/history/transfer-history.ts';
+import type { RawHistory } from '../../ports/history.ts';
 
 /** The history of a deployment for which no warehouse and no live source is configured. */
 export function silentHistory(): RawHistory {

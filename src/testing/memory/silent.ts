@@ -2,8 +2,8 @@
 
 import { unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { noFacts } from '../../ports/accounts/readings.ts';
-import { UNPRICED } from '../../ports/history/transfer-history.ts';
+import { noFacts } from '../../ports/accounts.ts';
+import { UNPRICED } from '../../ports/history.ts';
 import type { MemoryPorts } from './ports.ts';
 import { silentEntityClusters } from './silent-clusters.ts';
 

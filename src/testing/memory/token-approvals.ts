@@ -5,11 +5,7 @@ import type { EvmChainName } from '../../chain/chain.ts';
 import { type Partly, part, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type {
-  ApprovalEvent,
-  TokenApprovals,
-  TokenApprovalsPort,
-} from '../../ports/accounts/token-approvals.ts';
+import type { ApprovalEvent, TokenApprovals, TokenApprovalsPort } from '../../ports/accounts.ts';
 
 /** One approval, and what is left of it. */
 export type MemoryApproval = ApprovalEvent & {

@@ -3,10 +3,7 @@
 import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import type { Source } from '../../evidence/source.ts';
-import type {
-  ReceiptFacts,
-  TransactionReceipts,
-} from '../../ports/bridges/transaction-receipts.ts';
+import type { ReceiptFacts, TransactionReceipts } from '../../ports/bridges.ts';
 
 const PORT = 'transaction_receipts';
 

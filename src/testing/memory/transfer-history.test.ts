@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Unread } from '../../evidence/reading.ts';
-import { SUITE_NOW, transferHistoryKeeps } from '../../ports/history/transfer-history.suite.ts';
+import { SUITE_NOW, transferHistoryKeeps } from '../../ports/transfer-history.suite.ts';
 import { silentHistory } from './silent-history.ts';
 import { memoryTransferHistory } from './transfer-history.ts';
 

@@ -14,7 +14,7 @@ import type {
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
-} from '../../ports/history/transfer-history.ts';
+} from '../../ports/history.ts';
 
 const PORT = 'raw_history';
 

@@ -11,7 +11,7 @@ import type {
   TransferFact,
   TransferStore,
   TransferStorePort,
-} from '../../ports/indexing/transfer-store.ts';
+} from '../../ports/indexing.ts';
 
 /** What is held, apart from the store's own methods. */
 export type MemoryTransferStore = {

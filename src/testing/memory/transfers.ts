@@ -2,7 +2,7 @@
 // Names for what tests and worlds write by the dozen; nothing of it is read by a deployment.
 
 import type { ChainName } from '../../chain/chain.ts';
-import type { HistoryTransfer } from '../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../ports/history.ts';
 import type { MemoryCoverage } from './transfer-history.ts';
 
 const HASH_DIGITS = 64;

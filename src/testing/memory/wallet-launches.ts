@@ -5,14 +5,14 @@ import { read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { holdOutOf, ownSplit } from '../../features/launches/hold-out.ts';
 import { LAUNCH_WINDOW_S } from '../../features/tables/launches.ts';
-import type { Launch } from '../../ports/launches/launches.ts';
 import {
   type Collection,
   type CorpusState,
   ENTRIES_MAX,
   type MintLaunch,
   type WalletLaunches,
-} from '../../ports/launches/wallet-launches.ts';
+} from '../../ports/deployers.ts';
+import type { Launch } from '../../ports/launches.ts';
 import type { MemoryCorpus } from './imported-tables.ts';
 
 const PORT = 'wallet_launches';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
-import type { ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+import type { ReceiptLog, RegistryRow } from '../../../ports/bridges.ts';
 import { ALICE, BOB, circleArrival, TOKEN, TRANSMITTER } from '../../../testing/bridge-pairs.ts';
 import { row } from '../../../testing/bridge-trace.ts';
 import { inOrder, logOf, movedLog } from '../../../testing/event-logs.ts';

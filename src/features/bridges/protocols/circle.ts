@@ -8,9 +8,10 @@ import {
   BRIDGE_CHAINS,
   type BridgeChain,
   type BridgeProtocol,
+  type ReceiptFacts,
+  type ReceiptLog,
   type RegistryRow,
-} from '../../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+} from '../../../ports/bridges.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
 import { circleChain } from './chains.ts';
 import { account, type EventFacts, type EventLayout } from './layout.ts';

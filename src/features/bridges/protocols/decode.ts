@@ -5,8 +5,12 @@
 import { declaredEvent } from '../../../chain/abi.ts';
 import { CHAINS } from '../../../chain/chain.ts';
 import { heldUnder } from '../../../evidence/measure.ts';
-import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+import type {
+  BridgeProtocol,
+  ReceiptFacts,
+  ReceiptLog,
+  RegistryRow,
+} from '../../../ports/bridges.ts';
 import { movesAssets, type RegistryIndex } from '../registry.ts';
 import { ACROSS_EVENTS } from './across.ts';
 import { CELER_EVENTS } from './celer.ts';

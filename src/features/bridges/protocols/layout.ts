@@ -2,8 +2,12 @@
 // A log that its declaration does not fit is of an unknown layout, not empty.
 
 import { type Declaration, declaredEvent, type Fields } from '../../../chain/abi.ts';
-import type { BridgeProtocol, RegistryRow } from '../../../ports/bridges/bridge-registry.ts';
-import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+import type {
+  BridgeProtocol,
+  ReceiptFacts,
+  ReceiptLog,
+  RegistryRow,
+} from '../../../ports/bridges.ts';
 
 /** What an event itself says of something that was bridged, or of a message that was passed. */
 export type EventFacts = {

@@ -7,7 +7,7 @@
 import { declaredEvent } from '../../../chain/abi.ts';
 import type { EvmChainName } from '../../../chain/chain.ts';
 import { present } from '../../../evidence/measure.ts';
-import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges/transaction-receipts.ts';
+import type { ReceiptFacts, ReceiptLog } from '../../../ports/bridges.ts';
 import { type EventFacts, NATIVE, ZERO_ADDRESS } from './layout.ts';
 
 /** A movement of a token. `NATIVE` as its end: the coin itself, which was wrapped or unwrapped. */

@@ -3,7 +3,7 @@
 // redemption names no recipient: the message that was handed in does, by which it is proven.
 
 import { declaredCall, packedFields } from '../../../chain/abi.ts';
-import type { ReceiptFacts } from '../../../ports/bridges/transaction-receipts.ts';
+import type { ReceiptFacts } from '../../../ports/bridges.ts';
 import { circleChain, evmChain, wormholeChain, wormholeNumber } from './chains.ts';
 import { circleId } from './circle.ts';
 import { account, asides, type EventLayout, type LogContext, layout } from './layout.ts';

@@ -10,7 +10,7 @@ import type {
   ChainFactsPort,
   CodeFact,
   FactReadings,
-} from '../../../ports/accounts/chain-facts.ts';
+} from '../../../ports/accounts.ts';
 import {
   draftSource,
   type FindingDraft,

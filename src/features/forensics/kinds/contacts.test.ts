@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
-import type { ExchangeLabel } from '../../../ports/labels/exchange-labels.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
+import type { ExchangeLabel } from '../../../ports/tables.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
 import { mixerRow } from '../../../testing/forensic-ports.ts';

@@ -2,12 +2,24 @@
 // A contact is a transfer to or from a named contract or wallet; poisoning and spam never make one.
 
 import { matchKey } from '../../../chain/address.ts';
+import { formatIsoTime } from '../../../chain/time.ts';
 import { heldUnder, present } from '../../../evidence/measure.ts';
 import { both, map } from '../../../evidence/reading.ts';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import type { JoinedIn, JointForm } from '../../../ports/entities.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
 import { leadingLabel } from '../../tables/labels.ts';
-import { draftSource, type FindingDraft, type FindingKind } from '../finding.ts';
-import { byOther, carriedBy, countText, sidesOf, wishText } from '../finding-evidence.ts';
+import {
+  byOther,
+  carriedBy,
+  countText,
+  draftSource,
+  EVIDENCE_SHOWN_MAX,
+  type FindingDraft,
+  type FindingKind,
+  jointSource,
+  sidesOf,
+  wishText,
+} from '../finding.ts';
 
 /** Transfers to or from the contracts of a mixer. */
 export const mixerContact: FindingKind = {
@@ -112,4 +124,49 @@ function exchangeKind(
         return present(drafts);
       }),
   };
+}
+
+// In which transactions of Bitcoin that several people make together is the address spent or paid?
+// The form of a transaction tells it: the finding says which form, not why anybody mixed coins, and
+// not that whoever is paid is one of them: a maker of such a transaction may pay a stranger by it.
+
+/** Joint transactions that spent coins of the address or paid it. */
+export const coinJoined: FindingKind = {
+  kind: 'coinjoin',
+  title: 'CoinJoins',
+  appliesTo: ['bitcoin'],
+  ofHistory: false,
+  find: ({ coinJoins }) =>
+    map(coinJoins, ({ forms, newest }): readonly FindingDraft[] => {
+      if (forms.length === 0) return [];
+      const evidence = newest.slice(0, EVIDENCE_SHOWN_MAX).map(recordOf);
+      const counts = forms.map(({ form, transactions }) => `${transactions} of ${FORMS[form]}`);
+      const evidence_count = forms.reduce((sum, { transactions }) => sum + transactions, 0);
+      const statement =
+        'It is spent from or paid in transactions that by their form several people make ' +
+        `together, or that prepare one: ${counts.join(', ')}. Whoever is only paid in one may be ` +
+        'a stranger to those who made it.';
+      const initiated_by_subject = newest.some(({ spent }) => spent) ? true : null;
+      return [
+        { statement, evidence, evidence_count, initiated_by_subject, ...jointSource(coinJoins) },
+      ];
+    }),
+};
+
+const FORMS: Readonly<Record<JointForm, string>> = {
+  joinmarket: 'JoinMarket’s form',
+  wasabi_1_0: 'Wasabi 1.0',
+  wasabi_1_1: 'Wasabi 1.1’s form',
+  wasabi_2_0: 'Wasabi 2.0’s form (WabiSabi)',
+  whirlpool: 'Whirlpool',
+  whirlpool_tx0: 'Whirlpool’s preparation (Tx0)',
+  equal_outputs: 'equal outputs, by a protocol that is not known',
+};
+
+function recordOf({ tx, block, at, form, spent, paid }: JoinedIn) {
+  const both = spent && paid ? 'its coins were spent, and it was paid' : null;
+  const one = spent ? 'its coins were spent' : 'it was paid';
+  const place = { chain: 'bitcoin', tx, block, at: formatIsoTime(at) } as const;
+  const value = `${FORMS[form]}: ${both === null ? one : both}`;
+  return { evidence: 'record', ...place, name: 'coinjoin', value } as const;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { foundOf, scored } from '../../../testing/finding-suite.ts';
 import { flaggedRow } from '../../../testing/forensic-ports.ts';

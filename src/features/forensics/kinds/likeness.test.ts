@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldedSymbol, shownEnds } from './likeness.ts';
+import { foldedSymbol, shownEnds } from './poisoning.ts';
 
 describe('likeness', () => {
   test.each([

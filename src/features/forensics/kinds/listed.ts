@@ -1,32 +1,38 @@
 // What has the address to do with the published sanctions list, as far as its own transfers show?
 // A contact is a fact about two addresses and designates neither; who signed stands beside it.
 
+import { isSystemAddress, matchKey } from '../../../chain/address.ts';
 import { compareDecimals } from '../../../chain/amount.ts';
 import { CHAINS } from '../../../chain/chain.ts';
-import { listFrom, present } from '../../../evidence/measure.ts';
-import { both, map } from '../../../evidence/reading.ts';
-import { type HistoryTransfer, isSignedBy } from '../../../ports/history/transfer-history.ts';
-
-import type { ListEntry, ListLookUp } from '../../../ports/sanctions/sanctions-list.ts';
+import { given, heldUnder, listFrom, present } from '../../../evidence/measure.ts';
+import { basis, both, map, type Partly, Read, seen, some } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
+import type { Allowance, ApprovalEvent, FreezeState } from '../../../ports/accounts.ts';
+import { type HistoryTransfer, isSignedBy } from '../../../ports/history.ts';
+import type { FlaggedLookUp, FlaggedRow } from '../../../ports/rug-flags.ts';
+import type { ListEntry, ListLookUp } from '../../../ports/sanctions.ts';
 import { fundingOf } from '../../history/address-history.ts';
 import { entriesOf } from '../../sanctions/direct-check.ts';
-import { endOf, stopsOf } from '../../sanctions/walk-path.ts';
-import {
-  draftSource,
-  EVERY_KIND,
-  type FindingDraft,
-  type FindingKind,
-  jointSource,
-} from '../finding.ts';
+import { endOf, stopsOf } from '../../sanctions/walk-hop.ts';
+import { leadingLabel } from '../../tables/labels.ts';
+import { approvalKey, NAMED_AS, type NamedByFact, namedKey, type SetByOf } from '../facts-asked.ts';
 import {
   anyOwn,
   byOther,
   carriedBy,
   countText,
+  draftSource,
+  EVERY_KIND,
+  EVIDENCE_SHOWN_MAX,
   evidenceOf,
+  type FindingDraft,
+  type FindingInputs,
+  type FindingKind,
+  jointSource,
+  type RecordEvidence,
   sidesOf,
   wishText,
-} from '../finding-evidence.ts';
+} from '../finding.ts';
 
 /** Larger unsolicited payments are no dust: the dust of August 2022 was a tenth of an ether. */
 const DUST_USD_MAX = '500';
@@ -43,7 +49,7 @@ export const listedItself: FindingKind = {
     map(listed, (look) =>
       entriesOf(look, subject.address).map((entry) => ({
         statement: `The list names this address under ${partyText(entry)}.`,
-        evidence: [recordOf(entry)],
+        evidence: [listRecord(entry)],
         evidence_count: 1,
         initiated_by_subject: null,
         ...draftSource(listed),
@@ -83,7 +89,7 @@ export const wayToListed: FindingKind = {
         const transfers = way.map((hop) => hop.transfer);
         const evidence = [
           ...way.map(({ transfer, near }) => evidenceOf(address, transfer, near)),
-          recordOf(entry),
+          listRecord(entry),
         ];
         const statement =
           `${hops} from this address to ${endOf(way)}, which the list names under ` +
@@ -187,8 +193,417 @@ export function partyText({ entity, programs, uid }: ListEntry): string {
 }
 
 /** An entry as evidence. */
-export function recordOf({ uid, entity, address }: ListEntry) {
+export function listRecord({ uid, entity, address }: ListEntry) {
   const nowhere = { chain: null, tx: null, block: null, at: null };
   const value = `${entity === null ? '' : `${entity}, `}uid ${uid}, as ${address}`;
   return { evidence: 'record', ...nowhere, name: 'list_entry', value } as const;
+}
+
+// What has the address to do with what imported tables flag (phishing, exploits), by their words?
+// A tag is the source's claim and is shown as such, with the source; no judgement is added.
+
+/** An imported table flags the address itself. */
+export const flaggedItself: FindingKind = {
+  kind: 'flagged_itself',
+  title: 'Flagged by an imported table',
+  appliesTo: EVERY_KIND,
+  ofHistory: false,
+  find: ({ subject, flagged }) =>
+    map(flagged, (look) => {
+      const rows = rowsOf(look, subject.address);
+      return rows.map((row) => ({
+        statement: `${row.source} flags this address as ${tagText(row)}.`,
+        evidence: [flaggedRecord(row)],
+        evidence_count: 1,
+        initiated_by_subject: null,
+        ...whose(row, flagged),
+      }));
+    }),
+};
+
+/** The address exchanged transfers with one that a table flags. */
+export const flaggedCounterparty: FindingKind = {
+  kind: 'flagged_counterparty',
+  title: 'Interaction with a flagged address or contract',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, history, flagged }) =>
+    map(both({ history, flagged }), (seen) => {
+      const { kept } = sidesOf(address, seen.history.transfers);
+      const drafts = [...byOther(address, kept)].map(([other, transfers]) => {
+        const [row] = rowsOf(seen.flagged, other);
+        if (row === undefined) return null;
+        const statement =
+          `${countText(address, transfers)} with ${other}, which ${row.source} flags as ` +
+          `${tagText(row)}; ${wishText(address, transfers)}.`;
+        return { statement, ...carriedBy(address, transfers), ...whose(row, flagged) };
+      });
+      return present(drafts);
+    }),
+};
+
+/** The first coins of the address came from a flagged one, or from the maker of a flagged one. */
+export const fundedByFlagged: FindingKind = {
+  kind: 'funded_by_flagged',
+  title: 'First funded by a flagged address',
+  appliesTo: EVERY_KIND,
+  ofHistory: true,
+  find: ({ subject: { address }, history, flagged }) =>
+    map(both({ funding: fundingOf(history), flagged }), (seen) =>
+      listFrom(seen.funding, (funding): readonly FindingDraft[] => {
+        if (isSystemAddress(funding.from)) return [];
+        const first = `The first coins of this address came from ${funding.from}, which`;
+        const carried = carriedBy(address, [funding]);
+        const [row] = rowsOf(seen.flagged, funding.from);
+        if (row !== undefined) {
+          const statement = `${first} ${row.source} flags as ${tagText(row)}.`;
+          return [{ statement, ...carried, ...whose(row, flagged) }];
+        }
+        return madeBy(seen.flagged, funding.from)
+          .slice(0, 1)
+          .map((made) => {
+            const tag = tagText(made);
+            const statement =
+              `${first} ${made.source} names as the maker of ${made.address}, ` +
+              `flagged as ${tag}.`;
+            return { statement, ...carried, ...whose(made, flagged) };
+          });
+      }),
+    ),
+};
+
+/** A table names the address as the maker of contracts that it flags. */
+export const createdFlaggedContract: FindingKind = {
+  kind: 'created_flagged_contract',
+  title: 'Created a flagged contract or token',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: ({ subject, flagged }) =>
+    map(flagged, (look) => {
+      const made = madeBy(look, subject.address);
+      const noun = made.length === 1 ? 'a contract' : `${made.length} contracts`;
+      return made.slice(0, 1).map((first) => ({
+        statement: `${first.source} names this address as the maker of ${noun} that it flags.`,
+        evidence: made.slice(0, EVIDENCE_SHOWN_MAX).map(flaggedRecord),
+        evidence_count: made.length,
+        // The maker of a contract is the signer of the transaction that made it.
+        initiated_by_subject: true,
+        ...whose(first, flagged),
+      }));
+    }),
+};
+
+function rowsOf({ found }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
+  return heldUnder(found, matchKey(address));
+}
+
+function madeBy({ created }: FlaggedLookUp, address: string): readonly FlaggedRow[] {
+  return heldUnder(created, matchKey(address));
+}
+
+/** What a row calls its address. */
+export function tagText({ tag, category }: FlaggedRow): string {
+  return tag === category ? `“${tag}”` : `“${tag}” (${category})`;
+}
+
+/** The row's own source, at the date of the table that holds it. */
+function whose(
+  { source }: FlaggedRow,
+  table: Parameters<typeof draftSource>[0],
+): Pick<FindingDraft, 'source' | 'as_of'> {
+  return { source, as_of: draftSource(table).as_of };
+}
+
+/** A row as evidence. */
+export function flaggedRecord({
+  chain,
+  creation_tx,
+  tag,
+  category,
+  address,
+}: FlaggedRow): RecordEvidence {
+  const value = `${address}: ${tag} (${category})`;
+  return {
+    evidence: 'record',
+    chain,
+    tx: creation_tx,
+    block: null,
+    at: null,
+    name: 'flagged_row',
+    value,
+  };
+}
+
+// Do the tables name anybody whom the facts of an address name: its owner, admin, code or maker?
+// Power over a contract is no transfer; it is a fact of the chain at one moment.
+
+/** The sanctions list names somebody whom a fact names. */
+export const listedInFacts: FindingKind = {
+  kind: 'listed_in_facts',
+  title: 'Facts name a listed address',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: ({ named, listed, setBy }) =>
+    map(both({ named, listed }), (seen) => {
+      const drafts = seen.named.map((one) => {
+        const [entry] = entriesOf(seen.listed, one.address);
+        if (entry === undefined) return null;
+        const said = `which the list names under ${partyText(entry)}`;
+        return draftOf(one, said, listRecord(entry), { setBy, rests: both({ listed, named }) });
+      });
+      return present(drafts);
+    }),
+};
+
+/** An imported table flags somebody whom a fact names, or a contract that this one made. */
+export const flaggedInFacts: FindingKind = {
+  kind: 'flagged_in_facts',
+  title: 'Facts name a flagged address',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: ({ named, flagged, setBy }) =>
+    map(both({ named, flagged }), (seen) => {
+      const drafts = seen.named.map((one) => {
+        const row = flagOf(seen.flagged, one);
+        if (row === null) return null;
+        const rests = both({ flagged, named });
+        return draftOf(one, row.said, flaggedRecord(row.row), { setBy, rests });
+      });
+      return present(drafts);
+    }),
+};
+
+/** The label table names somebody whom a fact names. */
+export const labelledInFacts: FindingKind = {
+  kind: 'labelled_in_facts',
+  title: 'Facts name a labelled address',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  find: ({ named, labels, setBy }) =>
+    map(both({ named, labels }), (seen) => {
+      const drafts = seen.named.map((one) => {
+        const label = leadingLabel(heldUnder(seen.labels.found, matchKey(one.address)));
+        if (label === null) return null;
+        const { entity, role, source } = label;
+        const said = `which ${source} labels “${label.label}” of ${entity} (${role})`;
+        const value = `${one.address}: ${label.label}, ${entity} (${role})`;
+        const row = { evidence: 'record', ...NOWHERE, name: 'label', value } as const;
+        return draftOf(one, said, row, { setBy, rests: both({ labels, named }) });
+      });
+      return present(drafts);
+    }),
+};
+
+const NOWHERE = { chain: null, tx: null, block: null, at: null } as const;
+
+/** What the tables say of one: the row that flags it, or one of a contract that it made. */
+function flagOf({ found, created }: FlaggedLookUp, { fact, address }: NamedByFact) {
+  const [row] = heldUnder(found, matchKey(address));
+  if (row !== undefined) return { row, said: `which ${row.source} flags as ${tagText(row)}` };
+  const [made] = fact === 'creator' ? heldUnder(created, matchKey(address)) : [];
+  if (made === undefined) return null;
+  const said = `which ${made.source} names as the maker of ${made.address}, flagged as`;
+  return { row: made, said: `${said} ${tagText(made)}` };
+}
+
+type Beside = { readonly setBy: SetByOf; readonly rests: Partly<unknown, never> };
+
+function draftOf(
+  one: NamedByFact,
+  said: string,
+  row: RecordEvidence,
+  { setBy, rests }: Beside,
+): FindingDraft {
+  const { chain, fact, address } = one;
+  const record = { evidence: 'record', chain, at: null, name: fact, value: address } as const;
+  const evidence = [{ ...record, ...placeOf(one, setBy) }, row];
+  return {
+    named_by: [namedKey(one), row.name, row.value].join(' '),
+    statement: `On ${chain} its ${NAMED_AS[fact]} is ${address}, ${said}.`,
+    evidence,
+    evidence_count: evidence.length,
+    initiated_by_subject: null,
+    ...jointSource(rests),
+  };
+}
+
+/** The transaction that made the fact name this address, or why it is not known. */
+function placeOf(one: NamedByFact, setBy: SetByOf) {
+  const { tx, block } = one;
+  const reading = setBy.get(namedKey(one));
+  if (tx !== null || reading === undefined) {
+    return tx === null ? { tx, block, tx_reason: why('set_by_unasked').reason } : { tx, block };
+  }
+  const [set] = given(seen(map(reading, (found) => present([found]))));
+  if (set !== undefined) return { tx: set.tx, block: set.block };
+  const source = given(basis(reading).sources.map(({ name }) => name)).join('; ');
+  const tx_reason = reading instanceof Read ? why('set_by_unseen', { source }) : reading.why;
+  return { tx, block, tx_reason: tx_reason.reason };
+}
+
+// Does an issuer hold tokens of the address frozen, and may somebody flagged or listed take them?
+// A black list and an allowance are states at one block. An event alone shows neither: an approval
+// is told only where the token itself says that some of it is left.
+
+type Found = Partly<readonly FindingDraft[], never>;
+
+/** An issuer's black list names the address. */
+export const issuerFreeze: FindingKind = {
+  kind: 'issuer_freeze',
+  title: 'Frozen by an issuer',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  blocksOf: ({ freezes }) =>
+    freezes.flatMap(({ chain, states }) =>
+      given(seen(states))
+        .slice(0, 1)
+        .map(({ block }) => ({ chain, from: block, to: block })),
+    ),
+  find: ({ freezes }) =>
+    flat(
+      freezes.map(({ states }) =>
+        map(states, (all) =>
+          all.filter(({ frozen }) => frozen).map((state) => frozenDraft(state, states)),
+        ),
+      ),
+    ),
+};
+
+function frozenDraft(
+  { token, block, placed }: FreezeState,
+  states: Partly<unknown, never>,
+): FindingDraft {
+  const { issuer, symbol, chain, address, asks } = token;
+  const { source, as_of } = jointSource(states);
+  const on = placed === null ? '' : `, since ${placed.tx}`;
+  const state = { evidence: 'record', chain, tx: placed === null ? null : placed.tx } as const;
+  const at = { block: placed === null ? block : placed.block, at: null };
+  const value = `${symbol} ${address}: ${asks} was true at block ${block}`;
+  return {
+    statement:
+      `${issuer} holds ${symbol} of this address frozen on ${chain}${on}: ${asks} of ${address} ` +
+      `was true at block ${block}.`,
+    evidence: [{ ...state, ...at, name: 'issuer_freeze', value }],
+    evidence_count: 1,
+    initiated_by_subject: false,
+    source: `${source}; ${token.source}`,
+    as_of,
+  };
+}
+
+/** A table flags somebody who may still take tokens of the address. */
+export const openToFlagged: FindingKind = {
+  kind: 'open_approval_to_flagged',
+  title: 'Open token approval to a flagged address',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  blocksOf: approvedBlocks,
+  find: (inputs) =>
+    map(both({ flagged: inputs.flagged, open: openIn(inputs) }), (seen) =>
+      present(
+        seen.open.map((one) => {
+          const [row] = heldUnder(seen.flagged.found, matchKey(one.approval.spender));
+          if (row === undefined) return null;
+          const said = `which ${row.source} flags as ${tagText(row)}`;
+          const readings = both({ flagged: inputs.flagged, open: openIn(inputs) });
+          return openDraft(one, said, flaggedRecord(row), readings);
+        }),
+      ),
+    ),
+};
+
+/** The list names somebody who may still take tokens of the address. */
+export const openToListed: FindingKind = {
+  kind: 'open_approval_to_listed',
+  title: 'Open token approval to a listed address',
+  appliesTo: ['evm'],
+  ofHistory: false,
+  blocksOf: approvedBlocks,
+  find: (inputs) =>
+    map(both({ listed: inputs.listed, open: openIn(inputs) }), (seen) =>
+      present(
+        seen.open.map((one) => {
+          const [entry] = entriesOf(seen.listed, one.approval.spender);
+          if (entry === undefined) return null;
+          const said = `which the list names under ${partyText(entry)}`;
+          const readings = both({ listed: inputs.listed, open: openIn(inputs) });
+          return openDraft(one, said, listRecord(entry), readings);
+        }),
+      ),
+    ),
+};
+
+function approvedBlocks({ approvals }: FindingInputs) {
+  return approvals.flatMap(({ chain, given: told }) =>
+    given(seen(map(told, ({ to_block }) => present([to_block])))).map((to) => {
+      return { chain, from: 0, to };
+    }),
+  );
+}
+
+type Open = { readonly approval: ApprovalEvent; readonly left: Allowance };
+
+/**
+ * The approvals of which the token says that some is left, of those to spenders whom a table names:
+ * nobody asked of the others. What could not be asked makes it a part.
+ */
+function openIn({ approvals, left }: FindingInputs): Partly<readonly Open[], 'token_approvals'> {
+  const all = approvals.map(({ given: told }) => map(told, ({ events }) => events));
+  const events = map(some(all), (lists) => lists.flat());
+  const none = map(events, (): readonly Open[] => []);
+  const asked = given(seen(events)).map((approval) => {
+    // Of a spender whom no table names nobody asked what is left.
+    const reading = left.get(approvalKey(approval));
+    return reading === undefined
+      ? none
+      : map(reading, (one) => (one.raw_amount === 0n ? [] : [{ approval, left: one }]));
+  });
+  return map(some<readonly Open[], 'token_approvals'>([none, ...asked]), (lists) => lists.flat());
+}
+
+/** More than any supply: the spender may take whatever there is. */
+const UNLIMITED = 2n ** 128n;
+
+function openDraft(
+  { approval, left }: Open,
+  said: string,
+  row: RecordEvidence,
+  readings: Partly<unknown, never>,
+): FindingDraft {
+  const { chain, way, token, spender, tx, block, raw_amount } = approval;
+  const record = { evidence: 'record', chain, at: null } as const;
+  const { name, asked, through } = WAYS[way];
+  const evidence = [
+    { ...record, tx, block, name, value: `${token} to ${spender}: ${amountText(raw_amount)}` },
+    { ...record, tx: null, block: left.block, name: asked, value: amountText(left.raw_amount) },
+    row,
+  ];
+  return {
+    statement:
+      `On ${chain} it allowed ${spender}, ${said}, to take its tokens ${token}${through}; at ` +
+      `block ${left.block} ${leftText(left.raw_amount)} may still be taken.`,
+    evidence,
+    evidence_count: evidence.length,
+    initiated_by_subject: null,
+    ...jointSource(readings),
+  };
+}
+
+const WAYS = {
+  allowance: { name: 'approval', asked: 'allowance', through: '' },
+  operator: { name: 'approval_for_all', asked: 'is_approved_for_all', through: '' },
+  permit2: { name: 'permit2_approval', asked: 'permit2_allowance', through: ' through Permit2' },
+} as const;
+
+function amountText(raw_amount: bigint | null): string {
+  return raw_amount === null ? 'every item' : String(raw_amount);
+}
+
+function leftText(raw_amount: bigint | null): string {
+  if (raw_amount === null) return 'every item of them';
+  return raw_amount >= UNLIMITED ? 'all of them' : `${raw_amount} units of them`;
+}
+
+function flat(readings: readonly Found[]): Found {
+  return map(some(readings), (lists) => lists.flat());
 }

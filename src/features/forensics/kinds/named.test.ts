@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { why } from '../../../evidence/reasons.ts';
-import { noFacts } from '../../../ports/accounts/readings.ts';
-import type { ExchangeLabel } from '../../../ports/labels/exchange-labels.ts';
+import { noFacts } from '../../../ports/accounts.ts';
+import type { ExchangeLabel } from '../../../ports/tables.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { checkedKinds, foundOf, scored } from '../../../testing/finding-suite.ts';
 import { flaggedRow, forensicPorts, type PlantedFacts } from '../../../testing/forensic-ports.ts';

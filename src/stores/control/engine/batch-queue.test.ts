@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { batchQueue } from './batch-queue.ts';
-import { StoreUnavailable } from './database.ts';
+import { batchQueue, StoreUnavailable } from './database.ts';
 
 const LIMITS = { batchMax: 10, waitingMax: 25 };
 

@@ -12,8 +12,7 @@ import {
 } from '../../../testing/postgres.ts';
 import { databaseKeeps } from './database.suite.ts';
 import { StoreUnavailable } from './database.ts';
-import { openPglite } from './pglite.ts';
-import { type Engine, startEngine } from './pglite-engine.ts';
+import { type Engine, openPglite, startEngine } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

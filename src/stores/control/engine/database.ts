@@ -1,7 +1,19 @@
-// Answers one question: how is SQL run on the control store, whichever engine holds it.
 // It refuses to guess: an unreachable store is StoreUnavailable, a wrong statement is SqlError.
 // Both engines give the same values: int8 as bigint, numeric, date and timestamp as text,
 // timestamptz as Date, bytea as Uint8Array, json as the parsed value.
+
+import { MS_PER_S } from '../../../chain/time.ts';
+import {
+  type Partly,
+  part,
+  type Read,
+  type Reading,
+  read,
+  type Unread,
+  unread,
+} from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
+import type { Source } from '../../../evidence/source.ts';
 
 /** A value that a statement may take. An object goes in as JSON text, cast to jsonb there. */
 export type Param =
@@ -126,4 +138,207 @@ const FAULTS: readonly (readonly [prefix: string, fault: string])[] = [
 export function fromSqlState(code: string, message: string): StoreUnavailable | SqlError {
   const row = FAULTS.find(([prefix]) => code.startsWith(prefix));
   return row === undefined ? new SqlError(code, message) : new StoreUnavailable(row[1], code);
+}
+
+// It refuses to call stored what was not: after a failed statement there is no commit.
+
+/** One session that belongs to the transaction alone until it has ended. */
+export type OwnSession = Session & {
+  /** Whether the connection or engine behind the session still is the one that began. */
+  readonly alive: () => boolean;
+};
+
+/** Runs `work` between begin and commit, undone when it throws or takes longer than `timeoutMs`. */
+export async function transact<T>(
+  session: OwnSession,
+  work: (session: Session) => Promise<T>,
+  timeoutMs: number,
+): Promise<T> {
+  let open = true;
+  let failed: unknown = null;
+
+  // A statement sent late, or on a session begun since, would run outside the transaction.
+  async function inside<R>(statement: () => Promise<R>): Promise<R> {
+    if (failed !== null) throw failed;
+    if (!open || !session.alive()) {
+      throw new StoreUnavailable('the transaction has ended', '25P01');
+    }
+    try {
+      return await statement();
+    } catch (error) {
+      failed = error;
+      throw error;
+    }
+  }
+
+  await session.script('begin');
+  const clock = deadline(timeoutMs);
+  try {
+    const result = await Promise.race([
+      work({
+        query: (sql, params) => inside(() => session.query(sql, params)),
+        script: (sql) => inside(() => session.script(sql)),
+      }),
+      clock.passed,
+    ]);
+    await inside(() => session.script('commit'));
+    return result;
+  } catch (error) {
+    open = false;
+    if (session.alive()) await session.script('rollback');
+    throw error;
+  } finally {
+    open = false;
+    clock.stop();
+  }
+}
+
+function deadline(timeoutMs: number): { passed: Promise<never>; stop: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new StoreUnavailable('a transaction took too long', '25P03')),
+      timeoutMs,
+    );
+  });
+  return { passed, stop: () => clearTimeout(timer) };
+}
+
+// A batch starts with the event-loop tick after the one before it has ended; what comes
+// meanwhile waits for the next. It refuses callers past its bound rather than let them wait
+// without end.
+
+/** Bounds of a queue. */
+type BatchLimits = {
+  /** Items in one batch. */
+  readonly batchMax: number;
+  /** Items that wait for the batches after it. */
+  readonly waitingMax: number;
+};
+
+type Waiter<I, O> = {
+  readonly item: I;
+  readonly resolve: (output: O) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Makes a function of one item from one of many: `run` gets the items of a batch in the order of
+ * their coming and answers in that order. Where it throws, each caller gets that error.
+ */
+export function batchQueue<I, O>(
+  run: (items: readonly I[]) => Promise<readonly O[]>,
+  limits: BatchLimits,
+): (item: I) => Promise<O> {
+  let waiting: Waiter<I, O>[] = [];
+  let running = false;
+
+  async function runBatch(batch: readonly Waiter<I, O>[]): Promise<void> {
+    try {
+      const outputs = await run(batch.map((waiter) => waiter.item));
+      for (const [i, waiter] of batch.entries()) {
+        const output = outputs[i];
+        if (output === undefined) waiter.reject(new Error('batch: an item was not answered'));
+        else waiter.resolve(output);
+      }
+    } catch (error) {
+      // Not swallowed: every caller of the batch is told.
+      for (const waiter of batch) waiter.reject(error);
+    }
+  }
+
+  // The callers just answered, and whoever comes in the same tick, go together: fewer and fuller
+  // statements. To wait for more ticks saves work, and leaves the loop idle where little else runs.
+  const nextTick = () => new Promise<void>((reached) => setImmediate(reached));
+
+  async function runAll(): Promise<void> {
+    do {
+      await nextTick();
+      const batch = waiting.slice(0, limits.batchMax);
+      waiting = waiting.slice(limits.batchMax);
+      await runBatch(batch);
+    } while (waiting.length > 0);
+    running = false;
+  }
+
+  return (item) =>
+    new Promise<O>((resolve, reject) => {
+      if (waiting.length >= limits.waitingMax) {
+        reject(new StoreUnavailable('too many callers wait', 'EBUSY'));
+        return;
+      }
+      waiting.push({ item, resolve, reject });
+      if (running) return;
+      running = true;
+      void runAll();
+    });
+}
+
+// A store that could not be asked is unread; a bug is thrown on.
+
+/** What the stores over the control database share. */
+export type ControlContext = {
+  readonly simulated: boolean;
+  /** Milliseconds since 1970, as `Date.now`. */
+  readonly nowMs: () => number;
+};
+
+/** Makes readings of one port over the control store. `what` names it in a silent reading. */
+export type ControlReadings<P extends string> = {
+  readonly read: <T>(value: T) => Read<T, P>;
+  /** Runs a question. A failure of the store becomes unread; anything else is thrown on. */
+  readonly ask: <T>(question: () => Promise<T>) => Promise<Reading<T, P>>;
+  /** Asks for a list of one row more than `rowsMax` at most: with that row it is a part. */
+  readonly askList: <T>(
+    rowsMax: number,
+    what: string,
+    question: (limit: number) => Promise<readonly T[]>,
+  ) => Promise<Partly<readonly T[], P>>;
+  readonly silent: (fault: string) => Unread<P>;
+  readonly source: () => Source;
+};
+
+/** The readings of a port. */
+export function controlReadings<P extends string>(
+  port: P,
+  what: string,
+  context: ControlContext,
+): ControlReadings<P> {
+  const source = (): Source => ({
+    name: 'Control store',
+    url: 'control-store:',
+    as_of: Math.floor(context.nowMs() / MS_PER_S),
+    kind: 'table',
+    simulated: context.simulated,
+  });
+  const silent = (fault: string) => unread(port, why('store_unreadable', { what, fault }));
+  const minted = <T>(value: T) => read(value, { port, source: source() });
+  const ask = async <T>(question: () => Promise<T>): Promise<Reading<T, P>> => {
+    try {
+      return minted(await question());
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return silent(error.fault);
+      throw error;
+    }
+  };
+  return {
+    read: minted,
+    silent,
+    source,
+    ask,
+    askList: async <T>(
+      rowsMax: number,
+      list: string,
+      question: (limit: number) => Promise<readonly T[]>,
+    ) => {
+      const rows = await ask(() => question(rowsMax + 1));
+      if (!rows.checked || rows.value.length <= rowsMax) return rows;
+      const filling = {
+        what: `The end of the list of ${list}`,
+        fault: `it holds more than ${rowsMax} rows`,
+      };
+      const cut = why('store_unreadable', filling);
+      return part<readonly T[], P>(rows.value.slice(0, rowsMax), { port, source: source() }, cut);
+    },
+  };
 }

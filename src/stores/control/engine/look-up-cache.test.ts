@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Reading, read, Unread, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
-import type { SecretHash } from '../../../ports/access/key-store.ts';
+import type { SecretHash } from '../../../ports/access.ts';
 import { FRESH_MS, rememberLookUps, STALE_MAX_MS } from './look-up-cache.ts';
 
 const source = { name: 's', url: 's:', as_of: 0, kind: 'table', simulated: false } as const;

@@ -5,8 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import type { Param } from './database.ts';
-import { preparedStatements } from './pglite-prepared.ts';
-import { ENGINE_PARAMETERS, READY_ID, TYPE_ID } from './pglite-settings.ts';
+import { ENGINE_PARAMETERS, preparedStatements, READY_ID, TYPE_ID } from './pglite-prepared.ts';
 
 /**
  * What the worker is asked. An `often` statement is planned once and kept; `close` writes a

@@ -7,14 +7,15 @@ import { given } from '../../../evidence/measure.ts';
 import {
   type Database,
   fromSqlState,
+  type OwnSession,
   type Param,
   SqlError,
   STATEMENT_TIMEOUT_MS,
   StoreUnavailable,
   timeoutOf,
+  transact,
 } from './database.ts';
-import { TYPE_ID } from './pglite-settings.ts';
-import { type OwnSession, transact } from './transaction.ts';
+import { TYPE_ID } from './pglite-prepared.ts';
 
 /** Connections to the server at once, of this process. */
 const CONNECTIONS_MAX = 8;

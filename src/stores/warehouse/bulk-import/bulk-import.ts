@@ -2,8 +2,10 @@
 // The warehouse's own engine reads them, file by file in the order of their blocks; whole blocks
 // are written as soon as no other file can add to them. Several imports may go side by side.
 
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { CHAINS } from '../../../chain/chain.ts';
 import { countOrZero } from '../../../evidence/measure.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
 import type {
@@ -13,32 +15,54 @@ import type {
   BulkImportRecord,
   BulkImportWatch,
   ImportedFile,
-} from '../../../ports/indexing/imports.ts';
-import type { TransferStore } from '../../../ports/indexing/transfer-store.ts';
-import { ImportFault } from '../../../sources/files/fault.ts';
+  TransferStore,
+} from '../../../ports/indexing.ts';
+import { fingerprintOf } from '../../../sources/files/input-file.ts';
+import { ImportFault } from '../../../sources/files/text-lines.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
 import { ENGINE_LIMITS } from '../engine/engine.ts';
 import {
+  type Call,
+  type FileSource,
   type LocalFiles,
   type Warehouse,
+  WarehouseQueryError,
   WarehouseRefusal,
   WarehouseUnavailable,
 } from '../engine/executor.ts';
-import { keepCounts } from '../transfers/counts.ts';
-import { degreeCount } from '../transfers/degrees.ts';
-import { importLedger } from '../transfers/imports.ts';
+import { observed } from '../transfers/append.ts';
+import { degreeCount, keepCounts } from '../transfers/counts.ts';
+import { type ImportLedger, importLedger } from '../transfers/imports.ts';
 import {
   begun,
   type Checkpoint,
+  coverageOf,
   forgetCheckpoint,
+  type ImportTables,
+  importTables,
   readCheckpoint,
+  type WholeBlocks,
+  writeBlocks,
+  writeCheckpoint,
   writeWhole,
-} from './checkpoint.ts';
-import { coverageOf } from './coverage.ts';
-import { importFiles, type Work } from './import-files.ts';
-import { importTables } from './import-tables.ts';
-import { type ImportPlan, planOf, sourceOf } from './plan.ts';
-import { type KnownFile, knownFiles } from './read-files.ts';
+} from './import-tables.ts';
+import {
+  type ExportLayout,
+  type ImportPlan,
+  layoutOf,
+  type PlannedFile,
+  planOf,
+  sourceOf,
+} from './layout.ts';
+import {
+  type FileColumn,
+  type FileRows,
+  READ_SETTINGS,
+  reachStatement,
+  rowsStatement,
+  structureOf,
+  type Window,
+} from './rows-sql.ts';
 
 /** Refused rows that are told one by one, in the file beside the imports. */
 const REFUSED_LINES_MAX = 10_000;
@@ -237,4 +261,357 @@ async function clearLeft(
     await importTables(warehouse, name).clear();
     await rm(join(folders, name), { recursive: true, force: true });
   }
+}
+
+// In which order are the files of an import read and their blocks written?
+// A block is written once every file that may hold rows of it was read; meanwhile the next file is
+// read. Of files whose blocks do not overlap two at most lie in the warehouse's table of rows.
+
+/** One import under way. */
+export type Work = Reading & {
+  readonly blockRows: number;
+  readonly tables: ImportTables;
+  readonly ledger: ImportLedger;
+};
+
+/** A file that is read, with the blocks it reaches; those of a lone file need not be known. */
+type Ready = { readonly known: KnownFile; readonly first: number; readonly last: number };
+
+/** Files are many and small, or few and large: after so long what was read is noted. */
+const CHECKPOINT_MS = 5_000;
+const BEFORE_ALL = -1;
+
+/** Reads all files and writes all of their blocks. Answers the checkpoint behind the last. */
+export async function importFiles(
+  work: Work,
+  known: readonly (KnownFile | null)[],
+  from: Checkpoint,
+): Promise<Checkpoint> {
+  const files = known.filter((one) => one !== null);
+  for (const { file, layout } of files) {
+    if (layout.dataset !== 'left_aside') continue;
+    work.watch.onNote(`${file.name}: left aside; nothing of it is transfers.`);
+  }
+  const told = files.filter(({ layout }) => layout.dataset !== 'left_aside');
+  const ready = await inOrder(work, told);
+  const progress = progressOf(work, told, from);
+  const datasets = new Set(told.map(({ layout }) => layout.dataset));
+  let state = from;
+  let notedAt = performance.now();
+  for (const [at, one] of ready.entries()) {
+    state = withRead(state, await read(work, one, state, progress));
+    progress({ state, underWay: NOTHING });
+    const next = ready[at + 1];
+    const waiting = rowsRead(state) - state.rows_written;
+    if (next === undefined || waiting >= work.blockRows) {
+      state = await writeAndReadOn(work, next, datasets, state, progress);
+      progress({ state, underWay: NOTHING });
+      for (const done of ready.slice(0, at + 1)) {
+        if (done.last >= state.next_block || state.dropped.includes(done.known.file.number))
+          continue;
+        await work.tables.drop('import_rows', done.known.file.number);
+        state = { ...state, dropped: [...state.dropped, done.known.file.number] };
+      }
+    } else if (performance.now() - notedAt < CHECKPOINT_MS) continue;
+    await writeCheckpoint(work.folder, state);
+    notedAt = performance.now();
+  }
+  return state;
+}
+
+/**
+ * Writes the blocks before those of the next file while that one is read. Where one of the two
+ * finds no room in the engine beside the other, it is done again without it; any other fault ends
+ * both.
+ */
+async function writeAndReadOn(
+  work: Work,
+  next: Ready | undefined,
+  datasets: ReadonlySet<string>,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint> {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([work.watch.signal, ending.signal]);
+  const both = { ...work, watch: { ...work.watch, signal } };
+  const reading =
+    next === undefined ? Promise.resolve(null) : readIfRoom(both, next, state, progress);
+  const bound = next === undefined ? null : Math.max(0, next.first);
+  const writing = writeBefore(both, { bound, datasets, reading }, state, progress);
+  try {
+    const [written, rows] = await Promise.all([writing, reading]);
+    return withRead(written, rows);
+  } catch (fault) {
+    ending.abort();
+    // Nothing of it may go on after this; its own failure was told, or follows from the ending.
+    await Promise.allSettled([writing, reading]);
+    throw fault;
+  }
+}
+
+function isWithoutRoom(fault: unknown): boolean {
+  return fault instanceof WarehouseUnavailable && fault.code === 'overloaded';
+}
+
+/** The files in the order of their first blocks; one alone is not looked through for it. */
+async function inOrder(work: Work, files: readonly KnownFile[]): Promise<readonly Ready[]> {
+  const [only, second] = files;
+  if (only !== undefined && second === undefined) {
+    return [{ known: only, first: BEFORE_ALL, last: Number.POSITIVE_INFINITY }];
+  }
+  const ready: Ready[] = [];
+  let bytes = 0;
+  const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  for (const known of files) {
+    stopIfAsked(work);
+    const reach = await reachOf(known, work);
+    ready.push({ known, ...(reach === null ? { first: BEFORE_ALL, last: BEFORE_ALL } : reach) });
+    bytes += known.file.bytes;
+    work.watch.onProgress({ phase: 'looking', rows: 0, fraction: bytes / all });
+  }
+  return ready.sort((a, b) => a.first - b.first || a.known.file.number - b.known.file.number);
+}
+
+type UnderWay = { readonly rows: number; readonly bytes: number };
+type Told = (now: { readonly state?: Checkpoint; readonly underWay?: UnderWay }) => void;
+const NOTHING: UnderWay = { rows: 0, bytes: 0 };
+
+/** Half of the way is read, half written. */
+function progressOf({ watch, plan }: Work, files: readonly KnownFile[], from: Checkpoint): Told {
+  const all = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  let latest = { state: from, underWay: NOTHING };
+  return (now) => {
+    latest = { ...latest, ...now };
+    const { state, underWay } = latest;
+    const read = plan.files.filter(({ number }) => String(number) in state.read);
+    const bytes = read.reduce((sum, file) => sum + file.bytes, underWay.bytes);
+    const done = all === 0 ? 1 : bytes / all;
+    const rows = rowsRead(state) + underWay.rows;
+    const written = rows === 0 ? 0 : state.rows_written / rows;
+    const fraction = (done + done * written) / 2;
+    watch.onProgress({ phase: 'importing', rows: state.rows_written, fraction });
+  };
+}
+
+function rowsRead({ read }: Checkpoint): number {
+  return Object.values(read).reduce((sum, rows) => sum + rows, 0);
+}
+
+/** Reads a file beside the writing; `null` where the two do not find room together. */
+async function readIfRoom(
+  work: Work,
+  next: Ready,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint['read'] | null> {
+  try {
+    return await read(work, next, state, progress);
+  } catch (fault) {
+    if (isWithoutRoom(fault)) return null;
+    throw fault;
+  }
+}
+
+function withRead(state: Checkpoint, rows: Checkpoint['read'] | null): Checkpoint {
+  return { ...state, read: { ...state.read, ...rows } };
+}
+
+/** Reads a file, and answers its rows by its number; `null` where it was read before. */
+async function read(
+  work: Work,
+  { known }: Ready,
+  state: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint['read'] | null> {
+  const { number, bytes } = known.file;
+  if (String(number) in state.read) return null;
+  stopIfAsked(work);
+  // What an earlier try has left of it would be there twice.
+  await work.tables.drop('import_rows', number);
+  await readFile(known, work, (rows, now) => progress({ underWay: { rows, bytes: now } }));
+  const rows = await work.tables.rowsOf(number);
+  await work.tables.keepRefused(number);
+  progress({ underWay: { rows, bytes } });
+  return { [number]: rows };
+}
+
+type Ahead = {
+  /** The first block that is not written; all are where it is `null`. */
+  readonly bound: number | null;
+  readonly datasets: ReadonlySet<string>;
+  readonly reading: Promise<unknown>;
+};
+
+async function writeBefore(
+  work: Work,
+  { bound, datasets, reading }: Ahead,
+  from: Checkpoint,
+  progress: Told,
+): Promise<Checkpoint> {
+  const { warehouse, tables, folder, blockRows } = work;
+  let state = from;
+  // Each turn is at least one block further, so it ends with the last block that was read.
+  for (;;) {
+    stopIfAsked(work);
+    const blocks = await tables.next(state.next_block, bound, blockRows);
+    if (blocks === null) return state;
+    const window = windowOf(work, blocks, datasets);
+    const before = state;
+    const write = () => writeBlocks(warehouse, tables, window, blocks.rows, before);
+    state = await write().catch(async (fault: unknown) => {
+      if (!isWithoutRoom(fault)) throw fault;
+      await reading;
+      return write();
+    });
+    await writeCheckpoint(folder, state);
+    progress({ state });
+  }
+}
+
+function windowOf(
+  { plan, order }: Pick<Work, 'plan'> & { readonly order: BulkImportOrder },
+  { from_block, to_block }: WholeBlocks,
+  datasets: ReadonlySet<string>,
+): Window {
+  const { chain, origin, failed_excluded } = order;
+  const blocks = { import_id: plan.id, from_block, to_block };
+  return { ...blocks, chain, observed: observed(origin), failed_excluded, datasets };
+}
+
+function stopIfAsked({ watch }: Work): void {
+  if (watch.signal.aborted) throw new WarehouseUnavailable('aborted');
+}
+
+// How do the files of an import come into its table, one after the other?
+// Files are read in the order of their blocks, so that blocks which no later file can add to are
+// written, and their rows dropped, before the next file is read.
+
+/** How long one file may take to be read. */
+const READ: Call = { timeoutMs: 12 * 60 * 60 * 1000 };
+const CALL: Call = { timeoutMs: 120_000 };
+/** How often progress within a file is asked for. */
+const LOOK_MS = 1_000;
+
+/** A file that is known for what it is. */
+export type KnownFile = {
+  readonly file: PlannedFile;
+  readonly layout: ExportLayout;
+  readonly rows: FileRows;
+  readonly source: FileSource;
+};
+
+/** The blocks that a file holds rows of; `null` where it holds none. */
+export type Reach = { readonly first: number; readonly last: number } | null;
+
+/** What files are read with: the engine that looks into them, and the warehouse they go into. */
+export type Reading = {
+  readonly plan: ImportPlan;
+  readonly order: BulkImportOrder;
+  readonly folder: string;
+  /** An engine on this machine: the warehouse itself, where it is one. */
+  readonly local: LocalFiles;
+  readonly warehouse: Warehouse;
+  readonly watch: BulkImportWatch;
+};
+
+/** Recognises every file before any is read; `null` for an empty one. */
+export async function knownFiles(work: Reading): Promise<readonly (KnownFile | null)[]> {
+  const known: (KnownFile | null)[] = [];
+  for (const file of work.plan.files) known.push(await recognised(file, work));
+  return known;
+}
+
+async function recognised(file: PlannedFile, work: Reading): Promise<KnownFile | null> {
+  if (file.format === 'empty') {
+    work.watch.onNote(`${file.name}: empty.`);
+    return null;
+  }
+  const path = join(work.folder, 'files', String(file.number));
+  // The engine reads patterns in paths, and one of ours holds none.
+  if (/[*?{}]/.test(path)) throw new ImportFault(`${path}: this folder's name reads as a pattern.`);
+  await symlink(file.path, path).catch((fault: unknown) => {
+    if (!(fault instanceof Error && 'code' in fault && fault.code === 'EEXIST')) throw fault;
+  });
+  const { format, gzip, number, name } = file;
+  const unread = { path, format, gzip, columns: [] };
+  const columns: readonly FileColumn[] =
+    file.columns === null
+      ? await named(name, columnsOf(work.local, unread))
+      : file.columns.map((column) => ({ name: column, type: null }));
+  const layout = layoutOf(
+    name,
+    columns.map((column) => column.name),
+  );
+  const chainId = CHAINS[work.order.chain].chain_id;
+  if (chainId === null) throw new TypeError('an EVM chain without an id');
+  const rows = { import_id: work.plan.id, number, layout, columns, chainId };
+  return { file, layout, rows, source: { ...unread, columns: structureOf(layout, columns) } };
+}
+
+async function columnsOf(local: LocalFiles, source: FileSource): Promise<readonly FileColumn[]> {
+  const row = z.object({ name: z.string(), type: z.string() });
+  return local.queryFile(source, (table) => `DESCRIBE TABLE ${table}`, { ...CALL, row });
+}
+
+/** Which blocks a file holds rows of. */
+export async function reachOf({ file, rows, source }: KnownFile, work: Reading): Promise<Reach> {
+  const row = z.object({ n: z.coerce.number(), first: z.coerce.number(), last: z.coerce.number() });
+  const sql = (table: string) => reachStatement(rows, table);
+  // The order of rows does not matter here, so that text may be parsed by all threads.
+  const settings = { ...READ_SETTINGS, max_threads: 2, input_format_parallel_parsing: 1 };
+  const query = { ...READ, signal: work.watch.signal, row, settings };
+  const [reach] = await named(file.name, work.local.queryFile(source, sql, query));
+  if (reach === undefined) throw new RangeError('an aggregate has one row');
+  return reach.n === 0 ? null : reach;
+}
+
+/** Reads a file into the table of rows. `onProgress` is told of rows and bytes so far. */
+export async function readFile(
+  { file, rows, source }: KnownFile,
+  { warehouse, watch }: Reading,
+  onProgress: (rows: number, bytes: number) => void,
+): Promise<void> {
+  const look = setInterval(() => {
+    underWay(warehouse, rows.import_id).then(
+      (now) => onProgress(now.rows, Math.min(now.bytes, file.bytes)),
+      () => undefined,
+    );
+  }, LOOK_MS);
+  const sql = (table: string) => rowsStatement(rows, table);
+  const call = { ...READ, signal: watch.signal, settings: READ_SETTINGS };
+  try {
+    await named(file.name, warehouse.commandFile(source, sql, call));
+  } finally {
+    clearInterval(look);
+  }
+  if ((await fingerprintOf(file.path)) !== file.fingerprint) {
+    throw new ImportFault(`${file.name}: it changed while it was read.`);
+  }
+}
+
+/** The engine's words may quote the file; only what kind of fault it is, and where, is told. */
+async function named<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (fault) {
+    if (!(fault instanceof WarehouseQueryError)) throw fault;
+    const at = /\(at row (\d+)\)/.exec(fault.detail);
+    const where = at === null ? '' : ` at row ${at[1]}`;
+    throw new ImportFault(`${name}: the file cannot be read${where} (${fault.reason}).`);
+  }
+}
+
+async function underWay(warehouse: Warehouse, importId: string) {
+  const [first] = await warehouse.query(
+    `SELECT max(read_rows) AS rows, max(read_bytes) AS bytes FROM system.processes
+     WHERE position(query, 'INSERT INTO import_rows') > 0
+       AND position(query, {id:String}) > 0 AND position(query, 'system.processes') = 0`,
+    {
+      ...CALL,
+      row: z.object({ rows: z.coerce.number(), bytes: z.coerce.number() }),
+      params: { id: importId },
+    },
+  );
+  if (first === undefined) throw new RangeError('an aggregate has one row');
+  return first;
 }

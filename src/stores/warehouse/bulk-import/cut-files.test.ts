@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { BulkImportOrder } from '../../../ports/indexing/imports.ts';
+import type { BulkImportOrder } from '../../../ports/indexing.ts';
 import { freshFolder, imported, KeptFacts, recordOf } from './bulk-import.suite.ts';
 
 const word = (n: number, chars: number) => `0x${n.toString(16).padStart(chars, '0')}`;

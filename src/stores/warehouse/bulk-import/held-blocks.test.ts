@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeldRange, RANGES_MAX, without, withRange } from './held-blocks.ts';
+import { type HeldRange, RANGES_MAX, without, withRange } from './import-tables.ts';
 
 const NUMBERS = fc.uniqueArray(fc.integer({ min: 0, max: 60 }));
 const ascending = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b);

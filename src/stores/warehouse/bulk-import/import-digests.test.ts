@@ -8,7 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { BulkImportOrder } from '../../../ports/indexing/imports.ts';
+import type { BulkImportOrder } from '../../../ports/indexing.ts';
 import { DRAWN_SEEDS, drawnFiles } from '../../../testing/drawn-files.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import type { EmbeddedWarehouse } from '../engine/embedded.ts';

@@ -1,11 +1,28 @@
 // What is asked of the tables that hold an import under way?
 // They lie in the warehouse itself, apart by import, so that any number of imports go side by side.
 
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { ChainName } from '../../../chain/chain.ts';
+import { TRANSFER_KINDS, type TransferKind, wholeKinds } from '../../../chain/transfer.ts';
+import type {
+  BulkDataset,
+  BulkImportOrder,
+  HeldRange as HeldTableRange,
+  ImportedFile,
+} from '../../../ports/indexing.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { ofWindow, type Window } from './facts-sql.ts';
-import type { HeldRange } from './held-blocks.ts';
-import { proofQuery } from './proof-sql.ts';
+import { completeBlocks, WRITE } from '../transfers/append.ts';
+import {
+  blocksStatement,
+  factsStatement,
+  ofWindow,
+  proofQuery,
+  type Window,
+  withdrawalsStatement,
+  writingStatements,
+} from './rows-sql.ts';
 
 /** A refused row as its file is told. */
 type RefusedLine = {
@@ -177,4 +194,277 @@ async function countsOf(warehouse: Warehouse, window: Window): Promise<WindowCou
   );
   const counts = { transfers, success_unknown, creations, of_another_fork, contradicted };
   return { ...counts, left_out: Object.fromEntries(left) };
+}
+
+// Which ranges of blocks may be recorded as held in full, and on whose word?
+// What the files prove, block by block, and what the operator declares; a refused row breaks both.
+
+/** Blocks of a kind, both ends included; `to_time` is the last one's, in Unix seconds. */
+export type HeldRange = {
+  readonly kind: TransferKind;
+  readonly from_block: number;
+  readonly to_block: number;
+  readonly to_time: number;
+};
+
+/** Ranges kept apart at most; an import of scattered blocks proves no more than these. */
+export const RANGES_MAX = 5_000;
+
+/** Adds a range of a kind: it goes on with the last one of its kind, or is one of its own. */
+export function withRange(ranges: HeldRange[], range: HeldRange): void {
+  const at = ranges.findLastIndex(({ kind }) => kind === range.kind);
+  const last = ranges[at];
+  if (last !== undefined && last.to_block + 1 === range.from_block) {
+    ranges[at] = { ...range, from_block: last.from_block };
+  } else if (ranges.length < RANGES_MAX) {
+    ranges.push(range);
+  }
+}
+
+/** A range without some of its blocks, which are given lowest first. */
+export function without(
+  range: { readonly from_block: number; readonly to_block: number },
+  blocks: readonly number[],
+): readonly { readonly from_block: number; readonly to_block: number }[] {
+  const parts: { from_block: number; to_block: number }[] = [];
+  let from = range.from_block;
+  for (const block of blocks) {
+    if (block < from || block > range.to_block) continue;
+    if (block > from) parts.push({ from_block: from, to_block: block - 1 });
+    from = block + 1;
+  }
+  if (from <= range.to_block) parts.push({ from_block: from, to_block: range.to_block });
+  return parts;
+}
+
+// How far did an import come before it ended, or was ended?
+// A checkpoint is whole or is not there; what it does not count is done again and changes nothing.
+
+const wholeNumber = z.number().int().nonnegative();
+const counts = z.record(z.string(), wholeNumber);
+const checkpoint = z.strictObject({
+  /** Rows of each file that was read, by its number, and files of which all is written. */
+  read: counts,
+  dropped: z.array(wholeNumber),
+  /** The first block that was not written yet. */
+  next_block: wholeNumber,
+  rows_written: wholeNumber,
+  transfers: wholeNumber,
+  creations: wholeNumber,
+  /** Transfers of which no file told whether they succeeded. */
+  success_unknown: wholeNumber,
+  of_another_fork: wholeNumber,
+  /** Blocks of which a row told another hash than their header. */
+  contradicted: wholeNumber,
+  left_out: counts,
+  proved: z.array(
+    z.strictObject({
+      kind: z.enum(TRANSFER_KINDS),
+      from_block: wholeNumber,
+      to_block: wholeNumber,
+      to_time: wholeNumber,
+    }),
+  ),
+});
+
+/** How far an import is. */
+export type Checkpoint = z.infer<typeof checkpoint>;
+
+const FILE = 'checkpoint.json';
+
+/** Where an import begins. */
+export function begun(): Checkpoint {
+  const facts = { rows_written: 0, transfers: 0, creations: 0, success_unknown: 0 };
+  const apart = { of_another_fork: 0, contradicted: 0, left_out: {}, proved: [] };
+  return { read: {}, dropped: [], next_block: 0, ...facts, ...apart };
+}
+
+/** The checkpoint in a folder, `null` where there is none, or none of this version. */
+export async function readCheckpoint(folder: string): Promise<Checkpoint | null> {
+  const text = await readFile(join(folder, FILE), 'utf8').catch((fault: unknown) => {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return null;
+    throw fault;
+  });
+  if (text === null) return null;
+  const { data } = checkpoint.safeParse(JSON.parse(text));
+  return data === undefined ? null : data;
+}
+
+/** Takes the checkpoint of a folder away: what it counts is not there any more. */
+export async function forgetCheckpoint(folder: string): Promise<void> {
+  await rm(join(folder, FILE), { force: true });
+}
+
+/** Replaces the checkpoint of a folder in one step. */
+export async function writeCheckpoint(folder: string, state: Checkpoint): Promise<void> {
+  await writeWhole(join(folder, FILE), JSON.stringify(state));
+}
+
+/** Writes a file so that a crash leaves the old one or the new one. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  const file = await open(fresh, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, path);
+  const folder = await open(dirname(path));
+  await folder.sync().finally(() => folder.close());
+}
+
+// Which blocks does an import record as held in full?
+// Those that its files prove, and those that the operator declared, without the blocks of which a
+// row was refused. What no file can tell is not taken on anybody's word.
+
+/** Blocks with refused rows that a declared range is cut at; with more it is not believed. */
+const HOLES_MAX = 1_000;
+
+/** What is asked of the rows of an import that were refused, and of their times. */
+export type ToldRows = Pick<ImportTables, 'refusedBlocks' | 'lastTime'>;
+
+/** What of an import's counts its coverage hangs on. */
+type Counted = Pick<
+  Checkpoint,
+  'proved' | 'of_another_fork' | 'contradicted' | 'success_unknown' | 'left_out'
+>;
+type Told = { readonly kind: TransferKind; readonly by: readonly BulkDataset[] };
+
+/** The ranges to record. */
+export async function coverageOf(
+  state: Counted,
+  order: BulkImportOrder,
+  files: readonly ImportedFile[],
+  source: string,
+  rows: ToldRows,
+  onNote: (line: string) => void,
+): Promise<readonly HeldTableRange[]> {
+  const common = { chain: order.chain, source, origin: order.origin } as const;
+  const proved = state.proved.map((range) => ({ ...common, ...range }));
+  if (proved.length >= RANGES_MAX) {
+    onNote(`Only the first ${RANGES_MAX} ranges of blocks are recorded as held in full.`);
+  }
+  if (order.declared === null) return proved;
+  if (state.of_another_fork > 0) {
+    onNote('Another fork is held of some of these blocks, so no declared block is held in full.');
+    return proved;
+  }
+  if (state.contradicted > 0) {
+    onNote('Headers of some blocks are not those of their rows, so no declared block is held.');
+    return proved;
+  }
+  const declared: HeldTableRange[] = [];
+  for (const told of toldKinds(state, order, files, onNote)) {
+    const holes = await holesOf(told, rows);
+    if (holes === null) {
+      onNote(`${told.kind}: too many rows were refused, so no declared block is held in full.`);
+      continue;
+    }
+    for (const part of without(order.declared, holes)) {
+      const to_time = await rows.lastTime(part.to_block);
+      if (to_time === null) onNote(`No time is known up to block ${part.to_block}.`);
+      else declared.push({ ...common, ...part, kind: told.kind, to_time });
+    }
+  }
+  return [...proved, ...declared];
+}
+
+/** The kinds of transfer that the files can tell whole, each with the datasets that tell it. */
+function toldKinds(
+  state: Counted,
+  { chain }: BulkImportOrder,
+  files: readonly ImportedFile[],
+  onNote: (line: string) => void,
+): readonly Told[] {
+  const has = (dataset: BulkDataset) => files.some((file) => file.dataset === dataset);
+  const kinds: Told[] = [];
+  if (has('token_transfers')) kinds.push({ kind: 'token', by: ['token_transfers'] });
+  const coins: BulkDataset[] = (['traces', 'transactions', 'native_transfers'] as const).filter(
+    has,
+  );
+  const untold = state.left_out['created_address_not_told'];
+  if (coins.length > 0 && (state.success_unknown > 0 || untold !== undefined)) {
+    onNote('native: the files do not tell of every transaction whether and whom it reached.');
+    return kinds;
+  }
+  if (coins.length > 0) kinds.push({ kind: 'native', by: coins });
+  if (!has('traces')) return kinds;
+  if (wholeKinds('trace_files', chain, FIRST_BLOCK).includes('internal')) {
+    kinds.push({ kind: 'internal', by: ['traces', 'blocks'] });
+  } else {
+    onNote(`internal: traces of ${chain} do not tell all of it, so no declared block is held.`);
+  }
+  return kinds;
+}
+
+const FIRST_BLOCK = 0;
+
+async function holesOf({ by }: Told, rows: ToldRows): Promise<readonly number[] | null> {
+  const holes = new Set<number>();
+  for (const dataset of by) {
+    const blocks = await rows.refusedBlocks(dataset, HOLES_MAX + 1);
+    // A refused row that names no block may be of any.
+    if (blocks.length > HOLES_MAX || blocks.includes(0)) return null;
+    for (const block of blocks) holes.add(block);
+  }
+  return [...holes].sort((a, b) => a - b);
+}
+
+// How do the rows of whole blocks become facts of the warehouse?
+// All of it may be written again: a part that was cut off is, and changes nothing.
+
+/** Writes whole blocks, `rows` of them, and answers the checkpoint behind them. */
+export async function writeBlocks(
+  warehouse: Warehouse,
+  tables: ImportTables,
+  window: Window,
+  rows: number,
+  state: Checkpoint,
+): Promise<Checkpoint> {
+  // What an earlier try left of these blocks would count twice.
+  await tables.drop('import_facts');
+  // Whoever wrote last of two imports of one block sees the signers of both.
+  await inTurn(window.chain, async () => {
+    const statements = [blocksStatement(window), factsStatement(window)];
+    if (window.datasets.has('blocks')) statements.push(withdrawalsStatement(window));
+    statements.push(...writingStatements(window));
+    for (const statement of statements) await warehouse.command(statement, WRITE);
+    await completeBlocks(warehouse, window.chain, window.from_block, window.to_block);
+  });
+  const counts = await tables.counts(window);
+  const proved = state.proved.map((range) => ({ ...range }));
+  for (const range of await tables.proved(window, RANGES_MAX)) withRange(proved, range);
+  await tables.drop('import_facts');
+  const left_out = { ...state.left_out };
+  for (const [code, n] of Object.entries(counts.left_out)) {
+    const before = left_out[code];
+    left_out[code] = before === undefined ? n : before + n;
+  }
+  return {
+    ...state,
+    next_block: window.to_block + 1,
+    rows_written: state.rows_written + rows,
+    transfers: state.transfers + counts.transfers,
+    success_unknown: state.success_unknown + counts.success_unknown,
+    creations: state.creations + counts.creations,
+    of_another_fork: state.of_another_fork + counts.of_another_fork,
+    contradicted: state.contradicted + counts.contradicted,
+    left_out,
+    proved,
+  };
+}
+
+const turns = new Map<ChainName, Promise<unknown>>();
+
+/** One import at a time writes blocks of a chain; the others read their files meanwhile. */
+async function inTurn(chain: ChainName, work: () => Promise<void>): Promise<void> {
+  const before = turns.get(chain);
+  const turn = (before === undefined ? Promise.resolve() : before).then(work);
+  turns.set(
+    chain,
+    turn.catch(() => undefined),
+  );
+  await turn;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TransferStore } from '../../../ports/indexing/transfer-store.ts';
+import type { TransferStore } from '../../../ports/indexing.ts';
 import { SHARED_DATA } from '../../../testing/shared-data.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bound, identifier, quoted } from './binding.ts';
+import { bound, identifier, quoted } from './executor.ts';
 
 describe('a bound value', () => {
   test('becomes a cast literal of its declared type', () => {

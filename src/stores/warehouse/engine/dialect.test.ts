@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statementsOf } from './dialect.ts';
+import { statementsOf } from './executor.ts';
 
 const SOURCE = `-- Sides by address; it's sharded.
 CREATE TABLE IF NOT EXISTS {{local:sides}} {{on_cluster}} (a String DEFAULT ';--{{x}}')

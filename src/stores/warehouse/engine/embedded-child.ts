@@ -4,9 +4,16 @@
 // Refuses to outlive its parent: when the stream closes it kills itself, which the store survives.
 import { Socket } from 'node:net';
 import { Session } from 'chdb';
-import { quoted } from './binding.ts';
-import { CHILD_FD, childOptions, type Order, order, type Settings } from './engine-protocol.ts';
-import { frameReader, writeFrame } from './frame.ts';
+import {
+  CHILD_FD,
+  childOptions,
+  frameReader,
+  type Order,
+  order,
+  type Settings,
+  writeFrame,
+} from './engine-protocol.ts';
+import { quoted } from './executor.ts';
 
 type Connection = { session: Session; settings: Settings };
 type Run = Extract<Order, { do: 'run' }>;

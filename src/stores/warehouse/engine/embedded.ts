@@ -6,15 +6,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { bound, identifier } from './binding.ts';
 import { ENGINE_LIMITS, type EngineLimits, NO_RESULT, startWarehouseEngine } from './engine.ts';
 import {
+  bound,
   type Call,
   type CommandOptions,
   type InsertSource,
+  identifier,
   type LocalFiles,
   type QueryOptions,
   RESULT_ROWS_MAX,
+  rowsOf,
   type Warehouse,
   WarehouseUnavailable,
 } from './executor.ts';
@@ -27,7 +29,6 @@ import {
   targetColumns,
   withSettings,
 } from './insert-source.ts';
-import { rowsOf } from './result.ts';
 
 /** The embedded warehouse; `pid` is its child's process id, for whoever measures memory. */
 export type EmbeddedWarehouse = Warehouse & LocalFiles & { pid(): number | undefined };

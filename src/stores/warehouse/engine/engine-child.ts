@@ -3,16 +3,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { saidError } from './engine-error.ts';
 import {
   CHILD_FD,
   type ChildOptions,
   type EngineJob,
+  type Frame,
+  frameReader,
   type Order,
   reply,
+  writeFrame,
 } from './engine-protocol.ts';
-import { WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
-import { type Frame, frameReader, writeFrame } from './frame.ts';
+import { saidError, WarehouseRefusal, WarehouseUnavailable } from './executor.ts';
 
 /** A running child. */
 export type EngineChild = {

@@ -180,3 +180,274 @@ export class WarehouseRefusal extends Error {
     this.code = code;
   }
 }
+
+// Quoted text and comments are matched first, so that nothing inside them is a placeholder.
+const SQL_TOKEN = new RegExp(
+  [
+    /'(?:[^'\\]|\\[\s\S])*'/,
+    /"(?:[^"\\]|\\[\s\S])*"/,
+    /`(?:[^`\\]|\\[\s\S])*`/,
+    /--[^\n]*/,
+    /\/\*[\s\S]*?\*\//,
+    /\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/,
+  ]
+    .map((token) => token.source)
+    .join('|'),
+  'g',
+);
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\\\'],
+  ["'", "\\'"],
+  ['\0', '\\0'],
+]);
+
+/** A quoted SQL string: what it quotes can end it in no way. */
+export function quoted(text: string): string {
+  return `'${text.replace(/[\\'\0]/g, (character) => ESCAPES.get(character) ?? character)}'`;
+}
+
+/** The statement with each placeholder replaced by its literal. Throws `WarehouseQueryError`. */
+export function bound(sql: string, params: Params | undefined): string {
+  const used = new Set<string>();
+  const given = new Map(params === undefined ? [] : Object.entries(params));
+  const text = sql.replace(SQL_TOKEN, (token: string, name?: string, type?: string) => {
+    if (name === undefined || type === undefined) return token;
+    const value = given.get(name);
+    if (value === undefined) throw new WarehouseQueryError(0, 'PARAM_MISSING', name);
+    used.add(name);
+    return literal(value, type);
+  });
+  const unused = [...given.keys()].find((name) => !used.has(name));
+  if (unused !== undefined) throw new WarehouseQueryError(0, 'PARAM_UNUSED', unused);
+  return text;
+}
+
+function literal(value: ParamValue, type: string): string {
+  if (type === 'Identifier') return identifier(value);
+  if (value === null) return `_CAST(NULL, ${quoted(type)})`;
+  return `_CAST(${quoted(valueText(value))}, ${quoted(type)})`;
+}
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** A plain table, column or setting name, or `WarehouseQueryError`. */
+export function identifier(name: ParamValue): string {
+  if (typeof name === 'string' && NAME.test(name)) return name;
+  throw new WarehouseQueryError(0, 'BAD_NAME', String(name));
+}
+
+function valueText(value: Exclude<ParamValue, null>): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new WarehouseQueryError(0, 'PARAM_NOT_FINITE', String(value));
+  }
+  if (typeof value === 'object') return `[${value.map(element).join(',')}]`;
+  return String(value);
+}
+
+function element(value: ParamValue): string {
+  if (value === null) return 'NULL';
+  return typeof value === 'string' ? quoted(value) : valueText(value);
+}
+
+/** One ClickHouse (or chDB), or a cluster whose nodes share their tables. */
+export type Layout = 'single' | 'cluster';
+
+// Quoted text is one token, so that no character within it ends a statement or begins a comment.
+const TOKEN = /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
+const PLACEHOLDER = /\{\{(\w+)(?::([^{}]*))?\}\}/g;
+const ENGINE = /^\s*(\w+)\s*\(([\s\S]*)\)\s*$/;
+const DISTRIBUTED = /^\s*\{\{distributed:(\w+):([^{}]+)\}\}\s*$/;
+const CLUSTER_ONLY = '{{cluster_only}}';
+
+const SHARDED = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'"];
+const EVERYWHERE = ["'/clickhouse/tables/{database}/{table}'", "'{shard}-{replica}'"];
+
+/** The statements of a migration file in a layout, in order. Throws `WarehouseRefusal`. */
+export function statementsOf(source: string, layout: Layout): readonly string[] {
+  return split(source).flatMap((statement) => {
+    const distributed = DISTRIBUTED.exec(statement);
+    if (distributed?.[1] !== undefined && distributed[2] !== undefined) {
+      return layout === 'single' ? [] : [distributedTable(distributed[1], distributed[2])];
+    }
+    mustBeRepeatable(statement);
+    if (!statement.startsWith(CLUSTER_ONLY)) return [rendered(statement, layout)];
+    if (layout === 'single') return [];
+    return [rendered(statement.slice(CLUSTER_ONLY.length), layout).trim()];
+  });
+}
+
+function split(source: string): readonly string[] {
+  const statements: string[] = [];
+  let statement = '';
+  let from = 0;
+  for (const token of source.matchAll(TOKEN)) {
+    const until = token.index + token[0].length;
+    const comment = token[0].startsWith('--') || token[0].startsWith('/*');
+    const kept = comment || token[0] === ';' ? token.index : until;
+    statement += source.slice(from, kept);
+    from = until;
+    if (token[0] !== ';') continue;
+    statements.push(statement.trim());
+    statement = '';
+  }
+  statements.push((statement + source.slice(from)).trim());
+  return statements.filter((text) => text !== '');
+}
+
+function mustBeRepeatable(statement: string): void {
+  if (!/\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE VIEW\b|\bMODIFY QUERY\b/i.test(statement)) {
+    throw malformed('holds neither IF NOT EXISTS nor IF EXISTS', statement);
+  }
+  if (!statement.includes('{{on_cluster}}')) {
+    throw malformed('does not say {{on_cluster}}', statement);
+  }
+  if (/(?<!\{)\bENGINE\b\s*=?\s*(?!\{\{engine|[\s={])/i.test(statement)) {
+    throw malformed('names an engine without a placeholder', statement);
+  }
+}
+
+function malformed(what: string, statement: string): WarehouseRefusal {
+  const begin = statement.slice(0, 60).replace(/\s+/g, ' ');
+  return new WarehouseRefusal('migration_malformed', `A migration ${what}: ${begin}`);
+}
+
+function rendered(statement: string, layout: Layout): string {
+  return statement
+    .replace(PLACEHOLDER, (whole: string, name: string, of: string | undefined) => {
+      if (name === 'on_cluster') return layout === 'single' ? '' : "ON CLUSTER '{cluster}'";
+      if (name === 'local' && of !== undefined) return layout === 'single' ? of : `${of}_local`;
+      const path = name === 'engine' ? SHARDED : EVERYWHERE;
+      const engine = ENGINE.exec(String(of));
+      if ((name !== 'engine' && name !== 'engine_everywhere') || engine === null) {
+        throw malformed(`has an unknown placeholder ${whole}`, statement);
+      }
+      const [, family, args] = engine;
+      if (layout === 'single') return `${family}(${args})`;
+      const all = args?.trim() === '' ? path : [...path, args];
+      return `Replicated${family}(${all.join(', ')})`;
+    })
+    .replace(/[ \t]+$/gm, '');
+}
+
+function distributedTable(table: string, key: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} ON CLUSTER '{cluster}' AS ${table}_local
+ENGINE = Distributed('{cluster}', currentDatabase(), ${table}_local, ${key.trim()})`;
+}
+
+/** The rows of a result document; `interrupted` where it is not one whole document. */
+export function rowsOf<T>(document: string, row: RowShape<T>): readonly T[] {
+  const data = wholeData(document);
+  return data.map((value) => shaped(value, row));
+}
+
+function wholeData(document: string): readonly unknown[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(document);
+  } catch {
+    throw new WarehouseUnavailable('interrupted');
+  }
+  if (typeof parsed !== 'object' || parsed === null) throw new WarehouseUnavailable('interrupted');
+  if (!('data' in parsed) || !Array.isArray(parsed.data) || !('rows' in parsed)) {
+    throw new WarehouseUnavailable('interrupted');
+  }
+  if (parsed.data.length !== parsed.rows) throw new WarehouseUnavailable('interrupted');
+  return parsed.data;
+}
+
+function shaped<T>(value: unknown, row: RowShape<T>): T {
+  try {
+    return row.parse(value);
+  } catch (cause) {
+    throw new WarehouseQueryError(0, 'ROW_SHAPE', cause instanceof Error ? cause.message : '');
+  }
+}
+
+// Writing again is harmless in all of them: rows that come twice fall together, and a statement of
+// a follower or an import is repeated from the position that is stored.
+const CODES_OF: Readonly<
+  Record<Exclude<UnavailableCode, 'aborted' | 'closed'>, readonly number[]>
+> = {
+  // TIMEOUT_EXCEEDED, TOO_SLOW, SOCKET_TIMEOUT
+  timeout: [159, 160, 209],
+  interrupted: [
+    // CANNOT_READ_FROM_SOCKET, CANNOT_WRITE_TO_SOCKET, ABORTED
+    ...[95, 96, 236],
+    // UNKNOWN_STATUS_OF_INSERT, UNFINISHED
+    ...[319, 341],
+    // PART_IS_TEMPORARILY_LOCKED, QUERY_WAS_CANCELLED, REPLICA_STATUS_CHANGED, DEADLOCK_AVOIDED
+    ...[384, 394, 416, 473],
+    // S3_ERROR, THREAD_WAS_CANCELED, ASYNC_LOAD_CANCELED, TABLE_IS_BEING_RESTARTED
+    ...[499, 677, 696, 733],
+    // QUERY_WAS_CANCELLED_BY_CLIENT, PART_IS_LOCKED
+    ...[735, 738],
+  ],
+  overloaded: [
+    // CANNOT_ALLOCATE_MEMORY, QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION
+    ...[173, 201, 202, 203],
+    // MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS, RECEIVED_ERROR_TOO_MANY_REQUESTS, CANNOT_SCHEDULE_TASK
+    ...[241, 252, 364, 439],
+    // DISTRIBUTED_TOO_MANY_PENDING_BYTES, TOO_MANY_MUTATIONS, USER_SESSION_LIMIT_EXCEEDED
+    ...[574, 692, 700],
+    // SERVER_OVERLOADED, TCP_CONNECTION_LIMIT_REACHED, HTTP_CONNECTION_LIMIT_REACHED
+    ...[745, 749, 762],
+    // SESSION_REFUSED, MEMORY_RESERVATION_KILLED, MEMORY_RESERVATION_FAILED
+    ...[763, 777, 778],
+  ],
+  down: [
+    // DNS_ERROR, NETWORK_ERROR, NO_ZOOKEEPER, UNEXPECTED_ZOOKEEPER_ERROR
+    ...[198, 210, 225, 244],
+    // ALL_CONNECTION_TRIES_FAILED, SHARD_HAS_NO_CONNECTIONS, TOO_MANY_UNAVAILABLE_SHARDS
+    ...[279, 297, 904],
+    // KEEPER_EXCEPTION
+    999,
+  ],
+  replicas: [
+    // NO_SUCH_DATA_PART, NO_REPLICA_HAS_PART, TABLE_IS_READ_ONLY, NO_ACTIVE_REPLICAS
+    ...[232, 234, 242, 254],
+    // TOO_MANY_RETRIES_TO_FETCH_PARTS, NO_AVAILABLE_REPLICA, TOO_FEW_LIVE_REPLICAS
+    ...[255, 265, 285],
+    // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, REPLICA_IS_NOT_IN_QUORUM, ALL_REPLICAS_ARE_STALE
+    ...[286, 289, 369],
+    // NOT_A_LEADER, DATABASE_REPLICATION_FAILED
+    ...[529, 571],
+  ],
+  // CANNOT_WRITE_TO_FILE_DESCRIPTOR, CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE
+  disk: [75, 204, 243, 294],
+  damaged: [
+    // CHECKSUM_DOESNT_MATCH, TOO_MANY_UNEXPECTED_DATA_PARTS, CORRUPTED_DATA, ALL_REPLICAS_LOST
+    ...[40, 231, 246, 415],
+    // TABLE_IS_PERMANENTLY_READ_ONLY
+    774,
+  ],
+  // READONLY, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, ACCESS_DENIED, AUTHENTICATION_FAILED
+  rejected: [164, 192, 193, 194, 497, 516],
+};
+const ENGINE_UNAVAILABLE = new Map(
+  Object.entries(CODES_OF).flatMap(([code, numbers]) =>
+    numbers.map((number) => [number, code as keyof typeof CODES_OF] as const),
+  ),
+);
+
+const CODE = /Code: (\d+)/;
+const REASON = /\(([A-Z][A-Z0-9_]{2,})\)/g;
+
+/** The error for a code of ClickHouse; `said` is kept out of the message. */
+export function engineError(
+  code: number,
+  reason: string,
+  said: string,
+): WarehouseUnavailable | WarehouseQueryError {
+  const unavailable = ENGINE_UNAVAILABLE.get(code);
+  if (unavailable !== undefined) return new WarehouseUnavailable(unavailable);
+  return new WarehouseQueryError(code, reason, said);
+}
+
+/** The same from the text of an exception: `Code: 62. DB::Exception: … (SYNTAX_ERROR)`. */
+export function saidError(said: string): WarehouseUnavailable | WarehouseQueryError {
+  const code = CODE.exec(said)?.[1];
+  const reason = [...said.matchAll(REASON)].at(-1)?.[1];
+  const number = code === undefined ? 0 : Number(code);
+  return engineError(number, reason === undefined ? 'UNNAMED' : reason, said);
+}

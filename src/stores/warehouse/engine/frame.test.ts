@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FRAME_BYTES_MAX, type Frame, frameReader, writeFrame } from './frame.ts';
+import { FRAME_BYTES_MAX, type Frame, frameReader, writeFrame } from './engine-protocol.ts';
 
 test('frames come out as they went in, however the bytes are cut', () => {
   const frames = fc.array(

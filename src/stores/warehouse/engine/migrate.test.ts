@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
-import { statementsOf } from './dialect.ts';
-import type { Warehouse } from './executor.ts';
+import { statementsOf, type Warehouse } from './executor.ts';
 import { migrateWarehouse, readMigrations } from './migrate.ts';
 import { remoteWarehouse } from './remote.ts';
 

@@ -5,8 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Layout, statementsOf } from './dialect.ts';
-import { type Warehouse, WarehouseRefusal } from './executor.ts';
+import { type Layout, statementsOf, type Warehouse, WarehouseRefusal } from './executor.ts';
 
 /** How this process means to open the store; `single` where no layout is named. */
 type WarehouseUse = { readonly simulated: boolean; readonly layout?: Layout | undefined };

@@ -12,17 +12,20 @@ import {
   type ExecResult,
 } from '@clickhouse/client';
 import { z } from 'zod';
-import { bound, identifier } from './binding.ts';
-import { ANSWER_SETTINGS } from './engine.ts';
-import { engineError, saidError } from './engine-error.ts';
+import { ANSWER_SETTINGS, openSlots, type Slots } from './engine.ts';
 import {
+  bound,
   type Call,
   type CommandOptions,
+  engineError,
   type FileSource,
   type InsertSource,
+  identifier,
   type Params,
   type QueryOptions,
   RESULT_ROWS_MAX,
+  rowsOf,
+  saidError,
   type Warehouse,
   WarehouseQueryError,
   WarehouseRefusal,
@@ -35,8 +38,6 @@ import {
   insertTarget,
   targetColumns,
 } from './insert-source.ts';
-import { rowsOf } from './result.ts';
-import { openSlots, type Slots } from './slots.ts';
 
 /** What this process may ask of the server at once. */
 type RemoteLimits = {

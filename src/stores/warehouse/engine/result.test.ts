@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { WarehouseUnavailable } from './executor.ts';
-import { rowsOf } from './result.ts';
+import { rowsOf, WarehouseUnavailable } from './executor.ts';
 
 const row = z.strictObject({ a: z.string() });
 const whole = '{"meta":[],"data":[{"a":"1"},{"a":"2"}],"rows":2}';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSlots } from './slots.ts';
+import { openSlots } from './engine.ts';
 
 const CALL = { timeoutMs: 60_000 };
 

@@ -1,7 +1,7 @@
 // An answer that is kept never outlives a write: neither one that ended nor one under way.
 
 import { describe, expect, test } from 'vitest';
-import { untilWritten } from './until-written.ts';
+import { untilWritten } from './insert-source.ts';
 
 /** A question that is answered by hand, and an executor whose writes are counted by hand. */
 function world() {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { coalesced, type Load } from './coalesce.ts';
+import { coalesced, type Load } from './warehouse-rows.ts';
 
 const LIMITS = { waitMs: 1, keysMax: 10, divideFrom: 10, loadsMax: 1 };
 const never = new AbortController().signal;

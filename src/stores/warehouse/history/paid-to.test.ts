@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { map, Part, Read, seen, Unread } from '../../../evidence/reading.ts';
-import type { HeldRange, TransferFact } from '../../../ports/indexing/transfer-store.ts';
+import type { HeldRange, TransferFact } from '../../../ports/indexing.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';

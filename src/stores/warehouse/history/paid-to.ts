@@ -11,12 +11,11 @@ import type {
   Payment,
   PaymentsFound,
   PaymentsQuery,
-} from '../../../ports/bridges/bridge-arrivals.ts';
+} from '../../../ports/bridges.ts';
 import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
 import { type Held, type HeldBlocks, isUndone, readHeld } from '../transfers/held.ts';
-import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
-import type { HeldTransfer } from './packed-side.ts';
-import { readPaid } from './warehouse-rows.ts';
+import { unreadFor, warehouseSource } from '../transfers/imports.ts';
+import { type HeldTransfer, readPaid } from './warehouse-rows.ts';
 
 const PORT = 'bridge_arrivals';
 /** The most payments of one recipient that are read. */

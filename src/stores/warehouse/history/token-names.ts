@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
 import type { Held } from '../transfers/held.ts';
-import { chainOf, type PackedSide, type TokenNames, tokenOf } from './packed-side.ts';
+import { chainOf, type PackedSide, type TokenNames, tokenOf } from './warehouse-rows.ts';
 
 /** How long a reading of a token is kept here. */
 const KEEP_MS = 60_000;

@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { map, Part, type Partly, Read, seen, Unread } from '../../../evidence/reading.ts';
-import type {
-  Neighbourhood,
-  NeighbourhoodLimits,
-} from '../../../ports/history/transfer-history.ts';
+import type { Neighbourhood, NeighbourhoodLimits } from '../../../ports/history.ts';
+import type { Following } from '../../../ports/indexing.ts';
 import {
   chainOf,
   given,
@@ -17,13 +15,12 @@ import {
   party,
   tenure,
   transferFact,
-} from '../../../ports/indexing/transfer-store.suite.ts';
-import type { Following } from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/transfer-store.suite.ts';
 
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
-import { degreeCount } from '../transfers/degrees.ts';
+import { degreeCount } from '../transfers/counts.ts';
 import { transferStore } from '../transfers/store.ts';
 import { warehouseHistory } from './warehouse.ts';
 

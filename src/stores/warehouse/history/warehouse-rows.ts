@@ -3,23 +3,13 @@
 // migrations/warehouse says how), perhaps more than once; here each is taken once, newest first.
 
 import { z } from 'zod';
-import type { ChainName } from '../../../chain/chain.ts';
+import { CHAIN_NAMES, CHAINS, type ChainName } from '../../../chain/chain.ts';
+import type { TransferKind } from '../../../chain/transfer.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { addressHex, addressOf } from '../transfers/bytes.ts';
+import { addressHex, addressOf, hashOf, successOf } from '../transfers/append.ts';
+import { IS_KEPT } from '../transfers/counts.ts';
 import { type Held, tipRows } from '../transfers/held.ts';
-import { IS_KEPT } from '../transfers/kept-sides.ts';
-import {
-  DETAIL,
-  type HeldTransfer,
-  isFailed,
-  newestFirst,
-  type PackedSide,
-  PEER,
-  packedColumns,
-  packedRow,
-  type TokenNames,
-  unpacked,
-} from './packed-side.ts';
 
 /** The most transfers that are read of one address; one that has more is known to have more. */
 const ADDRESS_ROWS_MAX = 5_000;
@@ -326,4 +316,374 @@ export async function readDegree(
   if (first === undefined) throw new RangeError('a count has one row');
   const [degree, transfers, simulated] = first;
   return { degree, transfers, observed: simulated === 0 };
+}
+
+// How do reads that run at the same time become one, so that each costs a part of a query?
+// A query costs milliseconds whatever it returns. Whoever gives up is let go at once; what nobody
+// waits for any more is not asked, or is stopped.
+
+/** Loads some keys at once; it answers each, and stops when its signal says so. */
+export type Load<V> = (
+  keys: readonly string[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, V>>;
+
+/** Bounds of coalescing. */
+type CoalesceLimits = {
+  /** How long the first of some reads waits for others, in milliseconds. */
+  readonly waitMs: number;
+  /** The most keys of one load. */
+  readonly keysMax: number;
+  /** From how many keys on a load is divided among those that could run beside it. */
+  readonly divideFrom: number;
+  /** Loads at once; what comes meanwhile goes together into the next. */
+  readonly loadsMax: number;
+};
+
+type Asked<V> = {
+  readonly open: Set<string>;
+  readonly got: Map<string, V>;
+  readonly resolve: (got: ReadonlyMap<string, V>) => void;
+  readonly reject: (fault: unknown) => void;
+};
+
+/** The same loading, coalesced. It rejects with the load's error, or with the signal's reason. */
+export function coalesced<V>(load: Load<V>, limits: CoalesceLimits): Load<V> {
+  const coalescer = new Coalescer(load, limits);
+  return (keys, signal) => coalescer.ask(keys, signal);
+}
+
+class Coalescer<V> {
+  readonly #load: Load<V>;
+  readonly #limits: CoalesceLimits;
+  /** Who waits for which key that is not being loaded yet, first come first served. */
+  readonly #queue = new Map<string, Set<Asked<V>>>();
+  readonly #running = new Set<(asked: Asked<V>) => void>();
+  #loads = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #soon = false;
+
+  constructor(load: Load<V>, limits: CoalesceLimits) {
+    this.#load = load;
+    this.#limits = limits;
+  }
+
+  ask(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, V>> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (keys.length === 0) return Promise.resolve(new Map<string, V>());
+    return new Promise((resolve, reject) => {
+      const leave = () => asked.reject(signal.reason);
+      const ended = () => {
+        signal.removeEventListener('abort', leave);
+        this.#drop(asked);
+      };
+      const asked: Asked<V> = {
+        open: new Set(keys),
+        got: new Map(),
+        resolve: (got) => {
+          ended();
+          resolve(got);
+        },
+        reject: (fault) => {
+          ended();
+          reject(fault);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      for (const key of asked.open) this.#enqueue(key, asked);
+      this.#schedule();
+    });
+  }
+
+  #enqueue(key: string, asked: Asked<V>): void {
+    const waiting = this.#queue.get(key);
+    if (waiting === undefined) this.#queue.set(key, new Set([asked]));
+    else waiting.add(asked);
+  }
+
+  /** Takes a read out of the queue, and stops the loads for which nobody waits any more. */
+  #drop(asked: Asked<V>): void {
+    for (const key of asked.open) {
+      const waiting = this.#queue.get(key);
+      if (waiting?.delete(asked) === true && waiting.size === 0) this.#queue.delete(key);
+    }
+    for (const stop of this.#running) stop(asked);
+  }
+
+  #schedule(): void {
+    if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
+    if (this.#queue.size >= this.#limits.keysMax) this.#start();
+    else if (this.#timer === undefined) {
+      // Where nothing is loaded, nobody else may come: only this turn of the loop is waited for.
+      if (this.#loads === 0) this.#startSoon();
+      else this.#timer = setTimeout(() => this.#start(), this.#limits.waitMs);
+    }
+  }
+
+  #startSoon(): void {
+    if (this.#soon) return;
+    this.#soon = true;
+    setImmediate(() => {
+      this.#soon = false;
+      this.#start();
+    });
+  }
+
+  #loadSize(): number {
+    const { loadsMax, keysMax, divideFrom } = this.#limits;
+    const share = Math.ceil(this.#queue.size / (loadsMax - this.#loads));
+    return Math.min(keysMax, Math.max(divideFrom, share));
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#loads >= this.#limits.loadsMax || this.#queue.size === 0) return;
+    const taken = new Map(first(this.#queue, this.#loadSize()));
+    for (const key of taken.keys()) this.#queue.delete(key);
+    const waiting = new Set([...taken.values()].flatMap((each) => [...each]));
+    const stop = new AbortController();
+    const left = (asked: Asked<V>) => {
+      if (waiting.delete(asked) && waiting.size === 0) stop.abort();
+    };
+    this.#running.add(left);
+    this.#loads += 1;
+    const ended = () => {
+      this.#running.delete(left);
+      this.#loads -= 1;
+      this.#start();
+    };
+    this.#load([...taken.keys()], stop.signal).then(
+      (got) => {
+        ended();
+        give(taken, got);
+      },
+      (fault: unknown) => {
+        ended();
+        for (const asked of [...waiting]) asked.reject(fault);
+      },
+    );
+    // What is left was not new: it has waited.
+    this.#start();
+  }
+}
+
+function give<V>(taken: ReadonlyMap<string, Set<Asked<V>>>, got: ReadonlyMap<string, V>): void {
+  for (const [key, waiting] of taken) {
+    const value = got.get(key);
+    for (const asked of waiting) {
+      if (value === undefined) asked.reject(new RangeError('a key was not loaded'));
+      else if (asked.open.delete(key)) asked.got.set(key, value);
+      if (asked.open.size === 0) asked.resolve(asked.got);
+    }
+  }
+}
+
+function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const item of items) {
+    if (left === 0) return;
+    left -= 1;
+    yield item;
+  }
+}
+
+// Which transfer is this packed row of `sides`?
+// The table's migration says how it is packed; here is the only reader. Rows come by the ten
+// thousand, so it goes by positions and makes few strings.
+
+/** A row: address, chain's number, peer, identity and detail, bytes in lower-case hexadecimal. */
+export type PackedSide = readonly [string, number, string, string, string];
+
+/** The places in a row. */
+export const PEER = 2;
+export const DETAIL = 4;
+
+/** The columns of a packed row, with the expression that gives its detail. */
+export function packedColumns(detail: string): string {
+  const hexed = (column: string) => `lower(hex(${column}))`;
+  return [hexed('addr'), 'toUInt8(chain)', ...['peer', 'id', detail].map(hexed)].join(', ');
+}
+
+/** Reads a row of those columns. */
+export const packedRow = {
+  parse(row: unknown): PackedSide {
+    if (isPacked(row)) return row;
+    throw new TypeError('a row of sides has another shape');
+  },
+};
+
+const COLUMNS = 5;
+
+function isPacked(row: unknown): row is PackedSide {
+  if (!Array.isArray(row) || row.length !== COLUMNS) return false;
+  const [addr, chain, peer, id, detail]: unknown[] = row;
+  return (
+    typeof addr === 'string' &&
+    typeof chain === 'number' &&
+    typeof peer === 'string' &&
+    typeof id === 'string' &&
+    typeof detail === 'string'
+  );
+}
+
+/** What is known of tokens by their chain and bytes. */
+export type TokenNames = {
+  readonly learn: (rows: readonly PackedSide[]) => Promise<void>;
+  readonly of: (
+    chain: ChainName,
+    tokenHex: string,
+  ) => Pick<HistoryTransfer, 'symbol' | 'decimals' | 'has_market'>;
+};
+
+/** A transfer as it is held under one of its addresses. */
+export type HeldTransfer = {
+  readonly peer: string;
+  readonly observed: boolean;
+  readonly transfer: HistoryTransfer;
+  /** What makes it the one it is, beside chain and addresses: bytes in hexadecimal. */
+  readonly id: string;
+};
+
+// Positions in hexadecimal digits, two to a byte.
+const BYTE = 2;
+const OUT_AT = 2;
+const TX_LENGTH_AT = 4;
+const TX_AT = 6;
+const N_DIGITS = 4;
+const SUCCESS_AT = 2;
+const BLOCK_AT = 6;
+const TIME_AT = 22;
+const SIGNER_AT = 30;
+const AFTER_SIGNER = 32;
+const HASH_DIGITS = 64;
+
+const KINDS: readonly (TransferKind | undefined)[] = [
+  ...[undefined, 'native', 'internal', 'token', 'nft'],
+] as const;
+const KIND_MASK = 7;
+const NO_TRANSACTION = 8;
+const SIGNED_BY_SENDER = 1;
+const SIGNED_BY_RECEIVER = 2;
+const SIGNED_BY_ANOTHER = 3;
+
+const CODE_0 = 48;
+const CODE_9 = 57;
+const CODE_A_LESS_10 = 87;
+const NIBBLE = 16;
+
+function nibbleAt(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code <= CODE_9 ? code - CODE_0 : code - CODE_A_LESS_10;
+}
+
+function byteAt(hex: string, at: number): number {
+  return nibbleAt(hex, at) * NIBBLE + nibbleAt(hex, at + 1);
+}
+
+function numberAt(hex: string, from: number, until: number): number {
+  let value = 0;
+  for (let at = from; at < until; at += 1) value = value * NIBBLE + nibbleAt(hex, at);
+  return value;
+}
+
+const CHAIN_CODES: readonly (ChainName | undefined)[] = [undefined, ...CHAIN_NAMES];
+
+/** The chain of a row. */
+export function chainOf([, code]: PackedSide): ChainName {
+  const chain = CHAIN_CODES[code];
+  if (chain === undefined) throw new RangeError('a chain without a name');
+  return chain;
+}
+
+/** The bytes of a row's token, empty for the chain's own coin. */
+export function tokenOf(row: PackedSide): string {
+  const id = row[3];
+  const at = TX_AT + byteAt(id, TX_LENGTH_AT) * BYTE;
+  return id.slice(at + BYTE, at + BYTE + byteAt(id, at) * BYTE);
+}
+
+/** Whether a row is of a transfer that failed, which is none. */
+export function isFailed(row: PackedSide): boolean {
+  return successOf(byteAt(row[DETAIL], SUCCESS_AT)) === false;
+}
+
+/** Puts the newest first; equally new ones are put in the order of what they are. */
+export function newestFirst(a: HeldTransfer, b: HeldTransfer): number {
+  const [x, y] = [a.transfer, b.transfer];
+  return (
+    y.at - x.at ||
+    y.block - x.block ||
+    compareText(x.chain, y.chain) ||
+    compareText(a.peer, b.peer) ||
+    compareText(a.id, b.id)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** The transfer of a row. */
+export function unpacked(row: PackedSide, tokens: TokenNames): HeldTransfer {
+  const [addr, , peer, id, detail] = row;
+  const chain = chainOf(row);
+  const flags = byteAt(id, 0);
+  const kind = KINDS[flags & KIND_MASK];
+  if (kind === undefined) throw new RangeError('a transfer of no kind');
+  const txEnd = TX_AT + byteAt(id, TX_LENGTH_AT) * BYTE;
+  const token = tokenOf(row);
+  const amount = id.slice(txEnd + BYTE + token.length + N_DIGITS);
+  const [self, other] = [addressOf(addr), addressOf(peer)];
+  const isOut = byteAt(id, OUT_AT) === 1;
+  const [from, to] = isOut ? [self, other] : [other, self];
+  const named = (flags & NO_TRANSACTION) === 0 ? txEnd : TX_AT + HASH_DIGITS;
+  const { symbol, decimals, has_market } = token === '' ? ownCoin(chain) : tokens.of(chain, token);
+  const signer = byteAt(detail, SIGNER_AT);
+  const signerEnd =
+    signer === SIGNED_BY_ANOTHER
+      ? AFTER_SIGNER + BYTE + byteAt(detail, AFTER_SIGNER) * BYTE
+      : AFTER_SIGNER;
+  const transfer: HistoryTransfer = {
+    chain,
+    kind,
+    tx: hashOf(id.slice(TX_AT, named)),
+    block: numberAt(detail, BLOCK_AT, TIME_AT),
+    at: numberAt(detail, TIME_AT, SIGNER_AT),
+    from,
+    to,
+    token: token === '' ? null : addressOf(token),
+    symbol,
+    decimals,
+    has_market,
+    ...amountOf(kind, amount === '' ? 0n : BigInt(`0x${amount}`)),
+    usd: null,
+    initiator: initiatorOf(signer, from, to, detail, signerEnd),
+    success: successOf(byteAt(detail, SUCCESS_AT)),
+  };
+  return { peer: other, observed: byteAt(detail, 0) === 1, transfer, id };
+}
+
+function amountOf(
+  kind: TransferKind,
+  stored: bigint,
+): Pick<HistoryTransfer, 'raw_amount' | 'token_id'> {
+  return kind === 'nft' ? { raw_amount: 0n, token_id: stored } : { raw_amount: stored };
+}
+
+function ownCoin(chain: ChainName): ReturnType<TokenNames['of']> {
+  const { symbol, decimals } = CHAINS[chain].native;
+  return { symbol, decimals, has_market: null };
+}
+
+function initiatorOf(
+  signer: number,
+  from: string,
+  to: string,
+  detail: string,
+  end: number,
+): string | null {
+  if (signer === SIGNED_BY_SENDER) return from;
+  if (signer === SIGNED_BY_RECEIVER) return to;
+  return signer === SIGNED_BY_ANOTHER ? addressOf(detail.slice(AFTER_SIGNER + BYTE, end)) : null;
 }

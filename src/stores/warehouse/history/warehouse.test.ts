@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Read } from '../../../evidence/reading.ts';
+import type { TransferFact } from '../../../ports/indexing.ts';
 import {
   coveredHistoryKeeps,
   SUITE_NOW,
   SUITE_TIP_MAX_AGE_S,
   type SuiteHistory,
   transferHistoryKeeps,
-} from '../../../ports/history/transfer-history.suite.ts';
-import { tenure } from '../../../ports/indexing/transfer-store.suite.ts';
-import type { TransferFact } from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/transfer-history.suite.ts';
+import { tenure } from '../../../ports/transfer-store.suite.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { coveredHistory } from '../../history/covered.ts';
 import { embeddedWarehouse } from '../engine/embedded.ts';

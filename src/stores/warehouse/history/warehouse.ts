@@ -2,7 +2,9 @@
 // Coverage is read before the rows that it vouches for, and a read that spans a roll-back is made
 // again. Nothing is kept of an answer: only which addresses are hubs, and what tokens are called.
 
+import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
+import { TRANSFER_KINDS } from '../../../chain/transfer.ts';
 import { collect, heldUnder } from '../../../evidence/measure.ts';
 import { type Partly, part, read, unread } from '../../../evidence/reading.ts';
 import { type Why, why } from '../../../evidence/reasons.ts';
@@ -14,20 +16,44 @@ import type {
   NeighbourhoodLimits,
   RawHistory,
   RawHistoryPort,
-} from '../../../ports/history/transfer-history.ts';
-import type { Warehouse } from '../engine/executor.ts';
-import { untilWritten } from '../engine/until-written.ts';
-import { type Held, hasOthers, readPresent } from '../transfers/held.ts';
-import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
-import { coalesced, type Load } from './coalesce.ts';
-import { type KnownHub, knownHubs } from './warehouse-hubs.ts';
+} from '../../../ports/history.ts';
+import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { untilWritten } from '../engine/insert-source.ts';
 import {
-  type HeldAddress,
-  type HeldCount,
-  READ_TIMEOUT_MS,
-  type WarehouseReads,
-  warehouseReads,
-} from './warehouse-reads.ts';
+  addressHex,
+  addressOf,
+  isSame,
+  keptByParts,
+  type Mark,
+  originOf,
+  partsTold,
+  readMark,
+} from '../transfers/append.ts';
+import {
+  type Held,
+  type HeldBlocks,
+  hasOthers,
+  type Recorded,
+  readPresent,
+  readRecorded,
+  rollbacksIn,
+  tipRows,
+  withFollowed,
+} from '../transfers/held.ts';
+import { unreadFor, warehouseSource } from '../transfers/imports.ts';
+import { addressRuns } from '../transfers/store.ts';
+import { tokenNames } from './token-names.ts';
+import {
+  coalesced,
+  countSides,
+  type HeldRows,
+  type Load,
+  readDegree,
+  readNewest,
+  readRows,
+  readSome,
+  type SidesCounted,
+} from './warehouse-rows.ts';
 
 const PORT = 'raw_history';
 /** The first of some reads waits so long for others, which then go into the same statement. */
@@ -316,4 +342,356 @@ export function asOf(held: Held, coverage: readonly CoverageRange[], now: () => 
   if (byChain.size === 0) return now();
   const reach = [...byChain.keys()].map((chain) => Math.max(...heldUnder(byChain, chain)));
   return Math.min(...reach);
+}
+
+// What is held of some addresses, and how much of their history is that?
+// First what is held in full, then the rows: never the reverse, which could take a range that was
+// recorded meanwhile for one that the rows read before it fill.
+
+/** What is held of one address. */
+export type HeldAddress = HeldRows & {
+  readonly held: Held;
+  readonly ranges: readonly HeldBlocks[];
+};
+
+/** How many rows are held of one address, and how much of its history that is. */
+export type HeldCount = SidesCounted & Pick<HeldAddress, 'held' | 'ranges'>;
+
+/** How long one read may take; a walk has its own, shorter budget. */
+export const READ_TIMEOUT_MS = 15_000;
+/** How long what is held in full is taken as it was read. It only grows, but for roll-backs. */
+const HELD_KEEP_MS = 1_000;
+/** How often a read that spans a roll-back is made again. */
+const READS_MAX = 5;
+/** Ranges of single addresses in one answer. */
+const RANGES_MAX = 100_000;
+
+/** The tables of what is recorded. */
+const RECORDED_IN = ['coverage', 'address_coverage', 'tokens'] as const;
+
+const rangeRow = z.tuple([
+  z.string(),
+  z.enum(CHAIN_NAMES),
+  z.enum(TRANSFER_KINDS),
+  z.coerce.number(),
+  z.coerce.number(),
+  z.number(),
+  z.number(),
+  z.number(),
+]);
+
+const OF_ASKED = `addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
+  AND chain IN (${CHAIN_NAMES.map((chain) => `'${chain}'`).join(', ')})`;
+const RANGES = `SELECT lower(hex(addr)), toString(chain), toString(kind), from_block, to_block,
+  to_time, from_first, observed
+FROM (${addressRuns(OF_ASKED)}) ORDER BY addr, chain, kind, from_block, to_block`;
+
+/** What is held in full, as it was read lately or is now. */
+function heldReads(warehouse: Warehouse) {
+  const ask = { timeoutMs: READ_TIMEOUT_MS };
+  const marked = untilWritten(warehouse, () => readMark(warehouse, ask));
+  const tells = partsTold(warehouse);
+  const recorded = keptRecorded(warehouse, marked, tells);
+  const fresh = untilWritten(warehouse, async () => {
+    return withFollowed(warehouse, await recorded(ask), ask);
+  });
+  const rollbacks = async () => (await marked()).rollbacks;
+  let kept: { readonly held: Held; readonly atMs: number } | null = null;
+
+  async function lately(): Promise<Held> {
+    if (kept !== null && performance.now() - kept.atMs < HELD_KEEP_MS) return kept.held;
+    const atMs = performance.now();
+    const held = await fresh();
+    kept = { held, atMs };
+    return held;
+  }
+
+  /** Reads under what is held, again where a chain was rolled back meanwhile. */
+  async function under<T>(read: (held: Held) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
+      const held = await lately();
+      const told = await read(held);
+      if (held.followed.length === 0 || (await rollbacks()) === rollbacksIn(held)) return told;
+      kept = null;
+    }
+    // A chain that is undone again and again while it is read is no history to answer from.
+    throw new WarehouseUnavailable('interrupted');
+  }
+
+  /** Has what is held read anew by whoever asks next. */
+  const forget = () => {
+    kept = null;
+  };
+  return { lately, fresh, marked, tells, rollbacks, under, forget };
+}
+
+/** What is recorded: read again only where the parts of its tables tell that it may be another. */
+function keptRecorded(
+  warehouse: Warehouse,
+  marked: () => Promise<Mark>,
+  tells: (call: Call) => Promise<boolean>,
+) {
+  let kept: { readonly parts: Mark['parts']; readonly recorded: Recorded } | null = null;
+  return async (call: Call): Promise<Recorded> => {
+    if (!(await tells(call))) return readRecorded(warehouse, call);
+    const { parts } = await marked();
+    const before = kept;
+    if (before !== null && RECORDED_IN.every((one) => isSame(before.parts[one], parts[one]))) {
+      return before.recorded;
+    }
+    const recorded = await readRecorded(warehouse, call);
+    kept = { parts, recorded };
+    return recorded;
+  };
+}
+
+/** Reads of a warehouse, each of many addresses. */
+export function warehouseReads(warehouse: Warehouse, now: () => number) {
+  const tokens = tokenNames(warehouse, now);
+  const { lately, fresh, marked, tells, rollbacks, under, forget } = heldReads(warehouse);
+  const counted = keptCounts(warehouse, marked, tells);
+
+  async function addresses(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldAddress>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    return under(async (held) => {
+      const ranges = await rangesOf(warehouse, held, asked, call);
+      const names = tokens.within(held, call);
+      const rows = await readRows(warehouse, held, names, asked, call);
+      return vouchedFor(rows, held, ranges);
+    });
+  }
+
+  /** As `addresses`, without the rows: for those that are not walked past anyway. */
+  async function coverage(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldAddress>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    const held = await lately();
+    const ranges = await rangesOf(warehouse, held, asked, call);
+    const rows = asked.map((address) => [address, { rows: [], more: false }] as const);
+    return vouchedFor(rows, held, ranges);
+  }
+
+  /** As `addresses`, with the rows counted in place of read. */
+  async function counts(
+    asked: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, HeldCount>> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    return under(async (held) => {
+      const ranges = await rangesOf(warehouse, held, asked, call);
+      return vouchedFor(await counted(held, asked, call), held, ranges);
+    });
+  }
+
+  /** Rows of one that has very many: the newest where they are to be shown, else any. */
+  async function some(address: string, shown: boolean, signal: AbortSignal): Promise<HeldAddress> {
+    const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+    const held = await lately();
+    const ranges = await rangesOf(warehouse, held, [address], call);
+    const names = tokens.within(held, call);
+    const rows = shown
+      ? await readNewest(warehouse, held, names, address, call)
+      : await readSome(warehouse, names, address, call);
+    return { ...rows, held, ranges: heldUnder(ranges, address) };
+  }
+
+  return {
+    addresses,
+    coverage,
+    counts,
+    some,
+    held: lately,
+    fresh,
+    marked,
+    tells,
+    rollbacks,
+    names: tokens.within,
+    /** What was last read of a token, where it was. */
+    tokenIs: tokens.of,
+    forget,
+  };
+}
+
+function vouchedFor<T extends object>(
+  rows: Iterable<readonly [string, T]>,
+  held: Held,
+  ranges: ReadonlyMap<string, readonly HeldBlocks[]>,
+): ReadonlyMap<string, T & Pick<HeldAddress, 'held' | 'ranges'>> {
+  const found = [...rows].map(([address, of]) => {
+    return [address, { ...of, held, ranges: heldUnder(ranges, address) }] as const;
+  });
+  return new Map(found);
+}
+
+/** Reads of a warehouse: all who read share them, so that nobody knows less than another did. */
+export type WarehouseReads = ReturnType<typeof warehouseReads>;
+
+/** The ranges that are held of single addresses. */
+export async function rangesOf(
+  warehouse: Warehouse,
+  held: Held,
+  addresses: readonly string[],
+  call: Call,
+): Promise<ReadonlyMap<string, readonly HeldBlocks[]>> {
+  const ranges = new Map<string, HeldBlocks[]>();
+  if (!held.hasAddressRanges || addresses.length === 0) return ranges;
+  const params = { addresses: addresses.map((address) => addressHex(address)) };
+  const query = { ...call, row: rangeRow, tuples: true, params, rowsMax: RANGES_MAX };
+  for (const row of await warehouse.query(RANGES, query)) {
+    const [addr, chain, kind, from_block, to_block, to_time, first, isObserved] = row;
+    const range = { chain, kind, from_block, to_block, to_time, from_first: first === 1 };
+    collect(ranges, addressOf(addr), { ...range, origin: originOf(isObserved) });
+  }
+  return ranges;
+}
+
+// Which addresses have so many counterparties that no walk goes past them?
+// What is known here is a least number, counted once; a hub does not become a small address again.
+// It refuses to say of any address that it is none: who is not here is read.
+
+/** An address with at least so many counterparties, and some `transfers` when it was counted. */
+export type KnownHub = {
+  readonly degree: number;
+  readonly transfers: number;
+  readonly observed: boolean;
+};
+
+/** How long the table of hubs is taken as it was read. */
+const KEEP_MS = 60_000;
+/** The largest hubs that are known beforehand; others are counted when they are met. */
+const HUBS_MAX = 200_000;
+
+/** Degrees that are remembered beside the rows that they were counted over. */
+const COUNTED_MAX = 10_000;
+
+type CountedOnce = { readonly sides: number; readonly rollbacks: number; readonly degree: number };
+
+const whole = z.coerce.number();
+const hubRow = z.tuple([z.string(), whole, whole, z.number()]);
+const SQL = `SELECT lower(hex(addr)), max(degree) AS most, sum(transfers), min(observed)
+FROM (
+  SELECT addr, degree, transfers, observed FROM degrees FINAL
+)
+GROUP BY addr ORDER BY most DESC LIMIT ${HUBS_MAX}`;
+
+/** The hubs of a warehouse. */
+export function knownHubs(warehouse: Warehouse) {
+  let hubs = new Map<string, KnownHub>();
+  let readAtMs: number | null = null;
+  let reading: Promise<void> | null = null;
+  const counted = new Map<string, CountedOnce>();
+
+  async function readAll(): Promise<void> {
+    const query = { timeoutMs: READ_TIMEOUT_MS, row: hubRow, tuples: true, rowsMax: HUBS_MAX };
+    const rows = await warehouse.query(SQL, query);
+    hubs = new Map(
+      rows.map(([addr, degree, transfers, observed]) => {
+        return [addressOf(addr), { degree, transfers, observed: observed === 1 }];
+      }),
+    );
+    readAtMs = performance.now();
+  }
+
+  return {
+    of: (address: string): KnownHub | null => {
+      const hub = hubs.get(address);
+      return hub === undefined ? null : hub;
+    },
+    /** Reads the table of hubs where what is known of it is old. */
+    refresh: async (): Promise<void> => {
+      if (readAtMs !== null && performance.now() - readAtMs < KEEP_MS) return;
+      if (reading === null) {
+        reading = readAll().finally(() => {
+          reading = null;
+        });
+      }
+      await reading;
+    },
+    /** Counts the counterparties of one again where it has other rows than when it was counted. */
+    degreeOf: async (
+      { held, sides }: HeldCount,
+      address: string,
+      signal: AbortSignal,
+    ): Promise<number> => {
+      const rollbacks = rollbacksIn(held);
+      const before = counted.get(address);
+      const isSame = before?.sides === sides && before.rollbacks === rollbacks;
+      if (before !== undefined && isSame) return before.degree;
+      const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+      const { degree } = await readDegree(warehouse, held, address, call);
+      if (counted.size >= COUNTED_MAX) counted.clear();
+      counted.set(address, { sides, rollbacks, degree });
+      return degree;
+    },
+    /** Counts one that turned out to have many transfers, and remembers it. */
+    count: async (held: Held, address: string, signal: AbortSignal): Promise<KnownHub> => {
+      const call = { timeoutMs: READ_TIMEOUT_MS, signal };
+      const hub = await readDegree(warehouse, held, address, call);
+      if (hubs.size < HUBS_MAX) hubs.set(address, hub);
+      return hub;
+    },
+  };
+}
+
+// How many rows are held of these addresses?
+// The same busy neighbours are counted in every walk, so what is final is kept for as long as the
+// engine's parts are the same; the tip is counted each time.
+
+/** Addresses whose counts are kept. */
+const KEPT_MAX = 50_000;
+
+type Counts = ReadonlyMap<string, SidesCounted>;
+
+/** Counts the rows of addresses without reading what they are. */
+export function keptCounts(
+  warehouse: Warehouse,
+  marked: () => Promise<Mark>,
+  tells: (call: Call) => Promise<boolean>,
+) {
+  const kept = keptByParts<SidesCounted>(KEPT_MAX);
+
+  async function final(asked: readonly string[], epoch: number, call: Call): Promise<Counts> {
+    const known = new Map<string, SidesCounted>();
+    for (const address of asked) {
+      const count = kept.of(address);
+      if (count !== undefined) known.set(address, count);
+    }
+    const missing = asked.filter((address) => !known.has(address));
+    if (missing.length === 0) return known;
+    const fresh = await countSides(warehouse, 'final', missing, call);
+    for (const [address, count] of fresh) kept.add(address, count, 1, epoch);
+    return new Map([...known, ...fresh]);
+  }
+
+  return async (held: Held, asked: readonly string[], call: Call): Promise<Counts> => {
+    const isTold = await tells(call);
+    const tip = tipRows(held.followed);
+    for (let attempt = 0; attempt < READS_MAX; attempt += 1) {
+      const epoch = kept.epoch();
+      // The tip first: what becomes final meanwhile is counted twice then, and not left out.
+      const more = tip === null ? null : await countSides(warehouse, held, asked, call);
+      if (!isTold) return sumOf(await countSides(warehouse, 'final', asked, call), more);
+      const counts = await final(asked, epoch, call);
+      // What is kept may be older than the tip that was counted.
+      kept.renew((await marked()).parts.sides);
+      if (kept.epoch() === epoch) return sumOf(counts, more);
+    }
+    throw new WarehouseUnavailable('interrupted');
+  };
+}
+
+function sumOf(final: Counts, tip: Counts | null): Counts {
+  if (tip === null) return final;
+  return new Map(
+    [...final].map(([address, { sides, simulated }]) => {
+      const more = tip.get(address);
+      if (more === undefined) throw new RangeError('an address was not counted');
+      return [address, { sides: sides + more.sides, simulated: simulated + more.simulated }];
+    }),
+  );
 }

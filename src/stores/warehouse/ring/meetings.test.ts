@@ -1,7 +1,7 @@
 // What is kept of two addresses, and of how many rows one has, is what a new reading would say.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { HistoryTransfer } from '../../../ports/history/transfer-history.ts';
+import type { HistoryTransfer } from '../../../ports/history.ts';
 import { evm } from '../../../testing/addresses.ts';
 import { STILL_NOW } from '../../../testing/clock.ts';
 import {
@@ -14,9 +14,8 @@ import {
   tipBlock,
 } from '../../../testing/ring-world.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { keptCounts } from '../history/kept-counts.ts';
-import { warehouseReads } from '../history/warehouse-reads.ts';
-import { betweenTwo } from './meetings.ts';
+import { keptCounts, warehouseReads } from '../history/warehouse.ts';
+import { betweenTwo } from './ring-rows.ts';
 
 const CALL = { timeoutMs: 30_000 };
 const HOUR_S = 3_600;

@@ -3,33 +3,56 @@
 // by the transfers themselves; what spans a roll-back is made again. So nothing that the warehouse
 // held when it was asked is missing. It refuses to answer from a ring that it could not bring up.
 
-import type { ChainName } from '../../../chain/chain.ts';
-import { type Partly, part, read, type Unread, unread } from '../../../evidence/reading.ts';
+import { z } from 'zod';
+import { CHAINS, type ChainName } from '../../../chain/chain.ts';
+import { heldUnder } from '../../../evidence/measure.ts';
+import {
+  map,
+  type Partly,
+  part,
+  Read,
+  type Reading,
+  read,
+  seen,
+  type Unread,
+  unread,
+} from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import { inTime, OUT_OF_TIME, STOPPED_BY_TIME } from '../../../evidence/waiting.ts';
 import type {
+  Counterparty,
+  CoverageRange,
   HeldRing,
+  HistoryTransfer,
   Meetings,
   RawRing,
   RawRingPort,
   RingAsked,
+  RingCalls,
+  RingCallsPort,
   RingCoverage,
-} from '../../../ports/history/counterparty-ring.ts';
-import type {
-  Counterparty,
-  CoverageRange,
-  HistoryTransfer,
-} from '../../../ports/history/transfer-history.ts';
+  RingGap,
+  RingKeeping,
+  RingLack,
+  RingStatus,
+  TransferHistoryPort,
+} from '../../../ports/history.ts';
+import type { Listed, SanctionsListPort } from '../../../ports/sanctions.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { asOf } from '../history/warehouse.ts';
-import { READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse-reads.ts';
+import { asOf, READ_TIMEOUT_MS, rangesOf, type WarehouseReads } from '../history/warehouse.ts';
+import { type Mark, WRITE } from '../transfers/append.ts';
 import { type Held, rollbacksIn } from '../transfers/held.ts';
-import { unreadFor, warehouseSource } from '../transfers/warehouse-reading.ts';
-import type { Mark } from '../transfers/written.ts';
-import { LISTED_MAX } from './fingerprints.ts';
-import { type BetweenListed, betweenTwo } from './meetings.ts';
-import { interrupted } from './ring-rows.ts';
-import { PAIRS_MAX, RingFull, type RingProgress, RingState } from './ring-state.ts';
+import { unreadFor, warehouseSource } from '../transfers/imports.ts';
+import {
+  type BetweenListed,
+  betweenTwo,
+  interrupted,
+  LISTED_MAX,
+  PAIRS_MAX,
+  RingFull,
+  type RingProgress,
+  RingState,
+} from './ring-rows.ts';
 
 const PORT = 'raw_ring';
 /** How often a meeting that spans a roll-back is made again. */
@@ -280,4 +303,136 @@ function counterpartyOf(
   const shown = transfers.slice(0, rowsMax);
   // Of a listed address that has more rows than one read takes, any pair may have more.
   return { address, transfers: shown, transfer_count: transfers.length + (more ? 1 : 0) };
+}
+
+// How many calls of explorers were spent on a day on reading listed addresses ahead?
+
+const RING_PORT: RingCallsPort = 'ring_calls';
+const callsRow = z.tuple([z.coerce.number()]);
+
+/** The count in a warehouse. `now` is Unix seconds. */
+export function ringCalls(warehouse: Warehouse, now: () => number): RingCalls {
+  async function asked<T>(work: () => Promise<T>): Promise<Reading<T, RingCallsPort>> {
+    try {
+      return read(await work(), { port: RING_PORT, source: warehouseSource(now(), false) });
+    } catch (error) {
+      return unreadFor(RING_PORT, error);
+    }
+  }
+  return {
+    on: (day) =>
+      asked(async () => {
+        const sql = 'SELECT sum(calls) FROM ring_calls WHERE day = {day:Date}';
+        const query = { ...WRITE, row: callsRow, tuples: true, params: { day } };
+        const [row] = await warehouse.query(sql, query);
+        if (row === undefined) throw new RangeError('a sum has one row');
+        return row[0];
+      }),
+    add: (day, calls) =>
+      asked(async () => {
+        const sql = `INSERT INTO ring_calls SELECT {day:Date}, ${calls}`;
+        await warehouse.command(sql, { ...WRITE, params: { day } });
+        return true as const;
+      }),
+  };
+}
+
+const KEEPING_PORT: RawRingPort = 'raw_ring';
+const NOTHING_LISTED = why('ring_unbuilt', { cause: 'the list names nobody' });
+
+type Kept = {
+  readonly ring: Pick<WarehouseRing, 'bringUp' | 'facts' | 'coverage'>;
+  /** The list in force, read anew. */
+  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  readonly chainsRead: () => Promise<Reading<readonly ChainName[], TransferHistoryPort>>;
+  readonly gapsOf: (
+    coverage: RingCoverage,
+    asked: Pick<RingAsked, 'listed' | 'chains'>,
+  ) => readonly RingGap[];
+  /** What is to be read of listed addresses of EVM chains, where these chains are read. */
+  readonly lackOf: (
+    coverage: RingCoverage,
+    asked: Pick<RingAsked, 'listed' | 'chains'>,
+  ) => RingLack;
+  readonly now: () => number;
+  readonly simulated: boolean;
+};
+
+type Known = {
+  readonly addresses: Listed['addresses'];
+  readonly chains: readonly ChainName[];
+};
+
+/** Keeps the ring of the list in force, and knows what there is to read for it. */
+export function ringKeeping({
+  ring,
+  listed,
+  chainsRead,
+  gapsOf,
+  lackOf,
+  now,
+  simulated,
+}: Kept): RingKeeping & {
+  readonly lack: () => Promise<Reading<RingLack, RawRingPort>>;
+} {
+  /** What is told of the list in force, on the chains that are read. */
+  async function told<T>(work: (known: Known) => Promise<T>): Promise<Reading<T, RawRingPort>> {
+    const list = await listed();
+    const known = seen(map(list, ({ addresses }) => [addresses]));
+    if (known === null)
+      return unread(KEEPING_PORT, list instanceof Read ? NOTHING_LISTED : list.why);
+    const chains = await chainsRead();
+    if (!(chains instanceof Read)) return unread(KEEPING_PORT, chains.why);
+    try {
+      const value = await work({ addresses: known[0], chains: chains.value });
+      return read(value, { port: KEEPING_PORT, source: warehouseSource(now(), simulated) });
+    } catch (error) {
+      return unread(KEEPING_PORT, unreadRing(error).why);
+    }
+  }
+
+  const statusBy = (bringUp: (all: readonly string[]) => Promise<void>) =>
+    told(async ({ addresses, chains }) => {
+      const kinds = [...new Set(chains.map((chain) => CHAINS[chain].kind))];
+      const all = kinds.flatMap((kind) => heldUnder(addresses, kind));
+      await bringUp(all);
+      const coverage = await ring.coverage(all);
+      const gaps = kinds.flatMap((kind) => {
+        const own = chains.filter((chain) => CHAINS[chain].kind === kind);
+        return gapsOf(coverage, { listed: heldUnder(addresses, kind), chains: own });
+      });
+      return statusOf(ring.facts(), addresses, chains, gaps);
+    });
+
+  return {
+    status: () => statusBy((all) => ring.bringUp(all)),
+    rebuild: (progress) => statusBy((all) => ring.bringUp(all, { anew: true, told: progress })),
+    lack: () =>
+      told(async ({ addresses, chains }) => {
+        const own = heldUnder(addresses, 'evm');
+        return lackOf(await ring.coverage(own), { listed: own, chains });
+      }),
+  };
+}
+
+function statusOf(
+  { pairs, bytes, build_ms, byChain }: ReturnType<WarehouseRing['facts']>,
+  addresses: Listed['addresses'],
+  chains: readonly ChainName[],
+  gaps: readonly RingGap[],
+): RingStatus {
+  const rows = chains.map((chain) => {
+    const own = heldUnder(addresses, CHAINS[chain].kind);
+    const lacking = new Set(gaps.flatMap((gap) => (gap.chain === chain ? [gap.listed] : [])));
+    const held = byChain.find((one) => one.chain === chain);
+    return {
+      chain,
+      listed: own.length,
+      held_in_full: own.length - lacking.size,
+      pairs: held === undefined ? 0 : held.pairs,
+    };
+  });
+  const kinds = new Set(chains.map((chain) => CHAINS[chain].kind));
+  const listed = [...kinds].reduce((sum, kind) => sum + heldUnder(addresses, kind).length, 0);
+  return { listed, pairs, bytes, build_ms, chains: rows, gaps };
 }

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { given, NOW, party } from '../../../ports/indexing/transfer-store.suite.ts';
-import type { AddressRange } from '../../../ports/indexing/transfer-store.ts';
+import type { AddressRange } from '../../../ports/indexing.ts';
+import { given, NOW, party } from '../../../ports/transfer-store.suite.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
-import { rangesOf } from '../history/warehouse-reads.ts';
-import { joinAddressRanges } from './address-ranges.ts';
+import { rangesOf } from '../history/warehouse.ts';
 import { readHeld } from './held.ts';
-import { transferStore } from './store.ts';
+import { joinAddressRanges, transferStore } from './store.ts';
 
 const CALL = { timeoutMs: 30_000 };
 const DAY_S = 86_400;

@@ -3,23 +3,18 @@
 
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
+import { numberEqual, transferIdentity } from '../../../chain/transfer.ts';
+import { written } from '../../../evidence/measure.ts';
+import type { ImportOrigin } from '../../../evidence/source.ts';
 import type {
   AppendResult,
+  BlockFact,
   Facts,
+  HeldCreation,
   TransactionFact,
   TransferFact,
-} from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/indexing.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { hashHex } from './bytes.ts';
-import {
-  type BlockStanding,
-  blockRows,
-  creationRows,
-  type FactRows,
-  FINALITY,
-  transactionRows,
-  transferRows,
-} from './fact-rows.ts';
 
 /** How long one statement that writes may take. */
 export const WRITE: Call = { timeoutMs: 300_000 };
@@ -231,4 +226,343 @@ function* slices(numbers: readonly number[]): Generator<number[]> {
   for (let at = 0; at < numbers.length; at += BLOCKS_LISTED_MAX) {
     yield numbers.slice(at, at + BLOCKS_LISTED_MAX);
   }
+}
+
+// Which rows of the warehouse are these facts?
+// Refuses a transfer without a place, and an address or amount that no row could hold.
+
+/** A value of a row: big integers as text, and `null` for columns that take one. */
+export type FactCell = string | number | boolean | null | readonly string[];
+
+/** Rows for one table. */
+export type FactRows = {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly FactCell[])[];
+};
+
+/** Who says that a fact is final: its importer, or the chain that is followed. */
+export const FINALITY = { imported: 1, followed: 2 } as const;
+
+/** What is said of all facts of one batch. */
+export type BlockStanding = {
+  readonly origin: ImportOrigin;
+  readonly finality: (typeof FINALITY)[keyof typeof FINALITY];
+};
+
+const SUCCESS_UNKNOWN = 0;
+const SUCCESS_FAILED = 1;
+const SUCCESS_YES = 2;
+const AMOUNT_END = 2n ** 256n;
+/** The most bytes of an address, a token or a place: their length is one byte. */
+const TEXT_CHARS_MAX = 120;
+
+/** The columns that are written of a transfer, in `transfers` and `tip_transfers` alike. */
+const TRANSFER_COLUMNS = [
+  ...['chain', 'block', 'tx_hash_hex', 'place_hex', 'kind', 'token_hex', 'from_hex', 'to_hex'],
+  ...['raw_amount', 'n', 'block_time', 'block_hash_hex', 'position', 'initiator_hex', 'success'],
+  ...['finality', 'observed'],
+] as const;
+
+/** Transfers as rows, numbered among the equal ones of their transaction. */
+export function transferRows(
+  transfers: readonly TransferFact[],
+  standing: BlockStanding,
+): FactRows {
+  const { finality, origin } = standing;
+  const rows = numbered(transfers).map(({ fact, n }) => [
+    fact.chain,
+    fact.block,
+    hashHex(fact.tx_hash),
+    placeHex(fact),
+    fact.kind,
+    addressHex(short(fact.token)),
+    addressHex(short(fact.from)),
+    addressHex(short(fact.to)),
+    amount(fact.raw_amount),
+    n,
+    Math.floor(fact.block_time),
+    hashHex(fact.block_hash),
+    positionText(fact),
+    addressHex(short(fact.initiator)),
+    successCode(fact.success),
+    finality,
+    observed(origin),
+  ]);
+  return { columns: TRANSFER_COLUMNS, rows };
+}
+
+type Numbered = { readonly fact: TransferFact; readonly n: number };
+
+/**
+ * Equal rows at one position are one row. The others are put in the order of their positions, so
+ * that their numbers do not hang on the order in which they came.
+ */
+function numbered(transfers: readonly TransferFact[]): Numbered[] {
+  const placed = transfers.map((fact) => {
+    return { fact, at: positionText(fact), identity: transferIdentity(fact) };
+  });
+  const seen = new Set<string>();
+  const distinct = placed.filter(({ fact, at, identity }) => {
+    if (fact.position === null) return true;
+    const place = `${at} ${identity}`;
+    const isNew = !seen.has(place);
+    seen.add(place);
+    return isNew;
+  });
+  distinct.sort((a, b) => compareText(a.at, b.at));
+  return numberEqual(distinct, ({ identity }) => identity).map(({ one: { fact }, n }) => {
+    return { fact, n };
+  });
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function positionText({ position }: TransferFact): string {
+  return position === null ? '' : String(position);
+}
+
+/** The bytes that stand for a transaction where there is none. */
+function placeHex(fact: TransferFact): string {
+  if (fact.tx_hash !== null) return '';
+  return hashHex(fact.block_hash) + textHex(String(fact.position));
+}
+
+function amount(raw: bigint): string {
+  if (raw < 0n || raw >= AMOUNT_END) throw new RangeError('an amount outside of 256 bits');
+  return raw.toString();
+}
+
+function short(text: string | null): string | null {
+  if (text === '' || (text !== null && text.length > TEXT_CHARS_MAX)) {
+    throw new RangeError('an address that is empty or too long');
+  }
+  return text;
+}
+
+/** How success is stored: the better known of two is the greater. */
+function successCode(success: boolean | null): number {
+  switch (success) {
+    case null:
+      return SUCCESS_UNKNOWN;
+    case true:
+      return SUCCESS_YES;
+    case false:
+      return SUCCESS_FAILED;
+  }
+}
+
+/** The stored success as it is told. */
+export function successOf(code: number): boolean | null {
+  if (code === SUCCESS_UNKNOWN) return null;
+  return code === SUCCESS_YES;
+}
+
+/** How an origin is stored: the better one of two is the greater. */
+export function observed(origin: ImportOrigin): number {
+  return origin === 'observed' ? 1 : 0;
+}
+
+/** The stored origin as it is told. */
+export function originOf(stored: number): ImportOrigin {
+  return stored === 1 ? 'observed' : 'simulated';
+}
+
+const CREATION_COLUMNS = [
+  ...['chain', 'block', 'created_hex', 'creator_hex', 'tx_hash_hex', 'initiator_hex'],
+  ...['block_hash_hex', 'block_time', 'observed'],
+] as const;
+
+/** Creations as rows of `tip_creations`, and with `finality` of `creations`. */
+export function creationRows(
+  creations: readonly HeldCreation[],
+  { origin, finality }: BlockStanding,
+  table: 'creations' | 'tip_creations',
+): FactRows {
+  const rows = creations.map((fact) => [
+    fact.chain,
+    fact.block,
+    addressHex(short(fact.created)),
+    addressHex(short(fact.creator)),
+    hashHex(fact.tx_hash),
+    addressHex(short(fact.initiator)),
+    hashHex(fact.block_hash),
+    Math.floor(fact.block_time),
+    observed(origin),
+  ]);
+  if (table === 'tip_creations') return { columns: CREATION_COLUMNS, rows };
+  const columns = [...CREATION_COLUMNS, 'finality'];
+  return { columns, rows: rows.map((row) => [...row, finality]) };
+}
+
+/** Headers as rows. */
+export function blockRows(blocks: readonly BlockFact[], { finality }: BlockStanding): FactRows {
+  const rows = blocks.map(({ chain, number, hash, parent_hash, time }) => [
+    ...[chain, number, hashHex(hash), hashHex(parent_hash), Math.floor(time), finality],
+  ]);
+  const columns = ['chain', 'number', 'hash_hex', 'parent_hash_hex', 'time', 'finality'];
+  return { columns, rows };
+}
+
+/** Signers as rows. */
+export function transactionRows(transactions: readonly TransactionFact[]): FactRows {
+  const rows = transactions.map(({ chain, block, tx_hash, initiator, success }) => [
+    ...[chain, block, hashHex(tx_hash), addressHex(short(initiator)), successCode(success)],
+  ]);
+  return { columns: ['chain', 'block', 'tx_hash_hex', 'initiator_hex', 'success'], rows };
+}
+
+// How is an address or a hash written in the warehouse, and how is it read back?
+// As bytes where its chain writes bytes in hexadecimal (EVM), else as its text: nothing is decoded
+// that could be told apart only by its letters' case.
+
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const HEX_PREFIX = '0x';
+const ADDRESS_DIGITS = 40;
+const HASH_DIGITS = 64;
+
+/** The stored bytes of an address or a token in hexadecimal; empty for `null`. */
+export function addressHex(address: string | null): string {
+  const text = written(address);
+  return EVM_ADDRESS.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
+}
+
+/** The stored bytes of a hash in hexadecimal; empty for `null`. */
+export function hashHex(hash: string | null): string {
+  const text = written(hash);
+  return HASH.test(text) ? text.slice(HEX_PREFIX.length) : textHex(text);
+}
+
+/** The bytes of a text in hexadecimal. */
+export function textHex(text: string): string {
+  return Buffer.from(text, 'utf8').toString('hex');
+}
+
+/** The address or token whose stored bytes these are, in lower-case hexadecimal. */
+export function addressOf(hex: string): string {
+  return hex.length === ADDRESS_DIGITS ? HEX_PREFIX + hex : hexText(hex);
+}
+
+/** The hash whose stored bytes these are. */
+export function hashOf(hex: string): string {
+  return hex.length === HASH_DIGITS ? HEX_PREFIX + hex : hexText(hex);
+}
+
+/** The text whose bytes these are. */
+function hexText(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('utf8');
+}
+
+// Was anything written since? The engine's own parts tell: every write is a new part, whoever made
+// it, in this process or in another, so that no writer has to say that it wrote.
+
+/** The tables whose parts are told: those that hold sides, and those that hold what is recorded. */
+const MARKED = ['sides', 'tip_sides', 'coverage', 'address_coverage', 'tokens'] as const;
+type MarkedTable = (typeof MARKED)[number];
+
+/** Parts of a table by their name and the hash of their files, each with its rows. */
+export type Parts = ReadonlyMap<string, number>;
+
+/** What is written, at one moment. */
+export type Mark = {
+  readonly parts: { readonly [T in MarkedTable]: Parts };
+  /** How often all followed chains together were rolled back. */
+  readonly rollbacks: number;
+};
+
+/** Parts of these tables: an engine refuses to write long before there are so many. */
+const PARTS_MAX = 100_000;
+const MERGE_TREE = /MergeTree$/;
+
+const markRow = z.tuple([z.enum([...MARKED, 'rollbacks']), z.string(), z.coerce.number()]);
+const engineRow = z.tuple([z.string()]);
+const NAMES = MARKED.map((table) => `'${table}'`).join(', ');
+
+// A part of the same name is another one where its files differ: numbers begin anew in a table that
+// was emptied and opened again. How often a chain was rolled back only grows, so that the greatest
+// of its rows is the one that holds.
+const MARK = `SELECT table, concat(name, ' ', hash_of_all_files), rows FROM system.parts
+WHERE active AND database = currentDatabase() AND table IN (${NAMES})
+UNION ALL
+SELECT 'rollbacks', '', sum(most) FROM (
+  SELECT max(rollbacks) AS most FROM following GROUP BY chain)`;
+
+/** Reads what is written now. */
+export async function readMark(warehouse: Warehouse, call: Call): Promise<Mark> {
+  const query = { ...call, row: markRow, tuples: true, rowsMax: PARTS_MAX };
+  const parts = {
+    sides: new Map<string, number>(),
+    tip_sides: new Map<string, number>(),
+    coverage: new Map<string, number>(),
+    address_coverage: new Map<string, number>(),
+    tokens: new Map<string, number>(),
+  } satisfies Mark['parts'];
+  let rollbacks: number | null = null;
+  for (const [what, part, count] of await warehouse.query(MARK, query)) {
+    if (what === 'rollbacks') rollbacks = count;
+    else parts[what].set(part, count);
+  }
+  if (rollbacks === null) throw new RangeError('a sum has one row');
+  return { parts, rollbacks };
+}
+
+/**
+ * Tells whether the parts of the tables are told here: those of a cluster lie on its nodes. It is
+ * asked once, since a table stays what it is.
+ */
+export function partsTold(warehouse: Warehouse): (call: Call) => Promise<boolean> {
+  let told: boolean | null = null;
+  return async (call) => {
+    if (told === null) told = await tellsParts(warehouse, call);
+    return told;
+  };
+}
+
+async function tellsParts(warehouse: Warehouse, call: Call): Promise<boolean> {
+  const sql = `SELECT engine FROM system.tables
+    WHERE database = currentDatabase() AND name IN (${NAMES})`;
+  const engines = await warehouse.query(sql, { ...call, row: engineRow, tuples: true });
+  return engines.length === MARKED.length && engines.every(([engine]) => MERGE_TREE.test(engine));
+}
+
+/**
+ * What is kept of what was read, for as long as the parts that it was read of are the same: nothing
+ * yet. Past a size of `sizeMax` in all, everything is forgotten.
+ */
+export function keptByParts<V>(sizeMax: number) {
+  const kept = new Map<string, V>();
+  let parts: Parts = new Map();
+  let epoch = 0;
+  let size = 0;
+
+  const clear = () => {
+    kept.clear();
+    size = 0;
+  };
+  return {
+    /** Grows when the parts have changed. */
+    epoch: () => epoch,
+    /** Forgets what was read of other parts than these. */
+    renew: (now: Parts): void => {
+      if (isSame(now, parts)) return;
+      parts = now;
+      epoch += 1;
+      clear();
+    },
+    of: (key: string): V | undefined => kept.get(key),
+    /** Keeps what was read under an epoch, if it is still that one. */
+    add: (key: string, value: V, ofSize: number, under: number): void => {
+      if (under !== epoch) return;
+      if (size + ofSize > sizeMax) clear();
+      size += ofSize;
+      kept.set(key, value);
+    },
+  };
+}
+
+/** Whether these are the same parts. */
+export function isSame(a: Parts, b: Parts): boolean {
+  return a === b || (a.size === b.size && [...a.keys()].every((one) => b.has(one)));
 }

@@ -12,14 +12,12 @@ import {
   PROVENANCE,
   party,
   transferFact,
-} from '../../../ports/indexing/transfer-store.suite.ts';
+} from '../../../ports/transfer-store.suite.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { QueryOptions, Warehouse } from '../engine/executor.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
-import { joinAddressRanges } from './address-ranges.ts';
-import { warehouseForgetting } from './forget.ts';
-import { deleteRows } from './forget-rows.ts';
-import { transferStore } from './store.ts';
+import { deleteRows, warehouseForgetting } from './forget.ts';
+import { joinAddressRanges, transferStore } from './store.ts';
 
 const CALL = { timeoutMs: 30_000 };
 const SHARDED = [

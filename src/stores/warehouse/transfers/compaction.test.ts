@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { embeddedWarehouse } from '../engine/embedded.ts';
 import { migrateWarehouse } from '../engine/migrate.ts';
-import { compactSides, isWorthJoining } from './compaction.ts';
+import { compactSides, isWorthJoining } from './store.ts';
 
 const CALL = { timeoutMs: 30_000 };
 const GIB = 1024 ** 3;

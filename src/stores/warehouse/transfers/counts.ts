@@ -3,9 +3,52 @@
 // however often it was written.
 
 import { z } from 'zod';
-import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import type { Warehouse } from '../engine/executor.ts';
-import { WRITE } from './append.ts';
+import { CHAIN_NAMES, type ChainName, isEvmChain } from '../../../chain/chain.ts';
+import { collect } from '../../../evidence/measure.ts';
+import type { HeldChain } from '../../../ports/indexing.ts';
+import type { Call, Warehouse } from '../engine/executor.ts';
+import { originOf, WRITE } from './append.ts';
+import { type Followed, type HeldBlocks, readHeld, tipRows } from './held.ts';
+
+// Which sides are edges of a walk, as the engine counts them?
+// The rule of `features/history/edge-rule.ts` for one address alone, in the columns of `sides`:
+// what moved nothing, and what is worthless, counts only where the address may have signed it. So
+// nobody makes an address a hub by logs in its name. An NFT counts where the address is known to
+// have signed it.
+
+const byteOf = (column: string, at: string) => {
+  return `reinterpretAsUInt8(substring(${column}, ${at}, 1))`;
+};
+const KIND = `bitAnd(${byteOf('id', '1')}, 7)`;
+const IS_OUT = `${byteOf('id', '2')} = 1`;
+const TX_LENGTH = byteOf('id', '3');
+const TOKEN_LENGTH = byteOf('id', `4 + ${TX_LENGTH}`);
+const TOKEN = `substring(id, 5 + ${TX_LENGTH}, ${TOKEN_LENGTH})`;
+// The amount stands behind `n`, without its leading zeros: of nothing there is nothing.
+const MOVED = `length(id) > 6 + ${TX_LENGTH} + ${TOKEN_LENGTH}`;
+
+const NATIVE = 1;
+const TOKEN_KIND = 3;
+const NFT_KIND = 4;
+const FAILED = 1;
+const BY_SENDER = 1;
+const BY_RECEIVER = 2;
+const EVM = CHAIN_NAMES.filter(isEvmChain).map((chain) => `'${chain}'`);
+// The sender of an EVM transaction's own value signed it.
+const OWN_VALUE = `${KIND} = ${NATIVE} AND chain IN (${EVM.join(', ')})`;
+const TOLD = byteOf('detail', '16');
+const SIGNER = `if(${TOLD} = 0 AND ${OWN_VALUE}, ${BY_SENDER}, ${TOLD})`;
+const HAS_SIGNED = `((${SIGNER} = ${BY_SENDER} AND ${IS_OUT})
+  OR (${SIGNER} = ${BY_RECEIVER} AND NOT ${IS_OUT}))`;
+
+// However long ago that was read: the fewer are counted, the fewer addresses are not walked past.
+const WORTHLESS = `(${KIND} = ${TOKEN_KIND} AND (chain, ${TOKEN}) IN (
+  SELECT chain, token FROM tokens FINAL WHERE has_market = 0))`;
+
+/** Whether a row of `sides` or `tip_sides` is an edge of its address, failures left out. */
+export const IS_KEPT = `(${byteOf('detail', '2')} != ${FAILED} AND (${HAS_SIGNED}
+  OR (${KIND} != ${NFT_KIND} AND (${SIGNER} = 0
+    OR (${MOVED} AND (${SIGNER} = ${BY_RECEIVER} OR NOT ${WORTHLESS}))))))`;
 
 /** The transfers of a chain; `observed` is 0 where any of them is simulated. */
 export type CountedChain = {
@@ -118,3 +161,146 @@ FROM (
 ) AS t RIGHT JOIN (
   ${WRITTEN(`WHERE chain = '${chain}' AND block_group BETWEEN ${from} AND ${to}`)}
 ) AS w USING (block_group)`;
+
+// Which addresses have so many transfers that their rows are not read to be counted?
+// It counts in the order of the table, so that a hub costs no memory to speak of. The newest count
+// holds: it is a least number, and never says that an address has few.
+
+/** From how many transfers on an address is counted: fewer are read at once where asked for. */
+const COUNTED_FROM = 4_000;
+/** Counting goes through all sides, so it waits until there are so many more, or a quarter more. */
+const FIRST_SIDES = 2_000_000;
+const GROWTH = 1.25;
+
+/** One statement goes through all sides: of a billion that is minutes. */
+const THROUGH_ALL: Call = { timeoutMs: 3_600_000 };
+
+/** Addresses that are counted by one statement. */
+const ADDRESSES_AT_ONCE = 500;
+
+// Two passes in the order of the table, so that neither holds more than a group at a time: who has
+// many transfers, then with how many others. A peer beside whom no edge stands does not count.
+const MANY = `
+SELECT toString(chain), lower(hex(addr)), count() FROM sides GROUP BY chain, addr
+HAVING count() >= ${COUNTED_FROM}
+SETTINGS optimize_aggregation_in_order = 1, max_block_size = 16384, max_threads = 1`;
+
+const COUNT = `
+INSERT INTO degrees (chain, addr, degree, transfers, observed, counted)
+SELECT chain, addr, countIf(some_kept AND peer != addr), sum(transfers), min(all_observed),
+  now64(3)
+FROM (
+  SELECT chain, addr, peer, count() AS transfers, max(${IS_KEPT}) AS some_kept,
+    min(substring(detail, 1, 1) != char(0)) AS all_observed
+  FROM sides
+  WHERE chain = {chain:String} AND addr IN (SELECT unhex(arrayJoin({addresses:Array(String)})))
+  GROUP BY chain, addr, peer
+)
+GROUP BY chain, addr
+SETTINGS optimize_aggregation_in_order = 1, max_block_size = 16384, max_threads = 1`;
+
+const manyRow = z.tuple([z.string(), z.string(), z.coerce.number()]);
+/** Addresses with so many transfers that a warehouse may hold. */
+const MANY_MAX = 1_000_000;
+
+const counted = z.tuple([z.coerce.number()]);
+
+/** Counts anew as the table grows. */
+export function degreeCount(warehouse: Warehouse) {
+  let countedAt: number | null = null;
+
+  async function count(): Promise<void> {
+    countedAt = await sidesIn(warehouse);
+    const query = { ...THROUGH_ALL, row: manyRow, tuples: true, rowsMax: MANY_MAX };
+    const byChain = new Map<string, string[]>();
+    for (const [chain, addr] of await warehouse.query(MANY, query)) collect(byChain, chain, addr);
+    for (const [chain, all] of byChain) {
+      for (let at = 0; at < all.length; at += ADDRESSES_AT_ONCE) {
+        const addresses = all.slice(at, at + ADDRESSES_AT_ONCE);
+        await warehouse.command(COUNT, { ...WRITE, params: { chain, addresses } });
+      }
+    }
+  }
+
+  return {
+    count,
+    /** Counts if the table has grown enough since it was last counted by this process. */
+    countIfGrown: async (): Promise<void> => {
+      const sides = await sidesIn(warehouse);
+      if (countedAt === null) countedAt = sides < FIRST_SIDES ? 0 : sides;
+      if (sides > Math.max(countedAt * GROWTH, countedAt + FIRST_SIDES)) await count();
+    },
+  };
+}
+
+async function sidesIn(warehouse: Warehouse): Promise<number> {
+  const sql = 'SELECT count() FROM sides';
+  const [first] = await warehouse.query(sql, { ...WRITE, row: counted, tuples: true });
+  if (first === undefined) throw new RangeError('a count has one row');
+  return first[0];
+}
+
+// What does the warehouse hold of each chain?
+// Each transfer counts once, however often it was written, and no block that is not there yet. What
+// is final is counted as it is written and not when it is asked for; of the tip, all.
+
+const statusRow = z.tuple([
+  z.enum(CHAIN_NAMES),
+  z.coerce.number(),
+  z.coerce.number(),
+  z.coerce.number(),
+  z.number(),
+]);
+type Counted = z.infer<typeof statusRow>;
+
+const PARTS_COUNT = `SELECT chain, min(block), max(block), count(), min(observed)`;
+
+/** What is held, chain by chain. */
+export async function heldChains(warehouse: Warehouse): Promise<readonly HeldChain[]> {
+  const held = await readHeld(warehouse, WRITE);
+  const tip = tipRows(held.followed);
+  const sql = `${PARTS_COUNT} FROM tip_transfers FINAL WHERE ${tip} GROUP BY chain`;
+  const query = { ...WRITE, row: statusRow, tuples: true };
+  const above = tip === null ? [] : await warehouse.query(sql, query);
+  const settled = (await countedChains(warehouse)).map((one): Counted => {
+    return [one.chain, one.from_block, one.to_block, one.transfers, one.observed];
+  });
+  const rows = [...settled, ...above];
+  return CHAIN_NAMES.flatMap((chain) => {
+    const counted = rows.filter(([of]) => of === chain);
+    const ranges = held.ranges.filter((range) => range.chain === chain);
+    const followed = held.followed.find((one) => one.chain === chain);
+    const whole = heldChain(chain, counted, ranges, followed);
+    return whole === null ? [] : [whole];
+  });
+}
+
+function heldChain(
+  chain: ChainName,
+  counted: readonly Counted[],
+  ranges: readonly HeldBlocks[],
+  followed: Followed | undefined,
+): HeldChain | null {
+  if (counted.length === 0 && ranges.length === 0) return null;
+  const lows = [...counted.map((row) => row[1]), ...ranges.map((range) => range.from_block)];
+  const highs = [...counted.map((row) => row[2]), ...ranges.map((range) => range.to_block)];
+  const made =
+    counted.some((row) => originOf(row[4]) === 'simulated') ||
+    ranges.some(({ origin }) => origin === 'simulated');
+  return {
+    chain,
+    from_block: Math.min(...lows),
+    to_block: Math.max(...highs),
+    transfers: counted.reduce((sum, row) => sum + row[3], 0),
+    origin: made ? 'simulated' : 'observed',
+    coverage: ranges.map(({ kind, from_block, to_block, to_time, origin }) => {
+      return { kind, from_block, to_block, to_time, origin };
+    }),
+    following: followingOf(followed),
+  };
+}
+
+function followingOf(followed: Followed | undefined): HeldChain['following'] {
+  if (followed === undefined || followed.tip_block === null) return null;
+  return { final_block: followed.final_block, tip_block: followed.tip_block };
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Forgetting, Forgotten } from '../../../ports/indexing/imports.ts';
+import type { Forgetting, Forgotten, HeldRange } from '../../../ports/indexing.ts';
 import {
   chainOf,
   given,
@@ -18,8 +18,7 @@ import {
   sightOf,
   tenure,
   transferFact,
-} from '../../../ports/indexing/transfer-store.suite.ts';
-import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/transfer-store.suite.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';
 import type { Warehouse } from '../engine/executor.ts';

@@ -8,7 +8,7 @@ import { TRANSFER_KINDS, type TransferKind } from '../../../chain/transfer.ts';
 import { collect, listFrom, present } from '../../../evidence/measure.ts';
 import type { ImportOrigin } from '../../../evidence/source.ts';
 import type { Call, Warehouse } from '../engine/executor.ts';
-import { originOf } from './fact-rows.ts';
+import { originOf } from './append.ts';
 
 /** Blocks held in full. `from_first`: from the chain's first. */
 export type HeldBlocks = {

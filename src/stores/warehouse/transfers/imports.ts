@@ -3,13 +3,16 @@
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
-import { read } from '../../../evidence/reading.ts';
-import type { ImportList, ImportState, ListedImport } from '../../../ports/indexing/imports.ts';
-import type { HeldRange } from '../../../ports/indexing/transfer-store.ts';
-import type { Params, Warehouse } from '../engine/executor.ts';
-import { insertRows, WRITE } from './append.ts';
-import { observed, originOf } from './fact-rows.ts';
-import { unreadFor, warehouseSource } from './warehouse-reading.ts';
+import { read, type Unread, unread } from '../../../evidence/reading.ts';
+import { why } from '../../../evidence/reasons.ts';
+import type { HeldRange, ImportList, ImportState, ListedImport } from '../../../ports/indexing.ts';
+import {
+  type Params,
+  type UnavailableCode,
+  type Warehouse,
+  WarehouseUnavailable,
+} from '../engine/executor.ts';
+import { insertRows, observed, originOf, WRITE } from './append.ts';
 
 const PORT = 'transfer_store';
 const STATES = ['begun', 'completed', 'forgetting', 'forgotten'] as const;
@@ -113,4 +116,33 @@ export function importList(warehouse: Warehouse, now: () => number): ImportList 
       }
     },
   };
+}
+
+// What does a failure of the warehouse mean to its callers?
+// A failure is silence with its cause; anything else is a bug and is thrown on.
+
+const FAULTS: Readonly<Record<UnavailableCode, string>> = {
+  down: 'it is not reachable',
+  interrupted: 'it stopped before it had answered',
+  timeout: 'it did not answer in time',
+  aborted: 'nobody waited for it any more',
+  overloaded: 'it has no room for this now',
+  replicas: 'too few of its replicas can be written or read; see system.replicas and its Keeper',
+  disk: 'its disk takes no more; make room there',
+  damaged: 'parts of it are lost or damaged; restore them from a replica or a backup',
+  rejected: 'it refused our credentials',
+  closed: 'it has been closed',
+};
+
+/** The silence of a port whose warehouse was not available; throws anything else. */
+export function unreadFor<P extends string>(port: P, error: unknown): Unread<P> {
+  if (!(error instanceof WarehouseUnavailable)) throw error;
+  const filling = { what: 'The transfer warehouse', fault: FAULTS[error.code] };
+  return unread(port, why('store_unreadable', filling));
+}
+
+/** The source of what the warehouse holds. `as_of` is Unix seconds. */
+export function warehouseSource(as_of: number, simulated: boolean) {
+  const kind = 'observation' as const;
+  return { name: 'Transfer warehouse', url: 'warehouse:', as_of, kind, simulated };
 }

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
 import type { Warehouse } from '../engine/executor.ts';
-import { readPosition } from './follow-position.ts';
+import { readPosition } from './following.ts';
 import { stampedBlocks } from './held.ts';
 
 export const FINAL_TABLES = [

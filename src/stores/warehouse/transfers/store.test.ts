@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Cursor, Following } from '../../../ports/indexing.ts';
 import {
   chainOf,
   given,
@@ -14,8 +15,7 @@ import {
   tenure,
   transferFact,
   transferStoreKeeps,
-} from '../../../ports/indexing/transfer-store.suite.ts';
-import type { Cursor, Following } from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/transfer-store.suite.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import { type EmbeddedWarehouse, embeddedWarehouse } from '../engine/embedded.ts';

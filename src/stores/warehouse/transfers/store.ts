@@ -1,27 +1,24 @@
 // How do facts of chains get into the warehouse, each of them once?
 // The port over its steps: a failure is silence, and a silent step is simply asked again.
 
+import { z } from 'zod';
 import type { ChainName } from '../../../chain/chain.ts';
+import { DAY_S, type UnixSeconds } from '../../../chain/time.ts';
 import { type Reading, read, unread } from '../../../evidence/reading.ts';
 import { why } from '../../../evidence/reasons.ts';
 import type {
+  AddressRange,
   HeldRange,
   TokenFact,
   TransferStore,
   TransferStorePort,
-} from '../../../ports/indexing/transfer-store.ts';
-import type { Warehouse } from '../engine/executor.ts';
-import { addressRanges } from './address-ranges.ts';
-import { appendFacts, insertRows } from './append.ts';
-import { blockTimes } from './block-times.ts';
-import { addressHex } from './bytes.ts';
-import { compactSides } from './compaction.ts';
-import { degreeCount } from './degrees.ts';
-import { FINALITY, observed } from './fact-rows.ts';
-import { Superseded } from './follow-position.ts';
-import { followedChains } from './following.ts';
-import { heldChains } from './status.ts';
-import { unreadFor, warehouseSource } from './warehouse-reading.ts';
+} from '../../../ports/indexing.ts';
+import { type Call, type Warehouse, WarehouseUnavailable } from '../engine/executor.ts';
+import { addressHex, appendFacts, FINALITY, insertRows, observed, WRITE } from './append.ts';
+import { degreeCount, heldChains } from './counts.ts';
+import { followedChains, Superseded } from './following.ts';
+import { deleteRows } from './forget.ts';
+import { unreadFor, warehouseSource } from './imports.ts';
 
 const PORT = 'transfer_store';
 
@@ -107,4 +104,199 @@ async function recordTokens(warehouse: Warehouse, tokens: readonly TokenFact[]):
   ]);
   await insertRows(warehouse, 'tokens', { columns, rows });
   return true;
+}
+
+// What makes a warehouse that was just filled as fast to read as it can be?
+// Each part of a table is looked into by each read. The engine joins parts in its own time, and
+// leaves a large table in many; after an import they are joined at once, where that is minutes at
+// most and the disk has room. Nothing depends on it.
+
+const GIB = 1024 * 1024 * 1024;
+/** A larger chain is left to the engine: a rewrite of it would take hours. */
+const BYTES_MAX = 128 * GIB;
+/** Up to so many bytes a chain is joined whatever came to it. */
+const SMALL_BYTES = 4 * GIB;
+/** A large one only when so great a share of it is new: each byte is written few times over. */
+const NEW_SHARE = 1 / 8;
+/** The engine joins parts only where so many times their bytes are free. */
+const FREE_TIMES = 2;
+const COMPACTION_CALL: Call = { timeoutMs: 3_600_000 };
+
+const whole = z.coerce.number();
+const partitionRow = z.tuple([z.string().regex(/^[\w-]+$/), whole, whole, whole]);
+
+/** The parts of one chain's sides, in bytes. */
+export type ChainParts = {
+  readonly count: number;
+  readonly bytes: number;
+  readonly largest: number;
+};
+
+/** Whether the parts of a chain are to be joined, where so many bytes of the disk are free. */
+export function isWorthJoining({ count, bytes, largest }: ChainParts, free: number): boolean {
+  if (count < 2 || bytes > BYTES_MAX || FREE_TIMES * bytes > free) return false;
+  return bytes <= SMALL_BYTES || bytes - largest >= NEW_SHARE * bytes;
+}
+
+/** Joins the parts of the sides into one for each chain that is worth it. */
+export async function compactSides(warehouse: Warehouse): Promise<void> {
+  try {
+    // In a cluster the table of this name holds no parts: each node keeps its own in order.
+    const sql = `SELECT partition_id, count(), sum(bytes_on_disk), max(bytes_on_disk)
+      FROM system.parts
+      WHERE active AND database = currentDatabase() AND table = 'sides' GROUP BY partition_id`;
+    const chains = await warehouse.query(sql, {
+      ...COMPACTION_CALL,
+      row: partitionRow,
+      tuples: true,
+    });
+    for (const [id, count, bytes, largest] of chains) {
+      if (!isWorthJoining({ count, bytes, largest }, await freeBytes(warehouse))) continue;
+      await warehouse.command(`OPTIMIZE TABLE sides PARTITION ID '${id}' FINAL`, COMPACTION_CALL);
+    }
+  } catch (error) {
+    if (!(error instanceof WarehouseUnavailable)) throw error;
+    // What could not be joined now is read as it is.
+    return;
+  }
+}
+
+/** Free bytes of the disk that has the fewest. */
+async function freeBytes(warehouse: Warehouse): Promise<number> {
+  const sql = 'SELECT min(unreserved_space) FROM system.disks';
+  const query = { ...COMPACTION_CALL, row: z.tuple([whole]), tuples: true };
+  const [row] = await warehouse.query(sql, query);
+  if (row === undefined) throw new RangeError('a least number has one row');
+  return row[0];
+}
+
+// When were these blocks made, by the headers that the warehouse holds?
+// Two headers of one number are a fork, and then it is not known which of them a row belongs to.
+
+const CALL: Call = { timeoutMs: 60_000 };
+/** Blocks of one statement. */
+const NUMBERS_MAX = 20_000;
+
+const timeRow = z.tuple([z.coerce.number(), z.coerce.number()]);
+
+/** The times of blocks that are held, by their numbers. Rejects with the executor's errors. */
+export async function blockTimes(
+  warehouse: Warehouse,
+  chain: ChainName,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, UnixSeconds>> {
+  const times = new Map<number, UnixSeconds>();
+  for (let at = 0; at < numbers.length; at += NUMBERS_MAX) {
+    const sql = `SELECT number, max(time) FROM blocks
+      WHERE chain = '${chain}' AND number IN {numbers:Array(UInt64)}
+      GROUP BY number HAVING uniqExact(hash) = 1`;
+    const params = { numbers: numbers.slice(at, at + NUMBERS_MAX) };
+    const rows = await warehouse.query(sql, { ...CALL, row: timeRow, tuples: true, params });
+    for (const [number, time] of rows) times.set(number, time);
+  }
+  return times;
+}
+
+// Which ranges are held of single addresses, as the fewest that say the same?
+// Who reads an address on and on leaves a range each time: readers get them joined by the
+// statement, and now and then those of the past are replaced by the one that they come to.
+
+const OF_ONE_LINE = 'PARTITION BY chain, addr, kind, observed ORDER BY first, last ROWS';
+
+/** Adjoining and overlapping ranges of one address, chain, kind and origin as one row. */
+export const addressRuns = (where: string): string => `
+SELECT chain, addr, kind, observed, min(first) AS from_block, max(last) AS to_block,
+  argMax(time, (last, bitNot(first))) AS to_time, max(is_first) AS from_first, max(read) AS read_at,
+  count() AS ranges
+FROM (
+  SELECT *, sum(begins) OVER (${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
+  FROM (
+    SELECT *, first > 1 + max(last) OVER (
+      ${OF_ONE_LINE} BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
+    FROM (
+      SELECT chain, addr, kind, observed, a.from_block AS first, a.to_block AS last,
+        max(a.to_time) AS time, max(a.from_first) AS is_first, max(a.read_at) AS read
+      FROM address_coverage AS a WHERE ${where}
+      GROUP BY chain, addr, kind, observed, first, last)))
+GROUP BY chain, addr, kind, observed, run`;
+
+/** So many ranges of one address, chain and kind are worth joining. */
+const JOINED_FROM = 16;
+
+/**
+ * Replaces ranges that ended over a day ago by those that reach from the first block past them. A
+ * row that is deleted is within one that stays: whatever is cut off loses nothing.
+ */
+export async function joinAddressRanges(warehouse: Warehouse, now: number): Promise<void> {
+  const fresh = `to_time >= ${Math.floor(now) - DAY_S}`;
+  const whole = `from_block = 0 AND from_first = 1 AND ${fresh}`;
+  await warehouse.command(
+    `INSERT INTO address_coverage (chain, addr, kind, from_block, to_block, source, observed,
+       to_time, from_first, read_at)
+     SELECT chain, addr, kind, from_block, to_block, 'joined', observed, to_time, from_first,
+       read_at
+     FROM (${addressRuns('true')}) WHERE ranges >= ${JOINED_FROM} AND ${whole}`,
+    WRITE,
+  );
+  const ended = `NOT (${fresh})`;
+  const lines = `SELECT toString(chain), lower(hex(addr)), toString(kind), observed
+    FROM address_coverage GROUP BY chain, addr, kind, observed
+    HAVING countIf(source = 'joined' AND ${whole}) > 0 AND countIf(${ended}) > 0
+    LIMIT ${NAMED_MAX}`;
+  for (;;) {
+    const found = await warehouse.query(lines, { ...WRITE, row: lineRow, tuples: true });
+    const named = found.map(([chain, addr, kind, isObserved]) => {
+      return `('${chain}', unhex('${addr}'), '${kind}', ${isObserved})`;
+    });
+    if (named.length === 0) return;
+    const line = '(toString(chain), addr, toString(kind), observed)';
+    await deleteRows(
+      warehouse,
+      'address_coverage',
+      `${ended} AND ${line} IN (${named.join(', ')})`,
+    );
+    if (named.length < NAMED_MAX) return;
+  }
+}
+
+/** Addresses, chains and kinds that one statement names. */
+const NAMED_MAX = 2_000;
+const lineRow = z.tuple([z.string(), z.string(), z.string(), z.number()]);
+
+/** After so many ranges those of the past are joined. */
+const JOINED_AFTER = 5_000;
+
+/** Records ranges of single addresses. `now` is Unix seconds. */
+export function addressRanges(
+  warehouse: Warehouse,
+  now: () => number,
+): (ranges: readonly AddressRange[]) => Promise<true> {
+  let unjoined = 0;
+  return async (ranges) => {
+    await recordAddressRanges(warehouse, ranges);
+    unjoined += ranges.length;
+    if (unjoined >= JOINED_AFTER) {
+      unjoined = 0;
+      await joinAddressRanges(warehouse, now());
+    }
+    return true;
+  };
+}
+
+/** Records the ranges that are whole; one whose source's window ended early is none. */
+async function recordAddressRanges(
+  warehouse: Warehouse,
+  ranges: readonly AddressRange[],
+): Promise<void> {
+  const columns = [
+    ...['chain', 'addr_hex', 'kind', 'from_block', 'to_block', 'source', 'observed', 'to_time'],
+    ...['from_first', 'read_at'],
+  ];
+  const whole = ranges.filter(({ truncated }) => !truncated);
+  const rows = whole.map((range) => [
+    ...[range.chain, addressHex(range.address), range.kind, range.from_block, range.to_block],
+    ...[range.source, observed(range.origin), Math.floor(range.to_time)],
+    ...[range.from_first ? 1 : 0, Math.floor(range.read_at)],
+  ]);
+  await insertRows(warehouse, 'address_coverage', { columns, rows });
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reading } from '../../../evidence/reading.ts';
+import type { Following, Moved, TipBlock, TransferStore } from '../../../ports/indexing.ts';
 import {
   chainOf as forkOf,
   given,
@@ -14,13 +15,7 @@ import {
   party,
   sightOf,
   tenure,
-} from '../../../ports/indexing/transfer-store.suite.ts';
-import type {
-  Following,
-  Moved,
-  TipBlock,
-  TransferStore,
-} from '../../../ports/indexing/transfer-store.ts';
+} from '../../../ports/transfer-store.suite.ts';
 import { trialsOf } from '../../../testing/trials.ts';
 import { startWarehouseFront, type WarehouseFront } from '../../../testing/warehouse-front.ts';
 import type { Warehouse } from '../engine/executor.ts';

@@ -1,0 +1,415 @@
+import type { UnixSeconds } from '../chain/time.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+import type { Soon } from '../evidence/waiting.ts';
+
+/** The name of this port in readings. */
+export type AccessLogPort = 'access_log';
+
+/** Who changed something: an operator by a command, or a member in the settings. */
+export type Actor = 'operator' | 'member';
+
+type ChangeWord =
+  | 'key_created'
+  | 'key_replaced'
+  | 'key_revoked'
+  | 'signed_in'
+  | 'signed_out'
+  | 'integration_connected'
+  | 'integration_removed';
+
+/** One change. `subject` is a key's prefix, or a platform and the id of an integration. */
+export type AccessChange = {
+  readonly id: number;
+  readonly at: UnixSeconds;
+  readonly by_whom: Actor;
+  readonly change: ChangeWord;
+  readonly subject: string | null;
+};
+
+/** The log of changes; what changes something writes it, in the same transaction. */
+export type AccessLog = {
+  /** The changes of a membership, newest first; a part where there are more than are shown. */
+  readonly list: (membershipId: string) => Promise<Partly<readonly AccessChange[], AccessLogPort>>;
+};
+
+// It holds hashes and display prefixes only: no key can be had from it.
+
+/** The name of this port in readings. */
+export type KeysPort = 'keys';
+
+/** `sc`: a membership's key. `scp`: a partner's, with a monthly budget of its own. */
+const KEY_KINDS = ['sc', 'scp'] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** To whom a key belongs. */
+export type KeyHolder =
+  | { readonly kind: 'sc'; readonly membership_id: string }
+  | { readonly kind: 'scp'; readonly partner: string; readonly monthly_budget: number };
+
+/** A key as it may be shown: never the key itself, nor its hash. */
+export type ApiKey = {
+  readonly id: string;
+  readonly holder: KeyHolder;
+  /** The first characters of the key, to tell keys apart. */
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+  readonly expires_at: UnixSeconds;
+  /** Late by up to a minute; `null`: never used. */
+  readonly last_used_at: UnixSeconds | null;
+  readonly revoked_at: UnixSeconds | null;
+  /** What its owner calls it. */
+  readonly name: string | null;
+  /** When another key took its place: it opens until it expires, and no longer counts. */
+  readonly replaced_at: UnixSeconds | null;
+};
+
+/** How a key is recognised: the hash under a pepper, and the fingerprint of the pepper's secret. */
+export type SecretHash = { readonly hash: Uint8Array; readonly pepper: string };
+
+/** A key to store. */
+export type NewKey = {
+  readonly id: string;
+  readonly holder: KeyHolder;
+  readonly secret: SecretHash;
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+  readonly expires_at: UnixSeconds;
+  /** What its owner calls it, where it has a name. */
+  readonly name?: string | null;
+};
+
+/** A key that was found by its hash, with the membership behind it (`null` for a partner's). */
+export type FoundKey = {
+  readonly key: ApiKey;
+  readonly membership: Membership | null;
+  /** Which secret the stored hash was made under. */
+  readonly pepper: string;
+};
+
+/** What became of a key to store. `limit`: its membership has as many active keys as it may. */
+export type AddedKey =
+  | { readonly outcome: 'added'; readonly key: ApiKey }
+  | { readonly outcome: 'limit'; readonly active: number }
+  | { readonly outcome: 'no_membership' };
+
+/** What became of replacing a key. `replaced`: it was replaced, revoked or had expired before. */
+export type ReplacedKey =
+  | { readonly outcome: 'added'; readonly key: ApiKey }
+  | { readonly outcome: 'unknown' | 'replaced' };
+
+/** What became of a revocation. A prefix that several keys share revokes none of them. */
+export type Revoked<T> =
+  | { readonly outcome: 'revoked'; readonly revoked: T }
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'ambiguous'; readonly ids: readonly string[] };
+
+/** Which keys to list. */
+export type KeysOf = { readonly membership_id: string } | { readonly partner: string } | 'everyone';
+
+/** A use of a key to note; a hash under another pepper than the stored one takes its place. */
+export type KeyUse = {
+  readonly id: string;
+  readonly secret: SecretHash;
+  readonly at: UnixSeconds;
+};
+
+/** The keys of the hosted API. */
+export type KeyStore = {
+  /** Finds a key by its hash: under the secret in force first, then under those before it. */
+  readonly find: (
+    secrets: readonly [SecretHash, ...SecretHash[]],
+  ) => Soon<Reading<FoundKey | null, KeysPort>>;
+  /** Stores a key of a membership that has fewer than `activeMax` active ones at `created_at`. */
+  readonly add: (
+    key: NewKey,
+    activeMax: number,
+    by?: Actor,
+  ) => Promise<Reading<AddedKey, KeysPort>>;
+  /**
+   * Stores a key in the place of one of the same membership, under its name. The old one opens
+   * until `until`, or its own end, and no longer counts; one that is replaced is not again.
+   */
+  readonly replace: (
+    id: string,
+    key: NewKey,
+    until: UnixSeconds,
+  ) => Promise<Reading<ReplacedKey, KeysPort>>;
+  /** Keys, newest first, the revoked and expired ones with them. */
+  readonly list: (of: KeysOf) => Promise<Partly<readonly ApiKey[], KeysPort>>;
+  /** Revokes by id or prefix, only among a membership's own keys where one is given. */
+  readonly revoke: (
+    idOrPrefix: string,
+    at: UnixSeconds,
+    membershipId: string | null,
+    by?: Actor,
+  ) => Promise<Reading<Revoked<ApiKey>, KeysPort>>;
+  /** Notes a use, later and at most once a minute for each key. It never waits and never fails. */
+  readonly noteUse: (use: KeyUse) => void;
+  /** How many keys are stored under another secret than this one: doctor asks. */
+  readonly underOtherSecrets: (pepper: string) => Promise<Reading<number, KeysPort>>;
+};
+
+/** The name of the token port in readings. */
+export type TokensPort = 'tokens';
+
+/** The tiers of the intelligence service, lowest first. */
+export const TOKEN_TIERS = ['free', 'pro', 'desk'] as const;
+export type TokenTier = (typeof TOKEN_TIERS)[number];
+
+/** A token of the intelligence service as it may be shown. */
+export type IntelligenceToken = {
+  readonly id: string;
+  readonly tier: TokenTier;
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+  readonly revoked_at: UnixSeconds | null;
+};
+
+/** A token to store. */
+export type NewToken = {
+  readonly id: string;
+  readonly tier: TokenTier;
+  readonly secret: SecretHash;
+  readonly prefix: string;
+  readonly created_at: UnixSeconds;
+};
+
+/** The tokens of the intelligence service that were minted here. */
+export type TokenStore = {
+  readonly find: (
+    secrets: readonly [SecretHash, ...SecretHash[]],
+  ) => Soon<Reading<IntelligenceToken | null, TokensPort>>;
+  readonly add: (token: NewToken) => Promise<Reading<IntelligenceToken, TokensPort>>;
+  /** Tokens, newest first, the revoked ones with them. */
+  readonly list: () => Promise<Partly<readonly IntelligenceToken[], TokensPort>>;
+  readonly revoke: (
+    idOrPrefix: string,
+    at: UnixSeconds,
+  ) => Promise<Reading<Revoked<IntelligenceToken>, TokensPort>>;
+};
+
+// It knows nothing of keys, quota or payment; a miss means that no such membership was recorded.
+
+/** The name of this port in readings. */
+type MembershipsPort = 'memberships';
+
+/** The plans, lowest first. What each holds is in `access/plan.ts`. */
+export const PLAN_NAMES = ['analyst', 'desk', 'enterprise'] as const;
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+export const MEMBERSHIP_STATUSES = ['active', 'inactive'] as const;
+export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
+
+/** A membership. `updated_at` is the time of the newest event that is known about it. */
+export type Membership = {
+  readonly membership_id: string;
+  readonly plan: PlanName;
+  readonly status: MembershipStatus;
+  readonly created_at: UnixSeconds;
+  readonly updated_at: UnixSeconds;
+};
+
+/** What an event says of a membership, at its own time `at`. */
+export type MembershipEvent = {
+  readonly membership_id: string;
+  readonly plan: PlanName;
+  readonly status: MembershipStatus;
+  readonly at: UnixSeconds;
+};
+
+/** The membership after an event; `applied` is false where a newer event was known already. */
+export type RecordedMembership = { readonly membership: Membership; readonly applied: boolean };
+
+/** The memberships. */
+export type MembershipStore = {
+  /** Whether what is stored survives a restart. */
+  readonly durable: boolean;
+  readonly find: (membershipId: string) => Promise<Reading<Membership | null, MembershipsPort>>;
+  /** All memberships, oldest first. */
+  readonly list: () => Promise<Partly<readonly Membership[], MembershipsPort>>;
+  /** Records an event. Events may come in any order: the newest by its own time wins. */
+  readonly record: (
+    event: MembershipEvent,
+  ) => Promise<Reading<RecordedMembership, MembershipsPort>>;
+};
+
+// Each delivery counts once. What it says of persons is not kept.
+
+/** The name of this port in readings. */
+export type PaymentsPort = 'payments';
+
+/**
+ * What became of a delivery. `older`: a newer event of the membership was known; `no_plan`: held,
+ * because no setting names its product; `unknown`: of a type that asks nothing here; `unreadable`:
+ * it asks something, and not so that it can be done.
+ */
+export const PAYMENT_OUTCOMES = ['applied', 'older', 'no_plan', 'unknown', 'unreadable'] as const;
+export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
+
+/** What an event asks of a membership, at its own time. */
+export type MembershipChange = {
+  readonly membership_id: string;
+  readonly product_id: string | null;
+  readonly plan_id: string | null;
+  readonly status: MembershipStatus;
+  readonly at: UnixSeconds;
+};
+
+/** A delivery whose signature was right. */
+export type PaymentDelivery = {
+  /** The platform's id of it, the same when it is sent again. */
+  readonly delivery_id: string;
+  readonly type: string;
+  readonly received_at: UnixSeconds;
+  readonly asks: MembershipChange | 'unknown' | 'unreadable';
+  /** What the membership it is about signs in with; `null`: it tells none. */
+  readonly code: SecretHash | null;
+  /** Without what it says of persons. */
+  readonly body: string;
+};
+
+/** A kept delivery. */
+export type PaymentEvent = {
+  readonly delivery_id: string;
+  readonly type: string;
+  readonly received_at: UnixSeconds;
+  readonly event_at: UnixSeconds | null;
+  readonly membership_id: string | null;
+  readonly product_id: string | null;
+  readonly plan_id: string | null;
+  readonly status: MembershipStatus | null;
+  readonly outcome: PaymentOutcome;
+};
+
+/** The plan of a platform's plan or product; `null` where no setting names either. */
+export type PlanOf = (sold: Pick<MembershipChange, 'plan_id' | 'product_id'>) => PlanName | null;
+
+/** What the payment platform said. */
+export type PaymentStore = {
+  /** Keeps a delivery and does what it asks, both or neither; one that was kept changes nothing. */
+  readonly record: (
+    delivery: PaymentDelivery,
+    planOf: PlanOf,
+  ) => Promise<Reading<PaymentOutcome | 'repeated', PaymentsPort>>;
+  /** Does what held deliveries ask whose product has a plan by now, and says how many did. */
+  readonly applyHeld: (planOf: PlanOf) => Promise<Reading<number, PaymentsPort>>;
+  /** The deliveries, newest first; of one outcome, or of all (`null`). */
+  readonly list: (
+    outcome: PaymentOutcome | null,
+  ) => Promise<Partly<readonly PaymentEvent[], PaymentsPort>>;
+};
+
+// It refuses to grant past the limit, however many processes charge at once.
+
+/** The name of this port in readings. */
+export type QuotaPort = 'quota';
+
+/** What is charged against: a subject and its UTC day (`2026-11-21`) or month (`2026-11`). */
+export type Allowance = {
+  readonly subject: string;
+  readonly period: string;
+  readonly limit: number;
+};
+
+/** What became of a charge. `used` is the use after it; one that was not granted added nothing. */
+export type Charge = { readonly granted: boolean; readonly used: number; readonly limit: number };
+
+/** What is left of an allowance. `remaining` is never below zero. */
+export type Remaining = {
+  readonly used: number;
+  readonly remaining: number;
+  readonly limit: number;
+};
+
+/** What was used of a daily allowance on a day. */
+export type DayOfUse = { readonly day: string; readonly used: number };
+
+/** The counters. */
+export type QuotaStore = {
+  /** Charges one. It is stored before the promise resolves. */
+  readonly charge: (allowance: Allowance) => Promise<Reading<Charge, QuotaPort>>;
+  /** What is left, as last seen here within two seconds or read now. A spent one stays spent. */
+  readonly remaining: (allowance: Allowance) => Soon<Reading<Remaining, QuotaPort>>;
+  /** The use, where it was seen here within two seconds or is spent; asks nobody. */
+  readonly lastSeen: (allowance: Allowance) => number | null;
+  /** The use of each day from one to another (`2026-11-21`) that has any, in their order. */
+  readonly days: (
+    subject: string,
+    from: string,
+    to: string,
+  ) => Promise<Reading<readonly DayOfUse[], QuotaPort>>;
+  /** The use that is stored now. */
+  readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
+};
+
+// It holds hashes only: no cookie can be had from it.
+
+/** The name of this port in readings. */
+export type SessionsPort = 'sessions';
+
+/** A signed-in browser. */
+export type Session = {
+  readonly id: string;
+  readonly membership_id: string;
+  readonly created_at: UnixSeconds;
+  /** Late by up to a minute. */
+  readonly seen_at: UnixSeconds;
+  readonly ended_at: UnixSeconds | null;
+};
+
+/** A session to store. */
+export type NewSession = Omit<Session, 'seen_at' | 'ended_at'> & { readonly secret: SecretHash };
+
+/** The signed-in browsers. */
+export type SessionStore = {
+  /**
+   * Finds a session by its token's hash: under the secret in force first. The token before opens it
+   * too, where it was renewed after `renewedSince`.
+   */
+  readonly find: (
+    secrets: readonly [SecretHash, ...SecretHash[]],
+    renewedSince: UnixSeconds,
+  ) => Promise<Reading<Session | null, SessionsPort>>;
+  /** Stores a session; those that ended or are older than `dropBefore` go. */
+  readonly add: (
+    session: NewSession,
+    dropBefore: UnixSeconds,
+  ) => Promise<Reading<true, SessionsPort>>;
+  /**
+   * Gives a session another token at `at`, unless it got one after `renewedBefore`: then, and where
+   * it has ended, `null`; else when it was created.
+   */
+  readonly renew: (
+    id: string,
+    secret: SecretHash,
+    at: UnixSeconds,
+    renewedBefore: UnixSeconds,
+  ) => Promise<Reading<UnixSeconds | null, SessionsPort>>;
+  readonly seen: (id: string, at: UnixSeconds) => Promise<Reading<true, SessionsPort>>;
+  /** Ends a session for good: the cookie that opened it opens nothing any more. */
+  readonly end: (id: string, at: UnixSeconds) => Promise<Reading<true, SessionsPort>>;
+};
+
+/** The name of this port in readings. */
+export type SignInPort = 'sign_in';
+
+/** What signing in rests on. */
+export type SignInStore = {
+  /** Counts a try in a bucket, and says how many there were since its time began. */
+  readonly countTry: (
+    bucket: number,
+    at: UnixSeconds,
+    windowS: number,
+  ) => Promise<Reading<number, SignInPort>>;
+  /** Forgets the tries of a bucket. */
+  readonly forgetTries: (bucket: number) => Promise<Reading<true, SignInPort>>;
+  /** The code of a membership; `null` where there is none, or no such membership. */
+  readonly codeOf: (membershipId: string) => Promise<Reading<SecretHash | null, SignInPort>>;
+  /** Uses a link; `false` where it was used already, or its membership is not there. */
+  readonly useLink: (link: {
+    readonly id: string;
+    readonly membership_id: string;
+    readonly expires_at: UnixSeconds;
+    readonly at: UnixSeconds;
+  }) => Promise<Reading<boolean, SignInPort>>;
+};

@@ -1,0 +1,357 @@
+// A record is committed whole, with the time at which it was captured, and does not expire. An
+// address that was never walked has no record, which says nothing about it.
+
+import type { UnixSeconds } from '../chain/time.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+import type { Why } from '../evidence/reasons.ts';
+import type { Prices } from './history.ts';
+
+/** The name of this port in readings and contracts. */
+export type DeployerRecordsPort = 'deployer_records';
+
+/** The only chain whose deployers are walked. */
+export const DEPLOYER_CHAIN = 'ethereum';
+
+/**
+ * What became of a launch. `unchecked`: the venue did not answer, or did not tell the liquidity
+ * that would decide it; that is never a death.
+ */
+export const LAUNCH_OUTCOMES = ['live', 'died', 'never_listed', 'unchecked'] as const;
+export type LaunchOutcome = (typeof LAUNCH_OUTCOMES)[number];
+
+/**
+ * Why nobody can say what a token was launched with. `unasked`: no venue lists it, or it is old.
+ * `no_pool`: the exchange that is read has no pool of it with a coin that counts.
+ * `not_by_deployer`: somebody else put the first liquidity in. `older_pool`: another pool may be
+ * the first. `unpriced`: no price of the coin is known at that time.
+ */
+export const LAUNCHED_WITH_UNKNOWN = [
+  'unasked',
+  'no_pool',
+  'not_by_deployer',
+  'older_pool',
+  'unpriced',
+] as const;
+
+/**
+ * What was pooled when a token was launched. `usd`: both sides, decimal text. `amount`: of the coin
+ * alone, in whole units. `price`: whence the price is. `unread`: a source was silent.
+ */
+export type LaunchedWith =
+  | {
+      readonly state: 'known';
+      readonly usd: string;
+      readonly pool: string;
+      readonly coin: string;
+      readonly amount: string;
+      readonly tx: string;
+      readonly at: UnixSeconds;
+      readonly price: string;
+    }
+  | { readonly state: 'unknown'; readonly cause: (typeof LAUNCHED_WITH_UNKNOWN)[number] }
+  | { readonly state: 'unread'; readonly reason: string };
+
+/** One token that the deployer launched. Addresses in lower case, amounts in US dollars. */
+export type ObservedLaunch = {
+  readonly address: string;
+  readonly created_at: UnixSeconds;
+  /** The deployer's own factory that made it; `null` where the deployer made it directly. */
+  readonly factory: string | null;
+  readonly outcome: LaunchOutcome;
+  /** Over the pools in which it is the base token; `null` where no pool tells it. */
+  readonly liquidity_usd: number | null;
+  readonly volume_usd_24h: number | null;
+  /** `null` where its transfers could not be read. */
+  readonly transfers_observed: number | null;
+  readonly transfers_truncated: boolean | null;
+  readonly launched_with: LaunchedWith;
+};
+
+/** Why a contract is no launch of this deployer. */
+export const SKIP_REASONS = [
+  'not_an_erc20',
+  'attribution_mismatch',
+  'reverted_creation',
+  'undetermined',
+] as const;
+export type Skipped = {
+  readonly address: string;
+  readonly reason: (typeof SKIP_REASONS)[number];
+};
+
+/** What one walk observed. Each contract examined stands once, in `launches` or in `skipped`. */
+export type DeployerWalk = {
+  readonly address: string;
+  readonly captured_at: UnixSeconds;
+  /** The pooled liquidity below which a listed launch has died. */
+  readonly exit_liquidity_usd: number;
+  readonly launches: readonly ObservedLaunch[];
+  readonly skipped: readonly Skipped[];
+  /** Contracts that the address made itself and is credited with. */
+  readonly direct_creations: number;
+  readonly factories_walked: number;
+  /** Whether something was left out, so that every count is a floor. */
+  readonly truncated: boolean;
+  readonly truncated_factories: readonly string[];
+  /** Who was asked: names with scheme and host. */
+  readonly providers: readonly string[];
+};
+
+/** A walk that came to nothing, later than the record that stands. */
+export type FailedWalk = { readonly at: UnixSeconds; readonly reason: string };
+
+/** A walk as it is committed, and the failure of a later one. */
+export type CommittedRecord = DeployerWalk & { readonly failed: FailedWalk | null };
+
+/** The committed records. */
+export type DeployerRecords = {
+  /**
+   * The record of an address of `DEPLOYER_CHAIN`. Where there is none the address is put into the
+   * queue of walks, and the unread reading says so, or why it was not.
+   */
+  readonly recordOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
+  /** The same for whoever may not have an address walked: who has no record is not queued. */
+  readonly heldOf: (address: string) => Promise<Reading<CommittedRecord, DeployerRecordsPort>>;
+};
+
+// Everything here is asked while a record is made, never while it is served.
+
+/** One contract that a transaction or another contract made. Addresses in lower case. */
+export type MadeContract = {
+  readonly address: string;
+  readonly tx: string;
+  readonly block: number;
+  readonly at: UnixSeconds;
+  /** Whether the creation was undone, so that no contract came of it. */
+  readonly reverted: boolean;
+};
+
+/** Whom the chain credits with a contract: the signer of the transaction that made it. */
+export type Maker = { readonly signer: string };
+
+/** What contracts an address made, and whom the chain credits. */
+export type DeployerCreations = {
+  /** What the address made with transactions of its own that have no receiver, oldest first. */
+  readonly madeDirectly: (
+    address: string,
+    signal: AbortSignal,
+  ) => Promise<Partly<readonly MadeContract[], 'deployer_creations'>>;
+  /** What a contract made itself, in whosesoever transactions. */
+  readonly madeBy: (
+    factory: string,
+    signal: AbortSignal,
+  ) => Promise<Partly<readonly MadeContract[], 'deployer_creations'>>;
+  /** The makers of these contracts; of one that has no entry nobody is credited. */
+  readonly makersOf: (
+    contracts: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<Reading<ReadonlyMap<string, Maker>, 'deployer_creations'>>;
+};
+
+/**
+ * What a contract is, by its code and its answers. `no_code`: it destroyed itself; `undecided`: it
+ * answers whatever it is asked, so that its answers show nothing.
+ */
+export type ContractKind = 'erc20' | 'other' | 'no_code' | 'undecided';
+
+export type ContractKinds = {
+  readonly kindOf: (
+    contract: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<ContractKind, 'contract_kinds'>>;
+};
+
+/** How many transfers of a token one query shows, and whether there are more. */
+export type TransfersObserved = { readonly count: number; readonly truncated: boolean };
+
+export type TokenTransfers = {
+  readonly observed: (
+    token: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<TransfersObserved, 'token_transfers'>>;
+};
+
+/** A pool of a token. Amounts in US dollars; `null` where the venue does not tell one. */
+export type ListedPool = {
+  /** As the venue names it, in lower case; on some exchanges that is no address of a contract. */
+  readonly address: string | null;
+  readonly created_at: UnixSeconds | null;
+  /** Which side of the pool the token is: what the venue tells is of the base side. */
+  readonly side: 'base' | 'quote';
+  readonly liquidity_usd: number | null;
+  readonly volume_usd_24h: number | null;
+};
+
+export type Venue = {
+  /** The pools of a token; none means that the venue looked and lists no pair of it. */
+  readonly poolsOf: (
+    token: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<readonly ListedPool[], 'venue'>>;
+};
+
+/** What the first pool of a token began with. Addresses in lower case. */
+export type FirstLiquidity = {
+  readonly pool: string;
+  /** The other token of the pool, and as which token it is priced: `null` is the chain's coin. */
+  readonly coin: string;
+  readonly priced_as: string | null;
+  /** Of the coin, in whole units as decimal text. */
+  readonly amount: string;
+  readonly tx: string;
+  readonly at: UnixSeconds;
+  /** Who signed the transaction that put it in. */
+  readonly signer: string;
+  /** Whether the exchange had made a pool of the token with a coin that does not count. */
+  readonly others_before: boolean;
+};
+
+export type LaunchPools = {
+  /** By the pools with coins that count; `null` where none of them has ever held anything. */
+  readonly firstLiquidity: (
+    token: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<FirstLiquidity | null, 'launch_pools'>>;
+};
+
+/** Which contracts are public launchpads: whoever uses one is not credited with its maker's. */
+export type Launchpads = {
+  readonly among: (
+    contracts: readonly string[],
+  ) => Promise<Reading<ReadonlySet<string>, 'launchpads'>>;
+};
+
+/** Everything that a walk asks. */
+export type WalkSources = {
+  readonly creations: DeployerCreations;
+  readonly kinds: ContractKinds;
+  readonly transfers: TokenTransfers;
+  readonly venue: Venue;
+  readonly launchpads: Launchpads;
+  readonly launchPools: LaunchPools;
+  readonly prices: Pick<Prices, 'historical'>;
+};
+
+// A walk that was taken and never ended is due again; only a record that is whole is kept.
+
+/** The name of this port in readings. */
+export type DeployerWalksPort = 'deployer_walks';
+
+/** How a walk ended. `failed`: it came to nothing, or what it came to could not be kept. */
+export type WalkEnd =
+  | { readonly end: 'committed'; readonly walk: DeployerWalk }
+  | { readonly end: 'failed'; readonly why: Why }
+  /** Whoever asked for it stopped it: nothing is noted of it. */
+  | { readonly end: 'stopped' };
+
+/** Walks an address and commits what it came to. */
+export type WalkAndCommit = (address: string, signal: AbortSignal) => Promise<WalkEnd>;
+
+/** The durable queue of walks, and the place where records are committed. */
+export type DeployerWalks = {
+  /** Takes the next address that is due for so many seconds; `null` where nobody is. */
+  readonly take: (forS: number) => Promise<Reading<string | null, DeployerWalksPort>>;
+  /** Commits a record in place of any before, and ends the walk's place in the queue. */
+  readonly commit: (walk: DeployerWalk) => Promise<Reading<true, DeployerWalksPort>>;
+  /** Notes a failed walk: a record that stands is kept; one in the queue is due again later. */
+  readonly fail: (address: string, failed: FailedWalk) => Promise<Reading<true, DeployerWalksPort>>;
+};
+
+// It rests on the launches that this deployment recorded: a wallet without one has not been
+// cleared. Where collection has fallen behind, what is not found was not looked for.
+
+/** The name of this port in readings and contracts. */
+export type WalletLaunchesPort = 'wallet_launches';
+
+/** A launch whose window had passed when the venue was asked. */
+export type SettledLaunch = {
+  readonly mint: string;
+  readonly launched_at: UnixSeconds;
+  /** When it was checked. */
+  readonly settled_at: UnixSeconds;
+  readonly listed_after_window: boolean;
+};
+
+/** So many launches, and how many of them were still listed after their window. */
+export type Measured = { readonly launches: number; readonly listed: number };
+
+/**
+ * What the flag was worth on launches of a later window. `flagged`: those of wallets of which every
+ * launch that had settled before the split had died; `rest`: all others.
+ */
+export type HoldOut = {
+  /** An ISO 8601 day: launches from its first second on are held out. */
+  readonly split: string;
+  readonly flagged: Measured;
+  readonly rest: Measured;
+  /** Settled launches before the split, the wallets that made them, and how many are flagged. */
+  readonly history: {
+    readonly launches: number;
+    readonly wallets: number;
+    readonly flagged_wallets: number;
+  };
+};
+
+/** What was collected from the chain, and what was missed. */
+export type Collection = {
+  readonly since: UnixSeconds;
+  /** Up to when every watched account was read. */
+  readonly reached_at: UnixSeconds;
+  readonly gaps: number;
+  /** Seconds that the gaps cover, summed over the watched accounts. */
+  readonly missed_s: number;
+};
+
+/** What stands behind every answer about a wallet. */
+export type CorpusState = {
+  readonly settled_launches: number;
+  /** `null` where nothing was ever collected here: all launches came by import. */
+  readonly collection: Collection | null;
+  /** `null` where no launch was held out. */
+  readonly hold_out: HoldOut | null;
+};
+
+/** What is recorded of a wallet. */
+export type WalletRecord = {
+  readonly corpus: CorpusState;
+  readonly settled: number;
+  /** Of these, no longer listed when they were checked. */
+  readonly died: number;
+  /** Mints on record whose window has not passed, or of which the venue has not told. */
+  readonly waiting: readonly string[];
+  /** The newest settled launches, up to `ENTRIES_MAX`. */
+  readonly entries: readonly SettledLaunch[];
+};
+
+/** How many of a wallet's launches are shown. */
+export const ENTRIES_MAX = 500;
+/** How many that wait are read of a wallet: a day has room for no more. */
+export const WAITING_MAX = 100_000;
+
+/** Who launched a mint. */
+export type MintLaunch = {
+  readonly deployer: string;
+  readonly launched_at: UnixSeconds;
+  /** The transaction that launched it; `null` where an import told of it. */
+  readonly signature: string | null;
+};
+
+export type WalletLaunches = {
+  /** What a wallet launched, by its exact address. */
+  readonly of: (wallet: string) => Promise<Reading<WalletRecord, WalletLaunchesPort>>;
+  /** Who launched a mint, settled or not; `null`: no launch of it is on record. */
+  readonly launchOf: (
+    mint: string,
+  ) => Promise<
+    Reading<
+      { readonly corpus: CorpusState; readonly launch: MintLaunch | null },
+      WalletLaunchesPort
+    >
+  >;
+};
+
+/** Measures the flag against what came later. */
+export type FlagEvaluation = {
+  /** On the launches from a day on; `null`: from the day that leaves a quarter of them. */
+  readonly heldOut: (split: string | null) => Promise<Reading<HoldOut | null, WalletLaunchesPort>>;
+};

@@ -1,0 +1,263 @@
+import type { ChainName } from '../chain/chain.ts';
+import type { UnixSeconds } from '../chain/time.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+import type { Actor } from './access.ts';
+
+/** The name of this port in readings. */
+export type IntegrationsPort = 'integrations';
+
+/** Integrations of one membership, addresses of one's rules, and dead letters that are shown. */
+export const INTEGRATION_LIMITS = { each: 10, addresses: 100, dead_shown: 100 } as const;
+
+/** Which dispatches an integration gets; `null`: of every chain, of every address. */
+export type Rules = {
+  readonly kinds: readonly DispatchKind[];
+  readonly chains: readonly ChainName[] | null;
+  readonly addresses: readonly string[] | null;
+};
+
+/** What it posts with, as it is kept: opened by the secret of that fingerprint, for that id. */
+export type Sealed = { readonly bytes: Uint8Array; readonly by: string };
+
+/** An integration, as its owner may see it. */
+export type Integration = {
+  readonly id: string;
+  readonly platform: ChatPlatform;
+  readonly place: string;
+  readonly rules: Rules;
+  readonly created_at: UnixSeconds;
+  readonly verified_at: UnixSeconds | null;
+  /** Since when the platform takes nothing by it. */
+  readonly broken_at: UnixSeconds | null;
+  /** What kept the next dispatch from being delivered, if something did. */
+  readonly fault: string | null;
+  readonly delivered_at: UnixSeconds | null;
+  readonly waiting: number;
+  readonly dead: number;
+};
+
+/** An integration that is to be added. */
+export type NewIntegration = Pick<
+  Integration,
+  'id' | 'platform' | 'place' | 'rules' | 'created_at' | 'verified_at'
+> & { readonly membership_id: string; readonly sealed: Sealed };
+
+/** A dispatch that was given up. */
+export type DeadLetter = {
+  readonly id: number;
+  readonly integration_id: string;
+  readonly platform: ChatPlatform;
+  readonly place: string;
+  readonly dispatch: number;
+  readonly message: DispatchMessage;
+  readonly queued_at: UnixSeconds;
+  readonly dead_at: UnixSeconds;
+  readonly reason: string;
+};
+
+/** What became of adding one. */
+export type Connected =
+  | { readonly outcome: 'connected' }
+  | { readonly outcome: 'no_membership' }
+  | { readonly outcome: 'limit' };
+
+/** What a post outside the queue showed of an integration. */
+export type Tried =
+  | { readonly outcome: 'taken'; readonly at: UnixSeconds }
+  | { readonly outcome: 'broken'; readonly at: UnixSeconds; readonly fault: string };
+
+/** The integrations of memberships; whose is named with each question. */
+export type IntegrationStore = {
+  readonly connect: (
+    integration: NewIntegration,
+    by: Actor,
+  ) => Promise<Reading<Connected, IntegrationsPort>>;
+  readonly list: (
+    membershipId: string,
+  ) => Promise<Partly<readonly Integration[], IntegrationsPort>>;
+  /** What one posts with; `null`: the membership has none of that id. */
+  readonly sealedOf: (
+    membershipId: string,
+    id: string,
+  ) => Promise<
+    Reading<{ readonly platform: ChatPlatform; readonly sealed: Sealed } | null, IntegrationsPort>
+  >;
+  /** Notes what a try showed: after one that was taken, what waits is delivered at once. */
+  readonly tried: (id: string, tried: Tried) => Promise<Reading<true, IntegrationsPort>>;
+  /** `false`: the membership has none of that id. What waits for it goes with it. */
+  readonly remove: (
+    membershipId: string,
+    id: string,
+    at: UnixSeconds,
+    by: Actor,
+  ) => Promise<Reading<boolean, IntegrationsPort>>;
+  /** What was given up, newest first; a part where there is more than is shown. */
+  readonly deadLetters: (
+    membershipId: string,
+  ) => Promise<Partly<readonly DeadLetter[], IntegrationsPort>>;
+  /** Those that another secret sealed, some of them. */
+  readonly sealedByOthers: (
+    fingerprint: string,
+    max: number,
+  ) => Promise<
+    Reading<readonly { readonly id: string; readonly sealed: Sealed }[], IntegrationsPort>
+  >;
+  /** Keeps what was sealed anew, where it still is what it was before. */
+  readonly reseal: (
+    id: string,
+    before: Sealed,
+    sealed: Sealed,
+  ) => Promise<Reading<true, IntegrationsPort>>;
+};
+
+// It is asked at its own addresses alone: of what a member gave only ids and tokens are sent.
+
+/** The name of this port in readings. */
+export type ChatPort = 'chat_platforms';
+
+/** The platforms that can be told. */
+export const CHAT_PLATFORMS = ['slack', 'discord', 'telegram'] as const;
+export type ChatPlatform = (typeof CHAT_PLATFORMS)[number];
+
+/** What posts to one place of a platform. Nothing of it is an address. */
+export type ChatTarget =
+  | { readonly platform: 'slack'; readonly webhook: string }
+  | { readonly platform: 'slack'; readonly bot_token: string; readonly channel: string }
+  | { readonly platform: 'discord'; readonly webhook_id: string; readonly webhook_token: string }
+  | { readonly platform: 'telegram'; readonly bot_token: string; readonly chat_id: string };
+
+/** A message with the page that shows it, and the number that tells a repeated one. */
+export type ChatPost = DispatchMessage & { readonly link: string; readonly dispatch: number };
+
+/**
+ * What the platform said. `later`: it takes nothing now, and may say for how long; `broken`: it
+ * takes nothing by this target any more; `refused`: not this message; `moved`: the chat has
+ * another id by now.
+ */
+export type PostEnd =
+  | { readonly outcome: 'taken' }
+  | { readonly outcome: 'later'; readonly fault: string; readonly wait_s: number | null }
+  | { readonly outcome: 'broken'; readonly fault: string }
+  | { readonly outcome: 'refused'; readonly fault: string }
+  | { readonly outcome: 'moved'; readonly chat_id: string };
+
+/** What the platform says of a target. `unknown`: it can be asked by a post alone. */
+export type TargetFacts =
+  | { readonly outcome: 'verified'; readonly place: string }
+  | { readonly outcome: 'unknown'; readonly place: string }
+  | Extract<PostEnd, { outcome: 'later' | 'broken' }>;
+
+/** The platforms, over their own interfaces. An upstream failure is unread. */
+export type ChatPlatforms = {
+  /** Asks without posting anything. */
+  readonly verify: (
+    target: ChatTarget,
+    signal: AbortSignal,
+  ) => Promise<Reading<TargetFacts, ChatPort>>;
+  readonly post: (
+    target: ChatTarget,
+    post: ChatPost,
+    signal: AbortSignal,
+  ) => Promise<Reading<PostEnd, ChatPort>>;
+};
+
+// One process at a time delivers to an integration, and its oldest dispatch alone.
+
+/** The name of this port in readings. */
+export type DeliveriesPort = 'deliveries';
+
+/** Seconds after which what waits is given up, and after which all that was told is forgotten. */
+export const DELIVERY_LIMITS = { waits_s: 86_400, kept_s: 30 * 86_400 } as const;
+
+/** The oldest dispatch that waits for an integration which this process holds. */
+export type Claimed = {
+  readonly delivery: number;
+  readonly integration_id: string;
+  readonly platform: ChatPlatform;
+  readonly sealed: Sealed;
+  /** How often in a row it was tried. */
+  readonly attempts: number;
+  readonly dispatch: number;
+  readonly message: DispatchMessage;
+};
+
+/** What became of a try. `after_s`: how long the integration is then left alone. */
+export type Settled = { readonly after_s: number } & (
+  | { readonly outcome: 'delivered' }
+  | { readonly outcome: 'later' | 'broken'; readonly fault: string }
+  | { readonly outcome: 'given_up'; readonly fault: string }
+  | { readonly outcome: 'moved'; readonly sealed: Sealed }
+);
+
+/** The queues. */
+export type Deliveries = {
+  /** Holds some integrations for so long, each with what it is told next. */
+  readonly claim: (
+    max: number,
+    forS: number,
+  ) => Promise<Reading<readonly Claimed[], DeliveriesPort>>;
+  /** Notes what became of a try, and lets the integration go. */
+  readonly settle: (claimed: Claimed, end: Settled) => Promise<Reading<true, DeliveriesPort>>;
+  /** Gives up what waits for too long, and forgets what is kept for too long. */
+  readonly tidy: () => Promise<Reading<true, DeliveriesPort>>;
+};
+
+/** What a dispatch may be about. */
+export const DISPATCH_KINDS = ['flag', 'watch', 'signal'] as const;
+export type DispatchKind = (typeof DISPATCH_KINDS)[number];
+
+/** Dispatches that may be appended at once, facts that one may tell, characters of its texts. */
+export const DISPATCH_LIMITS = {
+  atOnce: 1_000,
+  facts: 20,
+  keyChars: 200,
+  caveatChars: 600,
+} as const;
+
+/** What is told, in plain text without markup: each platform's own is escaped where it is sent. */
+export type DispatchMessage = {
+  /** One line. */
+  readonly title: string;
+  /** One line each. */
+  readonly facts: readonly string[];
+  /** What the facts do not say; it is told whole, whatever is cut. */
+  readonly caveat: string;
+  /** The page that shows it, as a path of this service. */
+  readonly path: string;
+  readonly at: UnixSeconds;
+  readonly simulated: boolean;
+};
+
+/** A dispatch to the chats of one membership, which is told once under a key. */
+export type NewDispatch = {
+  readonly membership_id: string;
+  readonly key: string;
+  readonly kind: DispatchKind;
+  /** What rules look at; `null`: it is about no chain, or about no address. */
+  readonly chain: ChainName | null;
+  readonly address: string | null;
+  readonly message: DispatchMessage;
+};
+
+// The place moves in the transaction that queues what was told.
+
+/** The name of this port in readings. */
+export type FlagsToldPort = 'flags_told';
+
+/** A dispatch to all memberships that ask for flags. */
+export type FlagDispatch = Omit<NewDispatch, 'membership_id' | 'kind'>;
+
+/** A step from one number of the log of flags to another, with what is told of it. */
+export type FlagStep = {
+  readonly after: number;
+  readonly up_to: number;
+  readonly dispatches: readonly FlagDispatch[];
+};
+
+/** The place in the log of flags. */
+export type FlagsTold = {
+  /** The number of the last flag that was told; `newest` where none ever was. */
+  readonly place: (newest: number) => Promise<Reading<number, FlagsToldPort>>;
+  /** Queues and moves on; `false`: another process has. */
+  readonly tell: (step: FlagStep) => Promise<Reading<boolean, FlagsToldPort>>;
+};

@@ -1,0 +1,215 @@
+// A wallet without a record has not been seen to launch; that says nothing else about it.
+
+import { formatIsoTime, type UnixSeconds } from '../chain/time.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+import { type Why, why } from '../evidence/reasons.ts';
+
+/** The name of this port in readings and contracts. */
+export type LaunchCorpusPort = 'launch_corpus';
+
+/** One launch as last checked. Times are Unix seconds. */
+export type Launch = {
+  readonly mint: string;
+  readonly deployer: string;
+  readonly launched_at: number;
+  /** Whether it was listed when its window had passed; `null` where that is not known. */
+  readonly listed_after_window: boolean | null;
+  readonly last_checked_at: number;
+  /** Whether the window had passed at that check and the answer is known. */
+  readonly settled: boolean;
+};
+
+/** The settled launches of one wallet, counted. */
+export type LaunchCount = {
+  readonly deployer: string;
+  readonly launches_settled: number;
+  /** Settled launches no longer listed when their window had passed. */
+  readonly died: number;
+};
+
+/** What a look-up found, by the exact address of a wallet or of a mint. */
+export type CorpusLookUp = {
+  readonly settled_launches: number;
+  readonly found: ReadonlyMap<string, LaunchCount>;
+  /** Of each settled mint that was asked about, the wallet that launched it. */
+  readonly launchers: ReadonlyMap<string, string>;
+};
+
+/**
+ * The Solana launch corpus. Readable once an import of it has completed; a part while what is
+ * collected of the chain has fallen behind, so that what it lacks was not looked for.
+ */
+export type LaunchCorpus = {
+  readonly lookUp: (
+    addresses: readonly string[],
+  ) => Promise<Partly<CorpusLookUp, LaunchCorpusPort>>;
+};
+
+// What was not listed or could not be read is told as such, so that it can be kept as a gap.
+
+/** The name of this port in readings. */
+export type LaunchFeedPort = 'launch_feed';
+
+/** A launch as its transaction shows it. */
+export type SeenLaunch = {
+  readonly mint: string;
+  /** Who signed it: never whom the instruction names as creator. */
+  readonly deployer: string;
+  /** The program and instruction that made it. */
+  readonly made_by: string;
+  readonly signature: string;
+  readonly slot: number;
+  readonly launched_at: UnixSeconds;
+};
+
+/** A transaction of a watched account, without its content. */
+export type ListedTransaction = {
+  readonly signature: string;
+  /** `null` where the node does not tell it. */
+  readonly at: UnixSeconds | null;
+  readonly failed: boolean;
+};
+
+/** What a node listed of an account. */
+export type Listing = {
+  /** Oldest first, without the one that was asked from. */
+  readonly transactions: readonly ListedTransaction[];
+  /** Whether the one that was asked from was met, so that none between is missing. */
+  readonly met: boolean;
+  /** When the newest were listed. */
+  readonly asked_at: UnixSeconds;
+};
+
+/** What a transaction shows; `rejected`: it is broken, and why. */
+export type ReadTransaction =
+  | { readonly launches: readonly SeenLaunch[] }
+  | { readonly rejected: string };
+
+export type LaunchFeed = {
+  /** What was listed of an account after a signature; `null`: its newest. */
+  readonly listed: (
+    account: string,
+    after: string | null,
+    signal: AbortSignal,
+  ) => Promise<Reading<Listing, LaunchFeedPort>>;
+  /** The launches of a transaction. */
+  readonly launchesOf: (
+    signature: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<ReadTransaction, LaunchFeedPort>>;
+};
+
+// A venue that is silent, or does not tell what would decide it, has not said that it is gone.
+
+/** The name of this port in readings. */
+export type LaunchListingsPort = 'launch_listings';
+
+/** `untold`: a pool is listed of which the venue leaves out the liquidity that would decide. */
+export type ListingState = 'listed' | 'gone' | 'untold';
+
+export type LaunchListings = {
+  readonly stateOf: (
+    mint: string,
+    signal: AbortSignal,
+  ) => Promise<Reading<ListingState, LaunchListingsPort>>;
+};
+
+// It counts what was collected here, which is a part of what is launched.
+
+/** The name of this port in readings. */
+export type LaunchMonthsPort = 'launch_months';
+
+/** The launches of one month (UTC) on one chain. */
+export type LaunchMonth = {
+  /**
+   * On Ethereum a launch is listed where a venue lists it, and died where its pools hold less than
+   * the exit level. On Solana it is counted once its window has passed, and died where no venue
+   * lists it then.
+   */
+  readonly chain: 'ethereum' | 'solana';
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly listed: number;
+  readonly died: number;
+  /** Launches whose outcome is not known: in no count. */
+  readonly unchecked: number;
+};
+
+/** The counts. */
+export type LaunchMonths = {
+  /** The last `monthsMax` months with this one, oldest first; a month without any is absent. */
+  readonly newest: (
+    monthsMax: number,
+  ) => Promise<Reading<readonly LaunchMonth[], LaunchMonthsPort>>;
+};
+
+// Launches, gaps and the place in the list move together: a process that is killed leaves all of a
+// step or nothing of it.
+
+/** The name of this port in readings. */
+export type LaunchCollectionPort = 'launch_collection';
+
+/** How far an account was read. */
+export type Cursor = {
+  readonly signature: string | null;
+  readonly since: UnixSeconds;
+  readonly reached_at: UnixSeconds;
+  /** How often in a row the next transaction could not be read. */
+  readonly attempts: number;
+};
+
+/** What was not read, from one second to another. */
+export type Gap = {
+  readonly from_at: UnixSeconds;
+  readonly to_at: UnixSeconds;
+  readonly reason: string;
+};
+
+/** A step forward in the list of an account. */
+export type Step = {
+  readonly account: string;
+  /** The place that it was read from; another's step since then makes this one void. */
+  readonly from: Cursor | null;
+  readonly to: Cursor;
+  readonly launches: readonly SeenLaunch[];
+  readonly gaps: readonly Gap[];
+};
+
+/** A launch that is due to be asked for at the venue. */
+export type DueLaunch = {
+  readonly mint: string;
+  readonly deployer: string;
+  readonly launched_at: UnixSeconds;
+};
+
+export type LaunchCollection = {
+  readonly cursorOf: (account: string) => Promise<Reading<Cursor | null, LaunchCollectionPort>>;
+  /** Keeps a step, or nothing where another process has gone on meanwhile: `false`. */
+  readonly keep: (step: Step) => Promise<Reading<boolean, LaunchCollectionPort>>;
+  /**
+   * Takes launches that are due, for so many seconds: those whose window has passed, and not
+   * so long ago that the venue could no longer tell. Imported launches that wait are among them.
+   */
+  readonly takeDue: (
+    max: number,
+    forS: number,
+  ) => Promise<Reading<readonly DueLaunch[], LaunchCollectionPort>>;
+  /** Notes why launches were not settled; they are due again after so many seconds. */
+  readonly postpone: (
+    mints: readonly string[],
+    reason: string,
+    forS: number,
+  ) => Promise<Reading<true, LaunchCollectionPort>>;
+};
+
+/** A collection past this age carries no negative, in seconds. */
+const COLLECTION_MAX_AGE_S = 172_800;
+
+/** Up to when everything that is watched was read; `null`: nothing is watched. */
+export type ReachedAt = () => Promise<Reading<UnixSeconds | null, LaunchCollectionPort>>;
+
+/** Why a collection that reached so far carries no negative, or `null`. */
+export function staleness(reachedAt: UnixSeconds | null, now: UnixSeconds): Why | null {
+  if (reachedAt === null || now - reachedAt <= COLLECTION_MAX_AGE_S) return null;
+  return why('launch_collection_stale', { at: formatIsoTime(reachedAt) });
+}

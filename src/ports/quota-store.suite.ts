@@ -1,0 +1,111 @@
+// What every quota store promises. Run against each in stores/control/access-stores.test.ts.
+
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { QuotaStore } from './access.ts';
+
+const RUNS = 25;
+
+/** Runs the promises. `fresh` gives an empty store each time. */
+export function quotaStoreKeeps(name: string, fresh: () => Promise<QuotaStore>): void {
+  describe(`${name}: quota`, () => {
+    let store: QuotaStore;
+    beforeEach(async () => {
+      store = await fresh();
+    });
+    const day = { subject: 'membership:a', period: '2026-11-21', limit: 3 };
+
+    test('grants exactly the limit of many charges at once, first come first', async () => {
+      const charges = await Promise.all(Array.from({ length: 8 }, () => store.charge(day)));
+      expect(charges.map((one) => one.checked && one.value)).toEqual([
+        { granted: true, used: 1, limit: 3 },
+        { granted: true, used: 2, limit: 3 },
+        { granted: true, used: 3, limit: 3 },
+        ...Array.from({ length: 5 }, () => ({ granted: false, used: 3, limit: 3 })),
+      ]);
+      expect(await store.usage(day.subject, day.period)).toMatchObject({ checked: true, value: 3 });
+    });
+
+    test('subjects and periods are counted apart', async () => {
+      const month = { ...day, period: '2026-11' };
+      const other = { ...day, subject: 'membership:b' };
+      const tomorrow = { ...day, period: '2026-11-22' };
+      for (const allowance of [day, day, month, other, tomorrow]) await store.charge(allowance);
+      const used = await Promise.all(
+        [day, month, other, tomorrow].map(({ subject, period }) => store.usage(subject, period)),
+      );
+      expect(used.map((one) => one.checked && one.value)).toEqual([2, 1, 1, 1]);
+    });
+
+    test('the days of use are those of one subject between two days, without its months', async () => {
+      const month = { ...day, period: '2026-11' };
+      const other = { ...day, subject: 'membership:b' };
+      const days = ['2026-11-20', '2026-11-21', '2026-11-21', '2026-11-23', '2026-11-24'];
+      const mine = days.map((period) => ({ ...day, period }));
+      for (const allowance of [month, other, ...mine]) await store.charge(allowance);
+      expect(await store.days(day.subject, '2026-11-21', '2026-11-23')).toMatchObject({
+        checked: true,
+        value: [
+          { day: '2026-11-21', used: 2 },
+          { day: '2026-11-23', used: 1 },
+        ],
+      });
+    });
+
+    test('what is left is read, also where nothing was ever charged', async () => {
+      expect(await store.remaining(day)).toMatchObject({
+        checked: true,
+        value: { used: 0, remaining: 3, limit: 3 },
+      });
+      for (let n = 0; n < 4; n += 1) await store.charge(day);
+      expect(await store.remaining(day)).toMatchObject({
+        value: { used: 3, remaining: 0, limit: 3 },
+      });
+    });
+
+    test('a raised limit opens the allowance again, a lowered one leaves nothing', async () => {
+      for (let n = 0; n < 3; n += 1) await store.charge(day);
+      const raised = { ...day, limit: 5 };
+      expect(await store.remaining(raised)).toMatchObject({ value: { used: 3, remaining: 2 } });
+      const mixed = await Promise.all([store.charge(day), store.charge(raised), store.charge(day)]);
+      expect(mixed.map((one) => one.checked && one.value.granted)).toEqual([false, true, false]);
+      expect(await store.remaining(day)).toMatchObject({ value: { used: 4, remaining: 0 } });
+      expect(await store.charge({ ...day, limit: 0 })).toMatchObject({ value: { granted: false } });
+    });
+
+    test('a limit or period that is none is a bug, not a charge', () => {
+      for (const wrong of [
+        { ...day, limit: 1.5 },
+        { ...day, limit: -1 },
+        { ...day, limit: Number.NaN },
+        { ...day, limit: 2 ** 31 },
+        { ...day, period: 'today' },
+        { ...day, subject: '' },
+      ]) {
+        expect(() => store.charge(wrong)).toThrow(RangeError);
+      }
+    });
+
+    test('each subject is granted the lesser of its calls and its limit, in any mix', async () => {
+      let round = 0;
+      const mix = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 });
+      await fc.assert(
+        fc.asyncProperty(mix, fc.integer({ min: 0, max: 12 }), async (callers, limit) => {
+          round += 1;
+          const period = `20${String(round % 90).padStart(2, '0')}-01`;
+          const subjects = callers.map((n) => `membership:${round}-${n}`);
+          const charges = await Promise.all(
+            subjects.map((subject) => store.charge({ subject, period, limit })),
+          );
+          for (const subject of new Set(subjects)) {
+            const mine = charges.filter((_, i) => subjects[i] === subject);
+            const granted = mine.filter((one) => one.checked && one.value.granted).length;
+            expect(granted).toBe(Math.min(mine.length, limit));
+            expect(await store.usage(subject, period)).toMatchObject({ value: granted });
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  });
+}

@@ -1,0 +1,38 @@
+// A receipt is a text for people about one case, with the addresses that it is about.
+
+import type { Reading } from '../evidence/reading.ts';
+
+/** The name of this port in readings. */
+export type ReceiptsPort = 'receipts';
+
+/** A receipt that was reviewed and is published. */
+export type Receipt = {
+  /** Given by its author, stable over renames. */
+  readonly id: string;
+  /** The name of its file without the ending: its permalink. */
+  readonly slug: string;
+  readonly title: string;
+  /** ISO 8601 day. */
+  readonly date: string;
+  readonly description: string;
+  /** The address that it is about, and the one that made it, in canonical form. */
+  readonly subject: string;
+  readonly deployer: string;
+  readonly kind: string;
+  readonly tags: readonly string[];
+  /** Markdown. */
+  readonly body: string;
+};
+
+/** What a file of the folder is: published, kept back by its author, or not as it must be. */
+export type ReceiptFile = { readonly file: string } & (
+  | { readonly state: 'published'; readonly receipt: Receipt }
+  | { readonly state: 'draft' }
+  | { readonly state: 'refused'; readonly reasons: readonly string[] }
+);
+
+/** Every file of the folder, by name. */
+export type ReceiptFiles = readonly ReceiptFile[];
+
+/** The folder, read to its end or not at all: one file that fails leaves all of it unread. */
+export type ReceiptFolder = { readonly files: () => Promise<Reading<ReceiptFiles, ReceiptsPort>> };

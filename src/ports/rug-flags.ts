@@ -1,0 +1,160 @@
+// A table that nobody has ever written is read as such; a window that was scored in part is a part.
+
+import type { ChainName } from '../chain/chain.ts';
+import type { UnixSeconds } from '../chain/time.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+import type { TableLookUp } from './tables.ts';
+
+/** The name of this port in readings and contracts. */
+export type RugFlagsPort = 'rug_flags';
+
+/** What weighs most in a score: a feature with its value, in numbers and in words. */
+export type TopEvidence = {
+  readonly feature: string;
+  /** `null` where the feature has no value: a first launch has no earlier ones. */
+  readonly value: number | null;
+  /** By how much it moves the score, in the model's own units. */
+  readonly contribution: number;
+  readonly statement: string;
+};
+
+/** A launch that the model flags. Amounts in US dollars. */
+export type LaunchFlag = {
+  readonly chain: ChainName;
+  /** The wallet that launched it. */
+  readonly address: string;
+  readonly token: string;
+  readonly launched_at: UnixSeconds;
+  /** Pooled liquidity as last observed; `null` where it is not known. */
+  readonly liquidity_usd: number | null;
+  /** The calibrated output of the model, from 0 to 1. */
+  readonly score: number;
+  readonly first_flagged_at: UnixSeconds;
+  readonly last_scored_at: UnixSeconds;
+  readonly top_evidence: TopEvidence;
+  readonly model_version: string;
+  /** Whether the token stands on the reviewed list of established ones. */
+  readonly is_listed_token: boolean;
+};
+
+/** What was scored of a chain in the window. Only chains that were ever scored are named. */
+export type ScoredChain = {
+  readonly chain: ChainName;
+  /** When its last run ended. */
+  readonly last_scored_at: UnixSeconds;
+  readonly model_version: string;
+  readonly scored: number;
+  /** Flagged by the model and suppressed by the scorer, as established tokens. */
+  readonly suppressed: number;
+  /** Launches of which an input was not read: nothing is said of them. */
+  readonly unscored: number;
+  /** Wallets that wait to be scored. */
+  readonly waiting: number;
+};
+
+/** A window of the table. `chains` is empty where no scorer has ever written. */
+export type FlagWindow = {
+  readonly chains: readonly ScoredChain[];
+  /** Those last scored in the window, the highest score first. */
+  readonly flags: readonly LaunchFlag[];
+};
+
+/** The table of flags. */
+export type RugFlags = {
+  /** The last `windowS` seconds. */
+  readonly inWindow: (windowS: number) => Promise<Partly<FlagWindow, RugFlagsPort>>;
+};
+
+// The log is one for all processes. Its numbers begin at 1 and have no gap; its oldest events go.
+
+/** The name of this port in readings. */
+export type FlagEventsPort = 'flag_events';
+
+/** What can be had again: this many of the newest events, and none that is older than this. */
+export const FLAG_EVENTS_KEPT = { eventsMax: 10_000, ageMaxS: 24 * 60 * 60 } as const;
+/** Events that may be appended, or read, at once. */
+export const FLAG_EVENTS_AT_ONCE_MAX = 1_000;
+
+type Subject = {
+  readonly chain: ChainName;
+  /** The wallet that launched the token. */
+  readonly address: string;
+  readonly token: string;
+  /** The model that flagged it. */
+  readonly model_version: string;
+  readonly simulated: boolean;
+};
+
+/** A flag, with the one piece of evidence that weighs most, in words and numbers. */
+export type NewFlag = Subject & {
+  readonly kind: 'flag';
+  /** The calibrated output of the model, from 0 to 1. */
+  readonly score: number;
+  readonly evidence: string;
+  readonly flagged_at: UnixSeconds;
+};
+
+/** A flag taken back because what it rested on is gone: a block that left the chain, mostly. */
+export type NewRetraction = Subject & {
+  readonly kind: 'retraction';
+  /** The number under which the flag was told. */
+  readonly retracts: number;
+  readonly reason: string;
+  readonly retracted_at: UnixSeconds;
+};
+
+/** What may be appended. */
+export type NewFlagEvent = NewFlag | NewRetraction;
+
+/** An event under its number. */
+export type FlagEvent = NewFlagEvent & { readonly seq: number };
+
+/** Both ends of the log: `newest` is 0 while nothing was ever told, `oldest` can still be had. */
+export type FlagLogBounds = { readonly newest: number; readonly oldest: number | null };
+
+/** Events that follow each other, and both ends of the log when they were read. */
+export type FlagEventChunk = FlagLogBounds & { readonly events: readonly FlagEvent[] };
+
+/** The log of flags. */
+export type FlagEvents = {
+  /** The first events after a number, `FLAG_EVENTS_AT_ONCE_MAX` of them at most. */
+  readonly after: (seq: number) => Promise<Reading<FlagEventChunk, FlagEventsPort>>;
+  readonly bounds: () => Promise<Reading<FlagLogBounds, FlagEventsPort>>;
+  /** Lets go of what is too old; the newest number stays. */
+  readonly prune: () => Promise<Reading<true, FlagEventsPort>>;
+};
+
+// A miss means that no imported table names the address, which clears it of nothing.
+
+/** The name of this port in readings and contracts. */
+export type FlaggedAddressesPort = 'flagged_addresses';
+
+/** One row of a table, with where it comes from. */
+export type FlaggedRow = {
+  readonly address: string;
+  /** The chain that the source names, or `null` where it names none. */
+  readonly chain: string | null;
+  /** What the source calls it: `Fake_Phishing1772`, `xToken Exploiter`. */
+  readonly tag: string;
+  /** The source's word for the kind: `phish-hack`, `exploit`, `heist`. */
+  readonly category: string;
+  readonly is_contract: boolean | null;
+  /** Who made the contract, and in which transaction, where the source says so. */
+  readonly creator: string | null;
+  readonly creation_tx: string | null;
+  readonly source: string;
+  readonly source_url: string | null;
+  /** ISO 8601 day on which the source dates the row, or on which it was imported. */
+  readonly first_seen: string;
+};
+
+/** What a look-up found, each by `matchKey` of the address asked. */
+export type FlaggedLookUp = {
+  readonly table_rows: number;
+  readonly found: ReadonlyMap<string, readonly FlaggedRow[]>;
+  /** Rows of contracts that name the address as their creator. */
+  readonly created: ReadonlyMap<string, readonly FlaggedRow[]>;
+};
+
+/** The table of flagged addresses. Readable once an import of it has completed. */
+export type FlaggedAddresses = TableLookUp<FlaggedAddressesPort, FlaggedLookUp>;

@@ -1,0 +1,510 @@
+// It knows nothing of chains, transfers or proximity.
+
+import type { AddressKind } from '../chain/address.ts';
+import type { Partly, Reading } from '../evidence/reading.ts';
+
+/** The name of this port in readings and contracts. */
+export type SanctionsListPort = 'sanctions_list';
+
+/**
+ * One row of the list: an address as the publisher prints it, under one entry. What the file left
+ * open of the entry is `null`, and `note` says so.
+ */
+export type ListEntry = {
+  readonly address: string;
+  readonly currency: string;
+  readonly entity: string | null;
+  readonly type: string | null;
+  readonly programs: readonly string[] | null;
+  readonly uid: string;
+  readonly remarks: string | null;
+  /** The day of the entry's listing, `YYYY-MM-DD`, where the file has it. */
+  readonly listed_on: string | null;
+  /** What the reader left open, or took out of a longer text, in our words. */
+  readonly note: string | null;
+};
+
+/** The list that was read. `as_of` and `checked_at` are Unix seconds. */
+export type ListFacts = {
+  readonly name: string;
+  /** Publication date, `YYYY-MM-DD`. */
+  readonly published: string;
+  /** Distinct addresses on it. */
+  readonly addresses: number;
+  /** The stable public address of the list, without any credential. */
+  readonly source: string;
+  readonly sha256: string;
+  readonly as_of: number;
+  /** What a reader must be told of its age: sentences, none where it is fresh. */
+  readonly age_notes: readonly string[];
+};
+
+/**
+ * What a look-up found. `found` is keyed by `matchKey` of the address asked; a missing key is a
+ * miss.
+ */
+export type ListLookUp = {
+  readonly list: ListFacts;
+  readonly found: ReadonlyMap<string, readonly ListEntry[]>;
+};
+
+/**
+ * Every address on the list, by its kind, as `parseAddress` gives it: the same lists as long as the
+ * same rows are loaded. Texts of no known form are not among them.
+ */
+export type Listed = {
+  readonly list: ListFacts;
+  readonly addresses: ReadonlyMap<AddressKind, readonly string[]>;
+};
+
+/**
+ * The sanctions list. Past its maximum age a look-up is a part: it can convict, not acquit.
+ * Never loaded is unread.
+ */
+export type SanctionsList = {
+  readonly lookUp: (addresses: readonly string[]) => Promise<Partly<ListLookUp, SanctionsListPort>>;
+  readonly listed: () => Promise<Partly<Listed, SanctionsListPort>>;
+  /** The list that was the newest on a day (`YYYY-MM-DD`), from the publications held. */
+  readonly lookUpOn: (
+    on: string,
+    addresses: readonly string[],
+  ) => Promise<Partly<ListLookUp, SanctionsListPort>>;
+};
+
+// The log only grows, and is written with the acceptance or not at all. It tells of refused files
+// and of lists that came back too, so that a gap in it has a cause.
+
+/** The name of this port in readings. */
+export type ListChangesPort = 'sanctions_changes';
+
+/** The words of the log for a change of one listing. */
+export const LIST_CHANGES = ['added', 'removed', 'moved', 'programmes_changed', 'renamed'] as const;
+export type ListChangeKind = (typeof LIST_CHANGES)[number];
+
+/**
+ * What became of a file. `first`: nothing was in force before. `replayed`: a publication that was
+ * held already came into force again. `read_again`: the same file, by another reader.
+ */
+export const OUTCOMES = ['first', 'next', 'replayed', 'read_again', 'refused'] as const;
+export type FileOutcome = (typeof OUTCOMES)[number];
+
+/** A publication by its day (`YYYY-MM-DD`) and the SHA-256 of its file. */
+export type Named = { readonly published: string; readonly sha256: string };
+
+/** A change of one listing by one list that came into force. */
+export type ListChange = {
+  /** Grows with time: a later change has a larger one. */
+  readonly id: number;
+  readonly change: ListChangeKind;
+  /** As it is now; of a removed one, as it was last. */
+  readonly listing: Listing;
+  /** As it was before; `null` where it was added or removed. */
+  readonly before: Listing | null;
+  readonly outcome: Exclude<FileOutcome, 'first' | 'refused'>;
+  readonly from: Named;
+  readonly to: Named;
+  /** When the list came into force here, in Unix seconds. */
+  readonly at: number;
+};
+
+/** What became of one file of the publisher's. */
+export type FileEvent = {
+  readonly outcome: FileOutcome;
+  readonly sha256: string;
+  readonly source_url: string;
+  /** Unix seconds. */
+  readonly at: number;
+  /** The day of the list; `null` of a refused file. */
+  readonly published: string | null;
+  /** The publication that was in force before; `null` where none was, or the file was refused. */
+  readonly before: Named | null;
+  /** How many listings changed, by kind; `null` where there was nothing to compare with. */
+  readonly counts: { readonly [K in ListChangeKind]: number } | null;
+  /** Why it was refused, or why an operator let it pass. */
+  readonly code: string | null;
+  readonly why: string | null;
+};
+
+/** A span of time in Unix seconds; `null` leaves its side open. `until` is not part of it. */
+export type Span = { readonly from: number | null; readonly until: number | null };
+
+/** Which changes are asked for. */
+export type ListChangesAsked = Span & {
+  /** Only older ones than this; `null`: from the newest on. */
+  readonly beforeId: number | null;
+  /** Only of this address, in the form that `matchKey` gives; `null`: of any. */
+  readonly matchKey: string | null;
+  readonly limit: number;
+};
+
+/** The log. Unread while no list has come into force since it is kept. */
+export type ListChanges = {
+  /** The newest changes first. A part holds the newest of more. */
+  readonly newest: (
+    asked: ListChangesAsked,
+  ) => Promise<Partly<readonly ListChange[], ListChangesPort>>;
+  /** What became of the files of a span, the newest first. A part holds the newest of more. */
+  readonly files: (
+    asked: Span & { readonly limit: number },
+  ) => Promise<Partly<readonly FileEvent[], ListChangesPort>>;
+};
+
+// One of them is in force. It is replaced in one step or not at all, and none is ever deleted.
+
+/** The name of this port in readings. */
+export type PublicationStorePort = 'publication_store';
+
+/** A publication that passed the gate. Times are Unix seconds. */
+export type HeldPublication = {
+  readonly id: number;
+  /** Publication date, `YYYY-MM-DD`. */
+  readonly published: string;
+  readonly sha256: string;
+  readonly format: string;
+  /** Which configured address it came from, or the publisher's once that vouched for it. */
+  readonly source_key: string;
+  /** The public form of that address. */
+  readonly source_url: string;
+  /** The version of the reader that made its rows. */
+  readonly reader_version: number;
+  readonly distinct_addresses: number;
+  readonly parties: number;
+  readonly record_count: number;
+  readonly unparsed: number;
+  readonly accepted_at: number;
+  /** The operator's words where a size rule was set aside for it. */
+  readonly accepted_why: string | null;
+  /** When it was last known to be the newest, never ahead of the store's clock. */
+  readonly checked_at: number;
+  readonly checked_by: CheckedBy;
+};
+
+/**
+ * Whose word `checked_at` is: the publisher's answer, an operator's statement of when the file was
+ * obtained, or nobody's, so that the list counts as checked on its own publication date.
+ */
+export type CheckedBy = 'asked' | 'obtained' | 'own_date';
+
+/** A file that was refused. Times are Unix seconds. */
+export type HeldRefusal = {
+  readonly sha256: string;
+  readonly source_url: string;
+  readonly code: string;
+  readonly reason: string;
+  /** The day that the file states, `YYYY-MM-DD`, where it could be found. */
+  readonly published: string | null;
+  /** Whether the publisher served it, and not a mirror. */
+  readonly from_publisher: boolean;
+  /** Whether the same file may come whole soon: it was cut short, or is an error page. */
+  readonly passing: boolean;
+  /** Whether an operator may accept it: only its size speaks against it. */
+  readonly acceptable: boolean;
+  /** The reader, the rules and the list that it was judged by. */
+  readonly judged_by: string;
+  /** The path under which this machine keeps it; `null` where it could not be kept. */
+  readonly kept_as: string | null;
+  readonly first_at: number;
+  /** When it was last served. */
+  readonly refused_at: number;
+};
+
+/** A newer file that was refused and still stands: the list in force is not the newest. */
+export type Superseded = {
+  readonly published: string;
+  readonly source_url: string;
+  readonly code: string;
+  /** When such a file was first seen, in Unix seconds. */
+  readonly since: number;
+};
+
+/** What is in force, by one look at the store. */
+export type InForce = {
+  /** The store's clock, in Unix seconds: the one that ages a list. */
+  readonly now: number;
+  readonly publication: HeldPublication | null;
+  readonly superseded: Superseded | null;
+  readonly newest_refusal: HeldRefusal | null;
+  /** Files refused since the publication in force was accepted. */
+  readonly refusals: number;
+};
+
+/** Where a publication or a check comes from. */
+type CheckedSource = {
+  /** Tells configured addresses apart and shows nothing of them. */
+  readonly key: string;
+  readonly url: string;
+};
+
+/** A moment at which a publication was known to be the newest, and on whose word. */
+type Checked = { readonly at: number; readonly by: 'asked' | 'obtained' };
+
+/** A publication that is to be in force from now on. */
+export type Acceptable = {
+  readonly list: PublishedList;
+  readonly reader_version: number;
+  readonly source: CheckedSource;
+  readonly accepted_at: number;
+  /** `null` where nobody vouches for it but its own date. */
+  readonly check: Checked | null;
+  readonly accepted_why: string | null;
+  /** The publication in force when it was judged; another one in force now makes it `moved`. */
+  readonly instead_of: number | null;
+};
+
+/** A check that found the publication in force the newest. */
+export type Check = {
+  readonly publication_id: number;
+  readonly source: CheckedSource;
+  readonly check: Checked;
+};
+
+/** The file that a source gave last; its validators are `null` where the next ask names none. */
+export type Served = { readonly sha256: string; readonly validators: Validators };
+
+/** What a source was asked, when (Unix seconds), and what came of it in words. */
+export type Asked = {
+  readonly source: CheckedSource;
+  readonly asked_at: number;
+  readonly result: string;
+};
+
+/** A row of a held publication with the key that it is found under. */
+export type KeyedEntry = {
+  readonly publication_id: number;
+  readonly match_key: string;
+  readonly entry: ListEntry;
+};
+
+/** Whether a write took effect, or came too late because another list is in force by now. */
+export type Written = 'written' | 'moved';
+
+/** The store of publications. Writers wait for each other; readers see one list, whole. */
+export type PublicationStore = {
+  readonly inForce: () => Promise<Reading<InForce, PublicationStorePort>>;
+  /** Every publication held, newest first. */
+  readonly held: () => Promise<Reading<readonly HeldPublication[], PublicationStorePort>>;
+  /** All rows of one publication, in the order of the file. */
+  readonly entries: (id: number) => Promise<Reading<readonly ListEntry[], PublicationStorePort>>;
+  /** The rows of some publications that stand under some keys. */
+  readonly entriesUnder: (
+    ids: readonly number[],
+    matchKeys: readonly string[],
+  ) => Promise<Reading<readonly KeyedEntry[], PublicationStorePort>>;
+  /** The file that a source gave last; `null` where it gave none yet. */
+  readonly lastServed: (sourceKey: string) => Promise<Reading<Served | null, PublicationStorePort>>;
+  /** The sources that were asked, the last one first. */
+  readonly asked: () => Promise<Reading<readonly Asked[], PublicationStorePort>>;
+  /** Remembers that a source was asked; `null` leaves the file that it gave last. */
+  readonly recordAsked: (
+    asked: Asked,
+    served: Served | null,
+  ) => Promise<Reading<true, PublicationStorePort>>;
+  readonly accept: (next: Acceptable) => Promise<Reading<Written, PublicationStorePort>>;
+  readonly recordCheck: (check: Check) => Promise<Reading<Written, PublicationStorePort>>;
+  /** The newest refusals that are remembered, newest first. */
+  readonly refusals: () => Promise<Reading<readonly HeldRefusal[], PublicationStorePort>>;
+  /** The newest refusal of one file. */
+  readonly refusalOf: (
+    sha256: string,
+  ) => Promise<Reading<HeldRefusal | null, PublicationStorePort>>;
+  /** Remembers a refusal, once for each file and rule; `first_at` of the first stays. */
+  readonly recordRefusal: (refusal: HeldRefusal) => Promise<Reading<true, PublicationStorePort>>;
+};
+
+// It judges nothing: whether a file is a list is for its reader, whether it is good for the gate.
+
+/** The name of this port in readings. */
+export type PublisherPort = 'publisher';
+
+/** What a publisher said of a file; sent back with the next question, it makes no change cheap. */
+export type Validators = { readonly etag: string | null; readonly last_modified: string | null };
+
+/** A file that was delivered, on this machine's disk. */
+export type SpooledFile = {
+  readonly path: string;
+  /** Of the bytes as delivered. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Puts the file aside with the reason of its refusal, and gives its path there. */
+  readonly keepAside: (code: string, reason: string) => Promise<Reading<string, PublisherPort>>;
+  /** Keeps the file of a list that came into force, for a later reader. */
+  readonly keep: () => Promise<Reading<true, PublisherPort>>;
+  /** Removes what the delivery put on disk. */
+  readonly discard: () => Promise<void>;
+};
+
+/** What a mirror answered: that nothing changed, or a file. */
+export type Delivery =
+  | { readonly kind: 'unchanged'; readonly validators: Validators }
+  | { readonly kind: 'file'; readonly validators: Validators; readonly file: SpooledFile }
+  /** It asked to be asked again after so many seconds. */
+  | { readonly kind: 'later'; readonly reason: string; readonly after_s: number };
+
+/** One place that serves the list. */
+export type Mirror = {
+  /** Tells configured addresses apart and shows nothing of them. */
+  readonly key: string;
+  /** The publisher's public page, else scheme and host. */
+  readonly url: string;
+  /** The first configured server is the publisher; a file is none. */
+  readonly kind: 'http' | 'file';
+  /** When an operator says that the file was obtained, in Unix seconds; `null` for any other. */
+  readonly obtained_at: number | null;
+  readonly deliver: (
+    known: Validators | null,
+    signal: AbortSignal,
+  ) => Promise<Reading<Delivery, PublisherPort>>;
+};
+
+/** Where one list is served: the publisher first, then its mirrors, in the order of asking. */
+export type Publisher = {
+  readonly mirrors: readonly Mirror[];
+  /** A file that was kept of a list in force; `null` where this machine has none. */
+  readonly kept: (sha256: string) => Promise<SpooledFile | null>;
+};
+
+/** A publication that was read to its end. */
+export type PublishedList = {
+  readonly format: string;
+  /** Publication date, `YYYY-MM-DD`. */
+  readonly published: string;
+  /** Of the file as delivered. */
+  readonly sha256: string;
+  readonly record_count: number;
+  readonly parties: number;
+  readonly distinct_addresses: number;
+  /** Distinct addresses of no known form; they are kept as literals. */
+  readonly unparsed: number;
+  readonly addresses: readonly ListEntry[];
+};
+
+/** What a question to a list that was read needs of it. */
+export type ReadList = Pick<
+  PublishedList,
+  'published' | 'sha256' | 'distinct_addresses' | 'addresses'
+>;
+
+/** Why a file or a publication is refused. `size`: only its size speaks against it. */
+export type ListRefusal = {
+  readonly refused: true;
+  readonly code: string;
+  readonly reason: string;
+  readonly size: boolean;
+};
+
+/** A refusal of a file by its reader, with the day that the file states where it was found. */
+export type FileRefusal = ListRefusal & { readonly published: string | null };
+
+/** The code of the one refusal that says nothing about the file: it could not be read. */
+export const UNREADABLE = 'unreadable';
+
+/** Reads a file of the publisher's formats apart from the serving process; `signal` ends it. */
+export type PublicationReader = (
+  path: string,
+  signal: AbortSignal,
+) => Promise<PublishedList | FileRefusal>;
+
+/** What the gate knows of the last good publication. */
+export type LastGood = {
+  readonly published: string;
+  readonly distinct_addresses: number;
+  readonly parties: number;
+};
+
+/** The first rule that speaks against a publication, size rules last; `null` lets it pass. */
+export type Gate = {
+  /** The rules that an operator set, in words: a verdict holds only under the same. */
+  readonly rules: string;
+  /** The rules that need no other publication. */
+  readonly absolute: (list: PublishedList) => ListRefusal | null;
+  /**
+   * Those that compare with the clock (Unix seconds), and with the last good one or the release's
+   * baseline.
+   */
+  readonly relative: (
+    list: PublishedList,
+    last: LastGood | null,
+    now: number,
+  ) => ListRefusal | null;
+  /** Between two of one day from two sources: the later may add addresses, not take any away. */
+  readonly sameDay: (list: PublishedList, inForce: readonly ListEntry[]) => ListRefusal | null;
+};
+
+/** Tells a refusal from a publication. */
+export function isListRefusal(outcome: PublishedList | FileRefusal): outcome is FileRefusal {
+  return 'refused' in outcome;
+}
+
+/** What one mirror did in a refresh, in words that name it by its public address only. */
+export type Tried = { readonly source: string; readonly result: string };
+
+/** The list that a refresh left in force. Times are Unix seconds. */
+export type RefreshedList = {
+  readonly published: string;
+  readonly addresses: number;
+  readonly sha256: string;
+  readonly source: string;
+  readonly checked_at: number;
+};
+
+/** What a refresh came to. Only `unchanged`, and `updated` from the publisher, are checks. */
+type RefreshEnd =
+  | {
+      readonly kind: 'updated';
+      readonly list: RefreshedList;
+      readonly replaced: { readonly published: string; readonly sha256: string } | null;
+      /** Why the operator let it pass; `null` where the gate did. */
+      readonly accepted_why: string | null;
+    }
+  | { readonly kind: 'unchanged'; readonly list: RefreshedList }
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly reason: string;
+      /** The day that the refused file states. */
+      readonly published: string | null;
+      readonly sha256: string;
+      readonly source: string;
+      /** True where `--accept` of exactly this file would let it pass. */
+      readonly acceptable: boolean;
+      /** Where this machine keeps the file; `null` where it could not be kept. */
+      readonly kept_as: string | null;
+      /** The day of the list that stays in force; `null` where there is none. */
+      readonly in_force: string | null;
+    }
+  | { readonly kind: 'unreachable'; readonly reason: string };
+
+/** How a refresh ended, and what was tried before. */
+export type RefreshOutcome = RefreshEnd & {
+  readonly tried: readonly Tried[];
+  /** Whether asking again within minutes may bring more than waiting for the next turn. */
+  readonly retry: 'soon' | 'in_turn';
+  /** Seconds for which the publisher asked to be left alone, if it did. */
+  readonly after_s?: number;
+};
+
+/** An operator's word for one file that only the size rules refuse. */
+export type Acceptance = { readonly sha256: string; readonly why: string };
+
+/** An address under one entry of a publication, over all its currency codes. */
+export type Listing = {
+  readonly address: string;
+  readonly uid: string;
+  readonly entity: string | null;
+  readonly type: string | null;
+  readonly programs: readonly string[] | null;
+  readonly currencies: readonly string[];
+};
+
+/** A listing that stands in both publications, not with the same words. */
+export type ChangedListing = { readonly from: Listing; readonly to: Listing };
+
+/** What changed from one publication to another, by address and entry uid. */
+export type ListDiff = {
+  readonly added: readonly Listing[];
+  readonly removed: readonly Listing[];
+  /** The same address under another entry. */
+  readonly moved: readonly ChangedListing[];
+  readonly programmes_changed: readonly ChangedListing[];
+  readonly renamed: readonly ChangedListing[];
+};

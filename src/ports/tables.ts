@@ -1,0 +1,441 @@
+// What is a table that is filled by import, to whoever keeps it and to whoever asks it?
+// A table is declared: its columns, the keys it is asked by, which rows count, what it answers.
+// Which rows of a file are good its feature says.
+
+import type { Partly, Reading } from '../evidence/reading.ts';
+import type { Why } from '../evidence/reasons.ts';
+import type { DatedBy, ImportOrigin } from '../evidence/source.ts';
+
+/** The name of a table's store in readings. */
+export type TableStorePort = 'imported_table';
+
+/** What a cell holds: text, a flag, an ISO 8601 day, or a time in Unix seconds. */
+export type ColumnKind = 'text' | 'flag' | 'day' | 'time';
+
+/** A row as it is kept, by column. */
+export type StoredRow = { readonly [column: string]: string | number | boolean | null };
+
+/**
+ * Which rows count: those of the newest import of each source, or of each thing its best row, of
+ * whichever import, where that row has a flag.
+ */
+export type Counting<Row> =
+  | { readonly which: 'newest import' }
+  | {
+      readonly which: 'best row';
+      /** What a thing is known by. */
+      readonly of: keyof Row & string;
+      /** What makes a row better than another, the weightiest first; then the later import. */
+      readonly by: readonly (keyof Row & string)[];
+      /** The flag, and a row that has it in words. */
+      readonly where: keyof Row & string;
+      readonly words: string;
+    };
+
+/** Rows held to be asked. Methods, so that tables of different rows can stand in one list. */
+export type TableIndex<Row, Answer> = {
+  add(row: Row): void;
+  /** How much is held: rows, or keys where rows of one key are counted together. */
+  size(): number;
+  /** What is held of these addresses, of a table in which so many rows count. */
+  answer(rows: number, addresses: readonly string[]): Answer;
+};
+
+/** A table as it is kept and asked: `Answer` is what a look-up gives, under the port `P`. */
+export type TableShape<Row, P extends string, Answer> = {
+  /** Its name in the store, and in the records of its imports. */
+  readonly name: string;
+  readonly port: P;
+  /** Its name as a source. */
+  readonly title: string;
+  /** The table in words, for reasons. */
+  readonly what: string;
+  readonly columns: { readonly [C in keyof Row]: ColumnKind };
+  /**
+   * The columns that it is asked by, and the field of each. The column holds the `matchKey` of the
+   * field; where both have one name the field is compared as it stands.
+   */
+  readonly keys: { readonly [column: string]: keyof Row & string };
+  readonly counting: Counting<Row>;
+  /** How much is held in memory at most. A larger table is asked by key, or not served. */
+  readonly held: {
+    readonly max: number;
+    readonly of: 'rows' | 'keys';
+    readonly beyond: 'ask' | 'refuse';
+  };
+  /** Rows of these imports, the ones in force, are then added to it. */
+  readonly index: (imports: readonly TableImport[]) => TableIndex<Row, Answer>;
+};
+
+/** What a table says of addresses. Readable once an import of it has completed. */
+export type TableLookUp<P extends string, Answer> = {
+  readonly lookUp: (addresses: readonly string[]) => Promise<Reading<Answer, P>>;
+};
+
+/** A row under import with its place among the rows of its file, from 1. */
+export type Numbered<Row> = { readonly n: number; readonly row: Row };
+
+/**
+ * A table as it is kept. Nothing of an import is seen by readers before `complete`, and all of it
+ * is from then on. An import that is never completed is forgotten after a day.
+ */
+export type TableStore<Row> = {
+  readonly begin: (facts: ImportFacts) => Promise<Reading<{ readonly id: number }, TableStorePort>>;
+  /** Keeps rows for the import; answers the numbers of those that repeat an earlier one. */
+  readonly stage: (
+    id: number,
+    rows: readonly Numbered<Row>[],
+  ) => Promise<Reading<readonly number[], TableStorePort>>;
+  /** Makes the import the one in force of its source. */
+  readonly complete: (id: number, end: ImportEnd) => Promise<Reading<TableImport, TableStorePort>>;
+  /** Forgets an import that will not be completed. */
+  readonly abandon: (id: number) => Promise<Reading<null, TableStorePort>>;
+  /** The imports in force, one for each source, oldest first; none where none has completed. */
+  readonly inForce: () => Promise<Reading<readonly TableImport[], TableStorePort>>;
+  /** How many rows of which import count while these are in force. */
+  readonly counting: (
+    inForce: readonly TableImport[],
+  ) => Promise<Reading<ReadonlyMap<number, number>, TableStorePort>>;
+  /** The next rows of an import that count, after the one numbered `afterN`; at last none. */
+  readonly page: (
+    id: number,
+    afterN: number,
+  ) => Promise<Reading<readonly Numbered<Row>[], TableStorePort>>;
+  /** The rows that count of these addresses. Unread where they are too many for one look-up. */
+  readonly under: (
+    addresses: readonly string[],
+  ) => Promise<Reading<readonly Row[], TableStorePort>>;
+};
+
+// How do rows of a published table come into this deployment, whole or not at all?
+// It says what a file of rows promises and how an import ends; which rows are good it leaves open.
+
+/** The name of the file port in readings. */
+export type TableFilePort = 'table_file';
+
+/** One row as the file holds it: its line (from 1) and its values by column, never empty ones. */
+export type RawRow = {
+  readonly line: number;
+  readonly fields: ReadonlyMap<string, string>;
+};
+
+/** A line that the rules of its table refuse. `line` counts from 1, the heading included. */
+export type RefusedLine = {
+  readonly line: number;
+  readonly chain: string;
+  readonly address: string;
+  readonly code: string;
+  readonly reason: string;
+};
+
+/** One line of a table that is read whole: its number (from 1) and its cells in their order. */
+export type TableLine = { readonly line: number; readonly cells: readonly string[] };
+
+/** A row that the file itself could not give, with what was wrong. */
+export type BrokenRow = { readonly line: number; readonly problem: string };
+
+/** How a file names its values: a TagPack has a vocabulary of its own, rows have columns. */
+export type FileLayout = 'rows' | 'tagpack';
+
+/** A file that was opened. `rows` can be walked once; the hash is known when it has ended. */
+export type OpenedFile = {
+  readonly layout: FileLayout;
+  readonly bytes: number;
+  /** Batches in the order of the file. Unread ends it: the file could not be read on. */
+  readonly rows: () => AsyncIterable<Reading<readonly (RawRow | BrokenRow)[], TableFilePort>>;
+  readonly bytesRead: () => number;
+  /** SHA-256 of the file in hex. Throws before the rows have ended. */
+  readonly sha256: () => string;
+};
+
+/** Opens files of rows. Unread: missing, over the size cap, or of no known format. */
+export type TableFiles = {
+  readonly open: (path: string) => Promise<Reading<OpenedFile, TableFilePort>>;
+};
+
+/** What is known of an import before its rows are. `as_of` and `started_at` are Unix seconds. */
+export type ImportFacts = {
+  readonly source: string;
+  readonly source_url: string | null;
+  readonly origin: ImportOrigin;
+  readonly started_at: number;
+};
+
+/** How an import ended. `as_of` is when the source dates its rows, or when they were imported. */
+export type ImportEnd = {
+  readonly rows_accepted: number;
+  readonly rows_refused: number;
+  /** Of the refused, those whose entry may be missing: not those that repeat an earlier one. */
+  readonly rows_lost: number;
+  readonly sha256: string;
+  readonly as_of: number;
+  readonly dated_by: DatedBy;
+  readonly completed_at: number;
+};
+
+/** An import that completed. */
+export type TableImport = ImportFacts &
+  ImportEnd & { readonly id: number; readonly table_name: string };
+
+/** A refused row: its line in the file, a stable code, and a sentence that quotes no value. */
+export type RefusedRow = { readonly line: number; readonly code: string; readonly reason: string };
+
+/** What an importer is told as it goes on, and how it is stopped. */
+export type ImportWatch = {
+  readonly onRefused: (row: RefusedRow) => void;
+  /** Called once for each batch: rows seen so far, bytes read and bytes in all. */
+  readonly onProgress: (rows: number, bytesRead: number, bytes: number) => void;
+  readonly signal: AbortSignal;
+};
+
+/** How many rows were refused for each code. */
+export type RefusedCounts = ReadonlyMap<string, number>;
+
+/** How an import ended. Only the first kept anything. */
+export type ImportOutcome =
+  | {
+      readonly outcome: 'completed';
+      readonly record: TableImport;
+      readonly refused: RefusedCounts;
+    }
+  | {
+      readonly outcome: 'no_row_accepted';
+      readonly rows_refused: number;
+      readonly refused: RefusedCounts;
+    }
+  /** It has far fewer rows than the import of its source in force. */
+  | {
+      readonly outcome: 'too_few';
+      readonly rows_accepted: number;
+      readonly rows_before: number;
+    }
+  | { readonly outcome: 'unread'; readonly why: Why }
+  | { readonly outcome: 'stopped' };
+
+/** An import as an operator asks for it. */
+export type ImportOrder = {
+  readonly path: string;
+  readonly source: string;
+  /** A public page of the source, for rows that name none of their own. */
+  readonly source_url: string | null;
+  /** The word for rows whose own words name none, of those that the table offers. */
+  readonly otherwise: string | null;
+  readonly origin: ImportOrigin;
+  /** Unix seconds at which its importer dates it; `null`: as its rows say. */
+  readonly as_of: number | null;
+  /** Whether it may have far fewer rows than the import of its source in force. */
+  readonly acceptSmaller?: boolean;
+};
+
+/** Imports a file into a table. */
+export type ImportFile = (order: ImportOrder, watch: ImportWatch) => Promise<ImportOutcome>;
+
+// A miss means that no label is held, not that the address is no exchange's.
+
+/** The name of this port in readings and contracts. */
+export type ExchangeLabelsPort = 'exchange_labels';
+
+/** What an exchange uses an address for. */
+export const LABEL_ROLES = ['hot', 'cold', 'deposit', 'deployer', 'treasury', 'other'] as const;
+export type LabelRole = (typeof LABEL_ROLES)[number];
+
+/** One row of the table, with where it comes from. */
+export type ExchangeLabel = {
+  readonly address: string;
+  /** The chain the source names, or `null` where it names none. */
+  readonly chain: string | null;
+  readonly label: string;
+  readonly entity: string;
+  readonly role: LabelRole;
+  /** A rung of the tag packs' confidence ladder, as its published id. */
+  readonly confidence: string;
+  /** False for hot and cold wallets: paid by many unrelated people, they link nobody. */
+  readonly clusterable: boolean;
+  readonly source: string;
+  readonly source_url: string | null;
+  /** ISO 8601 day on which the source dates the row, or on which it was imported. */
+  readonly first_seen: string;
+};
+
+/** What a look-up found, by `matchKey` of the address asked. */
+export type LabelLookUp = {
+  readonly table_rows: number;
+  readonly found: ReadonlyMap<string, readonly ExchangeLabel[]>;
+};
+
+/** The exchange-wallet table. Readable once an import of it has completed. */
+export type ExchangeLabels = TableLookUp<ExchangeLabelsPort, LabelLookUp>;
+
+// The log is public and only grows. It tells of imports that completed, and of no others.
+
+/** The name of this port in readings. */
+export type LabelChangesPort = 'label_changes';
+
+/** What a label says that may change under the same source, address, chain and entity. */
+export type LabelWords = Pick<ExchangeLabel, 'label' | 'role' | 'confidence' | 'source_url'>;
+
+/** One change of the table. */
+export type LabelChange = Omit<ExchangeLabel, 'clusterable'> & {
+  /** Grows with time: a later change has a larger one. */
+  readonly id: number;
+  readonly change: 'added' | 'changed' | 'removed';
+  /** What it said before; `null` but where it changed. */
+  readonly before: LabelWords | null;
+  readonly import_id: number;
+  /** Unix seconds at which the import completed. */
+  readonly at: number;
+  /** SHA-256 of the file imported. */
+  readonly sha256: string;
+  readonly origin: ImportOrigin;
+};
+
+/** Which changes are asked for. */
+export type ChangesAsked = {
+  /** Only older ones than this; `null`: from the newest on. */
+  readonly beforeId: number | null;
+  /** Only of this address, in the form that `matchKey` gives; `null`: of any. */
+  readonly matchKey: string | null;
+  readonly limit: number;
+};
+
+/** The log. Unread while no import of labels has completed. A part holds the newest of more. */
+export type LabelChanges = {
+  readonly newest: (
+    asked: ChangesAsked,
+  ) => Promise<Partly<readonly LabelChange[], LabelChangesPort>>;
+};
+
+// What is a table of labels that comes with the product, once its rows are judged?
+
+/** A row of the table, and the day (ISO 8601) of its last review. */
+export type ShippedLabel = ExchangeLabel & { readonly reviewed: string };
+
+/** The rows that the rules take, and each one that they refuse; `line` counts from 1. */
+export type ShippedLabels = {
+  readonly rows: readonly ShippedLabel[];
+  readonly refused: readonly RefusedLine[];
+};
+
+// The log is public and only grows. It tells of imports that completed, and of no others.
+
+/** The name of this port in readings. */
+export type OtherListChangesPort = 'other_list_changes';
+
+/** An entry of a list, which is named beside it. */
+export type EntryLogged = Omit<OtherListEntry, 'source'>;
+
+/** What an import changed of one address. Times are Unix seconds. */
+export type OtherListChange = {
+  /** Grows with time: a later change has a larger one. */
+  readonly id: number;
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly list: string;
+  readonly address: string;
+  /** All its entries; of a removed one, as they were last. */
+  readonly entries: readonly EntryLogged[];
+  /** Those before; `null` but where they changed. */
+  readonly before: readonly EntryLogged[] | null;
+  readonly import_id: number;
+  readonly at: number;
+  readonly sha256: string;
+  readonly simulated: boolean;
+};
+
+/** An import that completed. */
+export type OtherListImport = {
+  readonly list: string;
+  readonly import_id: number;
+  readonly at: number;
+  readonly as_of: number;
+  readonly dated_by: DatedBy;
+  readonly sha256: string;
+  readonly source_url: string | null;
+  readonly rows: number;
+  readonly rows_refused: number;
+  readonly rows_lost: number;
+  readonly simulated: boolean;
+  /** Of how many addresses. */
+  readonly counts: {
+    readonly added: number;
+    readonly changed: number;
+    readonly removed: number;
+  };
+};
+
+/** Which imports are asked about: of one list, from a time on, before another. */
+export type ImportsAsked = {
+  readonly list: string | null;
+  readonly from: number | null;
+  readonly until: number | null;
+  readonly limit: number;
+};
+
+/** Which changes are asked for: older than one, and of one address, as `matchKey` gives it. */
+export type OtherListChangesAsked = ImportsAsked & {
+  readonly beforeId: number | null;
+  readonly matchKey: string | null;
+};
+
+/** The log, newest first. Unread while no list was imported. A part holds the newest of more. */
+export type OtherListChanges = {
+  readonly newest: (
+    asked: OtherListChangesAsked,
+  ) => Promise<Partly<readonly OtherListChange[], OtherListChangesPort>>;
+  readonly imports: (
+    asked: ImportsAsked,
+  ) => Promise<Partly<readonly OtherListImport[], OtherListChangesPort>>;
+};
+
+// Each list keeps its own name, date and source. None of them is the SDN list, and a listing on one
+// never makes an address `sanctioned`.
+
+/** The name of this port in readings and contracts. */
+export type OtherListsPort = 'other_lists';
+
+/** One entry of a list. What the list leaves open is `null`, and `note` says what was wrong. */
+export type OtherListEntry = {
+  /** As published; compared by `matchKey`. */
+  readonly address: string;
+  readonly currency: string | null;
+  /** Who holds it, several divided by `; `. */
+  readonly entity: string | null;
+  readonly entity_type: string | null;
+  readonly programs: string | null;
+  readonly entry_id: string | null;
+  readonly source_url: string | null;
+  /** ISO 8601 days. An entry that ended is kept, and says so. */
+  readonly listed_at: string | null;
+  readonly ended_at: string | null;
+  readonly note: string | null;
+  /** The name of the list. */
+  readonly source: string;
+};
+
+/** Whether an entry has not ended by a day, in ISO 8601. */
+export function standsOn({ ended_at }: OtherListEntry, day: string): boolean {
+  return ended_at === null || ended_at > day;
+}
+
+/** A list as it is in force. Times are Unix seconds. */
+export type OtherList = {
+  readonly name: string;
+  /** Its date, and whose word that is. */
+  readonly as_of: number;
+  readonly dated_by: DatedBy;
+  readonly imported_at: number;
+  readonly rows: number;
+  /** Rows of its file that were refused: an entry may be missing for each. */
+  readonly rows_lost: number;
+  readonly sha256: string;
+  readonly source_url: string | null;
+  readonly simulated: boolean;
+};
+
+/** Every list in force, and what a look-up found, by `matchKey` of the address asked. */
+export type OtherListsLookUp = {
+  readonly lists: readonly OtherList[];
+  readonly found: ReadonlyMap<string, readonly OtherListEntry[]>;
+};
+
+/** The lists of other authorities. Readable once one has been imported. */
+export type OtherLists = TableLookUp<OtherListsPort, OtherListsLookUp>;

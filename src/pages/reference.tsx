@@ -11,7 +11,7 @@ import {
 
 import { listFrom } from '../evidence/measure.ts';
 import { type PageFacts, page } from './layout.tsx';
-import { Scroll } from './words.tsx';
+import { Table } from './words.tsx';
 
 type Entry = { readonly path: string; readonly method: string; readonly one: Operation };
 
@@ -143,31 +143,17 @@ type Row = { name: string; kind: string; needed: boolean; claim: string | null }
 function Fields({ caption, rows }: { caption: string; rows: readonly Row[] }) {
   const claims = rows.some((row) => row.claim !== null);
   return (
-    <Scroll>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Type</th>
-            <th scope="col">Present</th>
-            {claims && <th scope="col">A negative rests on</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>
-                <code>{row.name}</code>
-              </td>
-              <td>{row.kind}</td>
-              <td>{row.needed ? 'always' : 'optional'}</td>
-              {claims && <td>{row.claim}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption={caption}
+      look="wide"
+      rows={rows}
+      columns={[
+        { head: 'Field', cell: ({ name }) => <code>{name}</code> },
+        { head: 'Type', cell: ({ kind }) => kind },
+        { head: 'Present', cell: ({ needed }) => (needed ? 'always' : 'optional') },
+        ...(claims ? [{ head: 'A negative rests on', cell: ({ claim }: Row) => claim }] : []),
+      ]}
+    />
   );
 }
 

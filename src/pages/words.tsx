@@ -36,8 +36,16 @@ export function Tx({ of }: { of: string }) {
 
 /** A moment to the minute: ISO text, or Unix seconds. */
 export function Moment({ at }: { at: string | number }) {
-  const text = new Date(typeof at === 'number' ? at * MS_PER_S : at).toISOString();
-  return <time dateTime={text}>{text.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC</time>;
+  return <time dateTime={isoText(at)}>{momentText(at)}</time>;
+}
+
+/** The same as text. */
+export function momentText(at: string | number): string {
+  return `${isoText(at).slice(0, MINUTE_CHARS).replace('T', ' ')} UTC`;
+}
+
+function isoText(at: string | number): string {
+  return new Date(typeof at === 'number' ? at * MS_PER_S : at).toISOString();
 }
 
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
@@ -120,39 +128,75 @@ export function Scroll({ of = TABLE, children }: ScrollProps) {
   );
 }
 
-type TableProps = {
-  caption: string;
-  heads: readonly string[];
-  rows: readonly (readonly ComponentChildren[])[];
+/** A column of a table: its head, what stands in it, and how. */
+export type Column<Row> = {
+  readonly head: ComponentChildren;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** A class of its cells, of each or by row: `whole` keeps one on one line. */
+  readonly look?: string | ((row: Row) => string);
+  /** Whether its cells name their rows. */
+  readonly isName?: true;
 };
 
+type TableProps<Row> = {
+  readonly caption?: ComponentChildren;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** `stacks`: cells stand below each other where the page is narrow. */
+  readonly look?: keyof typeof TABLE_LOOKS;
+  /** What stands across the columns after the first, where a row has no figures. */
+  readonly instead?: (row: Row) => string | null;
+};
+
+const TABLE_LOOKS = { stacks: 'tight stacks', tight: 'tight', wide: undefined } as const;
+
 /** A table that scrolls by itself where it is wider than the page. */
-export function Table({ caption, heads, rows }: TableProps) {
+export function Table<Row>({ caption, columns, rows, look = 'stacks', instead }: TableProps<Row>) {
   return (
     <Scroll>
-      <table class="tight stacks">
-        <caption>{caption}</caption>
+      <table class={TABLE_LOOKS[look]}>
+        {caption !== undefined && <caption>{caption}</caption>}
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
+            {columns.map(({ head }, at) => (
+              <th key={at} scope="col">
                 {head}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((cells, row) => (
-            <tr key={row}>
-              {cells.map((cell, column) => (
-                <td key={column} data-head={heads[column]}>
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {rows.map((row, at) => {
+            const across = instead === undefined ? null : instead(row);
+            return (
+              <tr key={at}>
+                {(across === null ? columns : columns.slice(0, 1)).map((column, of) => (
+                  <Cell key={of} column={column} row={row} isStacked={look === 'stacks'} />
+                ))}
+                {across !== null && <td colSpan={columns.length - 1}>{across}</td>}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </Scroll>
+  );
+}
+
+type CellProps<Row> = { column: Column<Row>; row: Row; isStacked: boolean };
+
+function Cell<Row>({ column: { head, cell, look, isName }, row, isStacked }: CellProps<Row>) {
+  const style = typeof look === 'function' ? look(row) : look;
+  if (isName === true) {
+    return (
+      <th scope="row" class={style}>
+        {cell(row)}
+      </th>
+    );
+  }
+  return (
+    <td class={style} data-head={isStacked ? head : undefined}>
+      {cell(row)}
+    </td>
   );
 }

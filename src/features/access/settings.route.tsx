@@ -7,7 +7,7 @@ import { form, html, noBody } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { map, type Reading, seen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { momentText, Table } from '../../pages/words.tsx';
 import type {
   AccessLog,
   KeyHolder,
@@ -594,34 +594,22 @@ function Ended({ keys }: { keys: readonly ShownKey[] }) {
   return (
     <details>
       <summary>Keys that ended</summary>
-      <Scroll>
-        <table class="tight">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Key</th>
-              <th scope="col">Created</th>
-              <th scope="col">Ended</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map(({ id, name, prefix, created_at, expires_at, revoked_at }) => (
-              <tr key={id}>
-                <td>{name === null ? 'without a name' : name}</td>
-                <td>
-                  <code>{prefix}…</code>
-                </td>
-                <td class="whole">{formatIsoDate(created_at)}</td>
-                <td>
-                  {revoked_at === null
-                    ? `expired ${momentText(expires_at)}`
-                    : `revoked ${momentText(revoked_at)}`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        look="tight"
+        rows={keys}
+        columns={[
+          { head: 'Name', cell: ({ name }) => (name === null ? 'without a name' : name) },
+          { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+          { head: 'Created', cell: ({ created_at }) => formatIsoDate(created_at), look: 'whole' },
+          {
+            head: 'Ended',
+            cell: ({ expires_at, revoked_at }) =>
+              revoked_at === null
+                ? `expired ${momentText(expires_at)}`
+                : `revoked ${momentText(revoked_at)}`,
+          },
+        ]}
+      />
     </details>
   );
 }
@@ -649,11 +637,6 @@ const WORDS: { readonly [K in SettingsChange['change']]: string } = {
   integration_removed: 'Chat removed',
 };
 
-/** Of a key its first characters alone are known. */
-function shownSubject(change: SettingsChange['change'], subject: string): string {
-  return change.startsWith('key_') ? `${subject}…` : subject;
-}
-
 function Changes({ changes: { read, whole } }: { changes: Settings['changes'] }) {
   return (
     <section aria-labelledby="changes">
@@ -661,31 +644,31 @@ function Changes({ changes: { read, whole } }: { changes: Settings['changes'] })
       {read === null ? (
         <p>{whole ? 'Nothing has been changed yet.' : 'The changes could not be read.'}</p>
       ) : (
-        <Scroll>
-          <table class="tight">
-            <caption>{whole ? 'All changes' : `The newest ${read.length} changes`}</caption>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
-                <th scope="col">Which</th>
-                <th scope="col">By</th>
-              </tr>
-            </thead>
-            <tbody>
-              {read.map(({ id, at, change, subject, by_whom }) => (
-                <tr key={id}>
-                  <td class="whole">{momentText(at)}</td>
-                  <td class="whole">{WORDS[change]}</td>
-                  <td class="whole">
-                    {subject === null ? '–' : <code>{shownSubject(change, subject)}</code>}
-                  </td>
-                  <td class="whole">{by_whom === 'member' ? 'you' : 'the operator'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          caption={whole ? 'All changes' : `The newest ${read.length} changes`}
+          look="tight"
+          rows={read}
+          columns={[
+            { head: 'When', cell: ({ at }) => momentText(at), look: 'whole' },
+            { head: 'What', cell: ({ change }) => WORDS[change], look: 'whole' },
+            {
+              head: 'Which',
+              // Of a key its first characters alone are known.
+              cell: ({ change, subject }) =>
+                subject === null ? (
+                  '–'
+                ) : (
+                  <code>{change.startsWith('key_') ? `${subject}…` : subject}</code>
+                ),
+              look: 'whole',
+            },
+            {
+              head: 'By',
+              cell: ({ by_whom }) => (by_whom === 'member' ? 'you' : 'the operator'),
+              look: 'whole',
+            },
+          ]}
+        />
       )}
     </section>
   );
@@ -733,11 +716,6 @@ export function newKeyPage(facts: PageFacts, shown: NewKeyShown): string {
       </>
     ),
   });
-}
-
-/** @internal A moment to the minute, in UTC. */
-export function momentText(at: UnixSeconds): string {
-  return `${new Date(at * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 const ASKED = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';

@@ -2,6 +2,7 @@
 // table.
 
 import { countOrZero } from '../../evidence/measure.ts';
+import { Table } from '../../pages/words.tsx';
 
 /** A day and its requests; of a day on which nothing was charged there is no counter. */
 export type DayShown = { readonly day: string; readonly used: number | undefined };
@@ -66,22 +67,14 @@ export function UsageChart({ days }: { days: readonly DayShown[] }) {
       </figcaption>
       <details>
         <summary>The same as a table</summary>
-        <table class="tight">
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Requests</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.toReversed().map((one) => (
-              <tr key={one.day}>
-                <td>{one.day}</td>
-                <td>{number(usedOn(one))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          look="tight"
+          rows={days.toReversed()}
+          columns={[
+            { head: 'Day', cell: ({ day }) => day },
+            { head: 'Requests', cell: (one) => number(usedOn(one)) },
+          ]}
+        />
       </details>
     </figure>
   );

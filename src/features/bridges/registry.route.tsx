@@ -9,7 +9,7 @@ import { isoDay, ofRow, oneOf, prose, words } from '../../contract/wire.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Table } from '../../pages/words.tsx';
 import {
   BRIDGE_CHAINS,
   BRIDGE_PROTOCOLS,
@@ -190,31 +190,18 @@ function Registry({ table, chain }: RegistryProps) {
 
 function Coverage({ table }: { table: PublishedRegistry }) {
   return (
-    <Scroll>
-      <table class="tight">
-        <caption>Contracts by chain and protocol</caption>
-        <thead>
-          <tr>
-            <th scope="col">Protocol</th>
-            {table.coverage.map(({ chain }) => (
-              <th key={chain} scope="col">
-                <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.protocols.map((protocol) => (
-            <tr key={protocol}>
-              <th scope="row">{protocol}</th>
-              {table.coverage.map(({ chain, protocols }) => (
-                <td key={chain}>{countOf(protocols, protocol)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption="Contracts by chain and protocol"
+      look="tight"
+      rows={table.protocols}
+      columns={[
+        { head: 'Protocol', cell: (protocol) => protocol, isName: true },
+        ...table.coverage.map(({ chain, protocols }) => ({
+          head: <a href={`/registry/bridges?chain=${chain}#${chain}`}>{chain}</a>,
+          cell: (protocol: string) => countOf(protocols, protocol),
+        })),
+      ]}
+    />
   );
 }
 
@@ -229,37 +216,30 @@ function ChainRows({ chain, rows }: { chain: string; rows: readonly Row[] }) {
   return (
     <section class="route" id={chain} aria-labelledby={`${chain}-title`}>
       <h2 id={`${chain}-title`}>{chain}</h2>
-      <Scroll>
-        <table>
-          <caption>{rows.length} contracts</caption>
-          <thead>
-            <tr>
-              <th scope="col">Contract</th>
-              <th scope="col">Protocol</th>
-              <th scope="col">Role</th>
-              <th scope="col">From block</th>
-              <th scope="col">Sources</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={`${row.address} ${row.role}`}>
-                <td>
-                  {row.name}
-                  <br />
-                  <code>{row.address}</code>
-                </td>
-                <td>{row.protocol}</td>
-                <td>{row.role}</td>
-                <td>{row.valid_from_block === null ? 'not known' : row.valid_from_block}</td>
-                <td class="sources">
-                  <Sources row={row} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        caption={<>{rows.length} contracts</>}
+        look="wide"
+        rows={rows}
+        columns={[
+          {
+            head: 'Contract',
+            cell: ({ name, address }) => (
+              <>
+                {name}
+                <br />
+                <code>{address}</code>
+              </>
+            ),
+          },
+          { head: 'Protocol', cell: ({ protocol }) => protocol },
+          { head: 'Role', cell: ({ role }) => role },
+          {
+            head: 'From block',
+            cell: ({ valid_from_block: from }) => (from === null ? 'not known' : from),
+          },
+          { head: 'Sources', cell: (row) => <Sources row={row} />, look: 'sources' },
+        ]}
+      />
     </section>
   );
 }

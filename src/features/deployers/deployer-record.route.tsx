@@ -19,7 +19,7 @@ import {
 } from '../../contract/wire.ts';
 import { why } from '../../evidence/reasons.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Moment, Table } from '../../pages/words.tsx';
 import { DEPLOYER_CHAIN, type DeployerRecords } from '../../ports/deployers.ts';
 import { chainNotServed, noLaunchFound, recordShown } from './record.ts';
 
@@ -254,7 +254,7 @@ export function Record({ record }: { record: ShownRecord }) {
           ['Still above the exit level', String(record.survived)],
           ['Never listed', String(never_listed)],
           ['Could not be checked', String(coverage.unchecked)],
-          ['Captured', <Time key="at" at={coverage.captured_at} />],
+          ['Captured', <Moment key="at" at={coverage.captured_at} />],
           ['Contracts examined', `${coverage.contracts_examined}${cut(coverage.truncated)}`],
           ['Asked', coverage.providers.join(', ')],
         ]}
@@ -287,37 +287,23 @@ function Facts({ rows }: { rows: readonly FactRow[] }) {
 
 function Launches({ launches }: Pick<ShownRecord, 'launches'>) {
   return (
-    <Scroll>
-      <table>
-        <caption>Launches, as they were observed</caption>
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Launched</th>
-            <th scope="col">Liquidity, USD</th>
-            <th scope="col">Transfers seen</th>
-            <th scope="col">Made by</th>
-          </tr>
-        </thead>
-        <tbody>
-          {launches.map((one) => (
-            <tr key={one.address}>
-              <td>
-                <code>{one.address}</code>
-              </td>
-              <td class={`state ${one.outcome}`}>{one.outcome.replaceAll('_', ' ')}</td>
-              <td class="whole">
-                <Time at={one.created_at} />
-              </td>
-              <td>{dollarText(one.liquidity_usd)}</td>
-              <td>{transfers(one)}</td>
-              <td>{one.via === null ? 'the address' : one.via}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption="Launches, as they were observed"
+      look="wide"
+      rows={launches}
+      columns={[
+        { head: 'Token', cell: (one) => <code>{one.address}</code> },
+        {
+          head: 'Outcome',
+          cell: (one) => one.outcome.replaceAll('_', ' '),
+          look: (one) => `state ${one.outcome}`,
+        },
+        { head: 'Launched', cell: (one) => <Moment at={one.created_at} />, look: 'whole' },
+        { head: 'Liquidity, USD', cell: (one) => dollarText(one.liquidity_usd) },
+        { head: 'Transfers seen', cell: transfers },
+        { head: 'Made by', cell: (one) => (one.via === null ? 'the address' : one.via) },
+      ]}
+    />
   );
 }
 
@@ -335,26 +321,14 @@ function Skipped({ skipped }: { skipped: ShownRecord['coverage']['skipped'] }) {
   return (
     <details>
       <summary>{skipped.length} contracts are no launch of it, or nobody knows</summary>
-      <Scroll>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Contract</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {skipped.map((one) => (
-              <tr key={one.address}>
-                <td>
-                  <code>{one.address}</code>
-                </td>
-                <td>{one.reason.replaceAll('_', ' ')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        look="wide"
+        rows={skipped}
+        columns={[
+          { head: 'Contract', cell: (one) => <code>{one.address}</code> },
+          { head: 'Why', cell: (one) => one.reason.replaceAll('_', ' ') },
+        ]}
+      />
     </details>
   );
 }
@@ -376,44 +350,18 @@ function Wallet({ wallet }: { wallet: ShownWallet }) {
           ['Window', `${window_hours} hours after the launch`],
         ]}
       />
-      <Scroll>
-        <table>
-          <caption>Settled launches, the newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Mint</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Launched</th>
-              <th scope="col">Checked</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((one) => (
-              <tr key={one.mint}>
-                <td>
-                  <code>{one.mint}</code>
-                </td>
-                <td class={`state ${one.outcome}`}>{one.outcome}</td>
-                <td class="whole">
-                  <Time at={one.launched_at} />
-                </td>
-                <td class="whole">
-                  <Time at={one.settled_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        caption="Settled launches, the newest first"
+        look="wide"
+        rows={entries}
+        columns={[
+          { head: 'Mint', cell: (one) => <code>{one.mint}</code> },
+          { head: 'Outcome', cell: (one) => one.outcome, look: (one) => `state ${one.outcome}` },
+          { head: 'Launched', cell: (one) => <Moment at={one.launched_at} />, look: 'whole' },
+          { head: 'Checked', cell: (one) => <Moment at={one.settled_at} />, look: 'whole' },
+        ]}
+      />
       <p>{wallet.caveat}</p>
     </>
   );
-}
-
-const MS_PER_S = 1_000;
-const MINUTE_CHARS = 16;
-
-function Time({ at }: { at: number }) {
-  const text = new Date(at * MS_PER_S).toISOString();
-  return <time dateTime={text}>{text.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC</time>;
 }

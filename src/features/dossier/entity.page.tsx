@@ -74,15 +74,13 @@ function Members({ data: { members, address, confidence, cluster_id } }: { data:
         )}
         <Table
           caption="Members, each with the weakest tie on the way to it"
-          heads={['Member', 'Items that name it', 'Weakest tie', 'Weight']}
-          rows={members
-            .slice(0, ROWS_MAX)
-            .map((one) => [
-              <Address key="who" of={one.address} />,
-              one.links.toLocaleString('en'),
-              words(one.weakest.heuristic),
-              one.weakest.weight.toFixed(2),
-            ])}
+          rows={members.slice(0, ROWS_MAX)}
+          columns={[
+            { head: 'Member', cell: (one) => <Address of={one.address} /> },
+            { head: 'Items that name it', cell: (one) => one.links.toLocaleString('en') },
+            { head: 'Weakest tie', cell: (one) => words(one.weakest.heuristic) },
+            { head: 'Weight', cell: (one) => one.weakest.weight.toFixed(2) },
+          ]}
         />
       </figure>
     </>
@@ -158,12 +156,15 @@ function Heuristics({ coverage }: Pick<EntityData, 'coverage'>) {
       </summary>
       <Table
         caption="Ways to tie addresses"
-        heads={['Way', 'Looked at', 'Why not']}
-        rows={coverage.map(({ heuristic, checked, reason }) => [
-          words(heuristic),
-          checked ? 'to the end' : <Badge key="open" tone="open" />,
-          reason === null ? '–' : reason,
-        ])}
+        rows={coverage}
+        columns={[
+          { head: 'Way', cell: ({ heuristic }) => words(heuristic) },
+          {
+            head: 'Looked at',
+            cell: ({ checked }) => (checked ? 'to the end' : <Badge tone="open" />),
+          },
+          { head: 'Why not', cell: ({ reason }) => (reason === null ? '–' : reason) },
+        ]}
       />
     </details>
   );

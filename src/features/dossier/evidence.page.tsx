@@ -57,20 +57,27 @@ function Findings({ data: { findings } }: { data: EvidenceData }) {
           <p>{one.statement}</p>
           <Table
             caption={`Evidence: ${counted(one.evidence_count, 'item')}`}
-            heads={['What', 'When', 'Transaction']}
-            rows={one.evidence.slice(0, ITEMS_MAX).map((item) => [
-              item.evidence === 'transfer' ? (
-                <>
-                  <Address of={item.from} /> to <Address of={item.to} />
-                </>
-              ) : (
-                <span class="value">
-                  {item.name}: {item.value}
-                </span>
-              ),
-              item.at === null ? '–' : <Moment at={item.at} />,
-              item.tx === null ? '–' : <Tx of={item.tx} />,
-            ])}
+            rows={one.evidence.slice(0, ITEMS_MAX)}
+            columns={[
+              {
+                head: 'What',
+                cell: (item) =>
+                  item.evidence === 'transfer' ? (
+                    <>
+                      <Address of={item.from} /> to <Address of={item.to} />
+                    </>
+                  ) : (
+                    <span class="value">
+                      {item.name}: {item.value}
+                    </span>
+                  ),
+              },
+              { head: 'When', cell: (item) => (item.at === null ? '–' : <Moment at={item.at} />) },
+              {
+                head: 'Transaction',
+                cell: (item) => (item.tx === null ? '–' : <Tx of={item.tx} />),
+              },
+            ]}
           />
         </li>
       ))}
@@ -92,12 +99,15 @@ function Kinds({ coverage }: { coverage: Coverage }) {
       <summary>{word}</summary>
       <Table
         caption="What was looked for"
-        heads={['Kind of finding', 'Looked for', 'Why not']}
-        rows={coverage.map(({ title, checked, reason }) => [
-          title,
-          checked ? 'to the end' : <Badge key="open" tone="open" />,
-          reason === null ? '–' : reason,
-        ])}
+        rows={coverage}
+        columns={[
+          { head: 'Kind of finding', cell: ({ title }) => title },
+          {
+            head: 'Looked for',
+            cell: ({ checked }) => (checked ? 'to the end' : <Badge tone="open" />),
+          },
+          { head: 'Why not', cell: ({ reason }) => (reason === null ? '–' : reason) },
+        ]}
       />
     </details>
   );
@@ -187,15 +197,16 @@ export function Flows({ flows, subject }: { flows: FlowsShown; subject: string }
           <Picture counterparties={counterparties} subject={subject} />
           <Table
             caption="The largest counterparties"
-            heads={['Counterparty', 'Sent to it', 'Received from it', 'Last']}
-            rows={counterparties
-              .slice(0, ROWS_MAX)
-              .map((one) => [
-                <Address key="who" of={one.address} name={one.label} />,
-                sideText(one.sent),
-                sideText(one.received),
-                <Moment key="last" at={one.last_at} />,
-              ])}
+            rows={counterparties.slice(0, ROWS_MAX)}
+            columns={[
+              {
+                head: 'Counterparty',
+                cell: (one) => <Address of={one.address} name={one.label} />,
+              },
+              { head: 'Sent to it', cell: (one) => sideText(one.sent) },
+              { head: 'Received from it', cell: (one) => sideText(one.received) },
+              { head: 'Last', cell: (one) => <Moment at={one.last_at} /> },
+            ]}
           />
         </figure>
       )}
@@ -204,16 +215,25 @@ export function Flows({ flows, subject }: { flows: FlowsShown; subject: string }
           <summary>By coin and token</summary>
           <Table
             caption="The coins and tokens that moved most"
-            heads={['Asset', 'Chain', 'Transfers', 'Sent', 'Received']}
-            rows={assets
-              .slice(0, ROWS_MAX)
-              .map((one) => [
-                one.symbol === null ? <code key="token">{one.token}</code> : one.symbol,
-                one.chain,
-                one.transfers.toLocaleString('en'),
-                one.sent.transfers === 0 ? '–' : amountText(one.sent.amount, one.symbol),
-                one.received.transfers === 0 ? '–' : amountText(one.received.amount, one.symbol),
-              ])}
+            rows={assets.slice(0, ROWS_MAX)}
+            columns={[
+              {
+                head: 'Asset',
+                cell: (one) => (one.symbol === null ? <code>{one.token}</code> : one.symbol),
+              },
+              { head: 'Chain', cell: (one) => one.chain },
+              { head: 'Transfers', cell: (one) => one.transfers.toLocaleString('en') },
+              {
+                head: 'Sent',
+                cell: (one) =>
+                  one.sent.transfers === 0 ? '–' : amountText(one.sent.amount, one.symbol),
+              },
+              {
+                head: 'Received',
+                cell: (one) =>
+                  one.received.transfers === 0 ? '–' : amountText(one.received.amount, one.symbol),
+              },
+            ]}
           />
         </details>
       )}

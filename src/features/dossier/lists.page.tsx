@@ -97,12 +97,16 @@ function Direct({ data: { matches, list, equivalent_forms: forms }, verdict }: P
           <summary>{counted(forms.length, 'other form')} of it looked for on the same list</summary>
           <Table
             caption="Other forms of the address"
-            heads={['Form', 'Address', 'On the list']}
-            rows={forms.map(({ form, address, listed }) => [
-              form.replaceAll('_', ' '),
-              <code key="address">{address}</code>,
-              listed === null ? <Badge key="listed" tone="open" /> : listed ? 'listed' : 'no entry',
-            ])}
+            rows={forms}
+            columns={[
+              { head: 'Form', cell: ({ form }) => form.replaceAll('_', ' ') },
+              { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+              {
+                head: 'On the list',
+                cell: ({ listed }) =>
+                  listed === null ? <Badge tone="open" /> : listed ? 'listed' : 'no entry',
+              },
+            ]}
           />
         </details>
       )}
@@ -120,19 +124,23 @@ function OtherLists({ data: { other_lists: lists }, verdict }: Props) {
       {lists !== null && (
         <Table
           caption="Each list as it was imported"
-          heads={['List', 'As of', 'Rows', 'This address']}
-          rows={lists.map((one) => [
-            one.list,
-            <Moment key="as_of" at={one.as_of} />,
-            one.rows.toLocaleString('en'),
-            one.listed === null || !one.checked ? (
-              <Badge key="open" tone="open" />
-            ) : one.listed ? (
-              'listed'
-            ) : (
-              'no entry'
-            ),
-          ])}
+          rows={lists}
+          columns={[
+            { head: 'List', cell: (one) => one.list },
+            { head: 'As of', cell: (one) => <Moment at={one.as_of} /> },
+            { head: 'Rows', cell: (one) => one.rows.toLocaleString('en') },
+            {
+              head: 'This address',
+              cell: (one) =>
+                one.listed === null || !one.checked ? (
+                  <Badge tone="open" />
+                ) : one.listed ? (
+                  'listed'
+                ) : (
+                  'no entry'
+                ),
+            },
+          ]}
         />
       )}
     </>
@@ -168,12 +176,12 @@ function Path({ data: { proximity, address }, verdict }: Props) {
       {hubs !== null && hubs.length > 0 && (
         <Table
           caption="Busy counterparties that dealt with a listed address; no path leads past them"
-          heads={['Counterparty', 'Its counterparties', 'Listed address']}
-          rows={hubs.map((hub) => [
-            <Address key="hub" of={hub.address} name={hub.label} />,
-            hub.degree.toLocaleString('en'),
-            <Address key="listed" of={hub.listed_address} />,
-          ])}
+          rows={hubs}
+          columns={[
+            { head: 'Counterparty', cell: (hub) => <Address of={hub.address} name={hub.label} /> },
+            { head: 'Its counterparties', cell: (hub) => hub.degree.toLocaleString('en') },
+            { head: 'Listed address', cell: (hub) => <Address of={hub.listed_address} /> },
+          ]}
         />
       )}
     </>
@@ -192,15 +200,19 @@ function Hops({ hops }: { hops: Hop }) {
   return (
     <Table
       caption="The largest transfer of each hop"
-      heads={['From', 'To', 'Amount', 'Worth', 'When', 'Transaction']}
-      rows={hops.map((hop) => [
-        <Address key="from" of={hop.from} />,
-        <Address key="to" of={hop.to} />,
-        hop.token_id === null ? amountText(hop.amount, hop.symbol) : `NFT ${hop.token_id}`,
-        usd(hop.usd),
-        <Moment key="at" at={hop.at} />,
-        <Tx key="tx" of={hop.tx} />,
-      ])}
+      rows={hops}
+      columns={[
+        { head: 'From', cell: (hop) => <Address of={hop.from} /> },
+        { head: 'To', cell: (hop) => <Address of={hop.to} /> },
+        {
+          head: 'Amount',
+          cell: (hop) =>
+            hop.token_id === null ? amountText(hop.amount, hop.symbol) : `NFT ${hop.token_id}`,
+        },
+        { head: 'Worth', cell: (hop) => usd(hop.usd) },
+        { head: 'When', cell: (hop) => <Moment at={hop.at} /> },
+        { head: 'Transaction', cell: (hop) => <Tx of={hop.tx} /> },
+      ]}
     />
   );
 }
@@ -250,14 +262,12 @@ function Record({ record: { finding, launches } }: { record: RecordShown }) {
       {launches.length > 0 && (
         <Table
           caption={`Launches, ${shownOf(launches.length)}`}
-          heads={['Token', 'Outcome', 'Launched']}
-          rows={launches
-            .slice(0, ROWS_MAX)
-            .map((one) => [
-              <Address key="token" of={one.address} />,
-              one.outcome.replaceAll('_', ' '),
-              <Moment key="at" at={one.created_at} />,
-            ])}
+          rows={launches.slice(0, ROWS_MAX)}
+          columns={[
+            { head: 'Token', cell: (one) => <Address of={one.address} /> },
+            { head: 'Outcome', cell: (one) => one.outcome.replaceAll('_', ' ') },
+            { head: 'Launched', cell: (one) => <Moment at={one.created_at} /> },
+          ]}
         />
       )}
     </>
@@ -273,14 +283,12 @@ function Wallet({ wallet: { entries, count, window_hours, suppressed } }: { wall
       </p>
       <Table
         caption={`Settled launches, ${shownOf(entries.length)}`}
-        heads={['Mint', 'Outcome', 'Launched']}
-        rows={entries
-          .slice(0, ROWS_MAX)
-          .map((one) => [
-            <Address key="mint" of={one.mint} />,
-            one.outcome,
-            <Moment key="at" at={one.launched_at} />,
-          ])}
+        rows={entries.slice(0, ROWS_MAX)}
+        columns={[
+          { head: 'Mint', cell: (one) => <Address of={one.mint} /> },
+          { head: 'Outcome', cell: (one) => one.outcome },
+          { head: 'Launched', cell: (one) => <Moment at={one.launched_at} /> },
+        ]}
       />
     </>
   );
@@ -320,15 +328,15 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
       {labels.length > 0 ? (
         <Table
           caption={`Labels of it, of a table of ${counted(table_rows, 'row')}`}
-          heads={['Label', 'Exchange', 'Role', 'Confidence', 'Source', 'First seen']}
-          rows={labels.map((one) => [
-            one.label,
-            one.entity,
-            one.role,
-            one.confidence,
-            one.source,
-            one.first_seen,
-          ])}
+          rows={labels}
+          columns={[
+            { head: 'Label', cell: (one) => one.label },
+            { head: 'Exchange', cell: (one) => one.entity },
+            { head: 'Role', cell: (one) => one.role },
+            { head: 'Confidence', cell: (one) => one.confidence },
+            { head: 'Source', cell: (one) => one.source },
+            { head: 'First seen', cell: (one) => one.first_seen },
+          ]}
         />
       ) : (
         <p>
@@ -339,12 +347,12 @@ function Labels({ data: { labels, linked, linked_reason, table_rows } }: { data:
       {linked !== null && linked.length > 0 && (
         <Table
           caption="Labelled addresses of its cluster"
-          heads={['Address', 'Label', 'Exchange']}
-          rows={linked.map((one) => [
-            <Address key="who" of={one.address} />,
-            one.label,
-            one.entity,
-          ])}
+          rows={linked}
+          columns={[
+            { head: 'Address', cell: (one) => <Address of={one.address} /> },
+            { head: 'Label', cell: (one) => one.label },
+            { head: 'Exchange', cell: (one) => one.entity },
+          ]}
         />
       )}
       {linked === null && <Unchecked what="Labels of its cluster:" reason={linked_reason} />}
@@ -369,29 +377,37 @@ function Activity({ activity, isSaid }: ActivityProps) {
           </p>
           <Table
             caption={`Transfers with ${one.entity}, the newest first`}
-            heads={['Direction', 'Wallet', 'Amount', 'Worth', 'When', 'Transaction']}
-            rows={one.transactions.map((each) => [
-              each.direction === 'in' ? 'received' : 'sent',
-              <Address key="wallet" of={each.wallet} name={each.label} />,
-              amountText(each.amount, each.symbol),
-              usd(each.usd),
-              <Moment key="at" at={each.at} />,
-              <Tx key="tx" of={each.tx} />,
-            ])}
+            rows={one.transactions}
+            columns={[
+              {
+                head: 'Direction',
+                cell: (each) => (each.direction === 'in' ? 'received' : 'sent'),
+              },
+              { head: 'Wallet', cell: (each) => <Address of={each.wallet} name={each.label} /> },
+              { head: 'Amount', cell: (each) => amountText(each.amount, each.symbol) },
+              { head: 'Worth', cell: (each) => usd(each.usd) },
+              { head: 'When', cell: (each) => <Moment at={each.at} /> },
+              { head: 'Transaction', cell: (each) => <Tx of={each.tx} /> },
+            ]}
           />
         </div>
       ))}
       {deposits !== null && deposits.length > 0 && (
         <Table
           caption="Deposit addresses, inferred from what they passed on"
-          heads={['Address', 'Exchange', 'Passed on', 'Within', 'Weight']}
-          rows={deposits.map((one) => [
-            <Address key="who" of={one.address} name={one.is_subject ? 'this address' : null} />,
-            one.entity,
-            `${(one.ratio * PERCENT).toFixed(1)} %`,
-            `${one.delay_s.toLocaleString('en')} s`,
-            one.weight.toFixed(2),
-          ])}
+          rows={deposits}
+          columns={[
+            {
+              head: 'Address',
+              cell: (one) => (
+                <Address of={one.address} name={one.is_subject ? 'this address' : null} />
+              ),
+            },
+            { head: 'Exchange', cell: (one) => one.entity },
+            { head: 'Passed on', cell: (one) => `${(one.ratio * PERCENT).toFixed(1)} %` },
+            { head: 'Within', cell: (one) => `${one.delay_s.toLocaleString('en')} s` },
+            { head: 'Weight', cell: (one) => one.weight.toFixed(2) },
+          ]}
         />
       )}
     </>
@@ -445,16 +461,19 @@ function Seen({ data: { bridges, totals, chain } }: { data: BridgesData }) {
       {sums.length > 0 && <p>In all: {sums.join(', ')}, by the prices of each day.</p>}
       <Table
         caption={`Bridges on ${chain}`}
-        heads={['Bridge', 'Protocol', 'Direction', 'Transfers', 'Worth', 'First', 'Last']}
-        rows={bridges.map((one) => [
-          one.messaging_only ? `${one.name} (messages)` : one.name,
-          one.protocol,
-          DIRECTIONS[one.direction],
-          one.transfers.toLocaleString('en'),
-          usd(one.usd),
-          <Moment key="first" at={one.first_seen} />,
-          <Moment key="last" at={one.last_seen} />,
-        ])}
+        rows={bridges}
+        columns={[
+          {
+            head: 'Bridge',
+            cell: (one) => (one.messaging_only ? `${one.name} (messages)` : one.name),
+          },
+          { head: 'Protocol', cell: (one) => one.protocol },
+          { head: 'Direction', cell: (one) => DIRECTIONS[one.direction] },
+          { head: 'Transfers', cell: (one) => one.transfers.toLocaleString('en') },
+          { head: 'Worth', cell: (one) => usd(one.usd) },
+          { head: 'First', cell: (one) => <Moment at={one.first_seen} /> },
+          { head: 'Last', cell: (one) => <Moment at={one.last_seen} /> },
+        ]}
       />
     </>
   );
@@ -473,16 +492,17 @@ function Deposits({ deposits }: { deposits: readonly DepositShown[] }) {
   return (
     <Table
       caption={`What it sent, the newest first: ${counted(deposits.length, 'deposit')}`}
-      heads={['Bridge', 'Amount', 'When', 'Transaction', 'Other side']}
-      rows={deposits
-        .slice(0, BRIDGE_ROWS_MAX)
-        .map((one) => [
-          one.name,
-          one.amount === null ? 'not read' : amountText(one.amount, null),
-          <Moment key="at" at={one.at} />,
-          <Tx key="tx" of={one.tx} />,
-          <OtherSide key="to" destination={one.destination} />,
-        ])}
+      rows={deposits.slice(0, BRIDGE_ROWS_MAX)}
+      columns={[
+        { head: 'Bridge', cell: (one) => one.name },
+        {
+          head: 'Amount',
+          cell: (one) => (one.amount === null ? 'not read' : amountText(one.amount, null)),
+        },
+        { head: 'When', cell: (one) => <Moment at={one.at} /> },
+        { head: 'Transaction', cell: (one) => <Tx of={one.tx} /> },
+        { head: 'Other side', cell: (one) => <OtherSide destination={one.destination} /> },
+      ]}
     />
   );
 }

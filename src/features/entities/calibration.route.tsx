@@ -2,7 +2,7 @@ import { html } from '../../contract/reply.ts';
 import { plainRoute } from '../../contract/route.ts';
 import { listFrom, rate } from '../../evidence/measure.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Table } from '../../pages/words.tsx';
 import {
   CALIBRATION,
   type Calibration,
@@ -235,45 +235,34 @@ function rangeText(interval: { readonly low: number; readonly high: number } | n
 
 function Weights({ table, points }: { table: PublishedCalibration; points: readonly Point[] }) {
   return (
-    <Scroll>
-      <table>
-        <caption>Weights by form</caption>
-        <thead>
-          <tr>
-            <th scope="col">Form</th>
-            <th scope="col">No.</th>
-            <th scope="col">Weight</th>
-            <th scope="col">Basis</th>
-            <th scope="col">Right</th>
-            <th scope="col">Interval</th>
-            <th scope="col">Data</th>
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row) => (
-            <tr key={row.form}>
-              <td>
-                <code>{row.form}</code>
-                <br />
-                <span class="quiet">{row.heuristic}</span>
-              </td>
-              <td>{numberOf(row, points)}</td>
-              <td>{row.weight}</td>
-              <td>{row.basis}</td>
-              <td>{countText(row)}</td>
-              <td>{rangeText(row.counted)}</td>
-              <td class="sources">
-                {row.counted === null ? (
-                  'none reached'
-                ) : (
-                  <SetLink name={row.counted.on} table={table} />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption="Weights by form"
+      look="wide"
+      rows={table.rows}
+      columns={[
+        {
+          head: 'Form',
+          cell: ({ form, heuristic }) => (
+            <>
+              <code>{form}</code>
+              <br />
+              <span class="quiet">{heuristic}</span>
+            </>
+          ),
+        },
+        { head: 'No.', cell: (row) => numberOf(row, points) },
+        { head: 'Weight', cell: ({ weight }) => weight },
+        { head: 'Basis', cell: ({ basis }) => basis },
+        { head: 'Right', cell: countText },
+        { head: 'Interval', cell: ({ counted }) => rangeText(counted) },
+        {
+          head: 'Data',
+          cell: ({ counted }) =>
+            counted === null ? 'none reached' : <SetLink name={counted.on} table={table} />,
+          look: 'sources',
+        },
+      ]}
+    />
   );
 }
 
@@ -284,35 +273,17 @@ function SetLink({ name, table }: { name: string; table: PublishedCalibration })
 
 function Found({ table }: { table: PublishedCalibration }) {
   return (
-    <Scroll>
-      <table>
-        <caption>How much each heuristic finds</caption>
-        <thead>
-          <tr>
-            <th scope="col">Heuristic</th>
-            <th scope="col">Found</th>
-            <th scope="col">Interval</th>
-            <th scope="col">Data</th>
-          </tr>
-        </thead>
-        <tbody>
-          {table.recall.map(({ heuristic, on, found, of, ...ends }) => (
-            <tr key={heuristic}>
-              <th scope="row">
-                <code>{heuristic}</code>
-              </th>
-              <td>
-                {found} of {of}
-              </td>
-              <td>{rangeText(ends)}</td>
-              <td class="sources">
-                <SetLink name={on} table={table} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption="How much each heuristic finds"
+      look="wide"
+      rows={table.recall}
+      columns={[
+        { head: 'Heuristic', cell: ({ heuristic }) => <code>{heuristic}</code>, isName: true },
+        { head: 'Found', cell: ({ found, of }) => `${found} of ${of}` },
+        { head: 'Interval', cell: rangeText },
+        { head: 'Data', cell: ({ on }) => <SetLink name={on} table={table} />, look: 'sources' },
+      ]}
+    />
   );
 }
 

@@ -349,32 +349,50 @@ type SourcesProps = {
 
 function Sources({ ages, sources, now }: SourcesProps) {
   const words = new Map(sources.map((one) => [one.tag, one]));
+  const titleOf = (tag: string) => {
+    const known = words.get(tag);
+    return known === undefined ? tag : known.title;
+  };
   return (
     <Table
       caption="Sources"
-      heads={['Source', 'State', 'As of', 'May be as old as', 'What it tells']}
-      rows={Object.entries(ages).map(([tag, { state, as_of, max_age_s, reason }]) => {
-        const known = words.get(tag);
-        const says = known === undefined ? null : known.says;
-        return [
-          <strong key="title">{known === undefined ? tag : known.title}</strong>,
-          <span key="state" class={`state ${state}`}>
-            {state === 'fresh' && max_age_s === null ? 'held' : STATES[state]}
-          </span>,
-          as_of === null ? (
-            '–'
-          ) : (
+      rows={Object.entries(ages)}
+      columns={[
+        { head: 'Source', cell: ([tag]) => <strong>{titleOf(tag)}</strong> },
+        {
+          head: 'State',
+          cell: ([, { state, max_age_s }]) => (
+            <span class={`state ${state}`}>
+              {state === 'fresh' && max_age_s === null ? 'held' : STATES[state]}
+            </span>
+          ),
+        },
+        {
+          head: 'As of',
+          cell: ([, { as_of }]) =>
+            as_of === null ? (
+              '–'
+            ) : (
+              <>
+                <Moment at={as_of} /> <span class="quiet">{ageText(now - as_of)}</span>
+              </>
+            ),
+        },
+        {
+          head: 'May be as old as',
+          cell: ([, { max_age_s: most }]) =>
+            most === null ? '–' : ageText(most).replace(/ ago$/, ''),
+        },
+        {
+          head: 'What it tells',
+          cell: ([tag, { state, reason }]) => (
             <>
-              <Moment at={as_of} /> <span class="quiet">{ageText(now - as_of)}</span>
+              {words.get(tag)?.says}
+              {reason !== null && state !== 'per_answer' && <span class="quiet"> {reason}</span>}
             </>
           ),
-          max_age_s === null ? '–' : ageText(max_age_s).replace(/ ago$/, ''),
-          <>
-            {says}
-            {reason !== null && state !== 'per_answer' && <span class="quiet"> {reason}</span>}
-          </>,
-        ];
-      })}
+        },
+      ]}
     />
   );
 }
@@ -392,14 +410,26 @@ function Following({ following, now }: FollowingProps) {
   return (
     <Table
       caption="Chains, as their followers told last"
-      heads={['Chain', 'State', 'Last block', 'Blocks behind', 'Since']}
-      rows={chains.map(([chain, one]) => [
-        chain,
-        `${one.state.replaceAll('_', ' ')}${one.reason === null ? '' : `: ${one.reason}`}`,
-        one.last_block === null ? 'not known' : one.last_block.toLocaleString('en'),
-        one.lag_blocks === null ? 'not known' : one.lag_blocks.toLocaleString('en'),
-        ageText(now - one.since),
-      ])}
+      rows={chains}
+      columns={[
+        { head: 'Chain', cell: ([chain]) => chain },
+        {
+          head: 'State',
+          cell: ([, one]) =>
+            `${one.state.replaceAll('_', ' ')}${one.reason === null ? '' : `: ${one.reason}`}`,
+        },
+        {
+          head: 'Last block',
+          cell: ([, one]) =>
+            one.last_block === null ? 'not known' : one.last_block.toLocaleString('en'),
+        },
+        {
+          head: 'Blocks behind',
+          cell: ([, one]) =>
+            one.lag_blocks === null ? 'not known' : one.lag_blocks.toLocaleString('en'),
+        },
+        { head: 'Since', cell: ([, one]) => ageText(now - one.since) },
+      ]}
     />
   );
 }
@@ -422,13 +452,13 @@ function Ring({ ring, now }: RingProps) {
       {chains !== null && Object.keys(chains).length > 0 && (
         <Table
           caption="Listed addresses by chain"
-          heads={['Chain', 'Listed', 'Held in full', 'Counterparties']}
-          rows={Object.entries(chains).map(([chain, one]) => [
-            chain,
-            one.listed.toLocaleString('en'),
-            one.held_in_full.toLocaleString('en'),
-            one.counterparties.toLocaleString('en'),
-          ])}
+          rows={Object.entries(chains)}
+          columns={[
+            { head: 'Chain', cell: ([chain]) => chain },
+            { head: 'Listed', cell: ([, one]) => one.listed.toLocaleString('en') },
+            { head: 'Held in full', cell: ([, one]) => one.held_in_full.toLocaleString('en') },
+            { head: 'Counterparties', cell: ([, one]) => one.counterparties.toLocaleString('en') },
+          ]}
         />
       )}
     </>

@@ -4,7 +4,7 @@ import { html } from '../../contract/reply.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { map, seen, Unread } from '../../evidence/reading.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Table } from '../../pages/words.tsx';
 import type {
   RecordedInput,
   RecordLine,
@@ -175,37 +175,26 @@ function List({ shown: { records, whole } }: { shown: RecordsListed }) {
             : 'The records could not be read.'}
         </p>
       ) : (
-        <Scroll>
-          <table class="tight">
-            <caption>{whole ? 'All records' : `The newest ${records.length} records`}</caption>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">About</th>
-                <th scope="col">Record</th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
-            <tbody>{records.map(Line)}</tbody>
-          </table>
-        </Scroll>
+        <Table
+          caption={whole ? 'All records' : `The newest ${records.length} records`}
+          look="tight"
+          rows={records}
+          columns={[
+            { head: 'When', cell: ({ made_at }) => made_at, look: 'whole' },
+            { head: 'About', cell: ({ about }) => about },
+            {
+              head: 'Record',
+              cell: ({ id }) => (
+                <a href={`${PATH}/${id}`}>
+                  <code>{id}</code>
+                </a>
+              ),
+            },
+            { head: 'State', cell: ({ state }) => state },
+          ]}
+        />
       )}
     </>
-  );
-}
-
-function Line({ id, made_at, about, state }: RecordListed) {
-  return (
-    <tr key={id}>
-      <td class="whole">{made_at}</td>
-      <td>{about}</td>
-      <td>
-        <a href={`${PATH}/${id}`}>
-          <code>{id}</code>
-        </a>
-      </td>
-      <td>{state}</td>
-    </tr>
   );
 }
 
@@ -308,39 +297,32 @@ function Versions({ shown: { record } }: { shown: RecordShown }) {
   return (
     <section aria-labelledby="versions">
       <h2 id="versions">What was looked at</h2>
-      <Scroll>
-        <table class="tight">
-          <thead>
-            <tr>
-              <th scope="col">Input</th>
-              <th scope="col">Version</th>
-              <th scope="col">SHA-256</th>
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <td>{list === null ? 'Sanctions list' : list.name}</td>
-              <td>
-                {list === null
-                  ? `not read: ${list_reason}`
-                  : `of ${list.published}, last checked ${list.as_of}`}
-              </td>
-              <td>{list === null ? '–' : <code>{list.sha256}</code>}</td>
-            </tr>
-            {tables.map(({ table, source, sha256, imported_at }) => (
-              <tr key={`${table} ${source}`}>
-                <td>
-                  {table}: {source}
-                </td>
-                <td>imported {imported_at}</td>
-                <td>
-                  <code>{sha256}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        look="tight"
+        rows={[
+          {
+            input: list === null ? 'Sanctions list' : list.name,
+            version:
+              list === null
+                ? `not read: ${list_reason}`
+                : `of ${list.published}, last checked ${list.as_of}`,
+            sha256: list === null ? null : list.sha256,
+          },
+          ...tables.map(({ table, source, sha256, imported_at }) => ({
+            input: `${table}: ${source}`,
+            version: `imported ${imported_at}`,
+            sha256,
+          })),
+        ]}
+        columns={[
+          { head: 'Input', cell: ({ input }) => input },
+          { head: 'Version', cell: ({ version }) => version },
+          {
+            head: 'SHA-256',
+            cell: ({ sha256 }) => (sha256 === null ? '–' : <code>{sha256}</code>),
+          },
+        ]}
+      />
       <p>Sources that the answer names, each with the time at which it was read:</p>
       <ul>
         {sources.map(({ name, url, as_of }) => (
@@ -453,31 +435,28 @@ function Proximity({ walk }: { walk: Ofac['proximity'] }) {
 /** @internal Many addresses against the tables. */
 export function BulkAnswer({ data: { results } }: { data: Bulk }) {
   return (
-    <Scroll>
-      <table class="tight">
-        <caption>{results.length.toLocaleString('en')} addresses</caption>
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">State</th>
-            <th scope="col">Sanctions list</th>
-            <th scope="col">Other lists</th>
-            <th scope="col">Exchange table</th>
-          </tr>
-        </thead>
-        <tbody>
-          {results.map(({ address, state, sanctions, exchange, other_lists }) => (
-            <tr key={address}>
-              <td>{address}</td>
-              <td>{state}</td>
-              <td>{sanctions === null ? 'not told' : sanctionsText(sanctions)}</td>
-              <td>{other_lists === null ? 'not told' : other_lists.map(otherText).join('; ')}</td>
-              <td>{exchange === null ? 'not told' : exchange.label}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption={<>{results.length.toLocaleString('en')} addresses</>}
+      look="tight"
+      rows={results}
+      columns={[
+        { head: 'Address', cell: ({ address }) => address },
+        { head: 'State', cell: ({ state }) => state },
+        {
+          head: 'Sanctions list',
+          cell: ({ sanctions }) => (sanctions === null ? 'not told' : sanctionsText(sanctions)),
+        },
+        {
+          head: 'Other lists',
+          cell: ({ other_lists: lists }) =>
+            lists === null ? 'not told' : lists.map(otherText).join('; '),
+        },
+        {
+          head: 'Exchange table',
+          cell: ({ exchange }) => (exchange === null ? 'not told' : exchange.label),
+        },
+      ]}
+    />
   );
 }
 

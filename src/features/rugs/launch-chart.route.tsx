@@ -1,5 +1,5 @@
 import { wilsonInterval } from '../../evidence/measure.ts';
-import { Scroll } from '../../pages/words.tsx';
+import { Table } from '../../pages/words.tsx';
 import type { LaunchMonth } from '../../ports/launches.ts';
 
 /** One month of a chain; `null` where no launch of it is on record. */
@@ -160,7 +160,7 @@ function Chart({ chart }: { chart: LaunchChart }) {
       </figcaption>
       <details>
         <summary>{title} as a table</summary>
-        <Table chart={chart} />
+        <Months chart={chart} />
       </details>
     </figure>
   );
@@ -207,49 +207,36 @@ function Bars({ counted, most, y }: { counted: CountedMonth; most: number; y: nu
 /** What is kept free beside the longest bar for its counts. */
 const COUNT_WIDTH = 72;
 
-function Table({ chart }: { chart: LaunchChart }) {
+function Months({ chart }: { chart: LaunchChart }) {
   const { title, listed } = WORDS[chart.chain];
   return (
-    <Scroll>
-      <table class="tight">
-        <caption>{title}: launches by month</caption>
-        <thead>
-          <tr>
-            <th scope="col">Month</th>
-            <th scope="col">{listed}</th>
-            <th scope="col">died</th>
-            <th scope="col">share that died</th>
-            <th scope="col">95% interval</th>
-            <th scope="col">not known</th>
-          </tr>
-        </thead>
-        <tbody>
-          {chart.months.map(({ month, counted }) => (
-            <tr key={month}>
-              <th scope="row" class="whole">
-                {month}
-              </th>
-              {counted === null ? (
-                <td colSpan={5}>none on record</td>
-              ) : (
-                <>
-                  <td>{counted.listed}</td>
-                  <td>{counted.died}</td>
-                  <td>{counted.share === null ? '–' : percent(counted.share.value)}</td>
-                  <td class="whole">{intervalText(counted)}</td>
-                  <td>{counted.unchecked}</td>
-                </>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption={<>{title}: launches by month</>}
+      look="tight"
+      rows={chart.months}
+      instead={({ counted }) => (counted === null ? 'none on record' : null)}
+      columns={[
+        { head: 'Month', cell: ({ month }) => month, isName: true, look: 'whole' },
+        { head: listed, cell: ({ counted }) => counted?.listed },
+        { head: 'died', cell: ({ counted }) => counted?.died },
+        { head: 'share that died', cell: ({ counted }) => valueText(counted) },
+        { head: '95% interval', cell: ({ counted }) => intervalText(counted), look: 'whole' },
+        { head: 'not known', cell: ({ counted }) => counted?.unchecked },
+      ]}
+    />
   );
 }
 
-function intervalText({ share }: CountedMonth): string {
-  return share === null ? '–' : `${percent(share.low)} to ${percent(share.high)}`;
+function valueText(counted: CountedMonth | null): string {
+  const share = counted?.share;
+  return share === undefined || share === null ? '–' : percent(share.value);
+}
+
+function intervalText(counted: CountedMonth | null): string {
+  const share = counted?.share;
+  return share === undefined || share === null
+    ? '–'
+    : `${percent(share.low)} to ${percent(share.high)}`;
 }
 
 function percent(share: number): string {

@@ -22,7 +22,7 @@ import { decided, map, type Partly, Read, type Reading } from '../../evidence/re
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIMULATED_CAVEAT } from '../../evidence/source.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Moment, Table } from '../../pages/words.tsx';
 import type { RugFlags, RugFlagsPort, ScoredChain } from '../../ports/rug-flags.ts';
 import { ChartSection, type ShownCharts } from './launch-chart.route.tsx';
 import { type Board, boardOf, type FlaggedWallet, sumOf, WINDOW_HOURS } from './scoring.ts';
@@ -492,7 +492,7 @@ function Flag({ entry }: { entry: ListedWallet }) {
         moves the score by {signed(top_evidence.contribution)} · token <code>{token}</code>
       </p>
       <p class="quiet">
-        Flagged <Time at={entry.first_flagged_at} />, scored <Time at={entry.last_scored_at} />
+        Flagged <Moment at={entry.first_flagged_at} />, scored <Moment at={entry.last_scored_at} />
       </p>
       <p class="quiet">Model {entry.model_version}</p>
     </li>
@@ -533,43 +533,22 @@ function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${numberText(Math.abs(value))}`;
 }
 
-const MINUTE_CHARS = 16;
-
-function Time({ at }: { at: string }) {
-  return <time dateTime={at}>{at.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC</time>;
-}
-
 function Scored({ shown: { scored, suppressed, window_hours } }: { shown: ShownWindow }) {
   if (scored.length === 0) return null;
   return (
     <>
-      <Scroll>
-        <table class="tight">
-          <caption>What was scored in the last {window_hours} hours</caption>
-          <thead>
-            <tr>
-              <th scope="col">Chain</th>
-              <th scope="col">Launches scored</th>
-              <th scope="col">Could not be scored</th>
-              <th scope="col">Wallets waiting</th>
-              <th scope="col">Last run</th>
-            </tr>
-          </thead>
-          <tbody>
-            {scored.map((one) => (
-              <tr key={one.chain}>
-                <th scope="row">{one.chain}</th>
-                <td>{one.scored}</td>
-                <td>{one.unscored}</td>
-                <td>{one.waiting}</td>
-                <td class="whole">
-                  <Time at={one.last_scored_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        caption={<>What was scored in the last {window_hours} hours</>}
+        look="tight"
+        rows={scored}
+        columns={[
+          { head: 'Chain', cell: (one) => one.chain, isName: true },
+          { head: 'Launches scored', cell: (one) => one.scored },
+          { head: 'Could not be scored', cell: (one) => one.unscored },
+          { head: 'Wallets waiting', cell: (one) => one.waiting },
+          { head: 'Last run', cell: (one) => <Moment at={one.last_scored_at} />, look: 'whole' },
+        ]}
+      />
       <p class="quiet">
         Established tokens left out: {suppressed === null ? 'not known' : suppressed}.
       </p>

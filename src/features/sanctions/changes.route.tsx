@@ -20,7 +20,7 @@ import { claim } from '../../evidence/claim.ts';
 import { given } from '../../evidence/measure.ts';
 import { decided, map, Part, Read, seen } from '../../evidence/reading.ts';
 import { type PageFacts, page } from '../../pages/layout.tsx';
-import { Scroll } from '../../pages/words.tsx';
+import { Table } from '../../pages/words.tsx';
 import type { FileEvent, ListChange, ListChanges, Listing } from '../../ports/sanctions.ts';
 
 const LOG = { restsOn: ['sanctions_changes'] } as const;
@@ -322,35 +322,27 @@ const OUTCOMES: { readonly [K in File['outcome']]: string } = {
 
 function Files({ files, whole }: { files: readonly File[]; whole: boolean }) {
   return (
-    <Scroll>
-      <table class="tight">
-        <caption>
-          Lists and files, newest first{whole ? '' : ` (the newest ${files.length} of more)`}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">List</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Changed</th>
-            <th scope="col">SHA-256</th>
-          </tr>
-        </thead>
-        <tbody>
-          {files.map((file) => (
-            <tr key={`${file.at} ${file.sha256} ${file.outcome}`}>
-              <td class="whole">{day(file.at)}</td>
-              <td class="whole">{file.published === null ? '–' : file.published}</td>
-              <td>{file.outcome === 'refused' ? `refused: ${file.why}` : outcomeText(file)}</td>
-              <td>{countsText(file)}</td>
-              <td>
-                <code>{file.sha256.slice(0, 12)}</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption={
+        <>Lists and files, newest first{whole ? '' : ` (the newest ${files.length} of more)`}</>
+      }
+      look="tight"
+      rows={files}
+      columns={[
+        { head: 'When', cell: ({ at }) => day(at), look: 'whole' },
+        {
+          head: 'List',
+          cell: ({ published }) => (published === null ? '–' : published),
+          look: 'whole',
+        },
+        {
+          head: 'Outcome',
+          cell: (file) => (file.outcome === 'refused' ? `refused: ${file.why}` : outcomeText(file)),
+        },
+        { head: 'Changed', cell: countsText },
+        { head: 'SHA-256', cell: ({ sha256 }) => <code>{sha256.slice(0, 12)}</code> },
+      ]}
+    />
   );
 }
 
@@ -380,35 +372,19 @@ const WORDS: { readonly [K in Change['change']]: string } = {
 
 function Rows({ changes }: { changes: readonly Change[] }) {
   return (
-    <Scroll>
-      <table>
-        <caption>The newest {changes.length} changes by address</caption>
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Change</th>
-            <th scope="col">List</th>
-            <th scope="col">Entity</th>
-            <th scope="col">Programme</th>
-            <th scope="col">Before</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <tr key={change.id}>
-              <td>
-                <code>{change.address}</code>
-              </td>
-              <td>{WORDS[change.change]}</td>
-              <td class="whole">{change.to.published}</td>
-              <td>{entityText(change)}</td>
-              <td>{programmesText(change)}</td>
-              <td>{beforeText(change)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption={<>The newest {changes.length} changes by address</>}
+      look="wide"
+      rows={changes}
+      columns={[
+        { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+        { head: 'Change', cell: ({ change }) => WORDS[change] },
+        { head: 'List', cell: ({ to }) => to.published, look: 'whole' },
+        { head: 'Entity', cell: entityText },
+        { head: 'Programme', cell: programmesText },
+        { head: 'Before', cell: beforeText },
+      ]}
+    />
   );
 }
 

@@ -15,6 +15,7 @@ import { given, placeOrBeginning } from '../../evidence/measure.ts';
 import { decided, type Reading, seen, Unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { messagePage, type PageFacts, page } from '../../pages/layout.tsx';
+import { momentText, Table } from '../../pages/words.tsx';
 
 import type { PlanName } from '../../ports/access.ts';
 import { listSubject } from '../sanctions/direct-check.ts';
@@ -461,32 +462,31 @@ function Row({ watched, token }: { watched: Watched; token: string }) {
       ) : (
         <details>
           <summary>{summaryOf(watched)}</summary>
-          <div class="scroll">
-            <table class="tight">
-              <thead>
-                <tr>
-                  <th scope="col">Held against</th>
-                  <th scope="col">On record</th>
-                  <th scope="col">Last read</th>
-                </tr>
-              </thead>
-              <tbody>
-                {parts.map(({ part, found, read_at, not_read, version }) => (
-                  <tr key={part}>
-                    <td>{PARTS[part]}</td>
-                    <td>
-                      <Found found={found} />
-                      {not_read !== null && <p>Not read to its end: {not_read}</p>}
-                    </td>
-                    <td>
-                      {read_at === null ? 'never' : momentText(read_at)}
-                      {version !== null && <div class="quiet">{version}</div>}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            look="tight"
+            rows={parts}
+            columns={[
+              { head: 'Held against', cell: ({ part }) => PARTS[part] },
+              {
+                head: 'On record',
+                cell: ({ found, not_read }) => (
+                  <>
+                    <Found found={found} />
+                    {not_read !== null && <p>Not read to its end: {not_read}</p>}
+                  </>
+                ),
+              },
+              {
+                head: 'Last read',
+                cell: ({ read_at, version }) => (
+                  <>
+                    {read_at === null ? 'never' : momentText(read_at)}
+                    {version !== null && <div class="quiet">{version}</div>}
+                  </>
+                ),
+              },
+            ]}
+          />
         </details>
       )}
     </li>
@@ -530,53 +530,43 @@ function Changes({ changes }: { changes: PageContent['changes'] }) {
         <p>The changes could not be read: {changes.unread}</p>
       )}
       {changes !== null && !('unread' in changes) && (
-        <div class="scroll">
-          <table class="tight">
-            <caption>The newest {changes.length}</caption>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Address</th>
-                <th scope="col">What</th>
-                <th scope="col">Before</th>
-                <th scope="col">Now</th>
-              </tr>
-            </thead>
-            <tbody>{changes.map(ChangeRow)}</tbody>
-          </table>
-        </div>
+        <Table
+          caption={<>The newest {changes.length}</>}
+          look="tight"
+          rows={changes}
+          columns={[
+            { head: 'When', cell: ({ at }) => momentText(at), look: 'whole' },
+            { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+            {
+              head: 'What',
+              cell: ({ part, change, not_read }) => (
+                <>
+                  {PARTS[part]}: {CHANGED[change]}
+                  {not_read.length > 0 && <p>Not read at that look: {not_read.join(' ')}</p>}
+                </>
+              ),
+            },
+            {
+              head: 'Before',
+              cell: ({ before, version_before }) => (
+                <>
+                  <Found found={before} />
+                  <div class="quiet">{version_before}</div>
+                </>
+              ),
+            },
+            {
+              head: 'Now',
+              cell: ({ after, version_after }) => (
+                <>
+                  <Found found={after} />
+                  <div class="quiet">{version_after}</div>
+                </>
+              ),
+            },
+          ]}
+        />
       )}
     </section>
   );
 }
-
-function ChangeRow(change: WatchChange) {
-  const { seq, at, address, part, before, after, version_before, version_after, not_read } = change;
-  return (
-    <tr key={seq}>
-      <td class="whole">{momentText(at)}</td>
-      <td>
-        <code>{address}</code>
-      </td>
-      <td>
-        {PARTS[part]}: {CHANGED[change.change]}
-        {not_read.length > 0 && <p>Not read at that look: {not_read.join(' ')}</p>}
-      </td>
-      <td>
-        <Found found={before} />
-        <div class="quiet">{version_before}</div>
-      </td>
-      <td>
-        <Found found={after} />
-        <div class="quiet">{version_after}</div>
-      </td>
-    </tr>
-  );
-}
-
-/** To the minute, in UTC. */
-function momentText(at: string): string {
-  return `${at.slice(0, MINUTE_CHARS).replace('T', ' ')} UTC`;
-}
-
-const MINUTE_CHARS = 16;
